@@ -1,0 +1,75 @@
+"""A writer of NVIDIA DLLogger's printed lines, as the NGC PyTorch ResNet-50 trainer shaped them in 2023.
+
+DLLogger itself is on no package index; only the text it prints is needed here. Source of the shapes:
+NVIDIA DeepLearningExamples, PyTorch/Classification/ConvNets, whose logger prints a metric as `name : value unit`
+and leaves the literal `None` where a metric has no unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+UNITLESS = "None"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure as it is to be printed: `text` is formatted by the caller, `unit` follows it."""
+
+    name: str
+    text: str
+    unit: str = UNITLESS
+
+    def __str__(self) -> str:
+        """As it stands in a line."""
+        return f"{self.name} : {self.text} {self.unit}"
+
+
+def loss(name: str, value: float) -> Metric:
+    """A loss, five decimals, without a unit."""
+    return Metric(name, f"{value:.5f}")
+
+
+def images_per_second(name: str, value: float) -> Metric:
+    """A throughput of the whole job in images/s, two decimals."""
+    return Metric(name, f"{value:.2f}", "images/s")
+
+
+def seconds(name: str, value: float) -> Metric:
+    """A duration in seconds, five decimals."""
+    return Metric(name, f"{value:.5f}", "s")
+
+
+def learning_rate(value: float) -> Metric:
+    """The learning rate; this printer gives it an empty unit, hence the two spaces behind it."""
+    return Metric("train.lr", f"{value}", "")
+
+
+def parameter_line(now: datetime, parameters: Mapping[str, object]) -> str:
+    """The line that states a job's parameters; each pair ends in a space, so the line does too."""
+    return _line(now, "PARAMETER " + " ".join(f"{name} : {value} " for name, value in parameters.items()))
+
+
+def iteration_line(now: datetime, epoch: int, iteration: int, metrics: tuple[Metric, ...]) -> str:
+    """The line of one iteration; iterations count from 1 and the first one is printed too."""
+    return _line(now, f"Epoch: {epoch} Iteration: {iteration}  {_joined(metrics)}")
+
+
+def epoch_line(now: datetime, epoch: int, metrics: tuple[Metric, ...]) -> str:
+    """The line of a whole epoch, which repeats the names of the iteration's metrics."""
+    return _line(now, f"Epoch: {epoch}  {_joined(metrics)}")
+
+
+def summary_line(now: datetime, metrics: tuple[Metric, ...]) -> str:
+    """The line of the whole job."""
+    return _line(now, f"Summary: {_joined(metrics)}")
+
+
+def _joined(metrics: tuple[Metric, ...]) -> str:
+    return " ".join(str(metric) for metric in metrics)
+
+
+def _line(now: datetime, text: str) -> str:
+    return f"DLL {now:%Y-%m-%d %H:%M:%S.%f} - {text}"

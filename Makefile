@@ -1,0 +1,93 @@
+# Perfledger's standing commands; `make` alone lists them. They need make and a Python, and put everything into .venv.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+CODE   := ingest parsers runners bench
+
+# pyproject.toml says which Pythons: requires-python = ">=FIRST,<BEFORE".
+FIRST  := $(shell sed -n 's/^requires-python = ">=\([0-9.]*\),<[0-9.]*"/\1/p' pyproject.toml)
+BEFORE := $(shell sed -n 's/^requires-python = ">=[0-9.]*,<\([0-9.]*\)"/\1/p' pyproject.toml)
+comma  := ,
+
+# Material prints a notice about its own future on every build; it is no warning about this site.
+export NO_MKDOCS_2_WARNING := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help site serve test check format bench lock clean pythons
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@echo "Another Python: make site PYTHON=/path/to/python (from $(FIRST), before $(BEFORE))."
+
+site: $(VENV)/site.stamp ## read raw_logs/, write the pages, build the site into site/
+	@status=0; $(BIN)/python -m ingest raw_logs/ || status=$$?; \
+	  if [ $$status -eq 1 ]; then echo "make: some inputs were not understood (listed above); the site goes on without them." >&2; \
+	  elif [ $$status -ne 0 ]; then echo "make: python -m ingest raw_logs/ wrote nothing (exit $$status); its message is above." >&2; exit $$status; fi
+	@$(BIN)/mkdocs build --strict --quiet
+	@echo "The site is in site/. To read it: make serve, or $(BIN)/mkdocs serve, then http://127.0.0.1:8000/"
+
+serve: $(VENV)/site.stamp ## show the pages at http://127.0.0.1:8000/ and follow changes
+	@$(BIN)/mkdocs serve
+
+test: $(VENV)/test.stamp ## run every test
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/test.stamp ## lint, formatting, types, and whether the committed pages are fresh
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy --strict $(CODE)
+	@$(BIN)/python -m ingest raw_logs/ --check
+
+format: $(VENV)/test.stamp ## let ruff mend what it can
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+bench: $(VENV)/site.stamp ## measure the speed of reading and of page writing
+	@$(BIN)/python -m bench
+
+# Locks are universal: one file for all supported Pythons, x86-64 and arm64. UPGRADE=--upgrade takes newer releases.
+LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version $(FIRST) \
+  --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml
+lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
+	@$(BIN)/python -m pip install --quiet uv
+	@$(LOCK) --output-file requirements/site.txt
+	@$(LOCK) --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
+	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
+	  --python-version $(FIRST) $(UPGRADE) --group build --output-file requirements/build.txt
+
+clean: ## remove what the commands above made, save the pages
+	rm -rf $(VENV) site .perfledger .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+pythons: # the supported Pythons as JSON, for the workflows
+	@first=$(FIRST); before=$(BEFORE); \
+	  seq -f "\"$${first%.*}.%.0f\"" $${first#*.} $$(($${before#*.} - 1)) | paste -sd, | sed 's/.*/[&]/'
+
+# A stamp stands for what is installed; it is older than a lock that changed.
+INSTALL = $(BIN)/python -m pip install --quiet --require-hashes
+FROM_SOURCE = --no-build-isolation --use-pep517
+define FAILED
+{ echo "make: could not install $(1). pip's own message is above. Without a way to the package index, set" >&2; \
+  echo "PIP_INDEX_URL to one that you can reach, or PIP_FIND_LINKS to a folder of wheels, and call make again." >&2; exit 1; }
+endef
+
+# jieba is published as source only: its build tool is pinned too, and installed first, instead of fetched unpinned.
+$(VENV)/python.stamp: requirements/build.txt
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "make: there is no $(PYTHON). Perfledger needs Python from $(FIRST), before $(BEFORE): install one, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not ($(subst .,$(comma),$(FIRST))) <= sys.version_info[:2] < ($(subst .,$(comma),$(BEFORE))))' || { \
+	  echo "make: $(PYTHON) is $$($(PYTHON) --version 2>&1). Perfledger needs Python from $(FIRST), before $(BEFORE) (requires-python in pyproject.toml): make PYTHON=/path/to/python" >&2; exit 1; }
+	@echo "Making $(VENV) with $$($(PYTHON) --version 2>&1) ..."
+	@$(PYTHON) -m venv --clear $(VENV) || { \
+	  echo "make: $(PYTHON) cannot make a virtual environment; on Debian and Ubuntu, install python3-venv." >&2; exit 1; }
+	@$(INSTALL) -r $< || $(call FAILED,$<)
+	@touch $@
+
+$(VENV)/site.stamp $(VENV)/test.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
+	@echo "Installing $< ..."
+	@$(INSTALL) $(FROM_SOURCE) -r $< || $(call FAILED,$<)
+	@touch $@

@@ -1,0 +1,244 @@
+"""Charts: pure functions from data to SVG text, the same bytes on every machine.
+
+Words are drawn as tokens (`@devices@`) and put in by `localise`, so that a chart is drawn once for both languages and
+its layout does not depend on a CJK font. Text stays text (`svg.fonttype: none`) and ink is `currentColor`, so that an
+inlined chart follows the theme in light and dark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK = "#010203"  # replaced by currentColor; matplotlib knows no such colour
+#: Okabe and Ito's palette without black and yellow: told apart by colour-blind readers, seen on white and on slate.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+COLOURS = {
+    "PaddlePaddle": "#0072b2",
+    "PyTorch": "#d55e00",
+    "TensorFlow": "#e69f00",
+    "MXNet": "#56b4e9",
+    "OneFlow": "#009e73",
+    "MindSpore": "#cc79a7",
+}
+SLOW = 0.8  # a record below this share of the median is drawn as an outlier
+
+
+@dataclass(frozen=True)
+class Series:
+    """One framework: a value per group (None where there is none), and low and high of its repeats."""
+
+    name: str
+    values: tuple[float | None, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Grouped bars: one group per number of devices (and batch size), one bar per framework."""
+
+    groups: tuple[str, ...]
+    series: tuple[Series, ...]
+    unit: str
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Speed-up over devices: per framework the devices and the speed-up there."""
+
+    series: tuple[tuple[str, tuple[int, ...], tuple[float, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Throughput record by record; the first `skipped` are warm-up; `middle` is the window's median."""
+
+    steps: tuple[float, ...]
+    values: tuple[float, ...]
+    skipped: int
+    middle: float | None
+    unit: str
+    by_step: bool = True
+
+
+def bars(data: Bars) -> str:
+    """Throughput as grouped bars, with lines from the slowest to the fastest repeat."""
+    figure, axes = _canvas(3.3)
+    width = 0.8 / max(len(data.series), 1)
+    for index, series in enumerate(data.series):
+        _draw_bars(axes, series, [group + (index - (len(data.series) - 1) / 2) * width for group in _places(data)], width)
+    axes.set_xticks(list(_places(data)), list(data.groups))
+    axes.set_ylabel(data.unit)
+    axes.set_xlabel("@groups@")
+    axes.margins(x=0.02)
+    axes.set_xlim(-0.6, len(data.groups) - 0.4)
+    _finish(axes, len(data.series))
+    return _svg(figure)
+
+
+def speedup(data: Lines) -> str:
+    """Speed-up over devices with the dashed ideal line, both axes from zero."""
+    figure, axes = _canvas(3.6)
+    most = max((device for _, devices, _ in data.series for device in devices), default=1)
+    axes.plot([1, most], [1, most], color=INK, linewidth=1, linestyle=(0, (4, 3)), label="@ideal@", alpha=0.7)
+    for index, (name, devices, values) in enumerate(data.series):
+        axes.plot(devices, values, color=colour(name, index), linewidth=1.8, marker="o", markersize=5, label=name)
+    axes.set_xticks(sorted({device for _, devices, _ in data.series for device in devices} | {1}))
+    axes.set_xlabel("@devices@")
+    axes.set_ylabel("@speedup@")
+    axes.set_xlim(0, most * 1.05)
+    axes.set_ylim(0, most * 1.08)
+    _finish(axes, len(data.series) + 1)
+    return _svg(figure)
+
+
+def trace(data: Trace) -> str:
+    """Throughput of one run, record by record: warm-up shaded, the window's median as a line, slow records marked."""
+    figure, axes = _canvas(2.7)
+    across = data.steps if data.by_step else tuple(float(index + 1) for index in range(len(data.values)))
+    if 0 < data.skipped < len(across):
+        edge = (across[data.skipped - 1] + across[data.skipped]) / 2
+        axes.axvspan(across[0], edge, facecolor=INK, alpha=0.08, linewidth=0, label="@warmup@")
+    many = len(across) > 40
+    marker = {} if many else {"marker": "o", "markersize": 3}
+    axes.plot(across, data.values, color=PALETTE[0], linewidth=1.2, **marker)  # type: ignore[arg-type]
+    _draw_window(axes, data, across)
+    axes.set_xlabel("@step@" if data.by_step else "@record@")
+    axes.set_ylabel(data.unit)
+    axes.set_ylim(0, max(data.values, default=1) * 1.1 or 1)
+    if across and across[0] != across[-1]:
+        axes.set_xlim(across[0], across[-1])
+    _finish(axes, 3)
+    return _svg(figure)
+
+
+def localise(svg: str, name: str, words: Mapping[str, str], title: str, description: str) -> str:
+    """The chart in one language: tokens become words, ids get `name` in front, readers that cannot see get the text."""
+    for token, word in words.items():
+        svg = svg.replace(f"@{token}@", escape(word))
+    referenced = sorted(set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)))
+    prefix = f"c{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{prefix}{found[1]}"' if found[1] in referenced else "", svg)
+    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", svg)
+    label = f" role=\"img\" aria-label={quoteattr(title)}"
+    head = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+    return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg{label} {found[1]}>\n{head}", svg, count=1)
+
+
+def colour(framework: str, index: int) -> str:
+    """A framework has the same colour on every chart; one we do not know gets one by its place."""
+    for name, known in COLOURS.items():
+        if name.lower() in framework.lower():
+            return known
+    return PALETTE[index % len(PALETTE)]
+
+
+def _places(data: Bars) -> range:
+    return range(len(data.groups))
+
+
+def _draw_bars(axes: Axes, series: Series, places: Sequence[float], width: float) -> None:
+    index = round((places[0] if places else 0) * 100)
+    found = [(at, value) for at, value in zip(places, series.values, strict=True) if value is not None]
+    drawn = colour(series.name, index)
+    axes.bar([at for at, _ in found], [value for _, value in found], width * 0.92, color=drawn, label=series.name)
+    for at, low, high in zip(places, series.low, series.high, strict=False):
+        if low is not None and high is not None and low < high:
+            axes.plot([at, at], [low, high], color=INK, linewidth=1.2)
+
+
+def _draw_window(axes: Axes, data: Trace, across: Sequence[float]) -> None:
+    if data.middle is None:
+        return
+    window = list(zip(across, data.values, strict=True))[data.skipped :]
+    if window:
+        ends = [window[0][0], window[-1][0]]
+        axes.plot(ends, [data.middle] * 2, color=INK, linewidth=1, linestyle=(0, (5, 3)), label="@median@")
+    slow = [(at, value) for at, value in window if value < data.middle * SLOW]
+    if slow:
+        at, values = zip(*slow, strict=True)
+        axes.plot(at, values, linestyle="", marker="o", markersize=5, color=PALETTE[1], label="@slow@")
+
+
+def _canvas(height: float) -> tuple[Figure, Axes]:
+    """A figure with fixed margins: a layout that measured its labels would differ between fonts."""
+    _settle()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, height))
+    axes = figure.add_axes((0.105, 0.62 / height, 0.885, (height - 1.0) / height))
+    figure.patch.set_alpha(0)
+    axes.patch.set_alpha(0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(INK)
+    axes.tick_params(colors=INK, length=0, labelsize=10)
+    axes.grid(axis="y", color=INK, alpha=0.15, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.ticklabel_format(axis="y", style="plain", useOffset=False)
+    return figure, axes
+
+
+def _settle() -> None:
+    import matplotlib
+
+    matplotlib.rcParams.update(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "perfledger",
+            "font.family": ["DejaVu Sans"],  # ships with matplotlib, so that every machine measures the same
+            "text.parse_math": False,  # a `$` in a name is a dollar sign
+            "axes.labelcolor": INK,
+            "text.color": INK,
+            "path.simplify": False,
+        }
+    )
+
+
+def _finish(axes: Axes, columns: int) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(
+            handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(columns, 4), frameon=False,
+            fontsize=10, borderaxespad=0.2, handlelength=1.4, columnspacing=1.6, labelcolor=INK,
+        )  # fmt: skip
+
+
+def _svg(figure: Figure) -> str:
+    import warnings
+
+    out = io.StringIO()
+    with warnings.catch_warnings():
+        # Names may hold glyphs that the measuring font lacks; the reader's browser draws them.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return _themed(out.getvalue())
+
+
+def _themed(svg: str) -> str:
+    """Only the drawing, in the page's font and ink, without blank lines and comments."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=1, flags=re.DOTALL)  # it styles the whole page
+    svg = re.sub(r"font: ([\d.]+px) [^;\"]+", r"font-size: \1", svg).replace("font-family: 'DejaVu Sans'; ", "")
+    svg = svg.replace("stroke-linecap: square", "stroke-linecap: butt")
+    svg = re.sub(r' transform="rotate\(-0 [^"]*"|<g/>', "", svg)
+    svg = re.sub(r'(?<= )d="([^"]*)"', lambda found: f'd="{" ".join(found[1].split())}"', svg)
+    svg = svg.replace(INK, "currentColor").replace("stroke: #000000", "stroke: currentColor")
+    svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
+    svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)
+    svg = svg.replace("<svg ", '<svg class="pl-chart" fill="currentColor" ', 1)
+    return "\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n"

@@ -1,0 +1,102 @@
+"""Text that came from outside never becomes markup: one escape for Markdown, HTML and attributes, and safe slugs.
+
+Everything a template prints goes through `escape` unless we made the markup ourselves (`markupsafe.Markup`).
+Characters become HTML entities and not backslash escapes, since entities mean the same in Markdown, in raw HTML
+blocks, in table cells and in attribute values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+_ALWAYS = re.compile(r"[&<>\"\\`*{}\[\]|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_AT_START = re.compile(r"^(?:[-+#=!~:?/]|\d+(?=[.)](?:\s|$)))")
+_TITLE = str.maketrans({"<": "‹", ">": "›", "&": "＆", '"': "”", "'": "’", "`": "ˋ", "{": "（", "}": "）", "\\": "＼"})
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co"})
+
+
+def plain(text: object) -> str:
+    """One line of visible text: white space folded, control and direction characters spelled out."""
+    return "".join(_visible(each) for each in " ".join(str(text).split()))
+
+
+def escape(text: object) -> Markup:
+    """Text as Markdown and HTML that shows exactly that text; markup of our own passes."""
+    if isinstance(text, Markup):
+        return text
+    return Markup(_AT_START.sub(_entities, _ALWAYS.sub(_entities, plain(text))))
+
+
+def title(text: object) -> str:
+    """Text for a page's title and description, which the theme prints unescaped: signs of markup get look-alikes."""
+    return plain(text).translate(_TITLE)
+
+
+def front_matter(text: object) -> Markup:
+    """A title as a YAML value."""
+    return Markup(json.dumps(title(text), ensure_ascii=False))
+
+
+def code(text: object) -> Markup:
+    """Inline code. Backticks would end early at a backtick in the text, so this is HTML."""
+    return Markup(f"<code>{escape(text)}</code>")
+
+
+def code_block(lines: str) -> Markup:
+    """A block of code or of a log, each line kept; everything but letters, digits and spaces is an entity."""
+    kept = ("".join(_visible(each) for each in line.expandtabs()) for line in lines.splitlines() or [""])
+    # &#10; instead of line breaks: a blank line would end the HTML block.
+    body = "&#10;".join(re.sub(r"[^\w ./:,;=()@%+-]|(?<=-)-", _entities, line) for line in kept)
+    return Markup(f'<pre class="pl-code"><code>{body}</code></pre>')
+
+
+def command(argv: Sequence[object]) -> Markup:
+    """A command line that can be pasted into a shell."""
+    return code_block(shlex.join(str(each) for each in argv))
+
+
+def slug(text: str) -> str:
+    """`ResNet-50 v1.5` as `resnet-50-v1-5`; text that leaves nothing is named by its hash."""
+    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    words = re.findall(r"[a-z0-9]+", ascii_text.lower())
+    return "-".join(words)[:80].strip("-") or f"x{digest(text)[:8]}"
+
+
+def slugs(names: Iterable[str]) -> dict[str, str]:
+    """A slug per name; names that would share one get their hash appended, whatever their order."""
+    unique = sorted(set(names))
+    shared = [slug(each) for each in unique]
+    return {
+        name: base if shared.count(base) == 1 else f"{base}-{digest(name)[:8]}"
+        for name, base in zip(unique, shared, strict=True)
+    }
+
+
+def file_slug(identifier: str) -> str:
+    """A run's id as a file name: ids are slugs already, and one that is not cannot leave its folder."""
+    if _SLUG.fullmatch(identifier) and len(identifier) <= 160:
+        return identifier
+    return f"{slug(identifier)}-{digest(identifier)[:8]}"
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _entities(match: re.Match[str]) -> str:
+    return "".join(f"&#{ord(each)};" for each in match.group())
+
+
+def _visible(character: str) -> str:
+    if unicodedata.category(character) in _INVISIBLE:
+        return f"\\u{ord(character):04x}"
+    return character

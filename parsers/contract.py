@@ -1,0 +1,192 @@
+"""The contract between a format and everything that uses it.
+
+A format is data: patterns over bytes, the unit and scope of what they quote, and samples that hold it to account.
+The modules of the wings are the registry; a new format touches its own module only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal
+
+Scope = Literal["thread", "device", "node", "job"]
+Span = Literal["step", "interval", "epoch", "run"]
+Quantity = Literal["throughput", "step_seconds", "clock"]
+
+#: Column names a reading may capture. `clock` is wall clock as printed, `unix` seconds since 1970; both end up in the
+#: column `clock` in seconds. `seconds` is the length of a whole run. Every other column is kept as printed.
+COLUMNS = frozenset(
+    {
+        "epoch", "step", "throughput", "step_seconds", "reader_seconds", "compute_throughput",
+        "loss", "seconds", "clock", "unix",
+    }
+)  # fmt: skip
+
+#: A number as printers print it, with what goes wrong with them: `nan` and `inf` must be quoted to be refused.
+NUMBER = rb"[-+.\dEINFAeinfa]++"
+
+#: What must follow a number that ends its line: white space, or the end of a file that was not ended with a newline, if
+#: so many digits stand there that a cut could only have taken meaningless ones.
+ENDED = rb"(?=\s|(?<=\d{6})\Z)"
+
+#: A DLLogger stamp.
+DLLOGGER_CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "
+
+#: Names of facts a format may state, with what they mean.
+FACTS: Mapping[str, str] = MappingProxyType(
+    {
+        "model": "network, as the log spells it",
+        "nodes": "machines",
+        "devices": "devices of the whole job",
+        "devices_per_node": "devices of one machine",
+        "batch_size": "samples per device and step",
+        "batch_size_of_job": "samples per step over all devices",
+        "samples_per_update_and_device": "samples per device between two optimiser updates",
+        "accumulation": "steps per optimiser update",
+        "precision": "fp32, tf32, amp, fp16 or bf16",
+        "gpu": "accelerator, as the log spells it",
+        "framework_version": "version of the framework",
+        "dali": "whether NVIDIA DALI feeds the data",
+        "xla": "whether XLA compiles the graph",
+    }
+)
+
+
+class FormatError(ValueError):
+    """A format module contradicts the contract; raised when formats are loaded, never while logs are read."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One kind of line, and what its named groups mean.
+
+    `scope` says what the printed throughput or samples count, `span` what stretch of training it covers.
+    `cumulative_since=5` marks printed running means that restart at step 5 of every epoch.
+    """
+
+    pattern: bytes
+    unit: str = ""
+    scope: Scope = "job"
+    span: Span = "interval"
+    cumulative_since: int | None = None
+
+    @cached_property
+    def regex(self) -> re.Pattern[bytes]:
+        """The compiled pattern, with its named groups only as columns."""
+        compiled = re.compile(self.pattern)
+        unknown = set(compiled.groupindex) - COLUMNS
+        if unknown or compiled.groups != len(compiled.groupindex):
+            raise FormatError(f"groups must be named after columns, not {sorted(unknown) or 'left unnamed'}")
+        return compiled
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Captured column names in the order of the groups."""
+        return tuple(sorted(self.regex.groupindex, key=self.regex.groupindex.__getitem__))
+
+
+def text(printed: bytes) -> str:
+    """A printed word as text."""
+    return printed.decode("utf-8", "replace").strip()
+
+
+def listed(printed: bytes) -> int:
+    """How many items a printed, comma-separated list names: `0,1,2,3` is 4."""
+    return printed.count(b",") + 1
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact that a log states once: the first match of `pattern`, its group 1, read by `read`.
+
+    `words` maps printed words to ours, for example `{b"True": "amp", b"False": "fp32"}`; a word that is not in it
+    states nothing. Several facts of one name are tried in their order.
+    """
+
+    name: str
+    pattern: bytes
+    read: Callable[[bytes], int | str] = text
+    words: Mapping[bytes, str] | None = None
+
+    @cached_property
+    def regex(self) -> re.Pattern[bytes]:
+        """The compiled pattern; multi-line mode, so that `^` is a line's start."""
+        if self.name not in FACTS:
+            raise FormatError(f"no such fact: {self.name}")
+        return re.compile(self.pattern, re.MULTILINE)
+
+    def value(self, printed: bytes) -> int | str | None:
+        """What a printed word states, or None where it states nothing we know."""
+        return self.words.get(printed) if self.words is not None else self.read(printed)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The records that a published script counts, by printed step, both ends included.
+
+    Source: DLPerf's extractors; `of` is what they sum: printed speed, or the wall clock from `first` to
+    `last`. Only steps divisible by `every` count.
+    """
+
+    first: int
+    last: int
+    of: Quantity = "throughput"
+    every: int = 1
+
+
+class Sample:
+    """A real line and the values it must yield: `Sample(b"...", step=30, throughput=394.18)`."""
+
+    def __init__(self, line: bytes, **values: float) -> None:
+        self.line = line
+        self.values = values
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """A line that looks alike and must yield nothing, with the reason."""
+
+    line: bytes
+    why: str
+
+
+@dataclass(frozen=True)
+class Format:
+    """What one printer prints. `id` and `doc` are filled in by the registry from the module.
+
+    `marker` stands in every line of interest and makes search cheap. `start` matches once per start of the program,
+    where the printer announces itself, `end` where it says that it is done. `framework` and `model` hold where the printer says so by its very form.
+    """
+
+    title: str
+    marker: bytes
+    readings: tuple[Reading, ...]
+    samples: tuple[Sample | NearMiss, ...]
+    facts: tuple[Fact, ...] = ()
+    start: bytes | None = None
+    end: bytes | None = None
+    framework: str = ""
+    model: str = ""
+    windows: Mapping[str, Window] = field(default_factory=dict)
+    version: int = 1
+    id: str = ""
+    doc: str = ""
+
+    @cached_property
+    def start_regex(self) -> re.Pattern[bytes] | None:
+        """The compiled start pattern, if the printer announces itself."""
+        return re.compile(self.start) if self.start else None
+
+    @cached_property
+    def end_regex(self) -> re.Pattern[bytes] | None:
+        """The compiled end pattern, if the printer says that it is done."""
+        return re.compile(self.end) if self.end else None
+
+    @property
+    def main(self) -> Reading:
+        """The reading whose records are counted and computed from: the first one."""
+        return self.readings[0]

@@ -1,0 +1,1 @@
+"""Printers whose logs DLPerf collects and no other wing reads."""

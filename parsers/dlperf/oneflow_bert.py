@@ -1,0 +1,37 @@
+"""OneFlow-Benchmark, BERT pre-training (`run_pretraining.py`): a record per `loss_print_every_n_iter` steps.
+
+`throughput` counts the whole job in sentences. Most releases end the line with a Unix time, from which DLPerf computes.
+Steps are counted from 0.
+"""
+
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+FORMAT = Format(
+    title="OneFlow BERT pre-training",
+    framework="OneFlow",
+    marker=b"mlm_loss: ",
+    readings=(
+        Reading(
+            rb"step: (?P<step>\d++), total_loss: (?P<loss>" + NUMBER + rb"), mlm_loss: \S++ nsp_loss: \S++ "
+            rb"throughput: (?P<throughput>" + NUMBER + rb")(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
+            unit="sequences/s",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"^batch_size_per_device = (\d++)", int),
+        Fact("devices_per_node", rb"^gpu_num_per_node = (\d++)", int),
+        Fact("nodes", rb"^num_nodes = (\d++)", int),
+        Fact("model", rb"^model = (\w++)"),
+        Fact("precision", rb"^use_fp16 = (\w++)", words={b"True": "amp", b"False": "fp32"}),
+    ),
+    windows={"dlperf": Window(19, 119, "clock")},
+    samples=(
+        Sample(
+            b"step: 19, total_loss: 9.725, mlm_loss: 8.960, nsp_loss: 0.766, throughput: 54.982 1795163766.5000000\n",
+            step=19, loss=9.725, throughput=54.982, clock=1795163766.5,
+        ),
+        Sample(b"step: 19, total_loss: 11.078, mlm_loss: 10.407, nsp_loss: 0.671, throughput: 52.257\n", step=19, throughput=52.257),
+        NearMiss(b"iter 4, total_loss: 11.032, mlm_loss: 10.281, nsp_loss: 0.751, speed: 33.086(sec/batch), 0.151(sentences/sec)\n",
+                 "an older dialect without a step record"),
+    ),
+)  # fmt: skip

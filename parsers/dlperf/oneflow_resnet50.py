@@ -1,0 +1,38 @@
+"""OneFlow-Benchmark, ResNet-50 v1.5 (`of_cnn_train_val.py`): a record per `loss_print_every_n_iter` iterations.
+
+`samples/s` counts the whole job. Most releases end the line with a Unix time, from which DLPerf computes; the others end
+with the speed. `validation:` lines carry a speed of another workload.
+"""
+
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+FORMAT = Format(
+    title="OneFlow ResNet-50",
+    framework="OneFlow",
+    marker=b"train: epoch ",
+    readings=(
+        Reading(
+            rb"train: epoch (?P<epoch>\d++), iter (?P<step>\d++), loss: (?P<loss>" + NUMBER + rb"), top_1: \S++ top_k: \S++ "
+            rb"samples/s: (?P<throughput>" + NUMBER + rb")(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
+            unit="images/s",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"^batch_size_per_device = (\d++)", int),
+        Fact("devices_per_node", rb"^gpu_num_per_node = (\d++)", int),
+        Fact("nodes", rb"^num_nodes = (\d++)", int),
+        Fact("model", rb"^model = (\w++)"),
+        Fact("precision", rb"^use_fp16 = (\w++)", words={b"True": "amp", b"False": "fp32"}),
+    ),
+    windows={"dlperf": Window(20, 120, "clock")},
+    samples=(
+        Sample(
+            b"train: epoch 0, iter 20, loss: 7.087004, top_1: 0.000000, top_k: 0.000000, samples/s: 3988.891 1795163766.5000000\n",
+            epoch=0, step=20, loss=7.087004, throughput=3988.891, clock=1795163766.5,
+        ),
+        Sample(b"train: epoch 0, iter 20, loss: 6.505637, top_1: 0.000000, top_k: 0.000000, samples/s: 288.088\n",
+               step=20, throughput=288.088),
+        NearMiss(b"validation: epoch 0, iter 100, top_1: 0.074620, top_k: 0.194120, samples/s: 2014.683\n", "validation"),
+        NearMiss(b"train: epoch 0, iter 20, loss: 6.505637, top_1: 0.000000, top_k: 0.000000, samples/s: 28", "cut inside the number"),
+    ),
+)  # fmt: skip

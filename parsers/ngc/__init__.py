@@ -1,0 +1,1 @@
+"""Printers of NVIDIA's NGC DeepLearningExamples."""

@@ -1,0 +1,51 @@
+"""NGC DeepLearningExamples, MXNet ResNet-50 v1.5 with DLLogger (2021 on): a record per `disp_batches` iterations.
+
+`train.ips` counts the whole job and the interval since the last record. Trap: iterations, epochs and the summary share
+one key; `batch_size` is that of the job; `dtype : float16  amp : False` is what NVIDIA's reports call AMP. `benchmark.py`
+closes with a table, whose figure is its own: the harmonic mean over the epochs after its warm-up epoch.
+"""
+
+from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+
+FORMAT = Format(
+    title="NGC MXNet ResNet-50 (DLLogger)",
+    framework="NGC MXNet",
+    marker=b"train.ips",
+    start=rb" - PARAMETER arch : resnet\w*+ ++num_layers : ",
+    end=rb" - Summary: train\.",
+    readings=(
+        Reading(
+            DLLOGGER_CLOCK + rb"Epoch: (?P<epoch>\d++) Iteration: (?P<step>\d++) ++train\.loss : (?P<loss>" + NUMBER + rb") ++"
+            rb"train\.ips : (?P<throughput>" + NUMBER + rb") images/s",
+            unit="images/s",
+        ),
+        Reading(
+            rb"(?m)^train\.ips[\t \r]*+\n ++\| ++\d++ ++\|[\t \r]*+\n-++[\t \r]*+\n ++\d++ ++\| ++(?P<throughput>" + NUMBER + rb") ++\|",
+            unit="images/s",
+            span="run",
+        ),
+        Reading(
+            rb" - Summary: train\.loss : \S++ ++train\.ips : (?P<throughput>" + NUMBER + rb") images/s",
+            unit="images/s",
+            span="run",
+        ),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb" - PARAMETER arch : [^\n]*? batch_size : (\d++)", int),
+        Fact("devices", rb" - PARAMETER arch : [^\n]*? gpus : \[([\d, ]++)\]", listed),
+        Fact("precision", rb" - PARAMETER arch : [^\n]*? dtype : float16 ++amp : (False)", words={b"False": "fp16"}),
+        Fact("precision", rb" - PARAMETER arch : [^\n]*? amp : (True)", words={b"True": "amp"}),
+        Fact("precision", rb" - PARAMETER arch : [^\n]*? dtype : (float32)", words={b"float32": "fp32"}),
+        Fact("dali", rb" data_backend : (dali)-\w++", words={b"dali": "True"}),
+    ),
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 06:19:58.500000 - Epoch: 0 Iteration: 19  train.loss : 7.104279494285583  train.ips : "
+            b"144.51078212408135 images/s train.lr : 0.0077824 ",
+            clock=1795155598.5, epoch=0, step=19, loss=7.104279494285583, throughput=144.51078212408135,
+        ),
+        Sample(b"DLL 2026-11-20 06:24:15.032213 - Summary: train.loss : 5.92  train.ips : 1478.0019 images/s", throughput=1478.0019),
+        Sample(b"train.ips\n           |    256    |\n------------------------\n     1     |   1471.9  |\n", throughput=1471.9),
+        NearMiss(b"DLL 2026-11-20 06:24:14.928483 - Epoch: 2  train.loss : 5.92  train.ips : 1473.68 images/s", "an epoch's mean"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""NGC DeepLearningExamples, PyTorch BERT pre-training (LDDL and hdf5): one figure for the whole run.
+
+`training_sequences_per_second` counts the whole job. The lines in between carry losses only, but each is one optimiser
+step, so that their clocks give a throughput once the samples of a step are known. Trap: in FP16 runs the iteration number
+repeats or falls back when the loss scaler skips a step, and every such line is a full batch all the same. The last line
+prints `final_loss`. `--train_batch_size` counts all accumulation steps. FP32 runs contain
+`allreduce_post_accumulation_fp16=True`.
+"""
+
+from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+FORMAT = Format(
+    title="NGC PyTorch BERT pre-training",
+    framework="NGC PyTorch",
+    marker=b"raining",
+    start=rb" - PARAMETER Config : ",
+    end=rb"training_sequences_per_second : ",
+    readings=(
+        Reading(
+            rb"training_sequences_per_second : (?P<throughput>" + NUMBER + rb")(?: sequences/s)? "
+            rb"(?:[^\r\nrD]++|r(?!aw_train_time : )|D(?!LL ))*+raw_train_time : (?P<seconds>" + NUMBER + rb")(?=\s)",
+            unit="sequences/s",
+            span="run",
+        ),
+        Reading(
+            DLLOGGER_CLOCK + rb"Training Epoch: (?P<epoch>\d++) Training Iteration: (?P<step>\d++) ++"
+            rb"(?:average|final)_loss : (?P<loss>" + NUMBER + rb") ",
+            unit="sequences/s",
+            span="step",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"PARAMETER batch_size_per_gpu : (\d++)", int),
+        Fact("samples_per_update_and_device", rb"--train_batch_size=(\d++)", int),
+        Fact("accumulation", rb"--gradient_accumulation_steps=(\d++)", int),
+        Fact("devices_per_node", rb"--nproc_per_node=(\d++)", int),
+        Fact("precision", rb"[( ]fp16=(\w++)", words={b"True": "fp16", b"False": "fp32"}),
+        Fact("precision", rb"[( ]amp=(True)", words={b"True": "amp"}),
+        Fact("model", rb"--config_file=\S*?(bert_config_\w++|bert_(?:base|large)_config)"),
+    ),
+    windows={"dlperf": Window(25, 125, "clock")},
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 14:19:12.717996 -  e2e_train_time : 1125.3 s training_sequences_per_second : 1232.11 "
+            b"sequences/s final_loss : 8.56 None raw_train_time : 1094.55 s",
+            throughput=1232.11, seconds=1094.55,
+        ),
+        Sample(
+            b"DLL 2026-11-20 14:02:40.500000 - Training Epoch: 0 Training Iteration: 2  average_loss : 11.184912941672586  "
+            b"learning_rate : 0.0010552234016358852  skipped_steps : 0 ",
+            clock=1795183360.5, epoch=0, step=2, loss=11.184912941672586,
+        ),
+        Sample(b"DLL 2026-11-20 14:19:10.074323 - Training Epoch: 0 Training Iteration: 20  final_loss : 8.5605 None",
+               step=20, loss=8.5605),
+        NearMiss(b"Iteration:  68%|######8   | 782/1147 [02:23<01:05,  5.61it/s]", "a bar counts micro-batches of one rank"),
+        NearMiss(b"DLL 2026-11-20 14:00:37.524954 - PARAMETER batch_size_per_gpu : 96 ", "a parameter"),
+    ),
+)  # fmt: skip

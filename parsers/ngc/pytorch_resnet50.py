@@ -1,0 +1,49 @@
+"""NGC DeepLearningExamples, PyTorch ResNet-50 v1.5 (ConvNets `main.py`): a DLLogger record per iteration.
+
+`total_ips` includes the time spent waiting for data, `compute_ips` does not; both count the whole job. Trap: epoch and
+`Summary` lines carry the same keys; the word `None` is a unit; the last iteration of an epoch can be very slow.
+"""
+
+from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+_TO_TOTAL = rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : (?P<throughput>" + NUMBER + rb") (?:images|img)/s"
+
+FORMAT = Format(
+    title="NGC PyTorch ResNet-50",
+    framework="NGC PyTorch",
+    marker=b"train.total_ips : ",
+    start=rb" - PARAMETER (?:data|data_backend) : (?=(?:[^\r\nbP]++|b(?!atch_size : )|P(?!ARAMETER ))*+batch_size : )",
+    end=rb" - Summary: ",
+    readings=(
+        Reading(
+            DLLOGGER_CLOCK + rb"Epoch: (?P<epoch>\d++) Iteration: (?P<step>\d++) ++train\.loss : (?P<loss>" + NUMBER + rb")" + _TO_TOTAL,
+            unit="images/s",
+            span="step",
+        ),
+        Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_TOTAL, unit="images/s", span="run"),
+    ),
+    facts=(
+        Fact("batch_size", rb" - PARAMETER [^\n]*? batch_size : (\d++)", int),
+        Fact("batch_size", rb"'-b', '(\d++)'", int),
+        Fact("devices", rb" - PARAMETER [^\n]*? world_size : (\d++)", int),
+        Fact("precision", rb" - PARAMETER [^\n]*? amp : (\w++)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", rb"'\./main\.py', [^\n\]]*?'(--amp|--fp16)'", lambda _: "amp"),
+        Fact("dali", rb" data_backend : (dali)[\w-]*+ ", words={b"dali": "True"}),
+    ),
+    windows={"dlperf": Window(25, 125, "clock")},
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 05:50:06.500000 - Epoch: 0 Iteration: 2  train.loss : 5.83243 None train.compute_ips : "
+            b"4684.38 images/s train.total_ips : 4661.71 images/s train.lr : 0.1  train.grad_scale : 256.00000 None",
+            clock=1795153806.5, epoch=0, step=2, loss=5.83243, throughput=4661.71,
+        ),
+        Sample(b"DLL 2026-11-20 14:29:14.427490 - Epoch: 0 Iteration: 3  train.loss : 6.93504  train.total_ips : 4294.91 img/s",
+               step=3, throughput=4294.91),
+        Sample(b"DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479  train.total_ips : 21259.81 img/s",
+               throughput=21259.81),
+        NearMiss(b"DLL 2026-11-20 10:55:30.379795 - Epoch: 0 train.loss : 6.67479  train.total_ips : 21259.81 img/s",
+                 "an epoch's average"),
+        NearMiss(b"DLL 2026-11-20 10:55:30.379937 - Summary: lr : 0.1  train.compute_ips : 21332.24 img/s "
+                 b"train.data_time : 0.00132 s train.compute_time : 0.47581 s", "no total_ips"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""NGC DeepLearningExamples, TensorFlow 1 BERT pre-training: a DLLogger record per optimiser step.
+
+Trap: the unit is `seq/s` (2020 to 2022) or `sequences/s` (2023). Loss-scaler retries repeat the iteration number. The
+same line without an iteration repeats the average of training; `throughput_val` and the second `Throughput Average`
+are inference. Records count the whole job and all accumulation steps.
+"""
+
+from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+FORMAT = Format(
+    title="NGC TensorFlow BERT pre-training",
+    framework="NGC TensorFlow",
+    marker=b"throughput_train",
+    end=rb"Throughput Average \(sentences/sec\) = |DLL [\d .:-]{26} -  throughput_train : ",
+    readings=(
+        Reading(
+            DLLOGGER_CLOCK + rb"Iteration: (?P<step>\d++) ++throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s",
+            unit="sequences/s",
+            span="step",
+        ),
+        Reading(
+            rb"DLL [\d .:-]{26} -  throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s",
+            unit="sequences/s",
+            span="run",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"^INFO:tensorflow:  train_batch_size: (\d++)", int),
+        Fact("accumulation", rb"^INFO:tensorflow:  num_accumulation_steps: (\d++)", int),
+        Fact("precision", rb"^INFO:tensorflow:  manual_fp16: (True)", words={b"True": "fp16"}),
+        Fact("precision", rb"^INFO:tensorflow:  amp: (\w++)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("xla", rb"^INFO:tensorflow:  use_xla: (\w++)"),
+        Fact("devices_per_node", rb"^\+ num_gpus=(\d++)", int),
+        Fact("gpu", rb"StreamExecutor device \(0\): ((?!Host)[^,\n]++), Compute Capability"),
+        Fact("model", rb"^\+ bert_model=(\w++)", lambda size: f"bert-{size.decode()}"),
+    ),
+    windows={"dlperf": Window(30, 120, every=10), "dlperf-time": Window(20, 120, "clock")},
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 03:19:13.500000 - Iteration: 2  throughput_train : 121.161 sequences/s mlm_loss : 10.4683  "
+            b"nsp_loss : 0.7005  total_loss : 11.1688  avg_loss_step : 11.1687  learning_rate : 0.0 ",
+            clock=1795144753.5, step=2, throughput=121.161,
+        ),
+        Sample(b"DLL 2026-11-20 20:04:34.092791 - Iteration: 16  throughput_train : 145.221 seq/s mlm_loss : 10.4521",
+               step=16, throughput=145.221),
+        Sample(b"DLL 2026-11-20 06:00:18.884316 -  throughput_train : 3353.673 sequences/s", throughput=3353.673),
+        NearMiss(b"DLL 2026-11-20 06:00:29.981860 -  throughput_val : 765.951501333658 ", "inference"),
+        NearMiss(b"INFO:tensorflow:Throughput Average (sentences/sec) = 765.95", "training and inference print it alike"),
+        NearMiss(b"Skipping time record for  1  due to checkpoint-saving/warmup overhead", "no figure"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,54 @@
+"""NGC DeepLearningExamples, TensorFlow 1 ResNet-50 v1.5 (`training_benchmark`): a DLLogger record per displayed step.
+
+Two dialects: `imgs_per_sec` (2020) and `total_ips` (2021 on). The figure is that of one step and counts the whole job;
+its unit is not printed. The hook prints nothing during its own warm-up. A figure at the end of a cut file is quoted only
+if the cut cannot have changed it.
+"""
+
+from parsers.contract import DLLOGGER_CLOCK, ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+FORMAT = Format(
+    title="NGC TensorFlow ResNet-50",
+    framework="NGC TensorFlow",
+    marker=b"DLL ",
+    start=rb" - PARAMETER arch : \w++ ++mode : training_benchmark ",
+    end=rb"\(\) train_throughput : ",
+    readings=(
+        Reading(
+            DLLOGGER_CLOCK + rb"\((?P<epoch>\d++), (?P<step>\d++)\) (?:total_ips|imgs_per_sec) : "
+            rb"(?P<throughput>" + NUMBER + rb")" + ENDED,
+            unit="images/s",
+            span="step",
+        ),
+        Reading(
+            rb"DLL [\d .:-]{26} - \(\) train_throughput : (?P<throughput>" + NUMBER + rb")" + ENDED,
+            unit="images/s",
+            span="run",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"PARAMETER arch : [^\n]*? batch_size : (\d++)", int),
+        Fact("batch_size", rb"^Per-GPU Batch Size (\d++)", int),
+        Fact("precision", rb"PARAMETER arch : [^\n]*? amp : (\w++)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("xla", rb"PARAMETER arch : [^\n]*? xla : (\w++)"),
+        Fact("dali", rb"PARAMETER arch : [^\n]*? dali : (\w++)"),
+    ),
+    windows={"dlperf": Window(21, 120)},
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 04:01:45.500000 - (0, 200) total_ips : 1207.6998965222476 ",
+            clock=1795147305.5, epoch=0, step=200, throughput=1207.6998965222476,
+        ),
+        Sample(
+            b"DLL 2026-11-20 04:01:45.500000 - (0, 21) imgs_per_sec : 96.969697  cross_entropy : 7.1  l2_loss : 1.2  "
+            b"total_loss : 8.3  learning_rate : 0.1 ",
+            step=21, throughput=96.969697,
+        ),
+        Sample(b"DLL 2026-11-20 04:02:49.192609 - () train_throughput : 1219.6576825967823 images/s",
+               throughput=1219.6576825967823),
+        Sample(b"DLL 2026-11-20 04:02:49.192609 - () train_throughput : 12671.899230200308",
+               throughput=12671.899230200308),
+        NearMiss(b"DLL 2026-11-20 04:01:45.500000 - (0, 200) total_ips : 120", "cut inside the number"),
+        NearMiss(b"DLL 2026-11-20 04:01:45.500000 - () val_throughput : 2500.123456 images/s", "inference"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,56 @@
+"""PaddleClas, dynamic graph (`tools/train.py`): a record per `Global.print_batch_step` iterations.
+
+Trap: `[Eval]` lines carry an `ips` of their own, of another workload. `ips` counts one device and is the mean since the
+last print. The configuration is printed before `-o` overrides of some releases are applied, so its batch size is checked
+against `ips * batch_cost` of the records.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+
+FORMAT = Format(
+    title="PaddleClas (dynamic graph)",
+    framework="PaddlePaddle",
+    marker=b"[Train][Epoch ",
+    start=rb"PaddleClas is powered by PaddlePaddle",
+    readings=(
+        Reading(
+            rb"\[Train\]\[Epoch (?P<epoch>\d++)/\d++\]\[Iter: (?P<step>\d++)/\d++\](?:[^\r\nb\[]++|b(?!atch_cost: ))*+"
+            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb")s, reader_cost: (?P<reader_seconds>" + NUMBER + rb")s?, "
+            rb"ips: (?P<throughput>" + NUMBER + rb") (?:samples|images)/s",
+            unit="images/s",
+            scope="device",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"Train :(?:(?!Eval :|Train :)[\s\S]){0,4000}?batch_size : (\d++)", int),
+        Fact("model", rb"Arch : (?:(?!---)[\s\S]){0,2000}? name : (\w++)"),
+        Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
+        Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
+        Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
+        Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
+        Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?use_amp : (False)", words={b"False": "fp32"}),
+        Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
+        Fact("framework_version", rb"train with paddle (\d[\w.]*+)"),
+        Fact("dali", rb"use_dali : (\w++)"),
+    ),
+    samples=(
+        Sample(
+            b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 1/1][Iter: 30/100]lr(PiecewiseDecay): 0.10000000, "
+            b"top1: 0.12500, CELoss: 2.30000, loss: 2.30000, batch_cost: 0.20000s, reader_cost: 0.08870, "
+            b"ips: 80.00000 samples/s, eta: 0:00:14",
+            epoch=1, step=30, step_seconds=0.2, reader_seconds=0.0887, throughput=80.0,
+        ),
+        Sample(
+            b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 2/400][Iter: 0/98]lr: 0.00000204, loss: 6.93139, "
+            b"batch_cost: 6.40000s, reader_cost: 2.21849, ips: 20.00000 images/sec, eta: 2 days, 20:58:19",
+            epoch=2, step=0, throughput=20.0,
+        ),
+        NearMiss(
+            b"[2026/11/20 13:14:52] ppcls INFO: [Eval][Epoch 2][Iter: 0/8]CELoss: 57.00000, loss: 57.00000, "
+            b"batch_cost: 0.37571s, reader_cost: 0.09673, ips: 170.34609 images/sec",
+            "evaluation is another workload",
+        ),
+        NearMiss(b"[2026/11/20 13:14:52] ppcls INFO: [Train][Epoch 1/1][Avg]top1: 0.1, loss: 2.3", "an epoch's average"),
+        NearMiss(b"LAUNCH INFO 2026-11-20 07:49:49,627 ips: None", "the launcher's option of that name"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,65 @@
+"""PaddleClas, static graph (`ppcls/static/train.py`): a record per `Global.print_batch_step` steps.
+
+Trap: `batch_cost` and `ips` are running means since step 5 of the epoch, not of the last interval, and count one
+device. The closing `END epoch` line carries no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can
+be negative. The configuration names three batch sizes (train, eval, infer), in any order.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+
+FORMAT = Format(
+    title="PaddleClas (static graph)",
+    framework="PaddlePaddle",
+    marker=b"train step:",
+    start=rb"PaddleClas is powered by PaddlePaddle",
+    readings=(
+        Reading(
+            rb"epoch:(?P<epoch>\d++) ++train step:(?P<step>\d++) (?:[^\r\nbe]++|b(?!atch_cost: )|e(?!poch:))*+"
+            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") s, reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
+            rb"ips: (?P<throughput>" + NUMBER + rb") (?:samples|images)/sec",
+            unit="images/s",
+            scope="device",
+            cumulative_since=5,
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"Train :(?:(?!Eval :|Train :)[\s\S]){0,4000}?batch_size : (\d++)", int),
+        Fact("model", rb"Arch : (?:(?!---)[\s\S]){0,2000}? name : (\w++)"),
+        Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
+        Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
+        Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
+        Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
+        Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?use_amp : (False)", words={b"False": "fp32"}),
+        Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
+        Fact("dali", rb"use_dali : (\w++)"),
+    ),
+    samples=(
+        Sample(
+            b"[2026/11/20 13:16:10] ppcls INFO: epoch:0   train step:30   lr: 0.100000, loss:  7.0662 top1:  0.0000 "
+            b"top5: -0.0039 batch_cost: 0.32000 s, reader_cost: 0.00110 s, ips: 50.00000 samples/sec.",
+            epoch=0, step=30, step_seconds=0.32, reader_seconds=0.0011, throughput=50.0,
+        ),
+        Sample(
+            b"2026-11-20 13:16:10 INFO: epoch:1   train step:10   top1: 0.0000 top5: 0.0000 loss:  6.9198 lr: 0.100000, "
+            b"batch_cost: 0.20000 s, reader_cost: 0.00075 s, ips: 1040.00000 images/sec.",
+            epoch=1, step=10, throughput=1040.0,
+        ),
+        Sample(
+            b"[2026/11/20 13:16:10] ppcls INFO: epoch:0   train step:40   lr: nan, loss: nan batch_cost: 0.10000 s, "
+            b"reader_cost: 0.00000 s, ips: nan samples/sec. max_mem_reserved: 0 max_mem_allocated: 0",
+            step=40, throughput=float("nan"),
+        ),
+        NearMiss(b"LAUNCH INFO 2026-11-20 07:49:49,627 ips: None", "the launcher's option of that name"),
+        NearMiss(b"ips: 127.0.0.1", "a list of hosts"),
+        NearMiss(
+            b"[2026/11/20 13:17:10] ppcls INFO: END epoch:0   train  loss:  6.8503 top1:  0.0100 batch_cost: 0.28247 s, "
+            b"reader_cost: 0.00935 s, batch_cost_sum: 219.75933 s,",
+            "the epoch's summary has no ips",
+        ),
+        NearMiss(
+            b"[2026/11/20 13:17:10] ppcls INFO: epoch:0   train step:30   lr: 0.1, batch_cost: 0.32000 s, "
+            b"reader_cost: 0.00110 s, ips: 50.0",
+            "cut before the unit, so perhaps inside the number",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""PaddleNLP, BERT pre-training (`examples/language_model/bert`): a record per `logging_steps` steps.
+
+Trap: older releases misspell `total step` as `tobal step`. `ips` counts one device; with gradient merge every 88th step
+or so also reduces and updates, so that one record in nine is slow and belongs to the truth. The command stands at the
+very end of some logs.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+
+FORMAT = Format(
+    title="PaddleNLP BERT pre-training",
+    framework="PaddlePaddle",
+    marker=b"al step: ",
+    start=rb"(?m)^Namespace\(adam_epsilon=",
+    readings=(
+        Reading(
+            rb"to[tb]al step: (?P<step>\d++), epoch: (?P<epoch>\d++), batch: \d++, loss: (?P<loss>" + NUMBER + rb"), "
+            rb"avg_reader_cost: (?P<reader_seconds>" + NUMBER + rb") sec, "
+            rb"avg_batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, avg_samples: [\d.]++, "
+            rb"ips: (?P<throughput>" + NUMBER + rb") sequences/sec",
+            unit="sequences/s",
+            scope="device",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"\bbatch_size=(\d++)", int),
+        Fact("accumulation", rb"\bgradient_merge_steps=(\d++)", int),
+        Fact("precision", rb"\buse_pure_fp16=(True)", words={b"True": "fp16"}),
+        Fact("precision", rb"\buse_amp=(\w++)", words={b"True": "amp", b"1": "amp", b"False": "fp32", b"0": "fp32"}),
+        Fact("model", rb"\bmodel_name_or_path='([^']++)'"),
+        Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
+        Fact("devices_per_node", rb"--gpus[= ]([\d,]++) ", listed),
+    ),
+    samples=(
+        Sample(
+            b"total step: 10, epoch: 0, batch: 9, loss: 11.089721, avg_reader_cost: 0.05000 sec, avg_batch_cost: 0.75000 sec, "
+            b"avg_samples: 96.00000, ips: 120.00000 sequences/sec",
+            step=10, epoch=0, loss=11.089721, reader_seconds=0.05, step_seconds=0.75, throughput=120.0,
+        ),
+        Sample(
+            b"tobal step: 90, epoch: 0, batch: 89, loss: 11.300495, avg_reader_cost: 0.00010 sec, avg_batch_cost: 1.37611 sec, "
+            b"avg_samples: 96.00000, ips: 69.75663 sequences/sec",
+            step=90, throughput=69.75663,
+        ),
+        NearMiss(
+            b"global step 10, epoch: 1, batch: 9, loss: 0.69, speed: 4.10 step/s, ips: 120.00000 sequences/sec",
+            "fine-tuning prints another line",
+        ),
+        NearMiss(b"--ips 10.0.0.1,10.0.0.2 run_pretrain.py --batch_size 96", "the launcher's list of hosts"),
+    ),
+)  # fmt: skip

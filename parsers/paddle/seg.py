@@ -1,0 +1,45 @@
+"""PaddleSeg (`train.py`): a record per `--log_iters` iterations.
+
+Trap: a record that contains a checkpoint, an evaluation or the start of an epoch is slow. `ips` counts one device and is
+`batch_size / batch_cost` with four decimals. `GPUs used` counts the whole job; the launcher prints `ips: 127.0.0.1`.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+FORMAT = Format(
+    title="PaddleSeg",
+    framework="PaddlePaddle",
+    marker=b"[TRAIN] epoch: ",
+    start=rb"-Environment Information-",
+    readings=(
+        Reading(
+            rb"\[TRAIN\] epoch: (?P<epoch>\d++), iter: (?P<step>\d++)/\d++, loss: (?P<loss>" + NUMBER + rb"), "
+            rb"(?:[^\r\nb\[]++|b(?!atch_cost: ))*+batch_cost: (?P<step_seconds>" + NUMBER + rb"), "
+            rb"reader_cost: (?P<reader_seconds>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") samples/sec",
+            unit="samples/s",
+            scope="device",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"^batch_size: (\d++)", int),
+        Fact("model", rb"^model:$(?:\n [^\n]*+)*?\n  type: (\w++)"),
+        Fact("devices", rb"init nccl context nranks: (\d++)", int),
+        Fact("devices", rb"^GPUs used: (\d++)", int),
+        Fact("gpu", rb"^GPU: \['GPU 0: ([^'(]++)"),
+        Fact("framework_version", rb"^PaddlePaddle: (?!0\.0\.0)(\S++)"),
+        Fact("precision", rb"\[INFO\]\t(use amp to train|use AMP to train[^\n]*+)", lambda _: "amp"),
+        Fact("precision", rb"--precision[= ](fp32|fp16)", words={b"fp32": "fp32", b"fp16": "amp"}),
+    ),
+    samples=(
+        Sample(
+            b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch: 3, iter: 40/40, loss: 2.0594, lr: 0.010000, batch_cost: 0.2000, "
+            b"reader_cost: 0.00247, ips: 20.0000 samples/sec | ETA 00:00:00",
+            epoch=3, step=40, loss=2.0594, step_seconds=0.2, reader_seconds=0.00247, throughput=20.0,
+        ),
+        NearMiss(b"ips: 127.0.0.1", "a list of hosts"),
+        NearMiss(
+            b"2026-11-20 11:50:55 [INFO]\t[EVAL] #Images: 20 mIoU: 0.1000 Acc: 0.3000 Kappa: 0.1000 Dice: 0.2000",
+            "evaluation prints no throughput",
+        ),
+    ),
+)  # fmt: skip

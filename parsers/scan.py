@@ -1,0 +1,162 @@
+"""Bytes to clean text in chunks: what transport put on is taken off, and where every line stood is kept.
+
+Line numbers are those of the file as it lies on disk (newlines counted), so that an editor, `sed -n` and a forge's
+line anchors agree with them. Cleaning never adds or removes a newline. Memory does not grow with the file: a chunk is
+about a MiB, and a line longer than `LONGEST_LINE` is cut and said to be.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import stat
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import IO, cast
+
+CHUNK = 1 << 20
+LONGEST_LINE = 8 << 20
+
+# `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
+_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\r\n]*+\x07)")
+_BACKSPACES = re.compile(rb"[^\r\n\x08]\x08")
+# mpirun --tag-output, with the date of --timestamp-output glued to its front; the tag can stand inside a line too.
+_MPI_TAG = re.compile(
+    rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[\d++,(\d++)\]<std(?:out|err)>: ?"
+)
+# torchrun --tee and `srun -l`: only at a line's start, where they are unmistakable.
+_LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank)(\d++)\]: ?)")
+
+
+class ScanError(Exception):
+    """A path that cannot be read as a log; `code` and `args` name the problem in the words of the site."""
+
+    def __init__(self, code: str, **args: object) -> None:
+        super().__init__(code)
+        self.code = code
+        self.details = args
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A stretch of whole lines, cleaned. `first_line` counts from 1, `offset` is the byte in the (unpacked) file."""
+
+    text: bytes
+    first_line: int
+    offset: int
+    bytes: int
+    lines: int
+    #: (position in text, rank) of every tag taken off, in order of position; empty where nothing was tagged.
+    tags: tuple[tuple[int, int], ...] = ()
+
+    def line_of(self, position: int) -> int:
+        """Line number of a position in `text`."""
+        return self.first_line + self.text.count(b"\n", 0, position)
+
+    def ranks(self, positions: list[int]) -> list[int]:
+        """Rank that printed each position, 0 before the first tag."""
+        starts = [at for at, _ in self.tags]
+        return [self.tags[found - 1][1] if (found := bisect_right(starts, each)) else 0 for each in positions]
+
+
+@dataclass
+class Noise:
+    """What was taken off, counted, so that it can be said."""
+
+    nul_bytes: int = 0
+    cut_lines: list[int] = field(default_factory=list)
+    binary: bool = False
+
+
+def check(path: Path) -> None:
+    """Raise ScanError if `path` is not a regular, readable, non-empty file; a FIFO or device is never opened."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise ScanError("unreadable", cause=error.strerror or "cannot be opened") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise ScanError("not_a_file")
+    if found.st_size == 0:
+        raise ScanError("empty")
+
+
+def chunks(path: Path, noise: Noise, size: int = CHUNK) -> Iterator[Chunk]:
+    """The file as clean chunks of whole lines; `.gz` is unpacked on the way, `.zst` where `zstandard` is installed.
+
+    Raises:
+        ScanError: the file cannot be opened, read or unpacked.
+    """
+    check(path)
+    try:
+        with open_log(path) as stream:
+            yield from clean(_whole_lines(stream, size, noise), noise)
+    except (OSError, EOFError) as error:
+        raise ScanError("unreadable", cause=getattr(error, "strerror", None) or str(error)) from None
+
+
+def open_log(path: Path) -> IO[bytes]:
+    """The log's bytes, unpacked by its suffix."""
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    if path.suffix == ".zst":
+        try:
+            import zstandard
+        except ImportError:
+            raise ScanError("unreadable", cause="zstandard is not installed") from None
+        return cast(IO[bytes], zstandard.open(path, "rb"))
+    return path.open("rb")
+
+
+def _whole_lines(stream: IO[bytes], size: int, noise: Noise) -> Iterator[tuple[bytes, int, int]]:
+    """(bytes, first line, offset), cut after a newline, or inside a line that is too long to hold."""
+    rest, line, offset = b"", 1, 0
+    while data := stream.read(size):
+        data = rest + data
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) >= LONGEST_LINE:
+            noise.cut_lines.append(line)
+            end = len(data)
+        if end:
+            yield data[:end], line, offset
+            line, offset = line + data.count(b"\n", 0, end), offset + end
+        rest = data[end:]
+    if rest:
+        yield rest, line, offset
+
+
+def clean(raw: Iterator[tuple[bytes, int, int]], noise: Noise) -> Iterator[Chunk]:
+    for data, line, offset in raw:
+        text: bytes = data
+        tags: tuple[tuple[int, int], ...] = ()
+        if b"\x00" in text:
+            noise.nul_bytes += text.count(b"\x00")
+            noise.binary |= noise.nul_bytes > 16 + (offset + len(text)) // 100
+            text = text.replace(b"\x00", b"")
+        if b"\x1b" in text:
+            text = _ANSI.sub(b"", text)
+        if b"\x08" in text:
+            text = _backspaced(text)
+        if b"]<std" in text or b"[default" in text or b"[rank" in text:
+            text, tags = _untagged(text)
+        yield Chunk(text, line, offset, len(data), data.count(b"\n"), tags)
+
+
+def _backspaced(text: bytes) -> bytes:
+    """Apply backspaces as a terminal does; bars nest them, so the pairs are removed from the inside out."""
+    for _ in range(1000):
+        text, changed = _BACKSPACES.subn(b"", text)
+        if not changed:
+            break
+    return text.replace(b"\x08", b"")
+
+
+def _untagged(text: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
+    """The text without rank tags, and where in the new text each tag stood."""
+    pattern = _MPI_TAG if b"]<std" in text else _LINE_TAG
+    found = list(pattern.finditer(text))
+    removed = accumulate((each.end() - each.start() for each in found), initial=0)
+    tags = tuple((each.start() - gone, int(each[1])) for each, gone in zip(found, removed, strict=False))
+    return pattern.sub(b"", text), tags

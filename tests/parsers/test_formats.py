@@ -1,0 +1,69 @@
+"""Every sample must yield its values and every near-miss nothing, and no format may read another's sample."""
+
+import math
+
+import pytest
+
+from parsers.contract import Format, NearMiss, Sample
+from parsers.clock import clocks
+from parsers.decimals import floats
+from parsers.registry import formats
+
+FORMATS = formats()
+
+
+def read(each: Format, line: bytes) -> dict[str, float]:
+    for reading in each.readings:
+        match = reading.regex.search(line)
+        if match:
+            convert = {"clock": clocks}
+            return {
+                "clock" if name == "unix" else name: float(convert.get(name, floats)([match[name] or b""])[0])
+                for name in reading.columns
+            }
+    return {}
+
+
+def samples(kind: type) -> list[object]:
+    found = [pytest.param(each, one, id=f"{each.id}-{n}") for each in FORMATS for n, one in enumerate(each.samples) if isinstance(one, kind)]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(("each", "sample"), samples(Sample))
+def test_sample_yields_its_values(each: Format, sample: Sample) -> None:
+    found = read(each, sample.line)
+    for name, value in sample.values.items():
+        assert found[name] == pytest.approx(value, nan_ok=True), name
+    assert each.marker in sample.line
+
+
+@pytest.mark.parametrize(("each", "miss"), samples(NearMiss))
+def test_near_miss_yields_nothing(each: Format, miss: NearMiss) -> None:
+    assert read(each, miss.line) == {}, miss.why
+
+
+@pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
+def test_no_format_reads_anothers_sample(each: Format) -> None:
+    others = [one for other in FORMATS if other.id != each.id for one in other.samples]
+    assert others
+    assert [one.line for one in others if read(each, one.line)] == []
+
+
+@pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
+def test_every_reading_is_exercised(each: Format) -> None:
+    lines = [one.line for one in each.samples if isinstance(one, Sample)]
+    assert all(any(reading.regex.search(line) for line in lines) for reading in each.readings)
+    assert any(not math.isnan(value) for one in each.samples if isinstance(one, Sample) for value in one.values.values())
+
+
+@pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
+def test_patterns_do_not_run_away(each: Format) -> None:
+    """A long line of beginnings must be left in linear time; a pattern that rescans takes minutes on it."""
+    patterns = [reading.regex for reading in each.readings] + [one for one in (each.start_regex, each.end_regex) if one]
+    for sample in each.samples:
+        line = sample.line.rstrip().replace(b"\n", b" ")
+        for cut in range(10, len(line), 40):
+            hostile = (line[:cut] + b" ") * (200_000 // cut)
+            for pattern in patterns:
+                pattern.search(hostile)

@@ -75,7 +75,7 @@ def fill(recipe: Recipe, text: str, slots: Mapping[str, Value]) -> str:
 def slugged(text: str) -> str:
     """A name of a folder made from any text; a text that had to be bent gets a digest, so that no two share one."""
     slug = re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")[:40]
-    return slug if slug == text.lower() else f"{slug}-{hashlib.sha256(text.encode()).hexdigest()[:6]}".lstrip("-")
+    return slug if slug and slug == text else f"{slug}-{hashlib.sha256(text.encode()).hexdigest()[:6]}".lstrip("-")
 
 
 def framework_slug(framework: str) -> str:

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         return STOPPED
 
 
-def show_list(options: argparse.Namespace) -> int:
+def show_list(_options: argparse.Namespace) -> int:
     """A line per recipe shipped."""
     names = recipe.names()
     for name in names:
@@ -63,10 +63,12 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         return _print_plan(runs)
     version = source.commit(runs[0].recipe.files.values())
+    # All of them now: a file of the recipe that is changed later must not run under the version stated.
+    scripts = [build(planned, version) for planned in runs]
     worst = 0
-    for number, planned in enumerate(runs, start=1):
+    for number, (planned, script) in enumerate(zip(runs, scripts, strict=True), start=1):
         print(f"[{number}/{len(runs)}] {planned.folder}", flush=True)
-        status = launch(backends.local(), build(planned, version))
+        status = launch(backends.local(), script)
         if status in (REFUSED, STOPPED):
             return status
         worst = max(worst, 1 if status else 0)

@@ -194,7 +194,7 @@ prepare() {
 }
 
 claim_folder() {
-  mkdir -p "${destination%/*}" 2>/dev/null && mkdir "$destination" 2>/dev/null ||
+  { mkdir -p "${destination%/*}" && mkdir "$destination"; } 2>/dev/null ||
     refuse "$destination cannot be made: it is there already, or its parent is not a folder you may write to; name another with --raw-logs"
   folder=$(cd "$destination" && pwd)
 }
@@ -203,7 +203,7 @@ main() {
   trap 'exit 130' INT TERM HUP
   prepare
   claim_folder
-  outcome= child= status= interrupted= late= signal=TERM
+  outcome='' child='' status='' interrupted='' late='' signal=TERM
   trap 'request stopped' INT TERM HUP
   trap 'request timeout' USR1
   trap 'request "$outcome"' USR2

@@ -48,7 +48,7 @@ def _stop(child: subprocess.Popen[bytes]) -> int:
 
 @contextmanager
 def _termination_as_interrupt() -> Iterator[None]:
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)

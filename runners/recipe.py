@@ -92,11 +92,11 @@ def load(path: Path) -> Recipe:
         raise RunnerError(f"{path}: this recipe cannot be read: {error}") from error
     try:
         return _recipe(path, table)
-    except _Fault as fault:
+    except _FaultError as fault:
         raise RunnerError(f"{path}: {fault}") from fault
 
 
-class _Fault(Exception):
+class _FaultError(Exception):
     """What is wrong with a recipe, without its path."""
 
 
@@ -134,37 +134,37 @@ def _recipe(path: Path, table: dict[str, Any]) -> Recipe:
 def _check_keys(table: dict[str, Any]) -> None:
     missing = [key for key in REQUIRED if key not in table]
     if missing:
-        raise _Fault(f"the key `{missing[0]}` is missing; add it")
+        raise _FaultError(f"the key `{missing[0]}` is missing; add it")
     unknown = [key for key in table if key not in REQUIRED + OPTIONAL]
     if unknown:
-        raise _Fault(f"`{unknown[0]}` is no key of a recipe; the keys are {', '.join(REQUIRED + OPTIONAL)}")
+        raise _FaultError(f"`{unknown[0]}` is no key of a recipe; the keys are {', '.join(REQUIRED + OPTIONAL)}")
 
 
 def _typed(table: dict[str, Any], key: str, kind: type[Any], default: Any = None) -> Any:
     value = table.get(key, default)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise _Fault(f"`{key}` is {value!r}, but must be of type {kind.__name__}")
+        raise _FaultError(f"`{key}` is {value!r}, but must be of type {kind.__name__}")
     return value
 
 
 def _positive(table: dict[str, Any], key: str, default: int | None = None) -> int:
     value = int(_typed(table, key, int, default))
     if value < 1:
-        raise _Fault(f"`{key}` is {value}, but must be at least 1")
+        raise _FaultError(f"`{key}` is {value}, but must be at least 1")
     return value
 
 
 def _slug(table: dict[str, Any], key: str) -> str:
     value = str(_typed(table, key, str))
     if not SLUG.fullmatch(value):
-        raise _Fault(f"`{key}` is {value!r}, but names a folder: use a-z, 0-9, '.', '_' and '-'")
+        raise _FaultError(f"`{key}` is {value!r}, but names a folder: use a-z, 0-9, '.', '_' and '-'")
     return value
 
 
 def _command(table: dict[str, Any]) -> tuple[str, ...]:
     command = _typed(table, "command", list)
     if not command or not all(isinstance(word, str) for word in command):
-        raise _Fault("`command` must be a list of words, the program first")
+        raise _FaultError("`command` must be a list of words, the program first")
     return tuple(command)
 
 
@@ -174,7 +174,7 @@ def _matrix(table: dict[str, Any]) -> dict[str, tuple[Value, ...]]:
     }
     for key in ("batch_size", "precision"):
         if not matrix.get(key):
-            raise _Fault(f"`matrix.{key}` is missing or empty; state at least one value")
+            raise _FaultError(f"`matrix.{key}` is missing or empty; state at least one value")
     for key, values in matrix.items():
         for value in values:
             _scalars("matrix", {key: value})
@@ -184,7 +184,7 @@ def _matrix(table: dict[str, Any]) -> dict[str, tuple[Value, ...]]:
 def _scalars(where: str, table: dict[str, Any]) -> dict[str, Value]:
     for key, value in table.items():
         if not isinstance(value, (str, int, float, bool)):
-            raise _Fault(f"`{where}.{key}` holds {value!r}, but must be a string, a number or a truth value")
+            raise _FaultError(f"`{where}.{key}` holds {value!r}, but must be a string, a number or a truth value")
     return dict(table)
 
 
@@ -196,5 +196,5 @@ def _variables(table: dict[str, Any]) -> dict[str, str]:
     variables = _strings(table, "environment_variables")
     for name in variables:
         if not VARIABLE.fullmatch(name):
-            raise _Fault(f"`environment_variables.{name}` is no name of an environment variable")
+            raise _FaultError(f"`environment_variables.{name}` is no name of an environment variable")
     return variables

@@ -11,7 +11,6 @@ known on the host, so that work queued on a GPU is counted. `compute_ips` leaves
 from __future__ import annotations
 
 import argparse
-import importlib
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -19,10 +18,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from runners.workloads import dllogger
+import torch
 
-# Imported by name, because the type checker has no torch to look at; the classes below inherit from Any for that.
-torch: Any = importlib.import_module("torch")
+from runners.workloads import dllogger
 
 CLASSES = 1000
 LEARNING_RATE = 0.01
@@ -42,7 +40,7 @@ class Step:
     compute_seconds: float
 
 
-class Bottleneck(torch.nn.Module):  # type: ignore[misc]
+class Bottleneck(torch.nn.Module):  # type: ignore[misc]  # without torch its classes are Any
     """1x1, 3x3, 1x1 with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
 
     def __init__(self, channels_in: int, channels: int, stride: int) -> None:

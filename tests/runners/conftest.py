@@ -1,0 +1,71 @@
+"""A tiny recipe, written anew for each test, and what the tests of real runs share."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TINY = """
+title = "Lines printed by bash"
+suite = "tiny"
+framework = "Bash"
+model = "Loop"
+device = "cpu"
+iterations = 3
+repeats = 1
+timeout_seconds = {timeout}
+command = ["bash", "-c", {program}, "bash", "{{word}}"]
+
+[matrix]
+batch_size = [{batches}]
+precision = ["fp32"]
+
+[options]
+word = "plain"
+threads = 1
+
+[environment_variables]
+OMP_NUM_THREADS = "{{threads}}"
+"""
+
+WriteRecipe = Callable[..., Path]
+OnlyRun = Callable[[], tuple[Path, dict[str, Any]]]
+
+
+@pytest.fixture
+def write_recipe(tmp_path: Path) -> WriteRecipe:
+    """Writes the tiny recipe around a bash program, which finds the option `word` in `$1`."""
+
+    def write(program: str, timeout: int = 20, batches: str = "1", more: str = "") -> Path:
+        path = tmp_path / "tiny.toml"
+        # A slot's braces are doubled, since the program is bash and no template.
+        quoted = json.dumps(program.replace("{", "{{").replace("}", "}}"))
+        path.write_text(TINY.format(timeout=timeout, program=quoted, batches=batches) + more, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def bash() -> str:
+    """The bash of this machine; the test is skipped where there is none."""
+    found = shutil.which("bash")
+    if found is None:
+        pytest.skip("bash is missing, and what the runners start is a bash script")
+    return found
+
+
+@pytest.fixture
+def only_run(tmp_path: Path) -> OnlyRun:
+    """Finds the folder and the run.json of the one finished run under `raw`."""
+
+    def find() -> tuple[Path, dict[str, Any]]:
+        (path,) = (tmp_path / "raw").rglob("run.json")
+        return path.parent, json.loads(path.read_text(encoding="utf-8"))
+
+    return find

@@ -5,10 +5,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 CODE   := ingest parsers runners bench
 
-# pyproject.toml says which Pythons: requires-python = ">=FIRST,<BEFORE".
-FIRST  := $(shell sed -n 's/^requires-python = ">=\([0-9.]*\),<[0-9.]*"/\1/p' pyproject.toml)
-BEFORE := $(shell sed -n 's/^requires-python = ">=[0-9.]*,<\([0-9.]*\)"/\1/p' pyproject.toml)
-comma  := ,
+# All supported Pythons, from the first in pyproject's requires-python to the one before the last.
+PYTHONS := $(shell awk -F'[".<>=, ]+' '/^requires-python/ { for (minor = $$3; minor < $$5; minor++) print $$2 "." minor }' pyproject.toml)
 
 # Material prints a notice about its own future on every build; it is no warning about this site.
 export NO_MKDOCS_2_WARNING := 1
@@ -21,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
-	@echo "Another Python: make site PYTHON=/path/to/python (from $(FIRST), before $(BEFORE))."
+	@echo "Python is one of $(PYTHONS). To name it: make site PYTHON=/path/to/python"
 
 site: $(VENV)/site.stamp ## read raw_logs/, write the pages, build the site into site/
 	@status=0; $(BIN)/python -m ingest raw_logs/ || status=$$?; \
@@ -50,26 +48,26 @@ bench: $(VENV)/site.stamp ## measure the speed of reading and of page writing
 	@$(BIN)/python -m bench
 
 # Locks are universal: one file for all supported Pythons, x86-64 and arm64. UPGRADE=--upgrade takes newer releases.
-LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version $(FIRST) \
+LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version $(firstword $(PYTHONS)) \
   --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml
 lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --output-file requirements/site.txt
 	@$(LOCK) --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
-	  --python-version $(FIRST) $(UPGRADE) --group build --output-file requirements/build.txt
+	  --python-version $(firstword $(PYTHONS)) $(UPGRADE) --group build --output-file requirements/build.txt
 
 clean: ## remove what the commands above made, save the pages
 	rm -rf $(VENV) site .perfledger .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 pythons: # the supported Pythons as JSON, for the workflows
-	@first=$(FIRST); before=$(BEFORE); \
-	  seq -f "\"$${first%.*}.%.0f\"" $${first#*.} $$(($${before#*.} - 1)) | paste -sd, | sed 's/.*/[&]/'
+	@echo '$(PYTHONS)' | sed 's/ /","/g; s/.*/["&"]/'
 
 # A stamp stands for what is installed; it is older than a lock that changed.
 INSTALL = $(BIN)/python -m pip install --quiet --require-hashes
 FROM_SOURCE = --no-build-isolation --use-pep517
+NEEDS = Perfledger needs one of Python $(PYTHONS): install it, or say where it is: make PYTHON=/path/to/python
 define FAILED
 { echo "make: could not install $(1). pip's own message is above. Without a way to the package index, set" >&2; \
   echo "PIP_INDEX_URL to one that you can reach, or PIP_FIND_LINKS to a folder of wheels, and call make again." >&2; exit 1; }
@@ -77,10 +75,9 @@ endef
 
 # jieba is published as source only: its build tool is pinned too, and installed first, instead of fetched unpinned.
 $(VENV)/python.stamp: requirements/build.txt
-	@command -v $(PYTHON) >/dev/null || { \
-	  echo "make: there is no $(PYTHON). Perfledger needs Python from $(FIRST), before $(BEFORE): install one, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(not ($(subst .,$(comma),$(FIRST))) <= sys.version_info[:2] < ($(subst .,$(comma),$(BEFORE))))' || { \
-	  echo "make: $(PYTHON) is $$($(PYTHON) --version 2>&1). Perfledger needs Python from $(FIRST), before $(BEFORE) (requires-python in pyproject.toml): make PYTHON=/path/to/python" >&2; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "make: there is no $(PYTHON). $(NEEDS)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(PYTHONS)".split())' || { \
+	  echo "make: $(PYTHON) is $$($(PYTHON) --version 2>&1). $(NEEDS)" >&2; exit 1; }
 	@echo "Making $(VENV) with $$($(PYTHON) --version 2>&1) ..."
 	@$(PYTHON) -m venv --clear $(VENV) || { \
 	  echo "make: $(PYTHON) cannot make a virtual environment; on Debian and Ubuntu, install python3-venv." >&2; exit 1; }

@@ -1,0 +1,124 @@
+"""The files around the code: what README promises, what the locks hold, and that nothing speaks of one machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+READMES = ["README.md", "README.zh.md"]
+LOCKS = ["build.txt", "site.txt", "test.txt"]
+PIN = re.compile(
+    r"(?P<name>[a-z0-9-]+)==(?P<version>[\w.]+)(?: ; [^\\\n]+)? \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+"
+)
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def tracked() -> list[str]:
+    """Paths that git keeps; a copy without its history has none to ask."""
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listing.returncode:
+        pytest.skip("no git checkout")
+    names = [name for name in listing.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
+    assert names, "git keeps no file here"
+    return names
+
+
+def pins(lock: str) -> dict[str, str]:
+    return {match["name"]: match["version"] for match in PIN.finditer(read(f"requirements/{lock}"))}
+
+
+def canonical(requirement: str) -> str:
+    """The name of a requirement as locks spell it."""
+    name = re.match(r"[\w.-]+", requirement)
+    assert name, requirement
+    return re.sub(r"[-_.]+", "-", name[0]).lower()
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_is_versions_and_hashes_and_no_address(lock: str) -> None:
+    text = read(f"requirements/{lock}")
+    assert PIN.search(text), f"{lock} pins nothing"
+    assert PIN.sub("", text).strip() == ""
+    assert len(pins(lock)) == len(PIN.findall(text)), f"{lock} pins a name twice"
+
+
+def test_the_locks_agree_and_hold_what_pyproject_asks_for() -> None:
+    project = tomllib.loads(read("pyproject.toml"))
+    assert pins("site.txt").items() <= pins("test.txt").items()
+    for requirement in project["project"]["dependencies"]:
+        assert canonical(requirement) in pins("site.txt"), f"{requirement}: run `make lock`"
+    for requirement in project["dependency-groups"]["test"]:
+        assert canonical(requirement) in pins("test.txt"), f"{requirement}: run `make lock`"
+
+
+def test_supported_pythons_are_written_in_one_place() -> None:
+    names = [*READMES, "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", ".ci/run", *workflows()]
+    version = re.compile(r"\b3\.1\d\b")
+    assert [name for name in names if version.search(read(name))] == []
+    lines = [
+        line for line in read("pyproject.toml").splitlines() if version.search(re.sub(r"[a-z]>?=+3\.1\d", "", line))
+    ]
+    assert [line.partition(" = ")[0] for line in lines if "matplotlib" not in line] == ["requires-python"]
+
+
+def test_make_reads_the_supported_pythons() -> None:
+    listed = json.loads(subprocess.run(["make", "-s", "pythons"], cwd=ROOT, capture_output=True, check=True).stdout)
+    first, before = re.findall(r"\d+\.(\d+)", tomllib.loads(read("pyproject.toml"))["project"]["requires-python"])
+    assert listed == [f"3.{minor}" for minor in range(int(first), int(before))]
+
+
+def workflows() -> list[str]:
+    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / ".github/workflows").glob("*.yml"))
+    assert found, "no workflow"
+    return found
+
+
+@pytest.mark.parametrize("workflow", workflows())
+def test_actions_are_pinned_by_commit(workflow: str) -> None:
+    uses = re.findall(r"^\s*(?:- )?uses: (.*)$", read(workflow), re.MULTILINE)
+    assert uses
+    assert [action for action in uses if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", action)] == []
+
+
+@pytest.mark.parametrize("workflow", workflows())
+def test_workflows_ask_for_no_more_than_they_need(workflow: str) -> None:
+    content = yaml.safe_load(read(workflow))
+    assert content["permissions"] == {"contents": "read"}
+    granted = {name: job.get("permissions", {}) for name, job in content["jobs"].items()}
+    writing = {name for name, rights in granted.items() if "write" in rights.values()}
+    assert writing <= {"deploy"}, "only the job that deploys may write"
+
+
+@pytest.mark.parametrize("readme", READMES)
+def test_the_map_of_folders_is_the_tree(readme: str) -> None:
+    shown = re.findall(r"^(\w+)/ ", read(readme), re.MULTILINE)
+    folders = {name.partition("/")[0] for name in tracked() if "/" in name and not name.startswith(".")}
+    assert sorted(shown) == sorted(folders)
+
+
+@pytest.mark.parametrize("page", [*READMES, "CONTRIBUTING.md"])
+def test_what_a_page_names_is_there(page: str) -> None:
+    text = read(page)
+    links = re.findall(r"(?<!!)\[[^\]]+\]\((?!https?:|#)([^)#]+)", text)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    commands = set(re.findall(r"\bmake ([a-z]+)\b", " ".join(re.findall(r"```.*?```|`[^`]+`", text, re.DOTALL))))
+    assert commands <= set(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE))
+    assert commands
+
+
+def test_no_file_speaks_of_the_machine_it_was_made_on() -> None:
+    """Raw logs stay as they were printed, and only they."""
+    place = re.compile(rb"(?<![\w.])/(?:work|root)/")
+    kept = [name for name in tracked() if not (name.startswith("raw_logs/") and name.endswith(".log"))]
+    assert [name for name in kept if place.search((ROOT / name).read_bytes())] == []

@@ -93,7 +93,9 @@ environment_facts() {
 
 hardware() {
   if [ "$device" = cpu ]; then
-    printf '%s, %s cores (CPU)' "$(cpu_model)" "$(cpu_cores)"
+    local model
+    model=$(cpu_model)
+    printf '%s%s cores (CPU)' "${model:+$model, }" "$(cpu_cores)"
   else
     local names
     names=$(gpu_names)
@@ -110,13 +112,17 @@ microseconds() {
 
 digest() { { sha256sum 2>/dev/null || shasum -a 256; } <"$1" | cut -d ' ' -f 1; }
 
-# The first request ends the command's process group, the second kills it.
+# The first request ends the command's process group; the second, which comes by itself after a while, kills it.
 request() {
   interrupted=1
   outcome=${outcome:-$1}
   [ -n "$child" ] || return
   kill -"$signal" -- "-$child" 2>/dev/null
   signal=KILL
+  [ -z "$late" ] || return
+  kill_later &
+  late=$!
+  disown "$late"
 }
 
 kill_later() {
@@ -127,7 +133,6 @@ kill_later() {
 watch_time() {
   sleep "$timeout_seconds"
   kill -USR1 $$ 2>/dev/null
-  kill_later
 }
 
 start_command() {
@@ -145,11 +150,6 @@ await_command() {
     answer=$?
     [ "$answer" -eq 127 ] && [ -n "$status" ] || status=$answer
     [ -n "$interrupted" ] || break
-    if [ -z "$late" ]; then
-      kill_later &
-      late=$!
-      disown "$late"
-    fi
   done
 }
 

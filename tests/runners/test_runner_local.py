@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from runners import script as host
 from runners.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +42,8 @@ def test_a_run_that_completes_says_all_that_is_known(write_recipe, tmp_path, cap
     assert (run["exit_status"], run["outcome"]) == (0, "completed")
     assert run["environment_variables"] == {"OMP_NUM_THREADS": "1"}
     hardware = run["case"].pop("hardware")
-    assert hardware == f"{run['environment'].get('cpu', '')}, {run['environment']['cores']} cores (CPU)"
+    cores = f"{run['environment']['cores']} cores (CPU)"
+    assert hardware == ", ".join(filter(None, (run["environment"].get("cpu"), cores)))
     assert run["case"] == {
         "model": "Loop", "framework": "Bash", "nodes": 1, "devices": 1, "batch_size": 1, "precision": "fp32",
         "options": {"word": "plain", "threads": 1},
@@ -113,6 +115,17 @@ def test_a_run_that_lasts_too_long_is_ended_with_all_it_started(write_recipe, tm
     assert (run["outcome"], run["exit_status"]) == ("timeout", 143)
     assert 1 <= run["wall_seconds"] < 5
     assert ended(int((folder / "train.log").read_text()))
+
+
+def test_a_run_that_lasts_too_long_and_does_not_listen_is_killed(write_recipe, tmp_path, only_run, monkeypatch):
+    text = host.HOST.read_text(encoding="utf-8")
+    assert text.count("grace_seconds=10") == 1
+    (tmp_path / "host.sh").write_text(text.replace("grace_seconds=10", "grace_seconds=1"), encoding="utf-8")
+    monkeypatch.setattr(host, "HOST", tmp_path / "host.sh")
+    path = write_recipe("trap '' TERM; while :; do sleep 0.1; done", timeout=1)
+    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 1
+    _, run = only_run()
+    assert (run["outcome"], run["exit_status"]) == ("timeout", 137)
 
 
 def test_what_a_command_leaves_running_is_ended(write_recipe, tmp_path, only_run):

@@ -12,14 +12,13 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-# Imported by name, because the type checker has neither package to look at.
-paddle: Any = importlib.import_module("paddle")
-paddleseg_core: Any = importlib.import_module("paddleseg.core")
-datasets: Any = importlib.import_module("paddleseg.datasets")
-losses: Any = importlib.import_module("paddleseg.models.losses")
-models: Any = importlib.import_module("paddleseg.models")
-transforms: Any = importlib.import_module("paddleseg.transforms")
-numpy: Any = importlib.import_module("numpy")
+import numpy
+import paddle
+import paddleseg.core
+from paddleseg import datasets, models, transforms
+from paddleseg.models import losses
+
+# Imported by name: it comes with paddleseg, and the type checker has nothing to look at.
 cv2: Any = importlib.import_module("cv2")
 
 CLASSES = 19
@@ -28,7 +27,7 @@ REGIONS = 8
 LEARNING_RATE = 0.01
 
 
-class CrossEntropyLoss(losses.CrossEntropyLoss):  # type: ignore[misc]
+class CrossEntropyLoss(losses.CrossEntropyLoss):  # type: ignore[misc]  # without paddle its classes are Any
     """PaddleSeg's loss with the shape (1,) that its trainer indexes."""
 
     def forward(self, logit: Any, label: Any, semantic_weights: Any = None) -> Any:
@@ -79,7 +78,7 @@ def main() -> None:
     )
     model, outputs = network(arguments.model)
     optimizer = paddle.optimizer.Momentum(LEARNING_RATE, parameters=model.parameters(), weight_decay=4e-5)
-    paddleseg_core.train(
+    paddleseg.core.train(
         model,
         dataset,
         optimizer=optimizer,

@@ -25,11 +25,18 @@ json_string() {
 text_fact() { [ -z "$2" ] || printf '  "%s": %s,\n' "$1" "$(json_string "$2")"; }
 number_fact() { [[ ! $2 =~ ^[0-9]+(\.[0-9]+)?$ ]] || printf '  "%s": %s,\n' "$1" "$2"; }
 
+cpu_field() { sed -n "s/^$1[[:space:]]*:[[:space:]]*//p" "${cpuinfo:-/proc/cpuinfo}" 2>/dev/null | head -n 1; }
+
+# The trap: a virtual machine may say "AMD EPYC" and no more, of one generation as of the next.
 cpu_model() {
-  local model
-  model=$(sed -n 's/^model name[[:space:]]*:[[:space:]]*//p' /proc/cpuinfo 2>/dev/null | head -n 1)
-  [ -n "$model" ] || model=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name:[[:space:]]*//p' | head -n 1)
-  printf '%s' "$model"
+  local name family
+  name=$(cpu_field 'model name')
+  [ -n "$name" ] || name=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name:[[:space:]]*//p' | head -n 1)
+  family=$(cpu_field 'cpu family')
+  if [ -n "$name" ] && [ -n "$family" ] && [[ ! $name =~ [0-9] ]]; then
+    name="$name (family $family, model $(cpu_field model))"
+  fi
+  printf '%s' "$name"
 }
 
 # Not nproc: it answers with OMP_NUM_THREADS where that is set.

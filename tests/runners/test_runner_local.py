@@ -16,8 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from runners import script as host
+from runners import recipe, script
+from runners.case import choose
 from runners.cli import main
+from runners.launch import launch
+from runners.plan import order
 
 ROOT = Path(__file__).parents[2]
 KEYS = [
@@ -60,6 +63,22 @@ def test_the_environment_is_of_this_machine_and_names_nobody(write_recipe, tmp_p
     assert run["environment"]["kernel"] == os.uname().release
     assert run["environment"]["threads"] == 1
     assert str(tmp_path) not in (folder / "run.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("AMD EPYC", "AMD EPYC (family 25, model 17)"), ("Intel(R) Xeon(R) Gold 6271C", "Intel(R) Xeon(R) Gold 6271C")],
+)
+def test_a_processor_whose_name_has_no_number_is_told_by_its_family(write_recipe, tmp_path, only_run, name, said):
+    (tmp_path / "cpuinfo").write_text(
+        f"processor\t: 0\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: {name}\n", encoding="utf-8"
+    )
+    chosen = recipe.load(write_recipe("true"))
+    text = script.build(order(chosen, choose(chosen, {}), 1, tmp_path / "raw")[0])
+    assert launch(["bash", "-s"], f"cpuinfo={tmp_path}/cpuinfo\n{text}") == 0
+    _, run = only_run()
+    assert run["environment"]["cpu"] == said
+    assert run["case"]["hardware"].startswith(f"{said}, ")
 
 
 def test_a_gpu_is_described_as_nvidia_smi_states_it(write_recipe, tmp_path, monkeypatch, only_run):
@@ -118,10 +137,10 @@ def test_a_run_that_lasts_too_long_is_ended_with_all_it_started(write_recipe, tm
 
 
 def test_a_run_that_lasts_too_long_and_does_not_listen_is_killed(write_recipe, tmp_path, only_run, monkeypatch):
-    text = host.HOST.read_text(encoding="utf-8")
+    text = script.HOST.read_text(encoding="utf-8")
     assert text.count("grace_seconds=10") == 1
     (tmp_path / "host.sh").write_text(text.replace("grace_seconds=10", "grace_seconds=1"), encoding="utf-8")
-    monkeypatch.setattr(host, "HOST", tmp_path / "host.sh")
+    monkeypatch.setattr(script, "HOST", tmp_path / "host.sh")
     path = write_recipe("trap '' TERM; while :; do sleep 0.1; done", timeout=1)
     assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 1
     _, run = only_run()

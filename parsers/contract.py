@@ -65,7 +65,8 @@ class Reading:
     """One kind of line, and what its named groups mean.
 
     `scope` says what the printed throughput or samples count, `span` what stretch of training it covers.
-    `cumulative_since=5` marks printed running means that restart at step 5 of every epoch.
+    `cumulative_since=5` marks printed running means that restart at step 5 of every epoch. `counts="update"` marks
+    printers whose step is one optimiser update over all accumulation steps.
     """
 
     pattern: bytes
@@ -73,6 +74,7 @@ class Reading:
     scope: Scope = "job"
     span: Span = "interval"
     cumulative_since: int | None = None
+    counts: Literal["step", "update"] = "step"
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
@@ -159,7 +161,8 @@ class Format:
     """What one printer prints. `id` and `doc` are filled in by the registry from the module.
 
     `marker` stands in every line of interest and makes search cheap. `start` matches once per start of the program,
-    where the printer announces itself, `end` where it says that it is done. `framework` and `model` hold where the printer says so by its very form.
+    where the printer announces itself, `end` where it says that it is done. `reader_apart` marks printers whose seconds
+    per step do not contain those spent waiting for data. `framework` holds where the printer says so by its very form.
     """
 
     title: str
@@ -170,9 +173,8 @@ class Format:
     start: bytes | None = None
     end: bytes | None = None
     framework: str = ""
-    model: str = ""
     windows: Mapping[str, Window] = field(default_factory=dict)
-    version: int = 1
+    reader_apart: bool = False
     id: str = ""
     doc: str = ""
 

@@ -16,7 +16,9 @@ _CRASH = re.compile(
     rb"(?m)^Traceback \(most recent call last\):|Segmentation fault|core dumped|terminate called after throwing"
     rb"|Exit code [1-9]|ChildFailedError|mpirun noticed that process rank \d++|Primary job +terminated normally, but"
 )
-_STOPPED = re.compile(rb"(?:Exit|exit|Terminating|terminating|[Tt]erminated|[Kk]illed) (?:with|by) signal|\bSIGTERM\b|KeyboardInterrupt")
+_STOPPED = re.compile(
+    rb"(?:Exit|exit|Terminating|terminating|[Tt]erminated|[Kk]illed) (?:with|by) signal|\bSIGTERM\b|KeyboardInterrupt"
+)
 
 
 @dataclass(frozen=True)

@@ -140,6 +140,8 @@ class Log:
     sessions: tuple[Session, ...]
     noise: Noise
     lines: int
+    #: Number of a last line that was cut while a record was being written, 0 where none was.
+    cut_line: int = 0
 
 
 def read(path: Path) -> Log:
@@ -157,7 +159,7 @@ def read(path: Path) -> Log:
         return Log(path, found, (), noise, sum(each.lines for each in head))
     reader = _Reader(path, found[0].format)
     sessions = tuple(reader.sessions(chain(head, stream)))
-    return Log(path, found, sessions, noise, reader.last_line)
+    return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
 
 
 def _slice(parts: list[Column], rows: slice, stretches: list[Stretch]) -> Column:
@@ -206,6 +208,23 @@ class _Reader:
         self.format = format
         self.tables = tuple(Table(path, each) for each in format.readings)
         self.last_line = 0
+        self._last_text = b""
+
+    def cut_line(self) -> int:
+        """The last line's number if it begins like a record, has no end, and could not be read as one; else 0.
+
+        Digits apart, a cut record is a prefix of the record before it.
+        """
+        rest = self._last_text.rpartition(b"\n")[2]
+        before = self._last_text[: len(self._last_text) - len(rest)]
+        if not rest.strip() or any(table.reading.regex.search(rest) for table in self.tables):
+            return 0
+        found = [match for table in self.tables for match in table.reading.regex.finditer(before)]
+        if not found:
+            return 0
+        last = max(found, key=lambda each: each.start())
+        line = before[before.rfind(b"\n", 0, last.start()) + 1 : last.end()]
+        return self.last_line if _shape(line).startswith(_shape(rest)) else 0
 
     def sessions(self, stream: Iterable[Chunk]) -> Iterator[Session]:
         """Sessions in order; the tables are complete only when the iterator is exhausted."""
@@ -220,6 +239,7 @@ class _Reader:
                 current.started |= starts
                 self._feed(current, chunk, begin, end, pending)
             self._store(chunk, pending)
+            self._last_text = chunk.text
             self.last_line = chunk.first_line + chunk.lines - chunk.text.endswith(b"\n")
         closed.append(self._close(current, len(closed) + 1, self._rows()))
         yield from closed
@@ -240,9 +260,7 @@ class _Reader:
         for begin, end in zip(edges, edges[1:], strict=False):
             yield begin, end, begin in at
 
-    def _feed(
-        self, current: _Open, chunk: Chunk, begin: int, end: int, pending: list[list[tuple[bytes, ...]]]
-    ) -> None:
+    def _feed(self, current: _Open, chunk: Chunk, begin: int, end: int, pending: list[list[tuple[bytes, ...]]]) -> None:
         for table, rows in zip(self.tables, pending, strict=True):
             found = table.reading.regex.findall(chunk.text, begin, end)
             rows.extend(found if table.reading.regex.groups > 1 else ((each,) for each in found))
@@ -263,7 +281,9 @@ class _Reader:
             for name, printed in zip(table.reading.columns, zip(*rows, strict=True), strict=True):
                 convert = clocks if name == "clock" else floats
                 table.parts.setdefault("clock" if name == "unix" else name, []).append(convert(printed))
-            table.ranks.append(np.asarray(_ranks(table.reading, chunk), dtype=np.float64) if chunk.tags else np.zeros(len(rows)))
+            table.ranks.append(
+                np.asarray(_ranks(table.reading, chunk), dtype=np.float64) if chunk.tags else np.zeros(len(rows))
+            )
             table.rows += len(rows)
 
     def _close(self, current: _Open, number: int, rows: list[int]) -> Session:
@@ -289,6 +309,11 @@ class _Reader:
                     stated.add(fact.name)
                     yield fact.name, Quoted(value, line + text.count(b"\n", 0, match.start(1)))
                     break
+
+
+def _shape(line: bytes) -> bytes:
+    """A line without what differs between records: digits, and the spaces that align them."""
+    return line.translate(None, b"0123456789 \t-+.")
 
 
 def _ranks(reading: Reading, chunk: Chunk) -> list[int]:

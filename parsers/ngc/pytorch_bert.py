@@ -27,6 +27,7 @@ FORMAT = Format(
             rb"(?:average|final)_loss : (?P<loss>" + NUMBER + rb") ",
             unit="sequences/s",
             span="step",
+            counts="update",
         ),
     ),
     facts=(

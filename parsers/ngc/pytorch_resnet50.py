@@ -6,7 +6,11 @@
 
 from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
 
-_TO_TOTAL = rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : (?P<throughput>" + NUMBER + rb") (?:images|img)/s"
+_TO_TOTAL = (
+    rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : (?P<throughput>"
+    + NUMBER
+    + rb") (?:images|img)/s"
+)
 
 FORMAT = Format(
     title="NGC PyTorch ResNet-50",

@@ -17,6 +17,7 @@ FORMAT = Format(
             DLLOGGER_CLOCK + rb"Iteration: (?P<step>\d++) ++throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s",
             unit="sequences/s",
             span="step",
+            counts="update",
         ),
         Reading(
             rb"DLL [\d .:-]{26} -  throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s",

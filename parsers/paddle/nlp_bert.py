@@ -2,7 +2,7 @@
 
 Trap: older releases misspell `total step` as `tobal step`. `ips` counts one device; with gradient merge every 88th step
 or so also reduces and updates, so that one record in nine is slow and belongs to the truth. The command stands at the
-very end of some logs.
+very end of some logs. `ips` is samples over batch cost plus reader cost.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
@@ -11,6 +11,7 @@ FORMAT = Format(
     title="PaddleNLP BERT pre-training",
     framework="PaddlePaddle",
     marker=b"al step: ",
+    reader_apart=True,
     start=rb"(?m)^Namespace\(adam_epsilon=",
     readings=(
         Reading(

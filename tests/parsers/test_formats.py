@@ -25,7 +25,12 @@ def read(each: Format, line: bytes) -> dict[str, float]:
 
 
 def samples(kind: type) -> list[object]:
-    found = [pytest.param(each, one, id=f"{each.id}-{n}") for each in FORMATS for n, one in enumerate(each.samples) if isinstance(one, kind)]
+    found = [
+        pytest.param(each, one, id=f"{each.id}-{n}")
+        for each in FORMATS
+        for n, one in enumerate(each.samples)
+        if isinstance(one, kind)
+    ]
     assert found
     return found
 
@@ -54,7 +59,9 @@ def test_no_format_reads_anothers_sample(each: Format) -> None:
 def test_every_reading_is_exercised(each: Format) -> None:
     lines = [one.line for one in each.samples if isinstance(one, Sample)]
     assert all(any(reading.regex.search(line) for line in lines) for reading in each.readings)
-    assert any(not math.isnan(value) for one in each.samples if isinstance(one, Sample) for value in one.values.values())
+    assert any(
+        not math.isnan(value) for one in each.samples if isinstance(one, Sample) for value in one.values.values()
+    )
 
 
 @pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)

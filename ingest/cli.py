@@ -1,0 +1,223 @@
+"""`python -m ingest`: the arguments, the order of work, the messages and the exit code. Heavy modules are imported late."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingest.problems import Problem, UsageError, printable
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ingest.ledger import Ledger
+    from ingest.walk import Found
+
+UNDERSTOOD, NOT_ALL, NOTHING = 0, 1, 2
+_MANY_LOGS, _MANY_BYTES = 200, 64 << 20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Returns:
+        0: everything was understood; 1: the site is built and some inputs were not; 2: nothing was written.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return _explained(options) if options.explain else _ingested(options)
+    except UsageError as error:
+        print(printable(f"ingest: {error}"), file=sys.stderr)
+        return NOTHING
+    except BrokenPipeError:
+        # The reader of our output has gone; closing it quietly is what every filter does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOTHING
+    except KeyboardInterrupt:
+        print("ingest: interrupted; every file is either as before or complete", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m ingest",
+        description="Read raw training logs, compute their figures and regenerate the report site.",
+        epilog="exit codes: 0 everything was understood; 1 the site is built and some inputs were not; 2 nothing was written",
+    )
+    parser.add_argument("paths", metavar="PATH", nargs="*", type=Path, help="a log, or a folder with logs below it")
+    parser.add_argument(
+        "--layout",
+        metavar="NAME|FILE",
+        default="perfledger",
+        help="how the tree names its logs: paddle-perf, dlperf, perfledger (default) or a .toml file",
+    )
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=0, help="processes that read logs; by default as many as pay off"
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the site is not what the logs say")
+    parser.add_argument("--strict", action="store_true", help="write nothing if any input was not understood")
+    parser.add_argument(
+        "--explain", metavar="LOG", type=Path, help="print how the figures of one log came to be, and stop"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one line per run; writes no site unless --out is given"
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, help="the folder of pages and data (default: docs)")
+    return parser
+
+
+def _explained(options: argparse.Namespace) -> int:
+    from ingest import explain, layout
+
+    log: Path = options.explain
+    if not log.is_file():
+        raise UsageError(f"--explain {log}: no such log; give the path of one file")
+    print(explain.text(log, log.as_posix(), layout.load(options.layout)))
+    return UNDERSTOOD
+
+
+def _ingested(options: argparse.Namespace) -> int:
+    from ingest import layout, ledger
+    from ingest.walk import walk
+
+    if not options.paths:
+        raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
+    layout.load(options.layout)
+    found = walk(options.paths)
+    out: Path = options.out or Path("docs")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out}: is a file; give a folder")
+    if not found.inputs:
+        _report_problems(list(found.problems))
+        raise UsageError("no logs in the given paths, so nothing was written")
+    memory = out.absolute().parent / ".perfledger" / f"{out.absolute().name}.json"
+    with _executor(options.jobs, found) as executor, _progress(found) as progress:
+        collected = ledger.collect(found.inputs, options.layout, out, memory, executor, progress)
+    problems = _problems(found, collected)
+    if options.json:
+        for line in collected.lines:
+            print(json.dumps(line, ensure_ascii=False, sort_keys=True))
+    _report_problems(problems)
+    return _published(options, found, collected, problems, out, memory)
+
+
+def _published(
+    options: argparse.Namespace, found: Found, collected: Ledger, problems: list[Problem], out: Path, memory: Path
+) -> int:
+    if problems and options.strict:
+        print(
+            f"ingest: {_count(len(problems), 'problem')}, and --strict was given, so nothing was written",
+            file=sys.stderr,
+        )
+        return NOTHING
+    if options.check:
+        return _checked(found, collected, problems, out, memory)
+    if not options.json or options.out:
+        _written(found, collected, out, memory, quiet=options.json)
+    return NOT_ALL if problems else UNDERSTOOD
+
+
+def _checked(found: Found, collected: Ledger, problems: list[Problem], out: Path, memory: Path) -> int:
+    from ingest import ledger, pages
+
+    loose = [each.as_dict() for each in found.problems]
+    stale = (
+        ledger.stale(collected, out)
+        + pages.build(collected.lines, loose, out, cache=_site_memory(memory), check=True).stale
+    )
+    for path in stale:
+        print(
+            printable(f"{out / path}: is not what the logs say; run python -m ingest again and commit the result"),
+            file=sys.stderr,
+        )
+    if stale:
+        return NOTHING
+    return NOT_ALL if problems else UNDERSTOOD
+
+
+def _written(found: Found, collected: Ledger, out: Path, memory: Path, *, quiet: bool) -> None:
+    from ingest import ledger, pages
+
+    try:
+        written, removed = ledger.write(collected, out, memory)
+        built = pages.build(
+            collected.lines, [each.as_dict() for each in found.problems], out, cache=_site_memory(memory)
+        )
+    except OSError as error:
+        raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
+    if not quiet:
+        print(_table(collected))
+        print(
+            f"{out}/: {len(written) + len(built.written)} files written, {len(built.unchanged)} pages and charts unchanged, "
+            f"{len(removed) + len(built.removed)} removed; {_count(collected.read_logs, 'log')} read"
+        )
+
+
+def _site_memory(memory: Path) -> Path:
+    return memory.with_name(memory.stem + "-site.json")
+
+
+def _problems(found: Found, collected: Ledger) -> list[Problem]:
+    from ingest.problems import of
+
+    return [*found.problems, *(of(each) for line in collected.lines for each in line["problems"])]
+
+
+def _report_problems(problems: Sequence[Problem]) -> None:
+    from ingest.problems import said
+
+    for each in problems:
+        print(said(each), file=sys.stderr)
+
+
+def _table(collected: Ledger) -> str:
+    """What was read, per format."""
+    from tabulate import tabulate
+
+    formats = Counter(line["format"] or "not understood" for line in collected.lines)
+    published = Counter(line["format"] for line in collected.lines if line["published"])
+    records: Counter[str] = Counter()
+    for line in collected.lines:
+        records[line["format"] or "not understood"] += line["observations"]
+    rows = [[name, count, records[name], published[name]] for name, count in sorted(formats.items())]
+    return str(tabulate(rows, headers=["format", "runs", "records", "published"]))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@contextmanager
+def _executor(jobs: int, found: Found) -> Iterator[Executor | None]:
+    """Processes, where there is enough to read that starting them pays off or the user asks for them."""
+    size = sum(each.path.stat().st_size for each in found.inputs if each.path.is_file())
+    worth = len(found.inputs) >= _MANY_LOGS or size >= _MANY_BYTES
+    count = jobs or (os.cpu_count() or 1 if worth else 1)
+    if count < 0:
+        raise UsageError(f"--jobs {jobs}: must be a positive number")
+    if count <= 1:
+        yield None
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(min(count, len(found.inputs))) as executor:
+        yield executor
+
+
+@contextmanager
+def _progress(found: Found) -> Iterator[Any]:
+    """A bar on a terminal, for more logs than are read in a moment."""
+    if len(found.inputs) < _MANY_LOGS or not sys.stderr.isatty():
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=len(found.inputs), unit="log", leave=False) as bar:
+        yield bar.update

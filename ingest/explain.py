@@ -1,0 +1,96 @@
+"""How a figure came to be, in the terminal: format, facts and their sources, records used and dropped, rule, result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ingest import facts, rules
+from ingest.layout import Layout
+from ingest.problems import printable
+from ingest.run_json import beside
+from ingest.series import Absent, Series, series
+from ingest.walk import Input
+from parsers.read import Log, Session, read
+from parsers.scan import ScanError
+
+
+def explain(given: Input, layout: Layout) -> Iterator[str]:
+    """Lines of the explanation of one log."""
+    yield f"log        {given.name}"
+    try:
+        log = read(given.path)
+    except ScanError as error:
+        details = ", ".join(f"{name}: {value}" for name, value in error.details.items())
+        yield f"not read   {error.code}{f' ({details})' if details else ''}"
+        return
+    yield from _detected(log)
+    for session in log.sessions:
+        yield from _session(given, session, len(log.sessions), layout)
+
+
+def _detected(log: Log) -> Iterator[str]:
+    claims = ", ".join(f"{each.format.id} ({each.format.title}, first on line {each.line})" for each in log.claims)
+    yield f"format     {claims or 'none claims this log'}"
+    if len(log.claims) > 1:
+        yield "           more than one format claims it, so none reads it"
+
+
+def _session(given: Input, session: Session, sessions: int, layout: Layout) -> Iterator[str]:
+    merged = facts.merge(
+        beside(given.path, given.name).case(), session.facts, layout.facts(given.name), layout.name,
+        {"framework": session.format.framework},
+    )  # fmt: skip
+    yield ""
+    yield f"session    {session.number} of {sessions}, lines {session.first_line}-{session.last_line}, {session.ending.outcome}"
+    for name, stated in sorted(merged.stated.items()):
+        yield f"fact       {name} = {stated.value}   ({stated.where})"
+    for each in merged.contradictions:
+        yield f"contradiction  {each.fact}: {each.first.value} ({each.first.where}) against {each.second.value} ({each.second.where})"
+    for records in session.records:
+        yield f"records    {len(records)} of span {records.reading.span}, scope {records.reading.scope}, unit {records.reading.unit}"
+    case = merged.for_rules()
+    yield from _window(session, case)
+    for name, found in rules.figures(session, case).items():
+        yield f"{name:<10} {_said(found)}"
+
+
+def _window(session: Session, case: dict[str, object]) -> Iterator[str]:
+    try:
+        given = series(session, case)
+        used = set(rules.kept(rules.HEADLINE, given).tolist())
+    except Absent:
+        return
+    yield f"used       {_ranges(given, sorted(used))}"
+    yield f"dropped    {_ranges(given, [each for each in range(len(given)) if each not in used])}"
+
+
+def _ranges(given: Series, indices: Sequence[int]) -> str:
+    """`12 records: lines 20-31` with consecutive records joined."""
+    if not indices:
+        return "0 records"
+    groups = [[indices[0], indices[0]]]
+    for each in indices[1:]:
+        if each == groups[-1][1] + 1:
+            groups[-1][1] = each
+        else:
+            groups.append([each, each])
+    edges = [int(given.rows[each]) for group in groups for each in group]
+    lines = given.records.lines(edges)
+    shown = [f"{a}-{b}" if a != b else f"{a}" for a, b in zip(lines[::2], lines[1::2], strict=True)]
+    return f"{len(indices)} records: lines {', '.join(shown)}"
+
+
+def _said(found: rules.Figure | Absent) -> str:
+    if isinstance(found, Absent):
+        details = ", ".join(f"{name} {value}" for name, value in found.details.items())
+        return f"—  {found.code}{f' ({details})' if details else ''}"
+    return (
+        f"{found.value:.10g} {found.unit} ({found.scope}), {found.used} used, {found.skipped} dropped, "
+        f"lines {found.first_line}-{found.last_line}: {found.arithmetic}"
+    )
+
+
+def text(path: Path, name: str, layout: Layout) -> str:
+    """The whole explanation, safe to print."""
+    return printable("\n".join(explain(Input(path, name), layout)))

@@ -1,0 +1,161 @@
+"""Facts of a case from three sources, strongest first: `run.json`, the log, the layout.
+
+Two that disagree are never chosen between: the caller gets the contradiction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ingest import suites
+from parsers.read import Quoted
+
+#: What a case is compared by.
+CASE = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
+#: Without these a figure belongs to no case and is not published.
+NEEDED = ("model", "framework", "devices", "batch_size")
+_OPTIONS = ("dali", "xla")
+#: Words of one family, of which a weaker source may use the looser one: a folder `amp` for pure FP16, a log `fp32` for
+#: what `run.json` knows to run in TF32.
+_PRECISIONS = (frozenset({"amp", "fp16", "bf16"}), frozenset({"fp32", "tf32"}))
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A value, the source that states it, and where in it."""
+
+    value: Any
+    source: str
+    where: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The form in which the ledger keeps it."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Two sources that state different values of one fact; the stronger first."""
+
+    fact: str
+    first: Stated
+    second: Stated
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Facts by name with their source, and the contradictions between sources."""
+
+    stated: Mapping[str, Stated]
+    contradictions: tuple[Contradiction, ...]
+
+    def value(self, name: str) -> Any:
+        """A fact's value, None where nothing states it."""
+        return self.stated[name].value if name in self.stated else None
+
+    def case(self) -> dict[str, Any]:
+        """What is compared: known facts of the case, and its options."""
+        found = {name: self.stated[name].value for name in CASE if name in self.stated}
+        return found | {"options": self.value("options") or {}}
+
+    def for_rules(self) -> dict[str, Any]:
+        """Every fact that a rule may need."""
+        return {name: each.value for name, each in self.stated.items()}
+
+
+def merge(
+    run_json: Mapping[str, Any],
+    log: Mapping[str, Quoted],
+    layout: Mapping[str, Any] | None,
+    layout_name: str,
+    implied: Mapping[str, str],
+) -> Merged:
+    """Merge the sources of one run.
+
+    Args:
+        run_json: `case` of run.json, empty where there is none.
+        log: facts that the log states.
+        layout: facts of the log's name, None where no template fits.
+        layout_name: for the words "layout NAME".
+        implied: what the format itself says (framework), weaker than everything.
+    """
+    sources = [
+        {name: Stated(value, "run.json", "run.json") for name, value in run_json.items()},
+        {name: Stated(each.value, "log", f"line {each.line}") for name, each in log.items()},
+        {name: Stated(value, "layout", f"layout {layout_name}") for name, value in (layout or {}).items()},
+    ]
+    ready = [_derived(each) for each in sources]
+    merged: dict[str, Stated] = {}
+    contradictions = []
+    for facts in ready:
+        for name, stated in facts.items():
+            known = merged.setdefault(name, stated)
+            if not _agree(name, known, stated):
+                contradictions.append(Contradiction(name, known, stated))
+    merged |= {
+        name: Stated(value, "format", "format") for name, value in implied.items() if value and name not in merged
+    }
+    return Merged(merged, tuple(contradictions))
+
+
+def _derived(facts: Mapping[str, Stated]) -> dict[str, Stated]:
+    """One source's facts in the words of a case."""
+    found = {name: each for name, each in facts.items() if name not in {*_OPTIONS, "gpu", "batch_size_of_job"}}
+    if "model" in found:
+        found["model"] = _with(found["model"], suites.model(str(found["model"].value)))
+    if "gpu" in facts and "hardware" not in found:
+        found["hardware"] = _with(facts["gpu"], hardware(str(facts["gpu"].value)))
+    _devices(found)
+    if (job := facts.get("batch_size_of_job")) and (devices := found.get("devices")) and "batch_size" not in found:
+        if job.value % devices.value == 0:
+            found["batch_size"] = _with(job, job.value // devices.value)
+    options = {name: facts[name] for name in _OPTIONS if name in facts}
+    if options and "options" not in found:
+        first = next(iter(options.values()))
+        found["options"] = _with(first, {name: _switch(each.value) for name, each in options.items()})
+    return found
+
+
+def _devices(found: dict[str, Stated]) -> None:
+    """Complete nodes, devices and devices per node from any two of them."""
+    nodes, devices, each = (found.get(name) for name in ("nodes", "devices", "devices_per_node"))
+    if devices is None and nodes and each:
+        found["devices"] = _with(each, nodes.value * each.value)
+    elif nodes is None and devices and each and devices.value % each.value == 0:
+        found["nodes"] = _with(devices, devices.value // each.value)
+    elif nodes is None and devices and devices.value == 1:
+        found["nodes"] = _with(devices, 1)
+
+
+def _with(stated: Stated, value: Any) -> Stated:
+    return Stated(value, stated.source, stated.where)
+
+
+def _switch(printed: Any) -> Any:
+    return {"true": True, "false": False}.get(str(printed).lower(), printed)
+
+
+def _agree(name: str, known: Stated, other: Stated) -> bool:
+    if name in {"options", "framework", "framework_version", "repeat", "suite", "format"} or known.value == other.value:
+        # Options of a weaker source add nothing to those of a stronger one; a framework may have several names.
+        return True
+    if name == "precision":
+        return any({known.value, other.value} <= family for family in _PRECISIONS)
+    return name not in {*CASE, "devices_per_node", "accumulation"}
+
+
+def hardware(printed: str) -> str:
+    """An accelerator's name without its maker, so that one device has one name: `Tesla V100-SXM2-32GB`."""
+    words = [
+        each
+        for each in printed.replace("_", "-").split()
+        if each.lower() not in {"tesla", "nvidia", "quadro", "geforce"}
+    ]
+    return "-".join(words) if words else printed
+
+
+def missing(merged: Merged, needed: Iterable[str] = NEEDED) -> list[str]:
+    """Facts of the case that nothing states."""
+    return [name for name in needed if name not in merged.stated]

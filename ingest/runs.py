@@ -1,0 +1,266 @@
+"""Runs: one session with its facts, figures and problems, as the line that the ledger keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ingest import facts, rules, suites
+from ingest.layout import Layout
+from ingest.problems import Problem
+from ingest.redact import redact
+from ingest.run_json import RunJson, beside
+from ingest.series import Absent, Series, series
+from ingest.walk import Input
+from parsers.read import Log, Session, read
+from parsers.scan import ScanError
+
+TRACE_POINTS = 400
+#: By how much batch size over seconds may differ from the printed speed before one of the two is not believed.
+_BATCH_TOLERANCE = 0.05
+
+
+def runs_of(given: Input, layout: Layout, sha256: str, original: str | None = None) -> list[dict[str, Any]]:
+    """Everything the ledger keeps of one log: a line per session, or one line that says why there is none.
+
+    Args:
+        given: the log.
+        layout: how its tree names things.
+        sha256: hash of its bytes.
+        original: name of the log that has the same bytes and counts in its place, if there is one.
+    """
+    run_json = beside(given.path, given.name)
+    shared = {"path": given.name, "sha256": sha256, "bytes": given.path.stat().st_size if given.path.exists() else 0}
+    try:
+        log = read(given.path)
+    except ScanError as error:
+        return [redact(_not_understood(shared, [Problem(error.code, given.name, args=error.details)], run_json))]
+    shared["lines"] = log.lines
+    if not log.sessions:
+        return [redact(_not_understood(shared, [_unclaimed(log, given.name)], run_json))]
+    said = layout.facts(given.name)
+    lines = [shared | _line(given, log, each, run_json, said, layout) for each in log.sessions]
+    return [redact(_duplicate(line, original) if original else line) for line in lines]
+
+
+def _duplicate(line: dict[str, Any], original: str) -> dict[str, Any]:
+    """The line of a log whose bytes count elsewhere already."""
+    problem = Problem("duplicate", line["path"], args={"original": original}).as_dict()
+    return line | {"published": False, "duplicate_of": original, "problems": [*line["problems"], problem]}
+
+
+def _unclaimed(log: Log, name: str) -> Problem:
+    """Why no session could be made of a log."""
+    if len(log.claims) > 1:
+        claimants = ", ".join(f"{each.format.id} (line {each.line})" for each in log.claims)
+        return Problem("two_formats", name, log.claims[1].line, {"formats": claimants})
+    if log.noise.binary:
+        return Problem("binary", name)
+    if log.noise.cut_lines:
+        return Problem("long_line", name, log.noise.cut_lines[0])
+    return Problem("unknown_format", name)
+
+
+def _not_understood(shared: Mapping[str, Any], problems: list[Problem], run_json: RunJson) -> dict[str, Any]:
+    problems += [run_json.problem] if run_json.problem else []
+    return {
+        "session": 1, "sessions": 1, "format": None, "outcome": "failed", "observations": 0, "case": {"options": {}},
+        "facts": {}, "environment": {}, "figures": {}, "problems": [each.as_dict() for each in problems],
+        "argv": None, "repeat": None, "start": None, "end": None, "wall_seconds": None, "notes": None, "source": None,
+        "suite": None, "published": False, "duplicate_of": None, "trace": None, "lines": 0, **shared,
+    }  # fmt: skip
+
+
+def _line(
+    given: Input, log: Log, session: Session, run_json: RunJson, said: dict[str, Any] | None, layout: Layout
+) -> dict[str, Any]:
+    merged = facts.merge(run_json.case(), session.facts, said, layout.name, {"framework": session.format.framework})
+    for_rules = merged.for_rules()
+    found = rules.figures(session, for_rules)
+    outcome = _outcome(session, run_json)
+    problems = _problems(given, log, session, run_json, merged, said, layout, found, outcome)
+    case = merged.case()
+    blocking = {each.code for each in problems} - _HARMLESS
+    return {
+        "session": session.number,
+        "sessions": len(log.sessions),
+        "format": session.format.id,
+        "outcome": outcome,
+        "observations": _observations(session),
+        "case": case,
+        "facts": {name: each.as_dict() for name, each in sorted(merged.stated.items())},
+        "environment": _environment(run_json, session),
+        "figures": {name: _kept(each) for name, each in found.items()},
+        "problems": [each.as_dict() for each in problems],
+        "argv": run_json.data.get("argv"),
+        "repeat": run_json.data.get("repeat") or merged.value("repeat"),
+        "start": run_json.data.get("start"),
+        "end": run_json.data.get("end"),
+        "wall_seconds": run_json.data.get("wall_seconds"),
+        "notes": run_json.data.get("notes"),
+        "source": run_json.data.get("source"),
+        "suite": suites.suite(str(case["model"])) if "model" in case else None,
+        "published": not blocking,
+        "duplicate_of": None,
+        "trace": _trace(session, for_rules),
+    }
+
+
+#: Problems that are said but do not keep a figure from its table.
+_HARMLESS = frozenset({"cut_line", "nul_bytes", "unmatched_name", "ended_badly"})
+
+
+def _kept(found: rules.Figure | Absent) -> dict[str, Any]:
+    if isinstance(found, Absent):
+        return {"value": None, "reason": found.as_dict()}
+    return found.as_dict()
+
+
+def _observations(session: Session) -> int:
+    """Records of the main metric: those that print a speed or a duration, otherwise those with a clock."""
+    for column in ("throughput", "step_seconds", "clock"):
+        for records in session.records:
+            if column in records and len(records):
+                return len(records)
+    return 0
+
+
+def _outcome(session: Session, run_json: RunJson) -> str:
+    """What run.json says; where it says nothing, what the log does."""
+    return str(run_json.data["outcome"]) if run_json.present else session.ending.outcome
+
+
+def _environment(run_json: RunJson, session: Session) -> dict[str, Any]:
+    known = dict(run_json.data.get("environment", {}))
+    for fact, name in (("gpu", "gpu"), ("framework_version", "framework_version")):
+        if fact in session.facts:
+            known.setdefault(name, session.facts[fact].value)
+    return known
+
+
+def _problems(
+    given: Input, log: Log, session: Session, run_json: RunJson, merged: facts.Merged, said: dict[str, Any] | None,
+    layout: Layout, found: Mapping[str, rules.Figure | Absent], outcome: str,
+) -> list[Problem]:  # fmt: skip
+    """All that is wrong with one session, most of it reasons not to publish its figure."""
+    name = given.name
+    problems = [run_json.problem] if run_json.problem else []
+    problems += [_contradiction(name, each) for each in merged.contradictions]
+    problems += _changed(given, run_json)
+    problems += _wrong_format(name, session, run_json)
+    if said is None and not run_json.present:
+        problems.append(Problem("unmatched_name", name, args={"layout": layout.name}))
+    if log.cut_line and session is log.sessions[-1]:
+        problems.append(Problem("cut_line", name, log.cut_line))
+    if run_json.present and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
+        problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
+    headline = found[rules.HEADLINE]
+    if isinstance(headline, Absent):
+        problems.append(_without_figure(name, session, headline, outcome))
+    elif missing := facts.missing(merged):
+        problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
+    elif batch := _implied_batch(session, merged):
+        problems.append(Problem("batch_size", name, session.main.lines([0])[0], batch))
+    return problems
+
+
+def _without_figure(name: str, session: Session, reason: Absent, outcome: str) -> Problem:
+    if reason.code == "impossible_figure":
+        return Problem("impossible_figure", name, int(reason.details["line"]), {"count": reason.details["count"]})
+    if not _observations(session):
+        return Problem(
+            "no_step", name, session.ending.line or session.first_line, {"session": session.number, "outcome": outcome}
+        )
+    return Problem("no_figure", name, session.first_line, {"reason": reason.as_dict()})
+
+
+def _contradiction(name: str, found: facts.Contradiction) -> Problem:
+    line = int(found.first.where.removeprefix("line ")) if found.first.where.startswith("line ") else 0
+    return Problem("contradiction", name, line, {
+        "fact": found.fact, "first": str(found.first.value), "first_source": found.first.where,
+        "second": str(found.second.value), "second_source": found.second.where,
+    })  # fmt: skip
+
+
+def _changed(given: Input, run_json: RunJson) -> list[Problem]:
+    """A log that is no longer the one that run.json was written beside."""
+    stated = run_json.data.get("files", {}).get(given.path.name, {}).get("sha256")
+    if stated and stated != file_hash(given.path):
+        return [Problem("hash_mismatch", given.name)]
+    return []
+
+
+def _wrong_format(name: str, session: Session, run_json: RunJson) -> list[Problem]:
+    expected = run_json.data.get("format")
+    if expected and expected != session.format.id:
+        return [Problem("other_format", name, args={"expected": str(expected), "found": session.format.id})]
+    return []
+
+
+def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, Any] | None:
+    """The batch size that speed times seconds implies, where it is not the one stated."""
+    import numpy as np
+
+    main, stated = session.main, merged.value("batch_size")
+    if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or not stated:
+        return None
+    seconds = main["step_seconds"] + (main["reader_seconds"] if session.format.reader_apart else 0.0)
+    implied = float(np.median(main["throughput"] * seconds))
+    if abs(implied / stated - 1) <= _BATCH_TOLERANCE:
+        return None
+    return {"implied": f"{implied:.4g}", "stated": str(stated), "where": merged.stated["batch_size"].where}
+
+
+def _trace(session: Session, case: Mapping[str, Any]) -> dict[str, Any] | None:
+    """At most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
+    try:
+        given = series(session, case)
+    except Absent:
+        return None
+    shown = _bins(given)
+    return {
+        "step": [float(f"{given.steps[each]:.10g}") for each in shown],
+        "value": [float(f"{given.values[each]:.6g}") for each in shown],
+        "unit": given.unit,
+        "skipped": sum(each < rules.warm_up(len(given)) for each in shown),
+    }
+
+
+def _bins(given: Series) -> list[int]:
+    import numpy as np
+
+    count = len(given)
+    if count <= TRACE_POINTS:
+        return list(range(count))
+    edges = np.linspace(0, count, TRACE_POINTS // 2 + 1).astype(int)
+    spans = [range(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    extremes = {pick(each, key=lambda row: given.values[row]) for each in spans for pick in (min, max)}
+    return sorted(extremes)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def identify(lines: Sequence[dict[str, Any]]) -> None:
+    """Give every line its `id`: a slug of its path, with a hash where two paths make one slug."""
+    slugs = [_slug(each) for each in lines]
+    used = Counter(slugs)
+    for line, slug in zip(lines, slugs, strict=True):
+        if used[slug] > 1 or len(slug) > 100:
+            digest = hashlib.sha256(f"{line['path']}#{line['session']}".encode()).hexdigest()[:8]
+            slug = f"{slug[:90].rstrip('-')}-{digest}"
+        line["id"] = slug
+
+
+def _slug(line: Mapping[str, Any]) -> str:
+    path = str(line["path"]).partition("/")[2] or str(line["path"])
+    path = path.removesuffix("/train.log")
+    slug = re.sub(r"[^a-z0-9]+", "-", path.lower()).strip("-") or "log"
+    return slug if line["sessions"] == 1 else f"{slug}-s{line['session']}"

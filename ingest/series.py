@@ -1,0 +1,250 @@
+"""The throughput of a session record by record, for the whole job where its size is known.
+
+A format quotes speeds, seconds or clocks of some scope; this is where they become samples per second of the job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from parsers.contract import Reading, Scope
+from parsers.read import Records, Session
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+
+#: What a figure of this scope must be multiplied by to count the job, as a name of a case fact.
+_MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
+
+
+@dataclass
+class Absent(Exception):
+    """Why there is no figure: a code of the words' table `reason`, and what it names."""
+
+    code: str
+    details: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The form in which the ledger keeps it."""
+        return {"code": self.code, "args": self.details}
+
+
+def absent(code: str, **args: Any) -> Absent:
+    """An Absent, written shortly."""
+    return Absent(code, args)
+
+
+@dataclass(frozen=True)
+class Series:
+    """n records in file order.
+
+    `values`: samples per second at `scope`, as printed times `multiplier`. `samples` and `seconds`: what each record
+    covers, with running means undone; sum over sum is samples over time. Where the batch size is not known the
+    samples are counted in steps of the job and the seconds scaled alike.
+    `rows`: the row of each record in `records`, for its line number.
+    """
+
+    values: Column
+    samples: Column
+    seconds: Column
+    steps: Column
+    rows: Column
+    records: Records
+    unit: str
+    scope: Scope
+    multiplier: int
+
+    def __len__(self) -> int:
+        """Number of records."""
+        return len(self.values)
+
+
+def series(session: Session, case: Mapping[str, Any]) -> Series:
+    """The session's throughput over its records.
+
+    Printed speeds come first, then printed seconds per step, then the clocks of consecutive records.
+
+    Raises:
+        Absent: the log has no such records, or what turns seconds into samples is not known, or a printed figure is
+            not a positive finite number.
+    """
+    for records in session.records:
+        if records.reading.span == "run" or not len(records):
+            continue
+        if "throughput" in records:
+            return _printed(records, session, case)
+        if "step_seconds" in records:
+            return _timed(records, session, case)
+        if "clock" in records:
+            return _clocked(records, session, case)
+    raise absent("no_records")
+
+
+def samples_per_step(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
+    """Samples of the whole job per printed step.
+
+    Where steps are optimiser updates the accumulation must be known, or follow from the run's own figure:
+    `throughput * seconds / steps`, accepted only as a whole number of batches of the job.
+
+    Raises:
+        Absent: devices, batch size or accumulation are not known.
+    """
+    if (devices := case.get("devices")) is None:
+        raise absent("no_devices")
+    if reading.counts == "update" and (per_device := case.get("samples_per_update_and_device")):
+        return float(per_device * devices)
+    if (batch := case.get("batch_size")) is None:
+        raise absent("no_batch_size")
+    if reading.counts == "step":
+        return float(batch * devices)
+    if accumulation := case.get("accumulation"):
+        return float(batch * devices * accumulation)
+    return _from_whole_run(session, batch * devices)
+
+
+def _from_whole_run(session: Session, batch_of_job: int) -> float:
+    """Samples per update from the run's own `throughput * seconds`, which is a whole number of batches of the job.
+
+    The number of updates is the divisor of that number closest to the run's seconds over the usual time between two
+    lines; the printed step does not serve, since updates that the loss scaler skips do not advance it.
+    """
+    import numpy as np
+
+    whole = next((each for each in session.records if len(each) and "seconds" in each), None)
+    lines = next((each for each in session.records if len(each) > 1 and "clock" in each), None)
+    if whole is None or lines is None:
+        raise absent("no_accumulation")
+    exact = float(whole["throughput"][-1] * whole["seconds"][-1]) / batch_of_job
+    batches, usual = round(exact), float(np.median(np.diff(lines["clock"])))
+    if not (0 < batches < 10**7 and usual > 0) or abs(exact - batches) > 1e-4 * batches:
+        raise absent("no_accumulation")
+    expected = float(whole["seconds"][-1]) / usual
+    updates = min(
+        (each for each in range(1, batches + 1) if batches % each == 0), key=lambda each: abs(each - expected)
+    )
+    if abs(updates - expected) > 0.05 * expected:
+        raise absent("no_accumulation")
+    return float(batches // updates * batch_of_job)
+
+
+def scoped(reading: Reading, case: Mapping[str, Any]) -> tuple[int, Scope]:
+    """(multiplier, scope reached): `job` where the factor is known, otherwise 1 and the printed scope."""
+    if reading.scope == "job":
+        return 1, "job"
+    known = case.get(_MULTIPLIER[reading.scope] or "")
+    return (int(known), "job") if known else (1, reading.scope)
+
+
+def refuse_impossible(values: Column, records: Records, rows: Column | None = None) -> None:
+    """Raise Absent for the first figure that is not positive and finite, with its line."""
+    import numpy as np
+
+    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if len(bad):
+        row = int(rows[bad[0]]) if rows is not None else int(bad[0])
+        raise absent("impossible_figure", line=records.lines([row])[0], count=len(bad))
+
+
+def _printed(records: Records, session: Session, case: Mapping[str, Any]) -> Series:
+    import numpy as np
+
+    printed = records["throughput"]
+    refuse_impossible(printed, records)
+    steps = records["step"] if "step" in records else np.arange(1.0, len(records) + 1)
+    epochs = records["epoch"] if "epoch" in records else np.zeros(len(records))
+    rows = np.arange(len(records))
+    if len(np.unique(records.ranks())) > 1:
+        printed, steps, epochs, rows = _median_of_ranks(printed, steps, epochs)
+    multiplier, scope = scoped(records.reading, case)
+    samples = _samples(records.reading, steps, epochs) * _printed_samples(records, session, case, multiplier)
+    seconds = samples / printed
+    if records.reading.cumulative_since is not None:
+        samples, seconds = _undone(samples, seconds, epochs)
+    return Series(
+        printed * multiplier,
+        samples * multiplier,
+        seconds,
+        steps,
+        rows,
+        records,
+        records.reading.unit,
+        scope,
+        multiplier,
+    )
+
+
+def _printed_samples(records: Records, session: Session, case: Mapping[str, Any], multiplier: int) -> float:
+    """Samples per step at the printed scope, so that seconds are seconds; 1 where not known, which cancels out."""
+    try:
+        return samples_per_step(session, records.reading, case) / multiplier
+    except Absent:
+        return 1.0
+
+
+def _samples(reading: Reading, steps: Column, epochs: Column) -> Column:
+    """What each record covers, in steps; since the restart of the running mean where the printer prints one."""
+    import numpy as np
+
+    if reading.cumulative_since is not None:
+        # The mean restarts *at* step 5 with that step in it, hence 6 steps at step 10.
+        return np.maximum(steps - (reading.cumulative_since - 1), 0.0)
+    if reading.span != "interval" or len(steps) < 2:
+        return np.ones(len(steps))
+    gaps = np.diff(steps, prepend=np.nan)
+    inside = (gaps > 0) & (np.diff(epochs, prepend=np.nan) == 0)
+    usual = np.median(gaps[inside]) if inside.any() else 1.0
+    return np.where(inside, gaps, usual)
+
+
+def _undone(samples: Column, seconds: Column, epochs: Column) -> tuple[Column, Column]:
+    """Running totals of each epoch to what each record added."""
+    import numpy as np
+
+    same = np.diff(epochs, prepend=np.nan) == 0
+    return tuple(np.where(same, np.diff(total, prepend=0.0), total) for total in (samples, seconds))  # type: ignore[return-value]
+
+
+def _median_of_ranks(printed: Column, steps: Column, epochs: Column) -> tuple[Column, Column, Column, Column]:
+    """One record per (epoch, step): the median over the ranks that printed it, in order of first appearance."""
+    import numpy as np
+
+    keys = np.stack([epochs, steps], axis=1)
+    unique, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    medians = np.array([np.median(printed[inverse.ravel() == each]) for each in range(len(unique))])
+    order = np.argsort(first, kind="stable")
+    return medians[order], unique[order, 1], unique[order, 0], first[order]
+
+
+def _timed(records: Records, session: Session, case: Mapping[str, Any]) -> Series:
+    import numpy as np
+
+    seconds = records["step_seconds"]
+    refuse_impossible(seconds, records)
+    per_step = samples_per_step(session, records.reading, case)
+    steps = records["step"] if "step" in records else np.arange(1.0, len(records) + 1)
+    covered = _samples(records.reading, steps, np.zeros(len(records)))
+    return Series(
+        per_step / seconds, per_step * covered, seconds * covered, steps, np.arange(len(records)), records,
+        records.reading.unit, "job", 1,
+    )  # fmt: skip
+
+
+def _clocked(records: Records, session: Session, case: Mapping[str, Any]) -> Series:
+    """One record per pair of consecutive lines; the later line is the record."""
+    import numpy as np
+
+    if len(records) < 2:
+        raise absent("too_few_records", records=len(records), needed=2)
+    seconds = np.diff(records["clock"])
+    rows = np.arange(1, len(records))
+    refuse_impossible(seconds, records, rows)
+    per_step = samples_per_step(session, records.reading, case)
+    samples = np.full(len(seconds), per_step)
+    return Series(
+        per_step / seconds, samples, seconds, records["step"][1:], rows, records, records.reading.unit, "job", 1
+    )

@@ -1,0 +1,33 @@
+"""Suites as far as figures need them: which spellings of a model mean the same, and which suite it belongs to."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+SUITES = Path(__file__).resolve().parent.parent / "report_templates" / "suites"
+
+
+@cache
+def spellings() -> dict[str, tuple[str, str]]:
+    """Folded spelling to (suite, name of the model); the first of a suite's `models` is its name."""
+    found = {}
+    for path in sorted(SUITES.glob("*.toml")):
+        models = tomllib.loads(path.read_text("utf-8"))["models"]
+        found |= {_folded(each): (path.stem, models[0]) for each in models}
+    return found
+
+
+def model(spelled: str) -> str:
+    """The one name of a model, however it is spelled; an unknown one stays as it is."""
+    return spellings().get(_folded(spelled), ("", spelled))[1]
+
+
+def suite(spelled: str) -> str | None:
+    """The suite that compares the model, if there is one."""
+    return spellings().get(_folded(spelled), (None, ""))[0]
+
+
+def _folded(spelled: str) -> str:
+    return "".join(each for each in spelled.lower() if each.isalnum())

@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from ingest.numbers import ABSENT
 from ingest.site_text import escape
-from ingest.words import Phrase, Words
+from ingest.words import Both, Phrase, Words
 
-Text = Phrase | str
+Text = Phrase | Both | str
 
 
 @dataclass(frozen=True)

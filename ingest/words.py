@@ -20,15 +20,32 @@ class WordsError(ValueError):
 
 @dataclass(frozen=True)
 class Phrase:
-    """A text that both languages know: `[table] key` of the words file, with the arguments of its placeholders."""
+    """A text that both languages know: `[table] key` of the words file, with the arguments of its placeholders.
+
+    With `otherwise` the entry may be missing, and that text, which is data, stands for itself.
+    """
 
     key: str
     args: tuple[tuple[str, object], ...] = ()
+    otherwise: str | None = None
+
+
+@dataclass(frozen=True)
+class Both:
+    """A text with its languages at hand: the title of a suite, which lives in the suite's own file."""
+
+    en: str
+    zh: str
 
 
 def phrase(key: str, **args: object) -> Phrase:
     """A phrase from keyword arguments: `phrase("table.devices", n=8)`."""
     return Phrase(key, tuple(sorted(args.items())))
+
+
+def word_for(table: str, name: object) -> Phrase:
+    """The word for a name that comes from data; a name we have no word for is shown as it is."""
+    return Phrase(f"{table}.{name}", (), str(name))
 
 
 @dataclass(frozen=True)
@@ -53,11 +70,15 @@ class Words:
             raise WordsError(f"{self.path}: [{table}] has no entry {name!r}")
         return _filled(self, key, self.entries[key][language], args)
 
-    def say(self, language: str, text: Phrase | str) -> str:
+    def say(self, language: str, text: Phrase | Both | str) -> str:
         """A phrase in that language; text that is data stays as it is. Phrases among the arguments are said too."""
         if isinstance(text, str):
             return text
-        args = {name: self.say(language, value) if isinstance(value, Phrase) else value for name, value in text.args}
+        if isinstance(text, Both):
+            return text.en if language == "en" else text.zh
+        if text.otherwise is not None and not self.has(text.key):
+            return text.otherwise
+        args = {name: self.say(language, value) if isinstance(value, Phrase | Both) else value for name, value in text.args}
         return self.text(language, text.key, **args)
 
 
@@ -102,8 +123,8 @@ def _placeholders(text: str) -> set[str]:
 
 def _line_of(source: str, key: str) -> int:
     """The line of `table.key`; tomllib keeps no positions, so the table's header is searched first."""
-    table, _, name = key.rpartition(".")
-    header = re.search(rf"^\[{re.escape(table)}\]", source, re.MULTILINE) if table else None
+    table, _, name = key.partition(".")
+    header = re.search(rf"^\[{re.escape(table)}\]", source, re.MULTILINE)
     start = header.end() if header else 0
     entry = re.compile(rf'^"?{re.escape(name)}"?\s*=', re.MULTILINE).search(source, start)
     return source.count("\n", 0, entry.start() if entry else start) + 1

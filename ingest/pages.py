@@ -1,0 +1,280 @@
+"""Builds the site's pages and charts, and of those only what changed.
+
+Every file is a target with a key: a hash of the data it shows, of the templates and of the modules that make it. Keys
+of the last build lie in a manifest outside the site; a target whose key is the same and whose file is untouched is not
+rendered again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ingest import words as words_module
+from ingest.site_charts import Chart, of_run, of_suite
+from ingest.site_model import Run, Site, Suite, has_page, suites
+from ingest.site_pages import Page, pages
+from ingest.site_text import digest
+from ingest.words import LANGUAGES, TEMPLATES, Words
+
+NOTE = b"\ngenerated: "
+SVG_NOTE = b'class="pl-chart"'
+_PAGE_MODULES = (
+    "numbers", "pages", "results", "rules", "site_charts", "site_model", "site_notes", "site_pages", "site_render",
+    "site_tables", "site_text", "tables", "words",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build did, as paths relative to the site's folder. With `check`, `stale` is what it would have changed."""
+
+    written: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """One file of the site."""
+
+    path: str
+    key: str
+    render: Callable[[], bytes]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What the last build left: per file its key, hash, size and time; per suite the names of its charts."""
+
+    targets: Mapping[str, Any]
+    names: Mapping[str, Any]
+
+
+def build(
+    runs: Sequence[Run], problems: Iterable[Mapping[str, Any]], out: Path, *, cache: Path, check: bool = False
+) -> Built:
+    """Writes pages, charts and assets under `out`; the manifest of keys is the file `cache`.
+
+    Raises:
+        WordsError: the words or a suite lack an entry or a language; nothing has been written then.
+        OSError: a file cannot be written; what was written before it stays, and each file is whole.
+    """
+    manifest = _load_manifest(cache)
+    targets, names = _targets(_site(runs, problems), words_module.load(), manifest.names)
+    if check:
+        return _checked(targets, out, manifest)
+    built, entries = _written(targets, out, manifest)
+    now = Manifest(entries, names)
+    if now != manifest:
+        _write(cache, json.dumps({"targets": entries, "names": names}, sort_keys=True).encode())
+    return built
+
+
+def _site(runs: Sequence[Run], problems: Iterable[Mapping[str, Any]]) -> Site:
+    return Site(tuple(sorted(runs, key=lambda run: str(run["id"]))), tuple(problems), suites(), _frame)
+
+
+def _frame(runs: Sequence[Run]) -> Any:
+    from ingest.results import results
+
+    return results(runs)
+
+
+def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[Target], dict[str, Any]]:
+    """Every file the site is made of, none of them rendered yet; and the names of the suites' charts."""
+    found = [_page_target(words, language, page) for page in pages(site) for language in LANGUAGES]
+    found += _run_charts(site, words) + _assets()
+    known = {suite.id: _suite_charts(site, suite, names.get(suite.id)) for suite in site.shown}
+    for suite in site.shown:
+        for name in known[suite.id]["names"]:
+            chart = functools.partial(_suite_chart, site, suite, name)
+            found += _chart_targets(words, name, known[suite.id]["key"], chart)
+    return found, known
+
+
+def _page_target(words: Words, language: str, page: Page) -> Target:
+    def render() -> bytes:
+        from ingest import site_render
+
+        return site_render.markdown(words, language, page).encode()
+
+    head = [language, page.path, page.template, repr(page.title), repr(page.description), _code()]
+    return Target(f"{language}/{page.path}", _hash([*head, *page.depends]), render)
+
+
+def _run_charts(site: Site, words: Words) -> list[Target]:
+    found = []
+    for run in site.runs:
+        if has_page(run) and (chart := of_run(run)):
+            found += _chart_targets(words, chart.name, site.digests[str(run["id"])], functools.partial(_same, chart))
+    return found
+
+
+def _suite_charts(site: Site, suite: Suite, known: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The names of a suite's charts. They follow from its results, which are costly: so they are kept by key."""
+    key = _hash([_chart_code(), *(site.digests[str(run["id"])] for run in site.runs_of(suite))])
+    if known and known["key"] == key:
+        return known
+    return {"key": key, "names": [chart.name for chart in of_suite(site, suite)]}
+
+
+def _suite_chart(site: Site, suite: Suite, name: str) -> Chart:
+    return next(chart for chart in of_suite(site, suite) if chart.name == name)
+
+
+def _same(chart: Chart) -> Chart:
+    return chart
+
+
+def _chart_targets(words: Words, name: str, data: str, found: Callable[[], Chart]) -> list[Target]:
+    chart = functools.cache(found)
+    drawing = functools.cache(lambda: chart().draw())
+
+    def target(language: str) -> Target:
+        def render() -> bytes:
+            from ingest import site_render
+
+            return site_render.chart(words, language, chart(), drawing()).encode()
+
+        return Target(f"charts/{language}/{name}.svg", _hash([language, name, data, _chart_code()]), render)
+
+    return [target(language) for language in LANGUAGES]
+
+
+def _assets() -> list[Target]:
+    """Files that are copied as they are: style, logo."""
+    folder = TEMPLATES / "assets"
+    found = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return [_asset(f"assets/{path.relative_to(folder).as_posix()}", path) for path in found]
+
+
+def _asset(name: str, path: Path) -> Target:
+    content = path.read_bytes()
+    return Target(name, hashlib.sha256(content).hexdigest(), lambda: content)
+
+
+def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[Built, dict[str, Any]]:
+    written, unchanged, entries = [], [], {}
+    for target in targets:
+        path = out / target.path
+        if not _fresh(target, path, manifest.targets.get(target.path)):
+            content = target.render()
+            (written if _write(path, content) else unchanged).append(target.path)
+            entries[target.path] = _entry(target, path, content)
+        else:
+            unchanged.append(target.path)
+            entries[target.path] = manifest.targets[target.path]
+    removed = _orphans(out, entries, manifest)
+    for name in removed:
+        (out / name).unlink(missing_ok=True)
+    return Built(tuple(written), tuple(unchanged), tuple(removed)), entries
+
+
+def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
+    """Compares bytes: a clock or a size would miss an edit by hand."""
+    stale, unchanged = [], []
+    for target in targets:
+        there = _read(out / target.path)
+        known = manifest.targets.get(target.path)
+        if known and there is not None and known["key"] == target.key:
+            same = hashlib.sha256(there).hexdigest() == known["sha256"]
+        else:
+            same = there == target.render()
+        (unchanged if same else stale).append(target.path)
+    orphans = _orphans(out, {target.path: None for target in targets}, manifest)
+    return Built(unchanged=tuple(unchanged), stale=tuple([*stale, *orphans]))
+
+
+def _fresh(target: Target, path: Path, known: Mapping[str, Any] | None) -> bool:
+    """Whether the file is what the last build wrote for the same key."""
+    if not known or known["key"] != target.key:
+        return False
+    try:
+        state = path.stat()
+    except OSError:
+        return False
+    if [state.st_size, state.st_mtime_ns] == [known["size"], known["time"]]:
+        return True
+    return hashlib.sha256(path.read_bytes()).hexdigest() == known["sha256"]
+
+
+def _entry(target: Target, path: Path, content: bytes) -> Mapping[str, Any]:
+    state = path.stat()
+    sha256 = hashlib.sha256(content).hexdigest()
+    return {"key": target.key, "sha256": sha256, "size": state.st_size, "time": state.st_mtime_ns}
+
+
+def _write(path: Path, content: bytes) -> bool:
+    """Writes a whole file or none, and only where the bytes differ; says whether it did."""
+    if _read(path) == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_bytes(content)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return True
+
+
+def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest) -> list[str]:
+    """Files of ours that are no longer made: those of the last build, or without one, those that carry our note."""
+    if manifest.targets:
+        return sorted(name for name in manifest.targets if name not in entries and (out / name).is_file())
+    found = [*_below(out, "en", "*.md"), *_below(out, "zh", "*.md"), *_below(out, "charts", "*.svg")]
+    return sorted(name for path in found if (name := path.relative_to(out).as_posix()) not in entries and _ours(path))
+
+
+def _below(out: Path, folder: str, pattern: str) -> Iterable[Path]:
+    return (out / folder).rglob(pattern)
+
+
+def _ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(2048)
+    return SVG_NOTE in head if path.suffix == ".svg" else head.startswith(b"---\n") and NOTE in head
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _load_manifest(path: Path) -> Manifest:
+    """The keys of the last build; a manifest that cannot be read only costs time."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return Manifest({}, {})
+    return Manifest(found.get("targets", {}), found.get("names", {})) if isinstance(found, dict) else Manifest({}, {})
+
+
+@functools.cache
+def _code() -> str:
+    """Templates, words, suites and the modules that make pages: when one of them changes, pages are made again."""
+    found = [path for path in sorted(TEMPLATES.rglob("*")) if path.suffix in {".j2", ".toml"}]
+    found += [Path(__file__).with_name(f"{name}.py") for name in _PAGE_MODULES]
+    return _hash([path.read_text("utf-8") for path in found if path.exists()])
+
+
+@functools.cache
+def _chart_code() -> str:
+    """The modules and words that make charts, which cost most: a changed template leaves them alone."""
+    found = [Path(__file__).with_name(f"{name}.py") for name in ("charts", "site_charts", "numbers", "results", "rules")]
+    found += [TEMPLATES / "words.toml", *sorted((TEMPLATES / "suites").glob("*.toml"))]
+    return _hash([path.read_text("utf-8") for path in found if path.exists()])
+
+
+def _hash(parts: Iterable[str]) -> str:
+    return digest(json.dumps(list(parts)))

@@ -1,0 +1,137 @@
+"""Which charts the pages show: results and traces turned into chart data, with words for caption and screen reader."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ingest import charts, numbers
+from ingest.site_model import Row, RowKey, Run, Site, Suite, named, ordered
+from ingest.site_tables import group_name, sections
+from ingest.site_text import file_slug, slugs
+from ingest.tables import Text
+from ingest.words import Phrase, Words, phrase
+
+TOKENS = ("groups", "devices", "speedup", "ideal", "warmup", "median", "slow", "step", "record")
+DESCRIBED = 24  # values read out to those who cannot see the chart
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart: its file's name, what draws it, and its words. `values` are read out as the description."""
+
+    name: str
+    draw: Callable[[], str]
+    title: Phrase
+    text: str
+    values: tuple[Phrase, ...] = ()
+    args: tuple[tuple[str, object], ...] = ()
+
+    def described(self, words: Words, language: str) -> str:
+        """Caption with the charted values: what a screen reader says."""
+        said = " ".join(words.say(language, each) for each in self.values[:DESCRIBED])
+        return words.text(language, self.text, **{**dict(self.args), "values": said}).strip()
+
+    def caption(self, words: Words, language: str) -> str:
+        """Caption for those who see the chart."""
+        return words.text(language, self.text, **{**dict(self.args), "values": ""}).strip()
+
+
+def of_suite(site: Site, suite: Suite) -> list[Chart]:
+    """Throughput and speed-up per hardware and precision group."""
+    found = []
+    by_hardware = slugs({hardware for hardware, _, _ in sections(site, suite)})
+    for hardware, group, rows in sections(site, suite):
+        about = dict(title=suite.title, hardware=named(hardware, "site.unknown_hardware"), group=group_name(group))
+        name = f"{suite.id}-{by_hardware[hardware]}-{group}"
+        found += [_bars(suite, rows, name, about), _speedup(suite, rows, name, about)]
+    return [each for each in found if each]
+
+
+def of_run(run: Run) -> Chart | None:
+    """The trace of a run; None where there are too few points to draw."""
+    trace = run.get("trace") or {}
+    points = [(s, v) for s, v in zip(trace.get("step") or (), trace.get("value") or (), strict=False) if numbers.known(v)]
+    if len(points) < 3:
+        return None
+    steps, values = zip(*points, strict=True)
+    rising = all(numbers.known(each) for each in steps) and all(a < b for a, b in zip(steps, steps[1:], strict=False))
+    skipped = min(int(trace.get("skipped") or 0), len(values))
+    data = charts.Trace(
+        steps if rising else tuple(map(float, range(len(values)))), values, skipped,
+        statistics.median(values[skipped:]) if values[skipped:] else None, str(trace.get("unit") or ""), rising,
+    )  # fmt: skip
+    name = f"runs/{file_slug(str(run['id']))}"
+    title = phrase("chart.trace_title", run=str(run["id"]))
+    return Chart(name, lambda: charts.trace(data), title, "chart.trace_text", args=(("n", len(values)),))
+
+
+def words_of(words: Words, language: str) -> Mapping[str, str]:
+    """What to put in for the tokens that charts are drawn with."""
+    said = {token: words.text(language, f"chart.{token}") for token in TOKENS}
+    return {**said, "unknown": words.text(language, "site.unknown")}
+
+
+def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text]) -> Chart | None:
+    rows = [row for row in rows if numbers.known(row.value)]
+    if not rows:
+        return None
+    groups = sorted({suite.row_key(row) for row in rows})
+    series = []
+    for label in _labels(suite, rows):
+        by_group = {suite.row_key(row): row for row in rows if _label(suite, rows, row) == label}
+        chosen = [by_group.get(each) for each in groups]
+        series.append(charts.Series(label, *(tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))))
+    data = charts.Bars(tuple(_group_label(each) for each in groups), tuple(series), rows[0].unit)
+    values = tuple(
+        phrase("chart.value_of", name=_shown(_label(suite, rows, row)), group=_group_label(suite.row_key(row)),
+               value=f"{numbers.figure(row.value, row.spread)} {row.unit}")
+        for row in rows
+    )  # fmt: skip
+    title = phrase("chart.bars_title", **about)
+    return Chart(f"{name}-throughput", lambda: charts.bars(data), title, "chart.bars_text", values)
+
+
+def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text]) -> Chart | None:
+    rows = [row for row in rows if numbers.known(row.speedup) and row.devices]
+    if not any((row.devices or 1) > 1 for row in rows):
+        return None
+    lines: dict[str, dict[int, float]] = {}
+    several = len({row.batch_size for row in rows}) > 1
+    for row in rows:
+        label = _label(suite, rows, row) + (f" ({row.batch_size})" if several else "")
+        lines.setdefault(label, {})[row.devices or 1] = row.speedup or 1.0
+    series = tuple((label, tuple(sorted(points)), tuple(points[each] for each in sorted(points)))
+                   for label, points in sorted(lines.items()) if max(points) > 1)  # fmt: skip
+    values = tuple(
+        phrase("chart.value_of", name=_shown(label), group=device, value=numbers.ratio(value))
+        for label, devices, points in series
+        for device, value in zip(devices, points, strict=True)
+    )
+    title = phrase("chart.speedup_title", **about)
+    return Chart(f"{name}-speedup", lambda: charts.speedup(charts.Lines(series)), title, "chart.speedup_text", values)
+
+
+def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
+    return ordered({_label(suite, rows, row) for row in rows}, suite.frameworks)
+
+
+def _label(suite: Suite, rows: Sequence[Row], row: Row) -> str:
+    """Framework, and what else tells its bars apart."""
+    parts = [row.framework or "@unknown@"]
+    if len({each.precision for each in rows}) > 1:
+        parts.append((row.precision or "").upper())
+    mine = [each for each in rows if each.framework == row.framework]
+    if len({suite.other_options(each) for each in mine}) > 1:
+        parts.append(suite.other_options(row))
+    return " ".join(filter(None, parts))
+
+
+def _shown(label: str) -> Text:
+    return phrase("site.unknown") if label == "@unknown@" else label
+
+
+def _group_label(group: RowKey) -> str:
+    _, devices, batch_size, options = group
+    return " ".join(filter(None, (f"{devices or '?'} × {batch_size or '?'}", options)))

@@ -1,0 +1,284 @@
+"""What the pages are about: suites, the runs that belong to each, and the rows of their results."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ingest.site_text import digest, file_slug, slugs
+from ingest.tables import Text
+from ingest.words import TEMPLATES, Both, Phrase, WordsError, pair, phrase, word_for
+
+Run = Mapping[str, Any]
+SESSION_PAGES = 50  # a log appended to for months would otherwise flood the site; its data stay complete
+HEADLINE = "sustained"
+RowKey = tuple[int, int, int, str]
+GROUPS = {"fp32": ("fp32",), "tf32": ("tf32",), "half": ("amp", "fp16", "bf16")}
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One model's page. `groups` maps a precision group to the precise words it holds; `row_options` are options
+    that make another workload (image size, sequence length), so that only equal ones share a row."""
+
+    id: str
+    title: Both
+    models: tuple[str, ...] = ()
+    unit: str = ""
+    frameworks: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: GROUPS)
+    row_options: tuple[str, ...] = ()
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    order: int = 1000
+
+    def group(self, precision: str | None) -> str:
+        """The group that a precision belongs to."""
+        return next((name for name, words in self.groups.items() if precision in words), "unknown")
+
+    def row_key(self, row: Row) -> RowKey:
+        """What has to be equal for results to stand in one row."""
+        return (row.nodes or 1, row.devices or 0, row.batch_size or 0, options_text(row.options, self.row_options))
+
+    def other_options(self, row: Row) -> str:
+        """Options that may differ within a row, and are then marked beside the figure."""
+        return options_text({name: value for name, value in row.options.items() if name not in self.row_options})
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case's result. Absent numbers are None; `value` counts the whole job."""
+
+    model: str | None
+    framework: str | None
+    hardware: str | None
+    nodes: int | None
+    devices: int | None
+    batch_size: int | None
+    precision: str | None
+    options: Mapping[str, Any]
+    unit: str
+    value: float | None
+    low: float | None
+    high: float | None
+    spread: float | None
+    repeats: int
+    run_ids: tuple[str, ...]
+    speedup: float | None
+    efficiency: float | None
+    speedup_reason: Mapping[str, Any] | None
+    reason: Mapping[str, Any] | None
+    outcome: str | None
+
+    @property
+    def step_seconds(self) -> float | None:
+        """Seconds of one step of the whole job, where batch size and devices are known."""
+        if not self.value or not self.batch_size or not self.devices:
+            return None
+        return self.batch_size * self.devices / self.value
+
+
+def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:
+    """All suites in the order of their pages.
+
+    Raises:
+        WordsError: a suite lacks one of the languages or is no TOML.
+    """
+    return tuple(sorted((_suite(path) for path in sorted(folder.glob("*.toml"))), key=lambda each: (each.order, each.id)))
+
+
+@dataclass(frozen=True)
+class Site:
+    """All runs, sorted by id, with their suites; results are computed when first asked for."""
+
+    runs: tuple[Run, ...]
+    problems: tuple[Mapping[str, Any], ...]
+    known: tuple[Suite, ...]
+    frame: Callable[[Sequence[Run]], Any]
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Run]:
+        """Runs by id."""
+        return {str(each["id"]): each for each in self.runs}
+
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """What each run says, as a hash: the keys of the pages are made of these."""
+        return {str(each["id"]): digest(json.dumps(each, sort_keys=True, ensure_ascii=False)) for each in self.runs}
+
+    @cached_property
+    def suite_of(self) -> Mapping[str, Suite]:
+        """The suite of each run, by run id."""
+        by_alias = {_plain_name(alias): each for each in self.known for alias in (*each.models, each.id)}
+        names = sorted({str(model) for run in self.runs if (model := run["case"].get("model")) is not None})
+        generic = slugs([name for name in names if _plain_name(name) not in by_alias])
+        return {str(run["id"]): self._find(run, by_alias, generic) for run in self.runs}
+
+    @cached_property
+    def shown(self) -> tuple[Suite, ...]:
+        """Suites with at least one run that counts."""
+        used = {self.suite_of[str(run["id"])].id: self.suite_of[str(run["id"])] for run in self.runs if counts(run)}
+        return tuple(sorted(used.values(), key=lambda each: (each.order, each.id)))
+
+    @cached_property
+    def framework_slugs(self) -> Mapping[str, str]:
+        """A page name per framework."""
+        return slugs({framework_of(run) for run in self.runs})
+
+    def runs_of(self, suite: Suite) -> tuple[Run, ...]:
+        """All runs of a suite, published or not."""
+        return tuple(run for run in self.runs if self.suite_of[str(run["id"])].id == suite.id)
+
+    def page(self, run: Run) -> str | None:
+        """The page of a run, or None where its log has too many sessions for pages."""
+        return f"runs/{file_slug(str(run['id']))}.md" if has_page(run) else None
+
+    @cached_property
+    def rows(self) -> Mapping[str, tuple[Row, ...]]:
+        """Result rows by suite id."""
+        found: dict[str, list[Row]] = {}
+        for row in _rows(self.frame(self.runs)):
+            found.setdefault(self.suite_of[row.run_ids[0]].id, []).append(row)
+        return {name: tuple(rows) for name, rows in found.items()}
+
+    def _find(self, run: Run, by_alias: Mapping[str, Suite], generic: Mapping[str, str]) -> Suite:
+        model = run["case"].get("model")
+        named = next((each for each in self.known if each.id == run.get("suite")), None)
+        matched = by_alias.get(_plain_name(str(model))) if model is not None else named
+        if matched:
+            return matched
+        if model is None:
+            return Suite("other", Both("Model not known", "模型未知"), order=9999)
+        return Suite(f"model-{generic[str(model)]}", Both(str(model), str(model)))
+
+
+def counts(run: Run) -> bool:
+    """Whether a run may stand in a result table: with a figure, or with an out-of-memory as its result."""
+    return bool(run["published"]) or run.get("outcome") == "oom"
+
+
+def has_page(run: Run) -> bool:
+    """Whether a run gets a page of its own."""
+    return int(run.get("session") or 1) <= SESSION_PAGES
+
+
+def framework_of(run: Run) -> str:
+    """The framework's name; empty where it is not known."""
+    return str(run["case"].get("framework") or "")
+
+
+def hardware_of(run: Run) -> str:
+    """The hardware's name; empty where it is not known."""
+    return str(run["case"].get("hardware") or "")
+
+
+def named(text: str | None, unknown: str = "site.unknown") -> Text:
+    """A name, or the words for one that is not known."""
+    return text or phrase(unknown)
+
+
+def reason(found: Mapping[str, Any] | None, table: str = "reason") -> Phrase | None:
+    """The words for why a figure is absent."""
+    if not found:
+        return None
+    return phrase(f"{table}.{found['code']}", **{name: _argument(name, each) for name, each in found.get("args", {}).items()})
+
+
+def figure_of(run: Run, rule: str = HEADLINE) -> Mapping[str, Any]:
+    """A run's figure under a rule; one without a value where there is none."""
+    found = run.get("figures", {}).get(rule) or {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def options_of(case: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A case's options, sorted by name."""
+    return dict(sorted((case.get("options") or {}).items()))
+
+
+def options_text(options: Mapping[str, Any], names: Iterable[str] | None = None) -> str:
+    """Options as `image_size=64 threads=1`; an option that is just on is written as its name."""
+    chosen = options if names is None else {name: options[name] for name in names if name in options}
+    return " ".join(name if value is True else f"{name}={value}" for name, value in sorted(chosen.items()))
+
+
+def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
+    """Names in the suite's order (`NGC PyTorch` counts as PyTorch), the others behind them by alphabet."""
+
+    def rank(name: str) -> tuple[int, str]:
+        places = [index for index, each in enumerate(first) if each.lower() in name.lower()]
+        return (places[0] if places else len(first), name)
+
+    return sorted(set(names), key=rank)
+
+
+def _argument(name: str, value: Any) -> object:
+    """Names of facts, outcomes and sources are said in the page's language; everything else is data."""
+    if isinstance(value, Mapping) and "code" in value:
+        return reason(value) or ""
+    table = "source" if name.endswith("source") else {"fact": "fact", "outcome": "outcome", "rule": "rule"}.get(name)
+    if table and isinstance(value, str):
+        return word_for(table, value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, int | float | str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _plain_name(name: str) -> str:
+    return re.sub(r"[^a-z0-9+]", "", name.lower())
+
+
+def _suite(path: Path) -> Suite:
+    source = path.read_text("utf-8")
+    try:
+        found = tomllib.loads(source)
+    except tomllib.TOMLDecodeError as error:
+        raise WordsError(f"{path}: no TOML: {error}") from error
+    words = {key: pair(path, source, f"words.{key}", entry) for key, entry in found.get("words", {}).items()}
+    return Suite(
+        id=path.stem,
+        title=Both(**pair(path, source, "title", found.get("title"))),
+        models=tuple(found.get("models", ())),
+        unit=found.get("unit", ""),
+        frameworks=tuple(found.get("frameworks", ())),
+        groups={name: tuple(each) for name, each in found.get("precision", GROUPS).items()},
+        row_options=tuple(found.get("row_options", ())),
+        words=words,
+        order=found.get("order", 1000),
+    )
+
+
+def _rows(frame: Any) -> list[Row]:
+    return [_row(record) for record in frame.to_dict("records")]
+
+
+def _row(record: Mapping[str, Any]) -> Row:
+    clean = {name: _clean(value) for name, value in record.items()}
+    whole = {name: _whole(clean.get(name)) for name in ("nodes", "devices", "batch_size")}
+    return Row(
+        **whole,
+        **{name: clean.get(name) for name in ("model", "framework", "hardware", "precision", "value", "low", "high")},
+        **{name: clean.get(name) for name in ("spread", "speedup", "efficiency", "speedup_reason", "reason", "outcome")},
+        options=dict(sorted((clean.get("options") or {}).items())),
+        unit=str(clean.get("unit") or ""),
+        repeats=int(clean.get("repeats") or 0),
+        run_ids=tuple(map(str, clean.get("run_ids") or ())),
+    )
+
+
+def _clean(value: Any) -> Any:
+    """NaN, NA and None are all nothing; numpy's numbers become Python's."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return None
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _whole(value: Any) -> int | None:
+    return None if value is None else int(value)

@@ -1,0 +1,115 @@
+"""Sentences that follow from the numbers: what is fastest, and what a reader has to know beside a table."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from ingest import numbers
+from ingest.site_model import HEADLINE, Row, Run, Site, Suite, figure_of, named, options_text
+from ingest.site_tables import group_name, overlap, sections
+from ingest.words import Phrase, phrase
+
+DIFFER = 0.02
+SLOW = 0.8
+
+
+def fastest(site: Site, suite: Suite, hardware: str) -> list[Phrase]:
+    """Per comparable case of a hardware: who leads by how much, or that the spread does not tell."""
+    said = []
+    for found, group, rows in sections(site, suite):
+        keys = sorted({suite.row_key(row) for row in rows})
+        said += [_lead(suite, group, [r for r in rows if suite.row_key(r) == key]) for key in keys if found == hardware]
+    return [each for each in said if each]
+
+
+def notes(site: Site, suite: Suite) -> list[tuple[Phrase, ...]]:
+    """The notes of a model's page; each is one or two sentences."""
+    runs = [run for run in site.runs_of(suite) if run["published"]]
+    said = [each for run in runs if (each := difference(run))]
+    found: list[tuple[Phrase, ...]] = said or [(phrase("notes.none"),)]
+    rows = site.rows.get(suite.id, ())
+    found += [(each,) for each in (*_batch_sizes(site, suite), *_options(suite, rows), *_counts(site, suite, rows))]
+    return found
+
+
+def difference(run: Run) -> tuple[Phrase, ...] | None:
+    """Where the headline and the median of the printed figures differ by more than 2 %, what made it so."""
+    sustained, median = (figure_of(run, rule).get("value") for rule in (HEADLINE, "median"))
+    if not (numbers.known(sustained) and numbers.known(median)) or not sustained or not median:
+        return None
+    share = sustained / median - 1
+    if abs(share) <= DIFFER:
+        return None
+    head = phrase(
+        "notes.differ", run=str(run["id"]), sustained=numbers.figure(sustained), median=numbers.figure(median),
+        difference=numbers.signed_percent(share),
+    )  # fmt: skip
+    return (head, _cause(run))
+
+
+def _cause(run: Run) -> Phrase:
+    trace = run.get("trace") or {}
+    values = [each for each in (trace.get("value") or [])[int(trace.get("skipped") or 0) :] if numbers.known(each)]
+    if len(values) < 2:
+        return phrase("notes.between")
+    middle = statistics.median(values)
+    slow = sum(value < middle * SLOW for value in values)
+    if slow:
+        return phrase("notes.stalls", slow=slow, n=len(values))
+    half = len(values) // 2
+    change = statistics.median(values[-half:]) / statistics.median(values[:half]) - 1
+    if abs(change) > DIFFER:
+        return phrase("notes.faster" if change > 0 else "notes.slower", change=numbers.signed_percent(change))
+    return phrase("notes.between")
+
+
+def _lead(suite: Suite, group: str, rows: Sequence[Row]) -> Phrase | None:
+    found = sorted((row for row in rows if row.value), key=lambda row: (-(row.value or 0), row.framework or ""))
+    if len({row.framework for row in found}) < 2:
+        return None
+    first = found[0]
+    second = next(row for row in found if row.framework != first.framework)
+    said = dict(
+        group=group_name(group), case=_case(suite, first), framework=named(first.framework), unit=first.unit,
+        value=numbers.figure(first.value, first.spread), second=named(second.framework), model=suite.title,
+    )  # fmt: skip
+    if overlap(first, second):
+        return phrase("index.tie", **said)
+    return phrase("index.lead", margin=numbers.percent((first.value or 0) / (second.value or 1) - 1), **said)
+
+
+def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
+    said = []
+    for hardware, group, rows in sections(site, suite):
+        by_framework: dict[str, set[int]] = {}
+        for row in rows:
+            by_framework.setdefault(row.framework or "?", set()).add(row.batch_size or 0)
+        if len({frozenset(each) for each in by_framework.values()}) > 1:
+            values = "; ".join(f"{name}: {', '.join(map(str, sorted(sizes)))}" for name, sizes in sorted(by_framework.items()))
+            where = named(hardware, "site.unknown_hardware")
+            said.append(phrase("notes.batch_sizes", hardware=where, group=group_name(group), values=values))
+    return said
+
+
+def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
+    by_framework: dict[str, set[str]] = {}
+    for row in rows:
+        by_framework.setdefault(row.framework or "?", set()).add(suite.other_options(row))
+    if len({frozenset(each) for each in by_framework.values()}) < 2:
+        return []
+    said = (f"{name}: {', '.join(sorted(each or '-' for each in texts))}" for name, texts in sorted(by_framework.items()))
+    return [phrase("notes.options", values="; ".join(said))]
+
+
+def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
+    alone = sum(row.repeats == 1 for row in rows)
+    bad = sum(run.get("outcome") != "completed" for run in site.runs_of(suite))
+    said = [phrase("notes.small", n=alone)] if alone else []
+    return said + ([phrase("notes.outcomes", n=bad)] if bad else [])
+
+
+def _case(suite: Suite, row: Row) -> Phrase:
+    said = dict(devices=row.devices or "?", batch_size=row.batch_size or "?")
+    options = options_text(row.options, suite.row_options)
+    return phrase("index.case_options", options=options, **said) if options else phrase("index.case", **said)

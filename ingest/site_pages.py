@@ -1,0 +1,293 @@
+"""Which pages there are: for each its path, template, title, and the data that its bytes depend on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ingest import site_charts, site_notes, site_tables
+from ingest.site_charts import Chart
+from ingest.site_model import (
+    HEADLINE,
+    SESSION_PAGES,
+    Run,
+    Site,
+    Suite,
+    counts,
+    figure_of,
+    framework_of,
+    has_page,
+    hardware_of,
+    named,
+    ordered,
+)
+from ingest.site_tables import RULES, group_name
+from ingest.site_text import digest
+from ingest.tables import Text
+from ingest.words import phrase
+
+COMMANDS_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page in both languages. `depends` is hashed into its key; `context` is asked for only when it is rendered."""
+
+    path: str
+    template: str
+    title: Text
+    description: Text
+    depends: tuple[str, ...]
+    context: Callable[[], Mapping[str, Any]]
+    searched: bool = True
+    order: int | None = None
+    charts: tuple[Chart, ...] = field(default=())
+
+
+def pages(site: Site) -> list[Page]:
+    """All pages of the site."""
+    found = [_index(site), _models(site), _runs(site), _formats(site), _problems(site)]
+    found += [_plain("method", "method.md"), _plain("data", "data.md")]
+    for suite in site.shown:
+        found.append(_model(site, suite))
+        found += [_framework(site, suite, each) for each in _frameworks(site, suite)]
+    repeats = _repeats(site)
+    return found + [_run(site, run, repeats[_case(run)]) for run in site.runs if has_page(run)]
+
+
+def _plain(name: str, path: str) -> Page:
+    context = lambda: {"rules": RULES, "session_pages": SESSION_PAGES}  # noqa: E731
+    return Page(path, name, phrase(f"nav.{name}"), phrase(f"describe.{name}"), (), context)
+
+
+def _index(site: Site) -> Page:
+    published = [run for run in site.runs if counts(run)]
+    depends = tuple(site.digests[str(run["id"])] for run in published)
+    totals = (str(len(site.runs)), str(len(all_problems(site))))
+    return Page("index.md", "index", phrase("nav.summary"), phrase("describe.index"), depends + totals, lambda: {
+        "hardware": [_summary(site, each) for each in _hardware(site, published)],
+        "suites": site.shown,
+        "runs": len(site.runs), "published": sum(bool(run["published"]) for run in published), "problems": len(all_problems(site)),
+    })  # fmt: skip
+
+
+def _hardware(site: Site, published: Sequence[Run]) -> list[str]:
+    """Hardware with several frameworks and more runs comes first: that is what a reader comes for."""
+    names = {hardware_of(run) for run in published}
+
+    def weight(name: str) -> tuple[int, int, str]:
+        runs = [run for run in published if hardware_of(run) == name]
+        return (-len({framework_of(run) for run in runs}), -len(runs), name)
+
+    return sorted(names, key=weight)
+
+
+def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
+    suites = []
+    for suite in site.shown:
+        found = [(group, rows) for name, group, rows in site_tables.sections(site, suite) if name == hardware]
+        tables = [(group_name(group), rows[0].unit, site_tables.comparison(site, suite, rows)) for group, rows in found]
+        if tables:
+            suites.append({"title": suite.title, "page": f"models/{suite.id}/index.md", "tables": tables})
+    leads = [each for suite in site.shown for each in site_notes.fastest(site, suite, hardware)]
+    return {"name": named(hardware, "site.unknown_hardware"), "suites": suites, "leads": leads}
+
+
+def _models(site: Site) -> Page:
+    numbers_of = {suite.id: len([r for r in site.runs_of(suite) if r["published"]]) for suite in site.shown}
+    depends = (json.dumps([[s.id, s.title.en, numbers_of[s.id], _frameworks(site, s)] for s in site.shown]),)
+    return Page("models/index.md", "models", phrase("nav.models"), phrase("describe.models"), depends, lambda: {
+        "suites": [{
+            "title": suite.title, "page": f"models/{suite.id}/index.md", "words": suite.words, "runs": numbers_of[suite.id],
+            "frameworks": [(each or phrase("site.unknown"), _framework_path(site, suite, each))
+                           for each in _frameworks(site, suite)],
+        } for suite in site.shown],
+    })  # fmt: skip
+
+
+def _model(site: Site, suite: Suite) -> Page:
+    runs = site.runs_of(suite)
+    described = phrase("describe.model", title=suite.title)
+    charts = lambda: site_charts.of_suite(site, suite)  # noqa: E731
+    return Page(
+        f"models/{suite.id}/index.md", "model", suite.title, described, _suite_depends(site, suite, runs),
+        lambda: {**_report(site, suite, runs), "charts": charts(), "notes": site_notes.notes(site, suite),
+                 "pages": [(named(each), _framework_path(site, suite, each)) for each in _frameworks(site, suite)]},
+        order=suite.order,
+    )  # fmt: skip
+
+
+def _framework(site: Site, suite: Suite, framework: str) -> Page:
+    runs = tuple(run for run in site.runs_of(suite) if framework_of(run) == framework)
+    about = dict(title=suite.title, framework=named(framework))
+    depends = (*_suite_depends(site, suite, runs), _framework_path(site, suite, framework))
+    return Page(
+        _framework_path(site, suite, framework), "framework", phrase("title.framework", **about),
+        phrase("describe.framework", **about), depends,
+        lambda: {**_report(site, suite, runs, framework), "framework": named(framework),
+                 "model_page": f"models/{suite.id}/index.md"},
+    )  # fmt: skip
+
+
+def _suite_depends(site: Site, suite: Suite, runs: Sequence[Run]) -> tuple[str, ...]:
+    return (suite.id, *(site.digests[str(run["id"])] for run in runs))
+
+
+def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = None) -> Mapping[str, Any]:
+    """What a model's page and a framework's page have in common."""
+    found = [(hardware, group, tuple(row for row in rows if only is None or (row.framework or "") == only))
+             for hardware, group, rows in site_tables.sections(site, suite)]  # fmt: skip
+    found = [each for each in found if each[2]]
+    rows = tuple(row for _, _, chosen in found for row in chosen)
+    published = [run for run in runs if run["published"]]
+    return {
+        "suite": suite,
+        "unit": rows[0].unit if rows else suite.unit,
+        "devices": ", ".join(map(str, sorted({row.devices for row in rows if row.devices is not None}))),
+        "precisions": [site_tables.precision(each) for each in _precisions(suite, rows)],
+        "options": sorted({f"{name}={value}" for row in rows for name, value in row.options.items()}),
+        "batch_sizes": site_tables.batch_sizes(suite, rows),
+        "machines": site_tables.machines(published),
+        "software": site_tables.software(suite, published),
+        "several_machines": sum((run["case"].get("nodes") or 1) > 1 for run in published),
+        "commands": [_commands(each, published) for each in _frameworks(site, suite) if only in (None, each)],
+        "own": _own(site, suite, rows),
+        "comparison": [(named(h, "site.unknown_hardware"), group_name(g), chosen[0].unit, site_tables.comparison(site, suite, chosen))
+                       for h, g, chosen in found],
+        "scaling": [(named(h, "site.unknown_hardware"), group_name(g), table)
+                    for h, g, chosen in found if (table := site_tables.scaling(site, suite, chosen))],
+        "latency": [(named(h, "site.unknown_hardware"), group_name(g), site_tables.latency(site, suite, chosen))
+                    for h, g, chosen in found],
+        "logs": site_tables.run_list(site, runs, brief=True),
+    }  # fmt: skip
+
+
+def _own(site: Site, suite: Suite, rows: Sequence[Any]) -> list[Mapping[str, Any]]:
+    """Each framework's own tables: one per hardware."""
+    return [
+        {"name": named(framework), "page": _framework_path(site, suite, framework), "tables": [
+            (named(hardware, "site.unknown_hardware"), chosen[0].unit, site_tables.of_framework(site, suite, chosen))
+            for hardware in sorted({row.hardware or "" for row in rows})
+            if (chosen := [r for r in rows if (r.hardware or "") == hardware and (r.framework or "") == framework])
+        ]}
+        for framework in ordered({row.framework or "" for row in rows}, suite.frameworks)
+    ]  # fmt: skip
+
+
+def _commands(framework: str, runs: Sequence[Run]) -> Mapping[str, Any]:
+    """The distinct commands of a framework's cases: the first repeat of each."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        if framework_of(run) == framework and run.get("argv"):
+            found.setdefault(_case(run), run)
+    chosen = list(found.values())[:COMMANDS_SHOWN]
+    return {"framework": named(framework), "commands": [(str(run["id"]), run["argv"]) for run in chosen]}
+
+
+def _precisions(suite: Suite, rows: Sequence[Any]) -> list[str]:
+    return ordered({row.precision or "" for row in rows}, [each for group in suite.groups.values() for each in group])
+
+
+def _frameworks(site: Site, suite: Suite) -> list[str]:
+    return ordered({framework_of(run) for run in site.runs_of(suite) if counts(run)}, suite.frameworks)
+
+
+def _framework_path(site: Site, suite: Suite, framework: str) -> str:
+    return f"models/{suite.id}/{site.framework_slugs[framework]}.md"
+
+
+def _runs(site: Site) -> Page:
+    depends = tuple(site.digests.values())
+    return Page("runs/index.md", "runs", phrase("nav.runs"), phrase("describe.runs"), depends, lambda: {
+        "count": len(site.runs), "logs": len({run["path"] for run in site.runs}),
+        "published": sum(bool(run["published"]) for run in site.runs),
+        "beyond": sum(not has_page(run) for run in site.runs), "session_pages": SESSION_PAGES,
+        "table_of_runs": site_tables.run_list(site, [run for run in site.runs if has_page(run)]),
+    })  # fmt: skip
+
+
+def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
+    suite = site.suite_of[str(run["id"])]
+    shown = suite.id in {each.id for each in site.shown}
+    others = [each for each in repeats if each["id"] != run["id"]]
+    chart = site_charts.of_run(run)
+    original = site.by_id.get(str(run.get("duplicate_of"))) if run.get("duplicate_of") else None
+    depends = (site.digests[str(run["id"])], suite.id, str(shown), *(str(each["id"]) for each in others))
+    title = phrase("title.run", run=str(run["id"]))
+    return Page(
+        site.page(run) or "", "run", title, phrase("describe.run"), depends,
+        lambda: {
+            "run": run, "chart_of_run": chart, "headline": figure_of(run, HEADLINE),
+            "suite_title": suite.title, "suite_page": f"models/{suite.id}/index.md" if shown else None,
+            "figures": site_tables.figure_table(run), "facts": site_tables.case_table(run),
+            "environment": site_tables.environment_table(run), "provenance": site_tables.provenance(site, run),
+            "problems": [(site_tables.place(each), site_tables.problem(each)) for each in run.get("problems") or ()],
+            "repeats": [(str(each["id"]), site.page(each)) for each in others],
+            "difference": site_notes.difference(run), "session_pages": SESSION_PAGES,
+            "original": (str(original["id"]), site.page(original)) if original else None,
+        },
+        searched=False,
+    )  # fmt: skip
+
+
+def _repeats(site: Site) -> Mapping[str, list[Run]]:
+    found: dict[str, list[Run]] = {}
+    for run in site.runs:
+        found.setdefault(_case(run), []).append(run)
+    return found
+
+
+def _case(run: Run) -> str:
+    return json.dumps(run["case"], sort_keys=True, ensure_ascii=False)
+
+
+def _problems(site: Site) -> Page:
+    everything = all_problems(site)
+    pages_of = sorted({str(run["path"]): str(site.page(run)) for run in site.runs if run.get("problems")}.items())
+    depends = (json.dumps([everything, pages_of], sort_keys=True, ensure_ascii=False),)
+    return Page("problems.md", "problems", phrase("nav.problems"), phrase("describe.problems"), depends, lambda: {
+        "count": len(everything), "table_of_problems": site_tables.problem_list(site, everything),
+    })  # fmt: skip
+
+
+def all_problems(site: Site) -> list[Mapping[str, Any]]:
+    """Problems of runs and of no run, once each, by path and line."""
+    found = [each for run in site.runs for each in run.get("problems") or ()] + list(site.problems)
+    unique = {json.dumps(each, sort_keys=True, ensure_ascii=False): each for each in found}
+    return [unique[k] for k in sorted(unique, key=lambda k: (str(unique[k].get("path")), unique[k].get("line") or 0, k))]
+
+
+def _formats(site: Site) -> Page:
+    runs: dict[str, int] = {}
+    for run in site.runs:
+        runs[str(run.get("format"))] = runs.get(str(run.get("format")), 0) + 1
+    depends = (json.dumps(runs, sort_keys=True), _parsers_digest())
+    return Page("formats.md", "formats", phrase("nav.formats"), phrase("describe.formats"), depends, lambda: {
+        "formats": _described_formats(runs),
+    })  # fmt: skip
+
+
+def _parsers_digest() -> str:
+    from pathlib import Path
+
+    import parsers
+
+    folder = Path(parsers.__file__ or "").parent
+    return digest("".join(each.read_text("utf-8") for each in sorted(folder.rglob("*.py"))))
+
+
+def _described_formats(runs: Mapping[str, int]) -> list[Mapping[str, Any]]:
+    from parsers.contract import NearMiss, Sample
+    from parsers.registry import formats
+
+    return [
+        {
+            "id": each.id, "title": each.title, "doc": each.doc, "readings": each.readings, "runs": runs.get(each.id, 0),
+            "facts": [fact.name for fact in each.facts],
+            "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
+            "misses": [miss for miss in each.samples if isinstance(miss, NearMiss)],
+        }
+        for each in formats()
+    ]  # fmt: skip

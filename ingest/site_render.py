@@ -1,0 +1,117 @@
+"""Templates to Markdown: what a template prints is escaped unless we made the markup ourselves."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ingest import numbers, site_charts, site_tables
+from ingest.site_charts import Chart
+from ingest.site_pages import Page
+from ingest.site_text import code, code_block, command, escape, front_matter, slug
+from ingest.tables import Table, Text, Writer
+from ingest.words import TEMPLATES, Words, phrase
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def markdown(words: Words, language: str, page: Page) -> str:
+    """One page in one language, as Markdown with front matter."""
+    writer = Writer(words, language, lambda target: relative(page.path, target))
+    template = _environment().get_template(f"{page.template}.md.j2")
+    body = template.render({**_tools(words, language, writer), **page.context()})
+    return _front_matter(words, language, page) + _tidy(body)
+
+
+def chart(words: Words, language: str, found: Chart, drawing: str) -> str:
+    """A chart in one language."""
+    from ingest.charts import localise
+
+    title = words.say(language, found.title)
+    return localise(drawing, found.name, site_charts.words_of(words, language), title, found.described(words, language))
+
+
+def relative(page_path: str, target: str) -> str:
+    """A link from one page to another; both are paths below the language's folder, made of slugs."""
+    return posixpath.relpath(target, posixpath.dirname(page_path) or ".")
+
+
+def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
+    """What templates may call: words, tables, links, code, charts and numbers."""
+
+    def w(key: str, **args: object) -> Markup:
+        return escape(words.say(language, phrase(key, **args)))
+
+    def link(text: Text, target: str | None) -> Markup:
+        said = writer.say(text)
+        return Markup("[{}]({})").format(said, Markup(writer.link(target))) if target else said
+
+    def prose(entries: Mapping[str, Mapping[str, str]], key: str) -> Markup:
+        return escape(entries[key][language]) if key in entries else Markup("")
+
+    def listed(texts: list[Text]) -> Markup:
+        return w("site.comma").join(writer.say(each) for each in texts)
+
+    return {
+        "language": language, "w": w, "say": writer.say, "table": writer.table, "link": link, "prose": prose,
+        "listed": listed, "code": code, "code_block": code_block, "command": command, "numbers": numbers,
+        "decoded": lambda raw: raw.decode("utf-8", "replace"), "has_word": words.has,
+        "slug": slug, "paragraphs": _paragraphs, "pairs": _pairs,
+        "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
+        "rule_table": lambda: writer.table(site_tables.rule_table()),
+        "chart": lambda found: _figure(words, language, found), "page_link": lambda target: Markup(writer.link(target)),
+    }  # fmt: skip
+
+
+def _figure(words: Words, language: str, found: Chart) -> Markup:
+    """The chart's file is put in when the site is built, so that it takes the theme's colours."""
+    title, caption = words.say(language, found.title), found.caption(words, language)
+    return Markup('<figure class="pl-figure">\n--8<-- "charts/{}/{}.svg"\n<figcaption><b>{}</b> {}</figcaption>\n</figure>').format(
+        Markup(language), Markup(found.name), escape(title), escape(caption)
+    )
+
+
+def _front_matter(words: Words, language: str, page: Page) -> str:
+    lines = ["---", f"title: {front_matter(words.say(language, page.title))}"]
+    lines.append(f"description: {front_matter(words.say(language, page.description))}")
+    lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
+    lines += [f"order: {page.order}"] if page.order is not None else []
+    lines += [] if page.searched else ["search:", "  exclude: true"]
+    return "\n".join([*lines, "---", "", ""])
+
+
+def _tidy(text: str) -> str:
+    """No trailing blanks and never two blank lines, so that a template may leave its loops on lines of their own."""
+    out: list[str] = []
+    for line in (each.rstrip() for each in text.splitlines()):
+        if line or (out and out[-1]):
+            out.append(line)
+    return "\n".join(out).strip("\n") + "\n"
+
+
+def _paragraphs(doc: str) -> list[str]:
+    """The paragraphs of a module's docstring."""
+    return [" ".join(each.split()) for each in doc.replace("`", "").split("\n\n") if each.strip()]
+
+
+def _pairs(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} = {numbers.quantity(value)}" for name, value in values.items())
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES / "pages"),
+        autoescape=True,
+        finalize=escape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

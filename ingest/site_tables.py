@@ -1,0 +1,450 @@
+"""Which tables the pages show: results, runs and facts turned into table objects, once for both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ingest import numbers
+from ingest.site_model import (
+    Row,
+    Run,
+    Site,
+    Suite,
+    figure_of,
+    framework_of,
+    hardware_of,
+    named,
+    options_of,
+    options_text,
+    ordered,
+    reason,
+)
+from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.words import phrase, word_for
+
+RULES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
+ENVIRONMENT = (
+    "cpu", "cores", "memory_gib", "gpu", "gpus", "gpu_memory_gib", "driver", "cuda", "cudnn", "power_limit",
+    "topology", "network", "os", "kernel", "python", "image",
+)  # fmt: skip
+ENOUGH = 6  # distinct values of one item that a cell lists
+
+
+def sections(site: Site, suite: Suite) -> list[tuple[str, str, tuple[Row, ...]]]:
+    """Rows of a suite by hardware and precision group, in the order of the page."""
+    rows = site.rows.get(suite.id, ())
+    groups = [*suite.groups, "unknown"]
+    return [
+        (hardware, group, chosen)
+        for hardware in sorted({row.hardware or "" for row in rows})
+        for group in groups
+        if (chosen := tuple(r for r in rows if (r.hardware or "") == hardware and suite.group(r.precision) == group))
+    ]
+
+
+def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
+    """Devices by batch size down, frameworks across; a cell is the figure linked to its runs."""
+    frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
+    keys = sorted({suite.row_key(row) for row in rows})
+    with_options = any(key[3] for key in keys)
+    head = [Column(phrase("table.devices"), True), Column(phrase("table.batch_size"), True)]
+    head += [Column(phrase("table.options"))] if with_options else []
+    head += [Column(named(each), True, _framework_page(site, suite, each)) for each in frameworks]
+    body = []
+    for key in keys:
+        chosen = [row for row in rows if suite.row_key(row) == key]
+        row = [cell(_devices(chosen[0])), cell(_or_unknown(chosen[0].batch_size))]
+        row += [cell(key[3])] if with_options else []
+        best = leader(chosen)
+        row += [_figures(site, suite, [r for r in chosen if (r.framework or "") == each], best) for each in frameworks]
+        body.append(tuple(row))
+    return Table(tuple(head), tuple(body))
+
+
+def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
+    """One framework's own table: devices, batch size and options down, precisions across."""
+    precisions = ordered((row.precision or "" for row in rows), [p for each in suite.groups.values() for p in each])
+    keys = sorted({_case_key(row) for row in rows})
+    with_options = any(key[3] for key in keys)
+    head = [Column(phrase("table.devices"), True), Column(phrase("table.batch_size"), True)]
+    head += [Column(phrase("table.options"))] if with_options else []
+    head += [Column(precision(each), True) for each in precisions]
+    body = []
+    for key in keys:
+        chosen = [row for row in rows if _case_key(row) == key]
+        line = [cell(_devices(chosen[0])), cell(_or_unknown(chosen[0].batch_size))]
+        line += [cell(key[3])] if with_options else []
+        line += [_figures(site, suite, [r for r in chosen if (r.precision or "") == each], None, True) for each in precisions]
+        body.append(tuple(line))
+    return Table(tuple(head), tuple(body))
+
+
+def scaling(site: Site, suite: Suite, rows: Sequence[Row]) -> Table | None:
+    """Speed-up and efficiency per framework; None where every run used one device."""
+    chosen = [row for row in _sorted(suite, rows) if (row.devices or 1) > 1]
+    if not chosen:
+        return None
+    head = (*_case_columns(), Column(phrase("table.speedup"), True), Column(phrase("table.efficiency"), True))
+    body = []
+    for row in chosen:
+        why = reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline")
+        speed = cell(numbers.ratio(row.speedup)) if numbers.known(row.speedup) else absent(why)
+        share = cell(numbers.percent(row.efficiency)) if numbers.known(row.efficiency) else absent(why)
+        body.append((*_case_cells(site, suite, row), speed, share))
+    return Table(head, tuple(body))
+
+
+def latency(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
+    """Milliseconds per step, with the throughput's range and spread and the number of repeats."""
+    head = (
+        *_case_columns(),
+        Column(phrase("table.latency"), True),
+        Column(phrase("table.range"), True),
+        Column(phrase("table.spread"), True),
+        Column(phrase("table.repeats"), True),
+    )
+    return Table(head, tuple(_latency_row(site, suite, row) for row in _sorted(suite, rows)))
+
+
+def batch_sizes(suite: Suite, rows: Sequence[Row]) -> Table:
+    """Which batch sizes each framework ran, per precision group."""
+    frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
+    groups = [each for each in (*suite.groups, "unknown") if any(suite.group(row.precision) == each for row in rows)]
+    head = (Column(phrase("table.precision")), *(Column(named(each)) for each in frameworks))
+    body = []
+    for group in groups:
+        line = [cell(group_name(group))]
+        for each in frameworks:
+            sizes = {r.batch_size for r in rows if (r.framework or "") == each and suite.group(r.precision) == group}
+            known = sorted(size for size in sizes if size is not None)
+            line.append(cell(", ".join(map(str, known))) if known else absent(phrase("table.not_measured")))
+        body.append(tuple(line))
+    return Table(head, tuple(body))
+
+
+def group_name(group: str) -> Text:
+    """A precision group's words; a group of the suite's own making is shown by its name."""
+    return word_for("group", group)
+
+
+def precision(word: str | None) -> Text:
+    """A precision's name; an unknown word is shown as it is."""
+    return word_for("precision", word) if word else phrase("site.unknown")
+
+
+def machines(runs: Sequence[Run]) -> Table | None:
+    """The machines behind the runs: one column per hardware, its distinct values below."""
+    hardware = sorted({hardware_of(run) for run in runs})
+    found = [(item, [_distinct(r["environment"].get(item) for r in runs if hardware_of(r) == each) for each in hardware])
+             for item in ENVIRONMENT]  # fmt: skip
+    body = tuple(
+        (cell(phrase(f"environment.{item}")), *(cell(values) if values else absent(None) for values in line))
+        for item, line in found
+        if any(line)
+    )
+    head = (Column(phrase("table.item")), *(Column(named(each, "site.unknown_hardware")) for each in hardware))
+    return Table(head, body) if body else None
+
+
+def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
+    """Versions of packages, images and sources per framework."""
+    body = []
+    for each in ordered({framework_of(run) for run in runs}, suite.frameworks):
+        chosen = [run for run in runs if framework_of(run) == each]
+        packages = {f"{name} {version}" for r in chosen for name, version in (r["environment"].get("packages") or {}).items()}
+        versions = {f"{each} {_fact(r, 'framework_version')}" for r in chosen if _fact(r, "framework_version")}
+        images = {str(r["environment"]["image"]) for r in chosen if r["environment"].get("image")}
+        said = sorted(packages | versions | images)
+        sources = sorted({_source(r) for r in chosen} - {""})
+        body.append((
+            cell(named(each)),
+            Cell(tuple(map(Entry, said))) if said else absent(phrase("site.unknown")),
+            Cell(tuple(map(Entry, sources))) if sources else absent(phrase("site.unknown")),
+        ))  # fmt: skip
+    head = (Column(phrase("table.framework")), Column(phrase("table.software")), Column(phrase("run.source")))
+    return Table(head, tuple(body)) if body else None
+
+
+def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
+    """Runs with case, outcome and figure; `brief` leaves out the model, for a page about one."""
+    head = [Column(phrase("table.run"))]
+    head += [] if brief else [Column(phrase("table.model"))]
+    head += [
+        Column(phrase("table.framework")), Column(phrase("table.hardware")), Column(phrase("table.devices"), True),
+        Column(phrase("table.batch_size"), True), Column(phrase("table.precision")), Column(phrase("table.outcome")),
+        Column(phrase("table.records"), True), Column(phrase("table.figure"), True),
+    ]  # fmt: skip
+    return Table(tuple(head), tuple(_run_line(site, run, brief) for run in runs))
+
+
+def case_table(run: Run) -> Table:
+    """The facts of a run: value, source and place in it."""
+    body = []
+    facts = dict(run.get("facts") or {})
+    for name in (*(n for n in CASE_ORDER if n in facts), *sorted(set(facts) - set(CASE_ORDER))):
+        fact = facts[name] if isinstance(facts[name], Mapping) else {"value": facts[name]}
+        body.append((
+            cell(word_for("fact", name)),
+            cell(_fact_value(name, fact.get("value"))),
+            cell(word_for("source", fact.get("source") or "")),
+            cell(str(fact.get("where") or "")),
+        ))  # fmt: skip
+    head = tuple(Column(phrase(f"table.{each}")) for each in ("fact", "value", "source", "where"))
+    return Table(head, tuple(body))
+
+
+CASE_ORDER = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
+
+
+def figure_table(run: Run) -> Table:
+    """Every rule's figure with its window and arithmetic."""
+    rules = [*(each for each in RULES if each in run["figures"]), *sorted(set(run["figures"]) - set(RULES))]
+    head = (
+        Column(phrase("table.rule")), Column(phrase("table.value"), True), Column(phrase("table.scope")),
+        Column(phrase("table.used"), True), Column(phrase("table.skipped"), True), Column(phrase("table.window")),
+        Column(phrase("table.arithmetic")),
+    )  # fmt: skip
+    return Table(head, tuple(_rule_line(run, rule) for rule in rules))
+
+
+def rule_table() -> Table:
+    """Every rule's name and definition."""
+    body = tuple((cell(phrase(f"rule.{each}")), cell(phrase(f"rule.{each}_definition"))) for each in RULES)
+    return Table((Column(phrase("table.rule")), Column(phrase("table.definition"))), body)
+
+
+def environment_table(run: Run) -> Table | None:
+    """The machine and software of one run."""
+    found = run.get("environment") or {}
+    body = [(cell(phrase(f"environment.{k}")), cell(_value(found[k]))) for k in ENVIRONMENT if found.get(k) is not None]
+    others = sorted(set(found) - set(ENVIRONMENT) - {"packages"})
+    body += [(cell(word_for("environment", name)), cell(_value(found[name]))) for name in others if found[name] not in (None, "", {}, [])]
+    packages = [f"{name} {version}" for name, version in sorted((found.get("packages") or {}).items())]
+    if packages:
+        body.append((cell(phrase("environment.packages")), Cell(tuple(map(Entry, packages)))))
+    return Table((Column(phrase("table.item")), Column(phrase("table.value"))), tuple(body)) if body else None
+
+
+def provenance(site: Site, run: Run) -> Table:
+    """Which bytes a run was read from, how, and when they were made."""
+    lines: list[tuple[str, Text | None]] = [
+        ("log", str(run["path"])),
+        ("session", phrase("run.session_of", session=run.get("session") or 1, sessions=run.get("sessions") or 1)),
+        ("sha256", run.get("sha256")),
+        ("size", phrase("run.size_of", bytes=numbers.count(run.get("bytes") or 0), lines=numbers.count(run.get("lines") or 0))),
+        ("format", run.get("format") or phrase("run.no_format")),
+        ("observations", numbers.count(run.get("observations") or 0)),
+        ("outcome", outcome(run)),
+        ("start", run.get("start")),
+        ("end", run.get("end")),
+        ("wall", phrase("run.wall_of", seconds=numbers.seconds(run["wall_seconds"])) if run.get("wall_seconds") else None),
+        ("repeat", str(run["repeat"]) if run.get("repeat") else None),
+        ("source", _source(run) or None),
+        ("notes", run.get("notes")),
+    ]
+    body = tuple((cell(phrase(f"run.{name}")), cell(text)) for name, text in lines if text)
+    return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body)
+
+
+def problem_list(site: Site, problems: Iterable[Mapping[str, Any]]) -> Table:
+    """Problems with their place; a place that is a run of ours is linked."""
+    pages = {str(run["path"]): site.page(run) for run in reversed(site.runs)}
+    body = tuple((cell(place(each), pages.get(str(each.get("path")))), cell(problem(each))) for each in problems)
+    return Table((Column(phrase("table.place")), Column(phrase("table.problem"))), body)
+
+
+def problem(found: Mapping[str, Any]) -> Text:
+    """A problem's sentence."""
+    return reason(found, "problem") or phrase("site.unknown")
+
+
+def place(found: Mapping[str, Any]) -> str:
+    """`path:line`, or the path alone."""
+    return f"{found.get('path') or ''}:{found['line']}" if found.get("line") else str(found.get("path") or "")
+
+
+def outcome(run: Run) -> Text:
+    """A run's outcome in words."""
+    return word_for("outcome", run.get("outcome") or "")
+
+
+def leader(rows: Sequence[Row]) -> Row | None:
+    """The fastest of several frameworks' rows, unless its lead lies within the spread of the repeats."""
+    found = sorted((row for row in rows if row.value), key=lambda row: (-(row.value or 0), row.framework or ""))
+    if len({row.framework for row in found}) < 2:
+        return None
+    second = next(row for row in found if row.framework != found[0].framework)
+    return None if overlap(found[0], second) else found[0]
+
+
+def overlap(first: Row, second: Row) -> bool:
+    """Whether the slowest repeat of the faster is no faster than the fastest repeat of the slower."""
+    return (first.low or first.value or 0) <= (second.high or second.value or 0)
+
+
+def representative(site: Site, row: Row) -> Run:
+    """The run whose figure lies nearest to the row's median."""
+    runs = [site.by_id[each] for each in row.run_ids]
+    return min(runs, key=lambda run: (abs((figure_of(run).get("value") or 0) - (row.value or 0)), str(run["id"])))
+
+
+def _figures(site: Site, suite: Suite, rows: Sequence[Row], best: Row | None, plain: bool = False) -> Cell:
+    """All figures of one cell: usually one, more where options differ."""
+    if not rows:
+        return absent(phrase("table.not_measured"))
+    known = [row for row in rows if numbers.known(row.value)]
+    if not known:
+        return _without_figure(site, rows[0])
+    return Cell(tuple(_entry(site, suite, row, row is best, plain) for row in known))
+
+
+def _without_figure(site: Site, row: Row) -> Cell:
+    if row.outcome == "oom":
+        return cell(phrase("table.oom"), site.page(site.by_id[row.run_ids[0]]), tone="bad")
+    return absent(reason(row.reason) or phrase("site.unknown"))
+
+
+def _entry(site: Site, suite: Suite, row: Row, best: bool, plain: bool) -> Entry:
+    several = len(suite.groups.get(suite.group(row.precision), ())) > 1
+    marks: list[Text] = [precision(row.precision)] if several and not plain else []
+    if not plain:
+        marks.append(suite.other_options(row))
+    marks.append(numbers.plus_minus(row.spread))
+    pages = [site.page(site.by_id[each]) for each in row.run_ids]
+    sources = tuple(Link(str(index + 1), page) for index, page in enumerate(pages)) if len(pages) > 1 else ()
+    text = numbers.figure(row.value, row.spread)
+    return Entry(text, site.page(representative(site, row)), tuple(m for m in marks if m), sources, best)
+
+
+def _case_columns() -> tuple[Column, ...]:
+    return (
+        Column(phrase("table.framework")), Column(phrase("table.precision")), Column(phrase("table.devices"), True),
+        Column(phrase("table.batch_size"), True), Column(phrase("table.options")),
+    )  # fmt: skip
+
+
+def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
+    return (
+        cell(named(row.framework), _framework_page(site, suite, row.framework or "")),
+        cell(precision(row.precision)),
+        cell(_devices(row)),
+        cell(_or_unknown(row.batch_size)),
+        cell(options_text(row.options)),
+    )
+
+
+def _latency_row(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
+    missing = reason(row.reason) or phrase("table.no_batch" if row.value else "table.no_step")
+    step = row.step_seconds
+    spread = cell(numbers.percent(row.spread)) if numbers.known(row.spread) else absent(phrase("table.one_repeat"))
+    low, high = numbers.figure(row.low, row.spread), numbers.figure(row.high, row.spread)
+    return (
+        *_case_cells(site, suite, row),
+        cell(numbers.milliseconds(step, row.spread)) if step else absent(missing),
+        cell(low if low == high else f"{low} – {high}") if row.low is not None else absent(missing),
+        spread,
+        cell(str(row.repeats)),
+    )
+
+
+def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
+    case = run["case"]
+    line = [cell(str(run["id"]), site.page(run))]
+    line += [] if brief else [cell(named(case.get("model")), _suite_page(site, run))]
+    tone = "good" if run.get("outcome") == "completed" else "bad"
+    return (
+        *line,
+        cell(named(case.get("framework"))),
+        cell(named(case.get("hardware"))),
+        cell(_or_unknown(case.get("devices"))),
+        cell(_or_unknown(case.get("batch_size"))),
+        cell(precision(case.get("precision")), None, options_text(options_of(case))),
+        cell(outcome(run), tone=tone),
+        cell(numbers.count(run.get("observations") or 0)),
+        _headline(run),
+    )
+
+
+def _headline(run: Run) -> Cell:
+    found = figure_of(run)
+    if numbers.known(found.get("value")):
+        return cell(numbers.figure(found["value"]), None, str(found.get("unit") or ""))
+    return absent(reason(found.get("reason")) or (problem(run["problems"][0]) if run.get("problems") else None))
+
+
+def _rule_line(run: Run, rule: str) -> tuple[Cell, ...]:
+    found = figure_of(run, rule)
+    name = cell(word_for("rule", rule))
+    if not numbers.known(found.get("value")):
+        return (name, absent(reason(found.get("reason")) or phrase("site.unknown")), *(cell("") for _ in range(5)))
+    scope = found.get("scope")
+    window = phrase("run.lines", first=found.get("first_line", ""), last=found.get("last_line", ""))
+    return (
+        name,
+        cell(numbers.figure(found["value"]), None, str(found.get("unit") or "")),
+        cell(word_for("scope", scope or "")),
+        cell(numbers.quantity(found.get("used", ""))),
+        cell(numbers.quantity(found.get("skipped", ""))),
+        cell(window),
+        cell(str(found.get("arithmetic") or "")),
+    )
+
+
+def _sorted(suite: Suite, rows: Sequence[Row]) -> list[Row]:
+    frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
+    return sorted(rows, key=lambda row: (frameworks.index(row.framework or ""), _case_key(row), row.precision or ""))
+
+
+def _case_key(row: Row) -> tuple[int, int, int, str]:
+    return (row.nodes or 1, row.devices or 0, row.batch_size or 0, options_text(row.options))
+
+
+def _devices(row: Row) -> Text:
+    if row.devices is None:
+        return phrase("site.unknown")
+    if (row.nodes or 1) > 1:
+        return phrase("table.machines", devices=row.devices, nodes=row.nodes)
+    return str(row.devices)
+
+
+def _or_unknown(value: object) -> Text:
+    return phrase("site.unknown") if value is None else numbers.quantity(value)
+
+
+def _framework_page(site: Site, suite: Suite, framework: str) -> str:
+    return f"models/{suite.id}/{site.framework_slugs[framework]}.md"
+
+
+def _suite_page(site: Site, run: Run) -> str | None:
+    suite = site.suite_of[str(run["id"])]
+    return f"models/{suite.id}/index.md" if suite.id in {each.id for each in site.shown} else None
+
+
+def _distinct(values: Iterable[Any]) -> str:
+    found = sorted({_value(each) for each in values if each is not None})
+    return "; ".join(found[:ENOUGH]) + ("; …" if len(found) > ENOUGH else "")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_value(each)}" for name, each in sorted(value.items()))
+    if isinstance(value, list | tuple):
+        return "; ".join(map(_value, value))
+    return numbers.quantity(value)
+
+
+def _fact_value(name: str, value: Any) -> Text:
+    if name == "precision":
+        return precision(str(value))
+    return options_text(value) if isinstance(value, Mapping) else _value(value)
+
+
+def _fact(run: Run, name: str) -> str:
+    fact = (run.get("facts") or {}).get(name)
+    return str(fact["value"]) if isinstance(fact, Mapping) and fact.get("value") is not None else ""
+
+
+def _source(run: Run) -> str:
+    found = run.get("source") or {}
+    return " @ ".join(str(found[name]) for name in ("repository", "commit") if found.get(name))

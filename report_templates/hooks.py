@@ -1,0 +1,26 @@
+"""MkDocs hook: puts the models' pages into the navigation, in the order that the pages themselves state."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+
+def on_config(config: Any) -> Any:
+    """Extends the entry `Models` by one page per model; their titles come from the pages, in each language."""
+    found = sorted((Path(config["docs_dir"]) / "en" / "models").glob("*/index.md"), key=_order)
+    models = [f"models/{path.parent.name}/index.md" for path in found]
+    config["nav"] = [_extended(entry, models) for entry in config["nav"]]
+    return config
+
+
+def _extended(entry: Any, models: list[str]) -> Any:
+    if isinstance(entry, dict) and entry.get("Models") == "models/index.md":
+        return {"Models": ["models/index.md", *models]}
+    return entry
+
+
+def _order(path: Path) -> tuple[int, str]:
+    stated = re.search(r"^order: (\d+)$", path.read_text("utf-8"), re.MULTILINE)
+    return (int(stated[1]) if stated else 10_000, path.parent.name)

@@ -1,4 +1,4 @@
-"""`python -m ingest`: the arguments, the order of work, the messages and the exit code. Heavy modules are imported late."""
+"""`python -m ingest`: arguments, the order of work, messages and the exit code. Heavy modules are imported late."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m ingest",
         description="Read raw training logs, compute their figures and regenerate the report site.",
-        epilog="exit codes: 0 everything was understood; 1 the site is built and some inputs were not; 2 nothing was written",
+        epilog="exit codes: 0 all was understood; 1 the site is built, some inputs were not; 2 nothing was written",
     )
     parser.add_argument("paths", metavar="PATH", nargs="*", type=Path, help="a log, or a folder with logs below it")
     parser.add_argument(
         "--layout",
         metavar="NAME|FILE",
         default="perfledger",
-        help="how the tree names its logs: paddle-perf, dlperf, perfledger (default) or a .toml file",
+        help="how the tree names its logs: perfledger (default), paddle-perf, dlperf or a .toml file",
     )
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=0, help="processes that read logs; by default as many as pay off"
@@ -128,10 +128,8 @@ def _checked(found: Found, collected: Ledger, problems: list[Problem], out: Path
     from ingest import ledger, pages
 
     loose = [each.as_dict() for each in found.problems]
-    stale = (
-        ledger.stale(collected, out)
-        + pages.build(collected.lines, loose, out, cache=_site_memory(memory), check=True).stale
-    )
+    site = pages.build(collected.lines, loose, out, cache=_site_memory(memory), check=True)
+    stale = [*ledger.stale(collected, out), *site.stale]
     for path in stale:
         print(
             printable(f"{out / path}: is not what the logs say; run python -m ingest again and commit the result"),
@@ -155,8 +153,8 @@ def _written(found: Found, collected: Ledger, out: Path, memory: Path, *, quiet:
     if not quiet:
         print(_table(collected))
         print(
-            f"{out}/: {len(written) + len(built.written)} files written, {len(built.unchanged)} pages and charts unchanged, "
-            f"{len(removed) + len(built.removed)} removed; {_count(collected.read_logs, 'log')} read"
+            f"{out}/: {len(written) + len(built.written)} files written, {len(built.unchanged)} pages and charts "
+            f"unchanged, {len(removed) + len(built.removed)} removed; {_count(collected.read_logs, 'log')} read"
         )
 
 

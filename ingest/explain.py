@@ -42,13 +42,16 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
         {"framework": session.format.framework},
     )  # fmt: skip
     yield ""
-    yield f"session    {session.number} of {sessions}, lines {session.first_line}-{session.last_line}, {session.ending.outcome}"
+    span = f"lines {session.first_line}-{session.last_line}"
+    yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}"
     for name, stated in sorted(merged.stated.items()):
         yield f"fact       {name} = {stated.value}   ({stated.where})"
     for each in merged.contradictions:
-        yield f"contradiction  {each.fact}: {each.first.value} ({each.first.where}) against {each.second.value} ({each.second.where})"
+        first, second = (f"{one.value} ({one.where})" for one in (each.first, each.second))
+        yield f"contradiction  {each.fact}: {first} against {second}"
     for records in session.records:
-        yield f"records    {len(records)} of span {records.reading.span}, scope {records.reading.scope}, unit {records.reading.unit}"
+        reading = records.reading
+        yield f"records    {len(records)} of span {reading.span}, scope {reading.scope}, unit {reading.unit}"
     case = merged.for_rules()
     yield from _window(session, case)
     for name, found in rules.figures(session, case).items():

@@ -108,9 +108,9 @@ def _derived(facts: Mapping[str, Stated]) -> dict[str, Stated]:
     if "gpu" in facts and "hardware" not in found:
         found["hardware"] = _with(facts["gpu"], hardware(str(facts["gpu"].value)))
     _devices(found)
-    if (job := facts.get("batch_size_of_job")) and (devices := found.get("devices")) and "batch_size" not in found:
-        if job.value % devices.value == 0:
-            found["batch_size"] = _with(job, job.value // devices.value)
+    job, devices = facts.get("batch_size_of_job"), found.get("devices")
+    if job and devices and "batch_size" not in found and job.value % devices.value == 0:
+        found["batch_size"] = _with(job, job.value // devices.value)
     options = {name: facts[name] for name in _OPTIONS if name in facts}
     if options and "options" not in found:
         first = next(iter(options.values()))

@@ -1,4 +1,4 @@
-"""Layouts: what a tree of logs says by its folders and file names. Data in `ingest/layouts/*.toml`, or a user's file."""
+"""Layouts: what a tree of logs says by folders and file names. Data in `ingest/layouts/*.toml`, or a user's file."""
 
 from __future__ import annotations
 

@@ -69,7 +69,9 @@ def collect(
     known = _remembered(memory)
     stats = _hashes(inputs, known.get("stats", {}))
     shards = _shards(inputs, layout, stats)
-    kept = {each.name: lines for each in shards if (lines := _kept(each, out, known.get("shards", {}))) is not None}
+    kept = {
+        each.name: as_before for each in shards if (as_before := _kept(each, out, known.get("shards", {}))) is not None
+    }
     changed = [each for each in shards if each.name not in kept]
     lines = dict(kept)
     for shard, found in zip(changed, _read(changed, layout, executor), strict=True):

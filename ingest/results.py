@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = (
-    "suite", "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options", "options_text",
-    "unit", "value", "low", "high", "spread", "repeats", "run_ids", "speedup", "speedup_reason", "efficiency", "outcome",
-    "reason",
+    "suite", "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options",
+    "options_text",     "unit", "value", "low", "high", "spread", "repeats", "run_ids", "speedup", "speedup_reason", "efficiency",
+    "outcome", "reason",
 )  # fmt: skip
 
 #: Outcomes that leave no figure even where records were printed.
@@ -92,6 +92,11 @@ def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
     }
 
 
+def _ended(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The outcome as a reason."""
+    return {"code": "outcome", "args": {"outcome": run["outcome"]}}
+
+
 def _statistics(values: Sequence[float]) -> dict[str, Any]:
     import statistics
 
@@ -122,6 +127,5 @@ def _same(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
         return True
     names = ("model", "framework", "hardware", "batch_size", "precision", "unit")
     mine, theirs = row["options"], one["options"]
-    return all(row[name] == one[name] for name in names) and all(
-        mine[name] == theirs[name] for name in mine.keys() & theirs.keys()
-    )
+    agree = all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
+    return agree and all(row[name] == one[name] for name in names)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Column = NDArray[np.float64]
+    Rows = NDArray[np.intp]
 
 HEADLINE = "sustained"
 NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
@@ -107,7 +107,7 @@ def warm_up(count: int) -> int:
     return max(1, count // 5) if count > 1 else 0
 
 
-def kept(rule: Rule | str, given: Series) -> Column:
+def kept(rule: Rule | str, given: Series) -> Rows:
     """Indices of the records that a rule over the series uses, in file order.
 
     Raises:
@@ -128,7 +128,7 @@ def kept(rule: Rule | str, given: Series) -> Column:
     return np.sort(by_value[trim:-trim])
 
 
-def _at_least(count: int, indices: Column, found: int, needed: int) -> Column:
+def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:
     if len(indices) < count:
         raise absent("too_few_records", records=found, needed=needed)
     return indices
@@ -152,7 +152,7 @@ def _steady(rule: Rule, given: Series) -> Figure:
     return _figure(value, given, used, shown)
 
 
-def _figure(value: float, given: Series, used: Column, arithmetic: str) -> Figure:
+def _figure(value: float, given: Series, used: Rows, arithmetic: str) -> Figure:
     rows = given.rows[used]
     first, last = given.records.lines([int(rows.min()), int(rows.max())])
     return Figure(value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic)

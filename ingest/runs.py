@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +238,7 @@ def _bins(given: Series) -> list[int]:
     if count <= TRACE_POINTS:
         return list(range(count))
     edges = np.linspace(0, count, TRACE_POINTS // 2 + 1).astype(int)
-    spans = [range(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    spans = [range(a, b) for a, b in pairwise(edges)]
     extremes = {pick(each, key=lambda row: given.values[row]) for each in spans for pick in (min, max)}
     return sorted(extremes)
 

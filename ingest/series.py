@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Column = NDArray[np.float64]
+    Rows = NDArray[np.intp]
 
 #: What a figure of this scope must be multiplied by to count the job, as a name of a case fact.
 _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
@@ -53,7 +54,7 @@ class Series:
     samples: Column
     seconds: Column
     steps: Column
-    rows: Column
+    rows: Rows
     records: Records
     unit: str
     scope: Scope
@@ -140,7 +141,7 @@ def scoped(reading: Reading, case: Mapping[str, Any]) -> tuple[int, Scope]:
     return (int(known), "job") if known else (1, reading.scope)
 
 
-def refuse_impossible(values: Column, records: Records, rows: Column | None = None) -> None:
+def refuse_impossible(values: Column, records: Records, rows: Rows | None = None) -> None:
     """Raise Absent for the first figure that is not positive and finite, with its line."""
     import numpy as np
 
@@ -209,7 +210,7 @@ def _undone(samples: Column, seconds: Column, epochs: Column) -> tuple[Column, C
     return tuple(np.where(same, np.diff(total, prepend=0.0), total) for total in (samples, seconds))  # type: ignore[return-value]
 
 
-def _median_of_ranks(printed: Column, steps: Column, epochs: Column) -> tuple[Column, Column, Column, Column]:
+def _median_of_ranks(printed: Column, steps: Column, epochs: Column) -> tuple[Column, Column, Column, Rows]:
     """One record per (epoch, step): the median over the ranks that printed it, in order of first appearance."""
     import numpy as np
 

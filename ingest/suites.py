@@ -12,7 +12,7 @@ SUITES = Path(__file__).resolve().parent.parent / "report_templates" / "suites"
 @cache
 def spellings() -> dict[str, tuple[str, str]]:
     """Folded spelling to (suite, name of the model); the first of a suite's `models` is its name."""
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for path in sorted(SUITES.glob("*.toml")):
         models = tomllib.loads(path.read_text("utf-8"))["models"]
         found |= {_folded(each): (path.stem, models[0]) for each in models}

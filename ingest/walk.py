@@ -16,9 +16,13 @@ from ingest.problems import Problem, UsageError
 #: Files that lie beside logs and are none.
 COMPANIONS = frozenset({"run.json", "environment.json", "telemetry.csv", "expected.csv"})
 NOT_LOGS = frozenset(
-    ".csv .md .rst .html .pdf .svg .png .jpg .jpeg .gif .ico .py .pyc .sh .yaml .yml .toml .cfg .ini .xlsx .xlsm .ipynb "
-    ".tar .tgz .zip .whl .pkl .pt .pth .npz .npy .onnx .pdparams .pdopt .params .h5 .ckpt .mem".split()
-)
+    f".{each}"
+    for each in (
+        "csv", "md", "rst", "html", "pdf", "svg", "png", "jpg", "jpeg", "gif", "ico", "py", "pyc", "sh", "yaml", "yml",
+        "toml", "cfg", "ini", "xlsx", "xlsm", "ipynb", "tar", "tgz", "zip", "whl", "pkl", "pt", "pth", "npz", "npy",
+        "onnx", "pdparams", "pdopt", "params", "h5", "ckpt", "mem",
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,8 @@ def walk(paths: Sequence[Path]) -> Found:
 
 def labels(paths: Sequence[Path]) -> list[str]:
     """The names under which the given paths are published: their last component, longer where two are alike."""
-    parts = [Path(os.path.abspath(each)).parts for each in paths]
-    depth = {index: 1 for index in range(len(parts))}
+    parts = [Path(os.path.normpath(each.absolute())).parts for each in paths]
+    depth = dict.fromkeys(range(len(parts)), 1)
     while True:
         names = ["/".join(each[-depth[index] :]) for index, each in enumerate(parts)]
         alike = [i for i, name in enumerate(names) if names.count(name) > 1 and depth[i] < len(parts[i])]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from parsers.contract import Format, Reading
 from parsers.decimals import floats
 from parsers.detect import HEAD_CHUNKS, Claim, claims, probes
 from parsers.outcome import Ending, ending
-from parsers.scan import Chunk, Noise, ScanError, clean, chunks, open_log
+from parsers.scan import Chunk, Noise, ScanError, chunks, clean, open_log
 
 if TYPE_CHECKING:
     import numpy as np
@@ -257,7 +257,7 @@ class _Reader:
         starts = self.format.start_regex
         at = [match.start() for match in starts.finditer(chunk.text)] if starts else []
         edges = [*([0] if 0 not in at else []), *at, len(chunk.text)]
-        for begin, end in zip(edges, edges[1:], strict=False):
+        for begin, end in pairwise(edges):
             yield begin, end, begin in at
 
     def _feed(self, current: _Open, chunk: Chunk, begin: int, end: int, pending: list[list[tuple[bytes, ...]]]) -> None:

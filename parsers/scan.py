@@ -23,9 +23,10 @@ LONGEST_LINE = 8 << 20
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"[^\r\n\x08]\x08")
-# mpirun --tag-output, with the date of --timestamp-output glued to its front; the tag can stand inside a line too.
+# mpirun --tag-output, with the date of --timestamp-output glued to its front; a tag can stand inside a line.
 _MPI_TAG = re.compile(
-    rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?\[\d++,(\d++)\]<std(?:out|err)>: ?"
+    rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?"
+    rb"\[\d++,(\d++)\]<std(?:out|err)>: ?"
 )
 # torchrun --tee and `srun -l`: only at a line's start, where they are unmistakable.
 _LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank)(\d++)\]: ?)")
@@ -103,7 +104,7 @@ def open_log(path: Path) -> IO[bytes]:
         return cast(IO[bytes], gzip.open(path, "rb"))
     if path.suffix == ".zst":
         try:
-            import zstandard
+            import zstandard  # type: ignore[import-not-found,unused-ignore]
         except ImportError:
             raise ScanError("unreadable", cause="zstandard is not installed") from None
         return cast(IO[bytes], zstandard.open(path, "rb"))
@@ -128,6 +129,12 @@ def _whole_lines(stream: IO[bytes], size: int, noise: Noise) -> Iterator[tuple[b
 
 
 def clean(raw: Iterator[tuple[bytes, int, int]], noise: Noise) -> Iterator[Chunk]:
+    """Take off what transport put on each stretch of whole lines, and count it in `noise`.
+
+    Args:
+        raw: (bytes, number of the first line, offset of the first byte).
+        noise: where what was taken off is counted.
+    """
     for data, line, offset in raw:
         text: bytes = data
         tags: tuple[tuple[int, int], ...] = ()

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from parsers.contract import Format, NearMiss, Sample
 from parsers.clock import clocks
+from parsers.contract import Format, NearMiss, Sample
 from parsers.decimals import floats
 from parsers.registry import formats
 

@@ -23,13 +23,14 @@ INK = "#010203"  # replaced by currentColor; matplotlib knows no such colour
 #: Okabe and Ito's palette without black and yellow: told apart by colour-blind readers, seen on white and on slate.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 COLOURS = {
-    "PaddlePaddle": "#0072b2",
+    "Paddle": "#0072b2",
     "PyTorch": "#d55e00",
     "TensorFlow": "#e69f00",
     "MXNet": "#56b4e9",
     "OneFlow": "#009e73",
     "MindSpore": "#cc79a7",
 }
+WIDEST = 0.26  # of a group: a lone bar must not fill the chart
 SLOW = 0.8  # a record below this share of the median is drawn as an outlier
 
 
@@ -74,14 +75,14 @@ class Trace:
 def bars(data: Bars) -> str:
     """Throughput as grouped bars, with lines from the slowest to the fastest repeat."""
     figure, axes = _canvas(3.3)
-    width = 0.8 / max(len(data.series), 1)
+    width = min(0.8 / max(len(data.series), 1), WIDEST)
     for index, series in enumerate(data.series):
         _draw_bars(axes, series, [group + (index - (len(data.series) - 1) / 2) * width for group in _places(data)], width)
     axes.set_xticks(list(_places(data)), list(data.groups))
     axes.set_ylabel(data.unit)
     axes.set_xlabel("@groups@")
     axes.margins(x=0.02)
-    axes.set_xlim(-0.6, len(data.groups) - 0.4)
+    axes.set_xlim(-0.6, max(len(data.groups), 3) - 0.4)
     _finish(axes, len(data.series))
     return _svg(figure)
 
@@ -90,7 +91,7 @@ def speedup(data: Lines) -> str:
     """Speed-up over devices with the dashed ideal line, both axes from zero."""
     figure, axes = _canvas(3.6)
     most = max((device for _, devices, _ in data.series for device in devices), default=1)
-    axes.plot([1, most], [1, most], color=INK, linewidth=1, linestyle=(0, (4, 3)), label="@ideal@", alpha=0.7)
+    axes.plot([1, most], [1, most], color=INK, linewidth=1, linestyle=(0, (4, 3)), label=_token("ideal"), alpha=0.7)
     for index, (name, devices, values) in enumerate(data.series):
         axes.plot(devices, values, color=colour(name, index), linewidth=1.8, marker="o", markersize=5, label=name)
     axes.set_xticks(sorted({device for _, devices, _ in data.series for device in devices} | {1}))
@@ -108,7 +109,7 @@ def trace(data: Trace) -> str:
     across = data.steps if data.by_step else tuple(float(index + 1) for index in range(len(data.values)))
     if 0 < data.skipped < len(across):
         edge = (across[data.skipped - 1] + across[data.skipped]) / 2
-        axes.axvspan(across[0], edge, facecolor=INK, alpha=0.08, linewidth=0, label="@warmup@")
+        axes.axvspan(across[0], edge, facecolor=INK, alpha=0.08, linewidth=0, label=_token("warmup"))
     many = len(across) > 40
     marker = {} if many else {"marker": "o", "markersize": 3}
     axes.plot(across, data.values, color=PALETTE[0], linewidth=1.2, **marker)  # type: ignore[arg-type]
@@ -125,7 +126,7 @@ def trace(data: Trace) -> str:
 def localise(svg: str, name: str, words: Mapping[str, str], title: str, description: str) -> str:
     """The chart in one language: tokens become words, ids get `name` in front, readers that cannot see get the text."""
     for token, word in words.items():
-        svg = svg.replace(f"@{token}@", escape(word))
+        svg = re.sub(rf"@{token}\.*@", lambda _, word=word: escape(word), svg)
     referenced = sorted(set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)))
     prefix = f"c{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{prefix}{found[1]}"' if found[1] in referenced else "", svg)
@@ -141,6 +142,11 @@ def colour(framework: str, index: int) -> str:
         if name.lower() in framework.lower():
             return known
     return PALETTE[index % len(PALETTE)]
+
+
+def _token(name: str) -> str:
+    """A token in a legend, as wide as a word may become in its place."""
+    return f"@{name:.<20}@"
 
 
 def _places(data: Bars) -> range:
@@ -163,11 +169,11 @@ def _draw_window(axes: Axes, data: Trace, across: Sequence[float]) -> None:
     window = list(zip(across, data.values, strict=True))[data.skipped :]
     if window:
         ends = [window[0][0], window[-1][0]]
-        axes.plot(ends, [data.middle] * 2, color=INK, linewidth=1, linestyle=(0, (5, 3)), label="@median@")
+        axes.plot(ends, [data.middle] * 2, color=INK, linewidth=1, linestyle=(0, (5, 3)), label=_token("median"))
     slow = [(at, value) for at, value in window if value < data.middle * SLOW]
     if slow:
         at, values = zip(*slow, strict=True)
-        axes.plot(at, values, linestyle="", marker="o", markersize=5, color=PALETTE[1], label="@slow@")
+        axes.plot(at, values, linestyle="", marker="o", markersize=5, color=PALETTE[1], label=_token("slow"))
 
 
 def _canvas(height: float) -> tuple[Figure, Axes]:

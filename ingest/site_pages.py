@@ -155,7 +155,7 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
         "commands": [_commands(each, published) for each in _frameworks(site, suite) if only in (None, each)],
         "own": _own(site, suite, rows),
         "comparison": [(named(h, "site.unknown_hardware"), group_name(g), chosen[0].unit, site_tables.comparison(site, suite, chosen))
-                       for h, g, chosen in found],
+                       for h, g, chosen in found if len({row.framework for row in chosen}) > 1],
         "scaling": [(named(h, "site.unknown_hardware"), group_name(g), table)
                     for h, g, chosen in found if (table := site_tables.scaling(site, suite, chosen))],
         "latency": [(named(h, "site.unknown_hardware"), group_name(g), site_tables.latency(site, suite, chosen))

@@ -55,10 +55,12 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
         return escape(entries[key][language]) if key in entries else Markup("")
 
     def listed(texts: list[Text]) -> Markup:
-        return w("site.comma").join(writer.say(each) for each in texts)
+        return comma.join(writer.say(each) for each in texts)
+
+    comma, colon = (Markup(words.text(language, f"site.{each}")) for each in ("comma", "colon"))
 
     return {
-        "language": language, "w": w, "say": writer.say, "table": writer.table, "link": link, "prose": prose,
+        "language": language, "comma": comma, "colon": colon, "w": w, "say": writer.say, "table": writer.table, "link": link, "prose": prose,
         "listed": listed, "code": code, "code_block": code_block, "command": command, "numbers": numbers,
         "decoded": lambda raw: raw.decode("utf-8", "replace"), "has_word": words.has,
         "slug": slug, "paragraphs": _paragraphs, "pairs": _pairs,
@@ -80,6 +82,7 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
     lines = ["---", f"title: {front_matter(words.say(language, page.title))}"]
     lines.append(f"description: {front_matter(words.say(language, page.description))}")
     lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
+    lines += [] if page.path.startswith("models/") else ["hide: [navigation]"]  # it would list the page itself only
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [] if page.searched else ["search:", "  exclude: true"]
     return "\n".join([*lines, "---", "", ""])

@@ -167,14 +167,10 @@ def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
 
 
 def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
-    """Runs with case, outcome and figure; `brief` leaves out the model, for a page about one."""
-    head = [Column(phrase("table.run"))]
-    head += [] if brief else [Column(phrase("table.model"))]
-    head += [
-        Column(phrase("table.framework")), Column(phrase("table.hardware")), Column(phrase("table.devices"), True),
-        Column(phrase("table.batch_size"), True), Column(phrase("table.precision")), Column(phrase("table.outcome")),
-        Column(phrase("table.records"), True), Column(phrase("table.figure"), True),
-    ]  # fmt: skip
+    """Runs with case, outcome and figure; `brief` leaves out model and hardware, for a page about one model."""
+    middle = ("framework",) if brief else ("model", "framework", "hardware")
+    head = [Column(phrase(f"table.{each}")) for each in ("run", *middle, "case", "outcome")]
+    head += [Column(phrase("table.records"), True), Column(phrase("table.figure"), True)]
     return Table(tuple(head), tuple(_run_line(site, run, brief) for run in runs))
 
 
@@ -350,16 +346,16 @@ def _latency_row(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
 
 def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
     case = run["case"]
-    line = [cell(str(run["id"]), site.page(run))]
-    line += [] if brief else [cell(named(case.get("model")), _suite_page(site, run))]
+    model = [] if brief else [cell(named(case.get("model")), _suite_page(site, run))]
+    hardware = [] if brief else [cell(named(case.get("hardware")))]
+    size = phrase("table.case_of", devices=_or_unknown(case.get("devices")), batch_size=_or_unknown(case.get("batch_size")))
     tone = "good" if run.get("outcome") == "completed" else "bad"
     return (
-        *line,
+        cell(str(run["id"]), site.page(run)),
+        *model,
         cell(named(case.get("framework"))),
-        cell(named(case.get("hardware"))),
-        cell(_or_unknown(case.get("devices"))),
-        cell(_or_unknown(case.get("batch_size"))),
-        cell(precision(case.get("precision")), None, options_text(options_of(case))),
+        *hardware,
+        cell(size, None, precision(case.get("precision")), options_text(options_of(case))),
         cell(outcome(run), tone=tone),
         cell(numbers.count(run.get("observations") or 0)),
         _headline(run),

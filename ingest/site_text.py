@@ -54,7 +54,7 @@ def code_block(lines: str) -> Markup:
     """A block of code or of a log, each line kept; everything but letters, digits and spaces is an entity."""
     kept = ("".join(_visible(each) for each in line.expandtabs()) for line in lines.splitlines() or [""])
     # &#10; instead of line breaks: a blank line would end the HTML block.
-    body = "&#10;".join(re.sub(r"[^\w ./:,;=()@%+-]|(?<=-)-", _entities, line) for line in kept)
+    body = "&#10;".join(re.sub(r"[^\w ./:,;=()@%+-]", _entities, line) for line in kept)
     return Markup(f'<pre class="pl-code"><code>{body}</code></pre>')
 
 

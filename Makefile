@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-CODE   := ingest parsers runners bench
+CODE   := ingest parsers runners bench report_templates/hooks.py
 
 # All supported Pythons, from the first in pyproject's requires-python to the one before the last.
 PYTHONS := $(shell awk -F'[".<>=, ]+' '/^requires-python/ { for (minor = $$3; minor < $$5; minor++) print $$2 "." minor }' pyproject.toml)
@@ -13,7 +13,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test check format bench lock clean pythons
+.PHONY: help site serve test check fresh format bench lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -21,10 +21,14 @@ help: ## list these commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 	@echo "Python is one of $(PYTHONS). To name it: make site PYTHON=/path/to/python"
 
+# Exit 1 of ingest: the pages are right, and some inputs were not understood. That stops nothing.
+define INGEST
+status=0; $(BIN)/python -m ingest raw_logs/ $(1) || status=$$?; if [ $$status -ne 1 ]; then exit $$status; fi; \
+  echo "make: some inputs were not understood (listed above, and on the site's page of problems); going on without them." >&2
+endef
+
 site: $(VENV)/site.stamp ## read raw_logs/, write the pages, build the site into site/
-	@status=0; $(BIN)/python -m ingest raw_logs/ || status=$$?; \
-	  if [ $$status -eq 1 ]; then echo "make: some inputs were not understood (listed above); the site goes on without them." >&2; \
-	  elif [ $$status -ne 0 ]; then echo "make: python -m ingest raw_logs/ wrote nothing (exit $$status); its message is above." >&2; exit $$status; fi
+	@$(call INGEST)
 	@$(BIN)/mkdocs build --strict --quiet
 	@echo "The site is in site/. To read it: make serve, or $(BIN)/mkdocs serve, then http://127.0.0.1:8000/"
 
@@ -38,7 +42,10 @@ check: $(VENV)/test.stamp ## lint, formatting, types, and whether the committed 
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy --strict $(CODE)
-	@$(BIN)/python -m ingest raw_logs/ --check
+	@$(call INGEST,--check)
+
+fresh: $(VENV)/site.stamp ## whether the committed pages are what the logs say
+	@$(call INGEST,--check)
 
 format: $(VENV)/test.stamp ## let ruff mend what it can
 	@$(BIN)/ruff check --fix

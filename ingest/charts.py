@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK = "#010203"  # replaced by currentColor; matplotlib knows no such colour
-#: Okabe and Ito's palette without black and yellow: told apart by colour-blind readers, seen on white and on slate.
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+#: Okabe and Ito's palette without black and yellow, its blue lightened: told apart by colour-blind readers, and seen on
+#: white and on slate.
+PALETTE = ("#1f83c4", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 COLOURS = {
-    "Paddle": "#0072b2",
+    "Paddle": "#1f83c4",
     "PyTorch": "#d55e00",
     "TensorFlow": "#e69f00",
     "MXNet": "#56b4e9",
@@ -81,8 +82,8 @@ def bars(data: Bars) -> str:
     axes.set_xticks(list(_places(data)), list(data.groups))
     axes.set_ylabel(data.unit)
     axes.set_xlabel("@groups@")
-    axes.margins(x=0.02)
-    axes.set_xlim(-0.6, max(len(data.groups), 3) - 0.4)
+    middle, half = (len(data.groups) - 1) / 2, max(len(data.groups), 3) / 2 + 0.1
+    axes.set_xlim(middle - half, middle + half)
     _finish(axes, len(data.series))
     return _svg(figure)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ingest import numbers
 from ingest.site_model import HEADLINE, Row, Run, Site, Suite, figure_of, named, options_text
@@ -23,14 +24,22 @@ def fastest(site: Site, suite: Suite, hardware: str) -> list[Phrase]:
     return [each for each in said if each]
 
 
-def notes(site: Site, suite: Suite) -> list[tuple[Phrase, ...]]:
-    """The notes of a model's page; each is one or two sentences."""
+@dataclass(frozen=True)
+class Note:
+    """One or two sentences, and the run they are about."""
+
+    sentences: tuple[Phrase, ...]
+    run: str | None = None
+    page: str | None = None
+
+
+def notes(site: Site, suite: Suite) -> list[Note]:
+    """The notes of a model's page."""
     runs = [run for run in site.runs_of(suite) if run["published"]]
-    said = [each for run in runs if (each := difference(run))]
-    found: list[tuple[Phrase, ...]] = said or [(phrase("notes.none"),)]
+    said = [Note(found, str(run["id"]), site.page(run)) for run in runs if (found := difference(run))]
     rows = site.rows.get(suite.id, ())
-    found += [(each,) for each in (*_batch_sizes(site, suite), *_options(suite, rows), *_counts(site, suite, rows))]
-    return found
+    more = (*_batch_sizes(site, suite), *_options(suite, rows), *_counts(site, suite, rows))
+    return [*(said or [Note((phrase("notes.none"),))]), *(Note((each,)) for each in more)]
 
 
 def difference(run: Run) -> tuple[Phrase, ...] | None:
@@ -42,7 +51,7 @@ def difference(run: Run) -> tuple[Phrase, ...] | None:
     if abs(share) <= DIFFER:
         return None
     head = phrase(
-        "notes.differ", run=str(run["id"]), sustained=numbers.figure(sustained), median=numbers.figure(median),
+        "notes.differ", sustained=numbers.figure(sustained), median=numbers.figure(median),
         difference=numbers.signed_percent(share),
     )  # fmt: skip
     return (head, _cause(run))

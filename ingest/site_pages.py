@@ -23,6 +23,7 @@ from ingest.site_model import (
     named,
     ordered,
 )
+from ingest.numbers import quantity
 from ingest.site_tables import RULES, group_name
 from ingest.site_text import digest
 from ingest.tables import Text
@@ -147,7 +148,7 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
         "unit": rows[0].unit if rows else suite.unit,
         "devices": ", ".join(map(str, sorted({row.devices for row in rows if row.devices is not None}))),
         "precisions": [site_tables.precision(each) for each in _precisions(suite, rows)],
-        "options": sorted({f"{name}={value}" for row in rows for name, value in row.options.items()}),
+        "options": _options(rows),
         "batch_sizes": site_tables.batch_sizes(suite, rows),
         "machines": site_tables.machines(published),
         "software": site_tables.software(suite, published),
@@ -184,6 +185,15 @@ def _commands(framework: str, runs: Sequence[Run]) -> Mapping[str, Any]:
             found.setdefault(_case(run), run)
     chosen = list(found.values())[:COMMANDS_SHOWN]
     return {"framework": named(framework), "commands": [(str(run["id"]), run["argv"]) for run in chosen]}
+
+
+def _options(rows: Sequence[Any]) -> list[str]:
+    """Every option with the values that it takes."""
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        for name, value in row.options.items():
+            found.setdefault(name, set()).add(quantity(value))
+    return [f"{name} = {' | '.join(sorted(found[name]))}" for name in sorted(found)]
 
 
 def _precisions(suite: Suite, rows: Sequence[Any]) -> list[str]:

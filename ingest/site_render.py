@@ -16,6 +16,8 @@ from ingest.site_text import code, code_block, command, escape, front_matter, sl
 from ingest.tables import Table, Text, Writer
 from ingest.words import TEMPLATES, Words, phrase
 
+SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -60,7 +62,7 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
     comma, colon = (Markup(words.text(language, f"site.{each}")) for each in ("comma", "colon"))
 
     return {
-        "language": language, "comma": comma, "colon": colon, "w": w, "say": writer.say, "table": writer.table, "link": link, "prose": prose,
+        "language": language, "comma": comma, "colon": colon, "space": SPACE[language], "w": w, "say": writer.say, "table": writer.table, "link": link, "prose": prose,
         "listed": listed, "code": code, "code_block": code_block, "command": command, "numbers": numbers,
         "decoded": lambda raw: raw.decode("utf-8", "replace"), "has_word": words.has,
         "slug": slug, "paragraphs": _paragraphs, "pairs": _pairs,

@@ -170,7 +170,8 @@ def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
     """Runs with case, outcome and figure; `brief` leaves out model and hardware, for a page about one model."""
     middle = ("framework",) if brief else ("model", "framework", "hardware")
     head = [Column(phrase(f"table.{each}")) for each in ("run", *middle, "case", "outcome")]
-    head += [Column(phrase("table.records"), True), Column(phrase("table.figure"), True)]
+    head += [] if brief else [Column(phrase("table.records"), True)]
+    head += [Column(phrase("table.figure"), True)]
     return Table(tuple(head), tuple(_run_line(site, run, brief) for run in runs))
 
 
@@ -314,20 +315,13 @@ def _entry(site: Site, suite: Suite, row: Row, best: bool, plain: bool) -> Entry
 
 
 def _case_columns() -> tuple[Column, ...]:
-    return (
-        Column(phrase("table.framework")), Column(phrase("table.precision")), Column(phrase("table.devices"), True),
-        Column(phrase("table.batch_size"), True), Column(phrase("table.options")),
-    )  # fmt: skip
+    return (Column(phrase("table.framework")), Column(phrase("table.size"), True))
 
 
 def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
-    return (
-        cell(named(row.framework), _framework_page(site, suite, row.framework or "")),
-        cell(precision(row.precision)),
-        cell(_devices(row)),
-        cell(_or_unknown(row.batch_size)),
-        cell(options_text(row.options)),
-    )
+    page = _framework_page(site, suite, row.framework or "")
+    size = phrase("table.case_of", devices=_devices(row), batch_size=_or_unknown(row.batch_size))
+    return (cell(named(row.framework), page, precision(row.precision), options_text(row.options)), cell(size))
 
 
 def _latency_row(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
@@ -357,7 +351,7 @@ def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
         *hardware,
         cell(size, None, precision(case.get("precision")), options_text(options_of(case))),
         cell(outcome(run), tone=tone),
-        cell(numbers.count(run.get("observations") or 0)),
+        *([] if brief else [cell(numbers.count(run.get("observations") or 0))]),
         _headline(run),
     )
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ingest.facts import CASE
 from ingest.problems import UsageError
 
 LAYOUTS = Path(__file__).resolve().parent / "layouts"
@@ -39,7 +40,10 @@ class Layout:
     def facts(self, name: str) -> dict[str, Any] | None:
         """What a log's name says, or None where no template fits. The tree may lie below any folder."""
         for template in self.templates:
-            match = template.pattern.search(name, timeout=_TIMEOUT_SECONDS)
+            try:
+                match = template.pattern.search(name, timeout=_TIMEOUT_SECONDS)
+            except TimeoutError:  # a template with many slots side by side; it fits nothing, rather than hang
+                continue
             if match:
                 return _said(template, match.groupdict())
         return None
@@ -73,11 +77,29 @@ def load(name: str) -> Layout:
 
 
 def _template(entry: Mapping[str, Any], data: Mapping[str, Any]) -> Template:
-    written = str(entry["template"])
+    written = entry["template"]
+    if not isinstance(written, str):
+        raise TypeError(f"template {written!r} is no text")
     words = {**data.get("words", {})}
     for slot, own in entry.get("words", {}).items():
         words[slot] = {**words.get(slot, {}), **own}
-    return Template(written, _pattern(written, words), words, entry.get("facts", {}))
+    for slot, said in words.items():
+        for word, facts in said.items():
+            _check(facts, f"words.{slot}.{word}")
+    facts = entry.get("facts", {})
+    _check(facts, f"facts of {written!r}")
+    return Template(written, _pattern(written, words), words, facts)
+
+
+def _check(facts: object, where: str) -> None:
+    """Raise for what would only be noticed when a log is read: facts of a kind that no case is made of."""
+    if not isinstance(facts, dict):
+        raise TypeError(f"{where} is no table of facts")
+    for name, value in facts.items():
+        if name in NUMBERS and (type(value) is not int or value < 1):
+            raise ValueError(f"{where}: {name} = {value!r} is no positive whole number")
+        if name in CASE and name not in NUMBERS and not isinstance(value, str):
+            raise ValueError(f"{where}: {name} = {value!r} is no text")
 
 
 def _pattern(written: str, words: Mapping[str, Any]) -> Any:
@@ -87,10 +109,11 @@ def _pattern(written: str, words: Mapping[str, Any]) -> Any:
     parts = regex.split(r"\{(\w+)\}", written)
     out = [regex.escape(parts[0])]
     for slot, literal in zip(parts[1::2], parts[2::2], strict=True):
+        if not slot.isidentifier():
+            raise ValueError(f"template {written!r}: {slot!r} is no name of a slot")
         alternatives = "|".join(map(regex.escape, sorted(words.get(slot, ()), key=len, reverse=True)))
-        out.append(
-            f"(?P<{slot}>{alternatives or (r'[0-9]{1,9}' if slot in NUMBERS else '[^/]+?')})" + regex.escape(literal)
-        )
+        number = "[0-9]{1,9}" if slot == "repeat" else "0*[1-9][0-9]{0,8}"
+        out.append(f"(?P<{slot}>{alternatives or (number if slot in NUMBERS else '[^/]+?')})" + regex.escape(literal))
     return regex.compile(rf"(?:^|/){''.join(out)}$")
 
 

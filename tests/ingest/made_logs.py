@@ -1,0 +1,137 @@
+"""Made-up logs in the formats that are understood, with numbers chosen by hand. None was measured anywhere."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+START = dt.datetime(2026, 11, 20, 8, 0, 0)
+
+
+def run_json(
+    *,
+    model: str = "DeepLabV3+",
+    framework: str = "PaddlePaddle",
+    hardware: str = "made-up",
+    nodes: int = 1,
+    devices: int = 1,
+    batch_size: int = 4,
+    precision: str = "fp32",
+    options: dict[str, Any] | None = None,
+    **other: Any,
+) -> dict[str, Any]:
+    """A run.json that keeps the contract."""
+    case = {
+        "model": model,
+        "framework": framework,
+        "hardware": hardware,
+        "nodes": nodes,
+        "devices": devices,
+        "batch_size": batch_size,
+        "precision": precision,
+        "options": options or {},
+    }
+    return {"schema": "perfledger.run/1", "outcome": "completed", "case": case, "repeat": 1} | other
+
+
+def clock(seconds: float) -> str:
+    return (START + dt.timedelta(seconds=seconds)).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def seg(speeds: Iterable[object], *, batch: int = 4, steps: Sequence[int] | None = None) -> list[str]:
+    """PaddleSeg: interval means of one device; a text is printed as it is."""
+    return [
+        f"2026-11-20 11:50:{i:02} [INFO]\t[TRAIN] epoch: 1, iter: {steps[i] if steps else 10 * (i + 1)}/9999, "
+        f"loss: 2.0594, lr: 0.010000, batch_cost: {batch / v if isinstance(v, float) and v else 0.5:.6f}, "
+        f"reader_cost: 0.00247, ips: {v if isinstance(v, str) else format(v, '.4f')} samples/sec | ETA 00:00:00"
+        for i, v in enumerate(speeds)
+    ]
+
+
+def clas_static(records: Iterable[tuple[int, int, float]], *, batch: int = 16) -> list[str]:
+    """PaddleClas, static graph: (epoch, step, running mean of the speed of one device)."""
+    return [
+        f"[2026/11/20 13:16:10] ppcls INFO: epoch:{epoch}   train step:{step}   lr: 0.100000, loss:  7.0662 "
+        f"top1:  0.0000 top5: -0.0039 batch_cost: {batch / ips:.5f} s, reader_cost: 0.00110 s, "
+        f"ips: {ips:.5f} samples/sec."
+        for epoch, step, ips in records
+    ]
+
+
+def clas_dygraph(records: Iterable[tuple[int, int, float]], *, batch: int = 16, epochs: int = 1) -> list[str]:
+    """PaddleClas, dynamic graph: (epoch, step, speed of one device since the last print)."""
+    return [
+        f"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch {epoch}/{epochs}][Iter: {step}/100]lr(PiecewiseDecay): "
+        f"0.10000000, top1: 0.12500, CELoss: 2.30000, loss: 2.30000, batch_cost: {batch / ips:.5f}s, "
+        f"reader_cost: 0.08870, ips: {ips:.5f} samples/s, eta: 0:00:14"
+        for epoch, step, ips in records
+    ]
+
+
+CLAS_BANNER = "[2026/11/20 13:14:00] ppcls INFO: =    PaddleClas is powered by PaddlePaddle !    ="
+
+
+def nlp_bert(records: Iterable[tuple[int, float]], *, batch: int = 96) -> list[str]:
+    """PaddleNLP BERT: (step, speed of one device)."""
+    return [
+        f"total step: {step}, epoch: 0, batch: {step - 1}, loss: 11.089721, avg_reader_cost: 0.00000 sec, "
+        f"avg_batch_cost: {batch / ips:.5f} sec, avg_samples: {batch:.5f}, ips: {ips:.5f} sequences/sec"
+        for step, ips in records
+    ]
+
+
+def pytorch_resnet50(steps: Iterable[tuple[int, float]], *, second: float = 1.0) -> list[str]:
+    """NGC PyTorch ResNet-50: (iteration, speed of the job), one line per `second`."""
+    return [
+        f"DLL {clock(i * second)} - Epoch: 0 Iteration: {step}  train.loss : 5.83243 None train.compute_ips : 4684.38 "
+        f"images/s train.total_ips : {ips:.2f} images/s train.lr : 0.1  train.grad_scale : 256.00000 None"
+        for i, (step, ips) in enumerate(steps)
+    ]
+
+
+def pytorch_bert(lines: Iterable[tuple[int, float]], whole: tuple[float, float] | None = None) -> list[str]:
+    """NGC PyTorch BERT: (iteration, clock in seconds), and (speed, seconds) of the whole run."""
+    found = [
+        f"DLL {clock(at)} - Training Epoch: 0 Training Iteration: {step}  average_loss : 11.184912941672586  "
+        f"learning_rate : 0.0010552234016358852  skipped_steps : 0 "
+        for step, at in lines
+    ]
+    if whole:
+        found.append(
+            f"DLL {clock(9999)} -  e2e_train_time : 9999.3 s training_sequences_per_second : {whole[0]} sequences/s "
+            f"final_loss : 8.56 None raw_train_time : {whole[1]} s"
+        )
+    return found
+
+
+def tensorflow_resnet50(steps: Iterable[tuple[int, float]], summary: float | None = None) -> list[str]:
+    """NGC TensorFlow ResNet-50: (step, speed of the job), and the tool's own figure."""
+    found = [f"DLL {clock(step)} - (0, {step}) total_ips : {ips:.10f} " for step, ips in steps]
+    if summary is not None:
+        found.append(f"DLL {clock(9999)} - () train_throughput : {summary:.10f} images/s")
+    return found
+
+
+def mxnet_speed(records: Iterable[tuple[int, int, float]]) -> list[str]:
+    """NGC MXNet before DLLogger: (rank, batch, speed of the job)."""
+    return [
+        f"[1,{rank}]<stderr>:2026-11-20 08:36:{batch % 60:02},500:INFO: Epoch[0] Batch [{batch}-{batch}]"
+        f"\tSpeed: {ips:.6f} samples/sec\tLR: 0.0039936\t"
+        for rank, batch, ips in records
+    ]
+
+
+def oneflow_resnet50(records: Iterable[tuple[int, float, float]], *, batch: int, devices: int, nodes: int) -> list[str]:
+    """OneFlow ResNet-50: its header, and (iteration, speed of the job, Unix time)."""
+    return [
+        "model = resnet50",
+        f"batch_size_per_device = {batch}",
+        f"gpu_num_per_node = {devices // nodes}",
+        f"num_nodes = {nodes}",
+        *(
+            f"train: epoch 0, iter {step}, loss: 7.087004, top_1: 0.000000, top_k: 0.000000, "
+            f"samples/s: {ips:.3f} {at:.7f}"
+            for step, ips, at in records
+        ),
+    ]

@@ -1,0 +1,74 @@
+"""Trees of logs for the tests of the engine: the shared folder where it exists, and made-up ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import run_json
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared"
+
+
+def shared(below: str) -> Path:
+    """A path below the shared folder; the test is skipped, and says why, where it is not at hand."""
+    path = SHARED / below
+    if not path.exists():
+        pytest.skip(f"needs ../shared/{below}, which is not part of the repository")
+    return path
+
+
+@dataclass(frozen=True)
+class Called:
+    """What one call of `python -m ingest` gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The runs that `--json` printed."""
+        return [json.loads(each) for each in self.out.splitlines() if each.startswith("{")]
+
+    @property
+    def problems(self) -> list[str]:
+        """The lines of stderr."""
+        return self.err.splitlines()
+
+
+def write_run(
+    root: Path, name: str, log: str | bytes | Sequence[str], *, run: dict[str, Any] | str | bytes | None = None
+) -> Path:
+    """Write `root/name/train.log`, with a run.json beside it unless `run` is ""; returns the log."""
+    folder = root / name
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "train.log"
+    if not isinstance(log, bytes | str):
+        log = "".join(f"{each}\n" for each in log)
+    path.write_bytes(log.encode() if isinstance(log, str) else log)
+    if run != "":
+        document = json.dumps(run or run_json()) if isinstance(run, dict | None) else run
+        (folder / "run.json").write_bytes(document.encode() if isinstance(document, str) else document)
+    return path
+
+
+def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Every file below a folder: bytes and time of the last write."""
+    found = {
+        path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    assert found
+    return found
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder with its bytes."""
+    return {name: data for name, (data, _) in snapshot(folder).items()}

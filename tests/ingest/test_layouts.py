@@ -1,0 +1,264 @@
+"""What paths say: the two shipped trees, a user's own layout, and layouts that are none."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from made_logs import seg
+from made_trees import Called, shared, write_run
+
+from ingest import layout
+from ingest.layout import NUMBERS, OWN
+from ingest.problems import UsageError
+from ingest.results import results
+from ingest.runs import runs_of
+from ingest.walk import walk
+
+HARDWARE = {"V100": "V100-SXM2-32GB", "A100": "A100-SXM4-40GB"}
+
+
+def tree_paths() -> list[str]:
+    found = shared("corpus/paddle-perf-tree.txt").read_text().split()
+    mine = [each for each in found if each.startswith(("ResNet50V1.5/", "Bert/"))]
+    assert len(mine) == 66
+    return mine
+
+
+def framework_of(path: str) -> str:
+    other = re.search(r"OtherReports/(\w+)/", path)
+    return (
+        {"TensorFlow": "NGC TensorFlow", "PyTorch": "NGC PyTorch", "MxNet": "NGC MXNet"}[other[1]]
+        if other
+        else "PaddlePaddle"
+    )
+
+
+def precision_of(path: str) -> str:
+    """What was run, by the reports of that tree: BERT's fp16 in Paddle and TensorFlow is automatic mixed precision."""
+    word = re.search(r"_(pure_fp16|fp16|fp32|amp)(?=[_.])", path)
+    assert word
+    mixed = path.startswith("Bert/") and "PyTorch" not in path
+    return {"pure_fp16": "fp16", "fp16": "amp" if mixed else "fp16", "fp32": "fp32", "amp": "amp"}[word[1]]
+
+
+def devices_of(facts: dict[str, int]) -> int:
+    return facts["devices"] if "devices" in facts else facts["nodes"] * facts["devices_per_node"]
+
+
+@pytest.mark.parametrize("prefix", ["", "paddle-perf/", "some/where/else-1n8g/"])
+def test_every_path_of_the_tree_is_read(prefix: str) -> None:
+    named = layout.load("paddle-perf")
+    for path in tree_paths():
+        facts = named.facts(prefix + path)
+        assert facts is not None, path
+        assert facts["model"] == ("BERT-base" if path.startswith("Bert/") else "ResNet-50 v1.5")
+        assert facts["framework"] == framework_of(path)
+        assert facts["hardware"] == HARDWARE[re.search(r"([VA]100)[-_]LOG", path)[1]]  # type: ignore[index]
+        assert facts["batch_size"] == int(re.search(r"bs(\d+)", path)[1])  # type: ignore[index]
+        assert facts["precision"] == precision_of(path), path
+        devices = re.search(r"gpu(\d+)", path) or re.search(r"N\d+C(\d+)", path)
+        assert devices
+        assert devices_of(facts) == int(devices[1]), path
+        assert facts["nodes"] == (4 if devices[1] == "32" else 1)
+
+
+def test_no_template_is_idle() -> None:
+    """Of the templates for these two models each speaks for at least one path."""
+    named, idle = layout.load("paddle-perf"), set()
+    paths = shared("corpus/paddle-perf-tree.txt").read_text().split()
+    for template in named.templates:
+        others = [each for each in named.templates if each is not template]
+        without = layout.Layout(named.name, named.title, tuple(others))
+        if all(named.facts(path) == without.facts(path) for path in paths):
+            idle.add(template.written)
+    assert named.templates
+    assert idle == set()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "ResNet50V1.5/README.md",
+        "Bert/logs/V100_LOG/base_bs96_fp16_gpu32.log.bak",
+        "xResNet50V1.5/logs/V100-LOG/PaddleClas_ResNet50_bs256_fp32_DP_N1C1_log",
+    ],
+)
+def test_other_paths_are_not_read(path: str) -> None:
+    assert layout.load("paddle-perf").facts(path) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "facts"),
+    [
+        (
+            "logs/ngc/1n1g/rn50_b128_fp16_3.log",
+            {
+                "nodes": 1,
+                "devices_per_node": 1,
+                "model": "ResNet-50 v1.5",
+                "batch_size": 128,
+                "precision": "amp",
+                "repeat": 3,
+            },
+        ),
+        (
+            "4n8g/bert-base-adam-training_b96_fp32_5.log",
+            {
+                "nodes": 4,
+                "devices_per_node": 8,
+                "model": "BERT-base",
+                "batch_size": 96,
+                "precision": "fp32",
+                "repeat": 5,
+            },
+        ),
+        (
+            "a/2n16g/bert_base_b32_fp32_1.log",
+            {
+                "nodes": 2,
+                "devices_per_node": 16,
+                "model": "BERT-base",
+                "batch_size": 32,
+                "precision": "fp32",
+                "repeat": 1,
+            },
+        ),
+    ],
+)
+def test_names_of_dlperf(path: str, facts: dict[str, object]) -> None:
+    found = layout.load("dlperf").facts(path)
+    assert found is not None
+    assert {name: found[name] for name in facts} == facts
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["1n8gx2/rn50_b32_fp32_1.log", "1n8g/rn50_b32_fp64_1.log", "1n8g/unknown_b32_fp32_1.log", "rn50_b32_fp32_1.log"],
+)
+def test_names_that_are_not_dlperfs(path: str) -> None:
+    assert layout.load("dlperf").facts(path) is None
+
+
+@pytest.mark.parametrize("name", sorted(each.stem for each in layout.LAYOUTS.glob("*.toml")))
+def test_shipped_layouts_load(name: str) -> None:
+    found = layout.load(name)
+    assert (found.name, len(found.templates) > 0) == (name, True)
+    assert found.title
+
+
+def test_a_users_own_layout(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text(
+        'title = "Mine"\n[words.net]\ndl = { model = "DeepLabV3+" }\n[[path]]\n'
+        'template = "{net}/{devices}x/bs{batch_size}-{precision}.txt"\n'
+        'facts = { framework = "PaddlePaddle", nodes = 1 }\n'
+    )
+    log = tmp_path / "logs" / "dl" / "2x" / "bs4-fp32.txt"
+    log.parent.mkdir(parents=True)
+    log.write_text("\n".join(seg([4.0, 5.0, 5.0])) + "\n")
+    called = ingest(tmp_path / "logs", "--layout", own, "--json")
+    (line,) = called.lines
+    assert called.code == 0, called.err
+    assert line["case"] == {
+        "model": "DeepLabV3+",
+        "framework": "PaddlePaddle",
+        "nodes": 1,
+        "devices": 2,
+        "batch_size": 4,
+        "precision": "fp32",
+        "options": {},
+    }
+    assert line["figures"]["mean"]["value"] == 10.0
+    assert line["facts"]["devices"]["where"] == "layout mine"
+
+
+BROKEN = {
+    "no TOML": "path = [",
+    "no template at all": 'title = "x"',
+    "path is a text": 'path = "a/b"',
+    "path holds texts": 'path = ["a/b"]',
+    "an entry without template": "[[path]]\nfacts = { nodes = 1 }",
+    "a template that is no text": "[[path]]\ntemplate = 5",
+    "facts that are no table": '[[path]]\ntemplate = "{a}.log"\nfacts = "nodes"',
+    "a count that is a text": '[[path]]\ntemplate = "{a}.log"\nfacts = { nodes = "four" }',
+    "a count that is zero": '[[path]]\ntemplate = "{a}.log"\nfacts = { devices = 0 }',
+    "a slot that begins with a digit": '[[path]]\ntemplate = "{1a}.log"',
+    "words that are no table": 'words = "x"\n[[path]]\ntemplate = "{a}.log"',
+    "words of a slot that are no table": 'words.a = "x"\n[[path]]\ntemplate = "{a}.log"',
+    "a word that says no facts": 'words.a = { x = "y" }\n[[path]]\ntemplate = "{a}.log"',
+    "a word with a count that is none": 'words.a = { x = { nodes = -1 } }\n[[path]]\ntemplate = "{a}.log"',
+    "own words that are no table": '[[path]]\ntemplate = "{a}.log"\nwords = "x"',
+    "a model that is a list": '[[path]]\ntemplate = "{a}.log"\nfacts = { model = ["x"] }',
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_layout_is_named_with_the_cause(text: str, tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    broken = tmp_path / "broken.toml"
+    broken.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        layout.load(str(broken))
+    message = str(caught.value)
+    assert message.startswith(f"{broken}: ")
+    assert len(message) > len(f"{broken}: not a layout: ; see") + 10
+    write_run(tmp_path / "logs", "a", seg([1.0]))
+    called = ingest(tmp_path / "logs", "--layout", broken, "--out", tmp_path / "docs")
+    assert (called.code, called.problems) == (2, [f"ingest: {message}"])
+    assert not (tmp_path / "docs").exists()
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere.toml", "../paddle-perf", ""])
+def test_an_unknown_layout_names_those_there_are(name: str) -> None:
+    with pytest.raises(UsageError, match=r"paddle-perf") as caught:
+        layout.load(name)
+    assert repr(name) in str(caught.value)
+
+
+def test_a_folder_or_bytes_are_no_layout(tmp_path: Path) -> None:
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "folder.toml").mkdir()
+    for name in ("bytes.toml", "folder.toml"):
+        with pytest.raises(UsageError, match=name):
+            layout.load(str(tmp_path / name))
+
+
+def test_a_hostile_template_cannot_hang(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    """Nested choices would take years; the search is given up, and the log goes by what it says itself."""
+    hostile = tmp_path / "hostile.toml"
+    slots = "".join(f"{{s{i}}}" for i in range(30))
+    hostile.write_text(f'[[path]]\ntemplate = "{slots}!"\n')
+    log = tmp_path / "logs" / ("a" * 120 + "!a")
+    log.parent.mkdir()
+    log.write_text("\n".join(seg([4.0, 5.0, 5.0])) + "\n")
+    begin = time.perf_counter()
+    called = ingest(tmp_path / "logs", "--layout", hostile, "--json")
+    assert time.perf_counter() - begin < 20
+    assert called.code == 1
+    assert len(called.lines) == 1
+    assert called.lines[0]["case"] == {"framework": "PaddlePaddle", "options": {}}
+
+
+def test_slots_with_numbers_hold_numbers() -> None:
+    found = layout.load("paddle-perf").facts("Bert/logs/A100_LOG/PaddleNLP_bert_base_seqlen128_bs96_fp32_DP_N1C8_log")
+    assert found is not None
+    assert all(isinstance(found[name], int) for name in NUMBERS & found.keys())
+    assert found["sequence_length"] == 128
+
+
+def test_a_count_of_zero_in_a_path_says_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "0n0g" / "rn50_b0_fp32_1.log"
+    log.parent.mkdir()
+    log.write_text("\n".join(seg([4.0, 5.0, 5.0])) + "\n")
+    (given,) = walk([tmp_path]).inputs
+    (line,) = runs_of(given, layout.load("dlperf"), "")
+    assert not line["published"]
+    assert results([line | {"id": "x"}]).empty
+
+
+def test_our_own_layout_only_sorts() -> None:
+    found = layout.load(OWN).facts("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/2/train.log")
+    assert found == {"suite": "resnet50", "framework_slug": "pytorch", "case_slug": "cpu-n1d1-bs8-fp32", "repeat": 2}

@@ -1,0 +1,83 @@
+"""Figures of DLPerf's own rules, over made-up logs in its tree: medians of the repeats and speed-ups."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from made_trees import shared
+
+from ingest import layout, results, rules, runs
+from ingest.walk import walk
+
+#: Source folder to the rule that its published figures follow, and the format that reads it.
+SOURCES = {
+    "ngc-mxnet-rn50": ("dlperf", "ngc.mxnet_resnet50_speed"),
+    "ngc-mxnet-rn50-time": ("dlperf-time", "ngc.mxnet_resnet50_speed"),
+    "ngc-pytorch-rn50": ("dlperf", "ngc.pytorch_resnet50"),
+    "ngc-pytorch-bert": ("dlperf", "ngc.pytorch_bert"),
+    "ngc-tf1-rn50": ("dlperf", "ngc.tensorflow_resnet50"),
+    "ngc-tf1-bert": ("dlperf", "ngc.tensorflow_bert"),
+    "oneflow-rn50": ("dlperf", "dlperf.oneflow_resnet50"),
+    "oneflow-bert": ("dlperf", "dlperf.oneflow_bert"),
+}
+SETTINGS = ((32, 0.300), (48, 0.210))
+
+
+@pytest.fixture(scope="module", params=SETTINGS, ids=lambda each: f"batch{each[0]}")
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """The tree that the generator writes, and its batch size."""
+    script = shared("parity/generate.py")
+    (batch, base), out = request.param, tmp_path_factory.mktemp("parity")
+    subprocess.run([sys.executable, script, out, "--batch", str(batch), "--base", str(base)], check=True)
+    return out, batch
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    found = walk([folder])
+    assert not found.problems
+    named = layout.load("dlperf")
+    lines = [line for each in found.inputs for line in runs.runs_of(each, named, each.name)]
+    runs.identify(lines)
+    return lines
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_medians_and_speedups(made: tuple[Path, int], source: str) -> None:
+    folder, batch = made
+    rule, format_id = SOURCES[source]
+    lines = lines_of(folder / source)
+    assert {each["format"] for each in lines} == {format_id}
+    assert not any(each["problems"] for each in lines)
+    frame = results.results(lines, rule)
+    expected = [
+        each for each in csv.DictReader((folder / "expected.csv").read_text().splitlines()) if each["source"] == source
+    ]
+    assert len(expected) == len(frame) == 3
+    for each in expected:
+        case = frame[frame["devices"] == int(each["devices"])].iloc[0]
+        assert (case["nodes"], case["batch_size"]) == (int(each["nodes"]), batch)
+        assert case["value"] == pytest.approx(float(each["median"]), rel=1e-4)
+        assert case["speedup"] == pytest.approx(float(each["speedup"]), rel=1e-4)
+        assert case["efficiency"] == pytest.approx(float(each["speedup"]) / case["devices"], rel=1e-4)
+    assert list(frame["repeats"]) == [3, 4, 2]
+    assert not pd.isna(frame["value"]).any()
+
+
+@pytest.mark.parametrize("source", ["ngc-pytorch-rn50", "oneflow-bert"])
+def test_a_log_that_is_too_short_has_no_figure(made: tuple[Path, int], source: str, tmp_path: Path) -> None:
+    log = next(iter(sorted((made[0] / source).rglob("*.log"))))
+    name = f"made/{log.parent.name}/{log.name}"
+    short = tmp_path / name
+    short.parent.mkdir(parents=True)
+    text = log.read_text().splitlines(keepends=True)
+    short.write_text("".join(text[: len(text) // 2]))
+    (line,) = lines_of(tmp_path / "made")
+    assert line["figures"]["dlperf"]["value"] is None
+    assert line["figures"]["dlperf"]["reason"]["code"] == "window_not_reached"
+    assert line["figures"][rules.HEADLINE]["value"] > 0

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from parsers.contract import Format
@@ -42,7 +41,7 @@ def probes(path: Path, size: int) -> Iterator[Chunk]:
     with open_log(path) as stream:
         for number in range(1, PROBES + 1):
             stream.seek(max(0, (size - PROBE_BYTES) * number // PROBES))
-            yield from islice(clean(iter([(stream.read(PROBE_BYTES), 0, stream.tell())]), Noise()), 1)
+            yield from clean(iter([(stream.read(PROBE_BYTES), 0, 0, 0)]), Noise())
 
 
 def _reads(format: Format, chunks: Iterable[Chunk]) -> Claim | None:

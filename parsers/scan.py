@@ -19,6 +19,7 @@ from typing import IO, cast
 
 CHUNK = 1 << 20
 LONGEST_LINE = 8 << 20
+_TAGS_HEAD = 1 << 16
 
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\r\n]*+\x07)")
@@ -28,7 +29,7 @@ _MPI_TAG = re.compile(
     rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?"
     rb"\[\d++,(\d++)\]<std(?:out|err)>: ?"
 )
-# torchrun --tee and `srun -l`: only at a line's start, where they are unmistakable.
+# torchrun --tee: only at a line's start, where it is unmistakable.
 _LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank)(\d++)\]: ?)")
 
 
@@ -111,31 +112,27 @@ def open_log(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def _whole_lines(stream: IO[bytes], size: int, noise: Noise) -> Iterator[tuple[bytes, int, int]]:
-    """(bytes, first line, offset), cut after a newline, or inside a line that is too long to hold."""
-    rest, line, offset = b"", 1, 0
+def _whole_lines(stream: IO[bytes], size: int, noise: Noise) -> Iterator[tuple[bytes, int, int, int]]:
+    """(bytes, first line, offset, newlines), cut after a newline, or inside a line that is too long to hold."""
+    line, offset = 1, 0
     while data := stream.read(size):
-        data = rest + data
-        end = data.rfind(b"\n") + 1
-        if not end and len(data) >= LONGEST_LINE:
-            noise.cut_lines.append(line)
-            end = len(data)
-        if end:
-            yield data[:end], line, offset
-            line, offset = line + data.count(b"\n", 0, end), offset + end
-        rest = data[end:]
-    if rest:
-        yield rest, line, offset
+        if not data.endswith(b"\n"):
+            data += stream.readline(LONGEST_LINE)
+        newlines = data.count(b"\n")
+        if len(data) >= LONGEST_LINE and not data.endswith(b"\n"):
+            noise.cut_lines.append(line + newlines)
+        yield data, line, offset, newlines
+        line, offset = line + newlines, offset + len(data)
 
 
-def clean(raw: Iterator[tuple[bytes, int, int]], noise: Noise) -> Iterator[Chunk]:
+def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[Chunk]:
     """Take off what transport put on each stretch of whole lines, and count it in `noise`.
 
     Args:
-        raw: (bytes, number of the first line, offset of the first byte).
+        raw: (bytes, number of the first line, offset of the first byte, newlines).
         noise: where what was taken off is counted.
     """
-    for data, line, offset in raw:
+    for data, line, offset, newlines in raw:
         text: bytes = data
         tags: tuple[tuple[int, int], ...] = ()
         if b"\x00" in text:
@@ -146,9 +143,9 @@ def clean(raw: Iterator[tuple[bytes, int, int]], noise: Noise) -> Iterator[Chunk
             text = _ANSI.sub(b"", text)
         if b"\x08" in text:
             text = _backspaced(text)
-        if b"]<std" in text or b"[default" in text or b"[rank" in text:
-            text, tags = _untagged(text)
-        yield Chunk(text, line, offset, len(data), data.count(b"\n"), tags)
+        if pattern := _tags_in(text):
+            text, tags = _untagged(text, pattern)
+        yield Chunk(text, line, offset, len(data), newlines, tags)
 
 
 def _backspaced(text: bytes) -> bytes:
@@ -160,9 +157,17 @@ def _backspaced(text: bytes) -> bytes:
     return text.replace(b"\x08", b"")
 
 
-def _untagged(text: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
+def _tags_in(text: bytes) -> re.Pattern[bytes] | None:
+    """The kind of rank tags in a text, if there are any; the search for one byte first is ten times as fast."""
+    if b"<" in text and b"]<std" in text:
+        return _MPI_TAG
+    # torchrun tags every line of a run, so that its tags stand in the first lines of the chunk too.
+    head = text[:_TAGS_HEAD]
+    return _LINE_TAG if b"[default" in head or b"[rank" in head else None
+
+
+def _untagged(text: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, tuple[tuple[int, int], ...]]:
     """The text without rank tags, and where in the new text each tag stood."""
-    pattern = _MPI_TAG if b"]<std" in text else _LINE_TAG
     found = list(pattern.finditer(text))
     removed = accumulate((each.end() - each.start() for each in found), initial=0)
     tags = tuple((each.start() - gone, int(each[1])) for each, gone in zip(found, removed, strict=False))

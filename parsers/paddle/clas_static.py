@@ -14,7 +14,7 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
-            rb"epoch:(?P<epoch>\d++) ++train step:(?P<step>\d++) (?:[^\r\nbe]++|b(?!atch_cost: )|e(?!poch:))*+"
+            rb"epoch:(?P<epoch>[0-9]++) ++train step:(?P<step>[0-9]++) (?:[^\r\nbe]++|b(?!atch_cost: )|e(?!poch:))*+"
             rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") s, reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
             rb"ips: (?P<throughput>" + NUMBER + rb") (?:samples|images)/sec",
             unit="images/s",

@@ -1,0 +1,77 @@
+"""Pages and charts after 1, 10 and 100 changed logs, with 200 and with 400 logs in the tree.
+
+The cost should follow what changed, not what exists. The logs are copies of one of our own with other speeds: made up,
+good for measuring time and for nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from pathlib import Path
+
+from bench.measure import Row, child
+from bench.scan import LOG
+
+SIZES = (200, 400)
+CHANGED = (1, 10, 100)
+
+_INGEST = """
+import contextlib, io
+from ingest.cli import main
+with contextlib.redirect_stdout(io.StringIO()):
+    code = main([sys.argv[1], "--out", sys.argv[2]])
+assert code == 0, code
+"""
+
+
+def rows(folder: Path, gib: float) -> list[Row]:
+    """A row per size and number of changed logs, held against an unchanged call on the tree of that size."""
+    found = []
+    for size in SIZES:
+        tree, out = folder / f"tree{size}", folder / f"docs{size}"
+        for number in range(size):
+            _log(tree, number, factor=1.0)
+        cold = child(_INGEST, str(tree), str(out))
+        nothing = child(_INGEST, str(tree), str(out))
+        found.append(Row(f"{size} logs, all new", cold.wall, f"{size} logs, none changed", nothing.wall, "", cold.peak))
+        for changed in CHANGED:
+            for number in range(changed):
+                _log(tree, number, factor=1.0 + changed / 1000)
+            used = child(_INGEST, str(tree), str(out))
+            found.append(
+                Row(
+                    f"{size} logs, {changed} changed",
+                    used.wall,
+                    f"{size} logs, none changed",
+                    nothing.wall,
+                    "",
+                    used.peak,
+                )
+            )
+        shutil.rmtree(tree)
+        shutil.rmtree(out)
+    return found
+
+
+def _log(tree: Path, number: int, factor: float) -> None:
+    """Log `number` of the tree: cases of five repeats, each repeat with speeds of its own."""
+    source = sorted(LOG.glob("*static*/1"))[0]
+    case, repeat = divmod(number, 5)
+    folder = tree / "bench" / "made-up" / f"case{case}" / str(repeat + 1)
+    folder.mkdir(parents=True, exist_ok=True)
+    shift = factor * random.Random(number).uniform(0.9, 1.1)
+    (folder / "train.log").write_bytes(_scaled((source / "train.log").read_bytes(), shift))
+    run = json.loads((source / "run.json").read_text("utf-8"))
+    run["case"]["options"] = {"case": case}
+    run["repeat"] = repeat + 1
+    run["files"] = {"train.log": {}}
+    (folder / "run.json").write_text(json.dumps(run), "utf-8")
+
+
+def _scaled(log: bytes, by: float) -> bytes:
+    """The log with all speeds times `by`, and seconds to match."""
+    faster = re.sub(rb"(?<=ips: )[0-9.]+", lambda each: b"%.5f" % (float(each[0]) * by), log)
+    return re.sub(rb"(?<=batch_cost: )[0-9.]+", lambda each: b"%.5f" % (float(each[0]) / by), faster)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +28,7 @@ from ingest.numbers import quantity
 from ingest.site_tables import RULES, group_name
 from ingest.site_text import digest
 from ingest.tables import Text
-from ingest.words import phrase
+from ingest.words import TEMPLATES, phrase
 
 COMMANDS_SHOWN = 6
 
@@ -214,7 +215,9 @@ def _runs(site: Site) -> Page:
         "count": len(site.runs), "logs": len({run["path"] for run in site.runs}),
         "published": sum(bool(run["published"]) for run in site.runs),
         "beyond": sum(not has_page(run) for run in site.runs), "session_pages": SESSION_PAGES,
-        "table_of_runs": site_tables.run_list(site, [run for run in site.runs if has_page(run)]),
+        "tables": [(named(each, "site.unknown_hardware"), site_tables.run_list(site, [
+            run for run in site.runs if has_page(run) and hardware_of(run) == each
+        ])) for each in sorted({hardware_of(run) for run in site.runs})],
     })  # fmt: skip
 
 
@@ -292,10 +295,11 @@ def _described_formats(runs: Mapping[str, int]) -> list[Mapping[str, Any]]:
     from parsers.contract import NearMiss, Sample
     from parsers.registry import formats
 
+    chinese = tomllib.loads((TEMPLATES / "formats.zh.toml").read_text("utf-8"))
     return [
         {
-            "id": each.id, "title": each.title, "doc": each.doc, "readings": each.readings, "runs": runs.get(each.id, 0),
-            "facts": [fact.name for fact in each.facts],
+            "said": {"zh": chinese[each.id]} if each.id in chinese else {}, "id": each.id, "title": each.title, "doc": each.doc, "readings": each.readings, "runs": runs.get(each.id, 0),
+            "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
             "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
             "misses": [miss for miss in each.samples if isinstance(miss, NearMiss)],
         }

@@ -64,7 +64,7 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
     return {
         "language": language, "comma": comma, "colon": colon, "space": SPACE[language], "w": w, "say": writer.say, "table": writer.table, "link": link, "prose": prose,
         "listed": listed, "code": code, "code_block": code_block, "command": command, "numbers": numbers,
-        "decoded": lambda raw: raw.decode("utf-8", "replace"), "has_word": words.has,
+        "decoded": lambda raw: raw.decode("utf-8", "replace"),
         "slug": slug, "paragraphs": _paragraphs, "pairs": _pairs,
         "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
         "rule_table": lambda: writer.table(site_tables.rule_table()),

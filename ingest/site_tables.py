@@ -167,8 +167,8 @@ def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
 
 
 def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
-    """Runs with case, outcome and figure; `brief` leaves out model and hardware, for a page about one model."""
-    middle = ("framework",) if brief else ("model", "framework", "hardware")
+    """Runs with case, outcome and figure; `brief` leaves out the model, for a page about one."""
+    middle = ("framework",) if brief else ("model", "framework")
     head = [Column(phrase(f"table.{each}")) for each in ("run", *middle, "case", "outcome")]
     head += [] if brief else [Column(phrase("table.records"), True)]
     head += [Column(phrase("table.figure"), True)]
@@ -341,14 +341,12 @@ def _latency_row(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
 def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
     case = run["case"]
     model = [] if brief else [cell(named(case.get("model")), _suite_page(site, run))]
-    hardware = [] if brief else [cell(named(case.get("hardware")))]
     size = phrase("table.case_of", devices=_or_unknown(case.get("devices")), batch_size=_or_unknown(case.get("batch_size")))
     tone = "good" if run.get("outcome") == "completed" else "bad"
     return (
         cell(str(run["id"]), site.page(run)),
         *model,
         cell(named(case.get("framework"))),
-        *hardware,
         cell(size, None, precision(case.get("precision")), options_text(options_of(case))),
         cell(outcome(run), tone=tone),
         *([] if brief else [cell(numbers.count(run.get("observations") or 0))]),

@@ -1,0 +1,118 @@
+"""The site in a real browser: language, figures and their runs, search, width and requests."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium")
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Tests have output of their own."""
+
+
+@pytest.fixture(scope="module")
+def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The site under a sub-path, as GitHub Pages serves a project."""
+    root = tmp_path_factory.mktemp("served")
+    (root / "sub").symlink_to(site)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/sub/"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """A fresh page that fails its test on a script error or a request to anyone else."""
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("request", lambda asked: None if asked.url.startswith((address, "data:", "blob:")) else wrong.append(asked.url))
+    yield opened
+    opened.close()
+    assert not wrong
+
+
+def heading(page: Any) -> str:
+    return str(page.locator("article h1").inner_text()).rstrip("¶").strip()
+
+
+def test_the_language_switch_lands_on_the_same_page(page: Any, address: str) -> None:
+    page.goto(address)
+    assert page.locator('.md-select a[hreflang="zh"]').get_attribute("href") == "zh/"
+    page.goto(address + "models/resnet50/")
+    page.locator(".md-select button").hover()
+    page.locator('.md-select a[hreflang="zh"]').click()
+    page.wait_for_url("**/zh/models/resnet50/")
+    assert page.locator("html").get_attribute("lang") == "zh"
+    assert "测试说明" in page.locator("article").inner_text()
+
+
+def test_a_figure_leads_to_its_run_and_back(page: Any, address: str) -> None:
+    page.goto(address)
+    figure = page.locator("article table td a", has_text=re.compile(r"^402$")).first
+    figure.click()
+    page.wait_for_url("**/runs/resnet50-pytorch-n1d1-fp32-*/")
+    assert heading(page).startswith("resnet50-pytorch-n1d1-fp32-")
+    assert "12–43" in page.locator("article").inner_text()
+    page.locator("article a", has_text="ResNet-50 v1.5").first.click()
+    page.wait_for_url("**/models/resnet50/")
+    assert heading(page) == "ResNet-50 v1.5"
+
+
+@pytest.mark.parametrize(("start", "query", "found"), [("", "contradictions", "Method"), ("zh/", "预热", "测试方法"), ("zh/", "混合精度", "")])
+def test_the_search_finds_words_of_both_languages(page: Any, address: str, start: str, query: str, found: str) -> None:
+    page.goto(address + start)
+    page.wait_for_load_state("networkidle")  # the search listens once its index has come
+    page.locator("input.md-search__input").click()
+    page.locator("input.md-search__input").fill(query)
+    page.locator("input.md-search__input").press("End")  # the theme listens to keys, as an input method sends them
+    page.wait_for_selector(".md-search-result__item a")
+    assert found in page.locator(".md-search-result__list").inner_text()
+
+
+@pytest.mark.parametrize("path", ["", "zh/", "models/resnet50/", "zh/runs/", "runs/resnet50-stalled-1/", "zh/method/", "formats/", "zh/data/"])
+def test_no_page_is_wider_than_a_phone(browser: Any, address: str, path: str) -> None:
+    opened = browser.new_page(viewport={"width": 390, "height": 844})
+    opened.goto(address + path)
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_ink_of_charts_follows_the_theme(browser: Any, address: str, scheme: str) -> None:
+    opened = browser.new_page(color_scheme=scheme)
+    opened.goto(address + "runs/resnet50-stalled-1/")
+    ink = opened.locator("figure svg text").first.evaluate("node => getComputedStyle(node).fill")
+    red = int(re.findall(r"\d+", ink)[0])
+    assert (red > 128) == (scheme == "dark")
+    opened.close()

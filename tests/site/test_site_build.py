@@ -1,0 +1,142 @@
+"""Pages are the same bytes every time, in both languages from one table, and only what changed is written."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest import pages, words
+from ingest.site_model import Site
+from tests.site import fixture
+
+
+def build(runs: list[dict[str, Any]], folder: Path, **more: Any) -> pages.Built:
+    return pages.build(runs, [], folder / "docs", cache=folder / "cache.json", **more)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert found
+    return found
+
+
+def test_same_input_same_bytes(built: Path, tmp_path: Path) -> None:
+    build(list(reversed(fixture.runs())), tmp_path)
+    assert files(built / "docs") == files(tmp_path / "docs")
+
+
+def test_second_build_renders_nothing(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
+    monkeypatch.setattr(pages, "_frame", lambda runs: pytest.fail("results were computed again"))
+    second = build(fixture.runs(), copied)
+    assert not second.written and not second.removed
+    assert sorted(second.unchanged) == sorted(files(copied / "docs"))
+    assert times == {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
+
+
+def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
+    runs = fixture.runs()
+    changed = copy.deepcopy(runs)
+    run = next(each for each in changed if each["id"] == "bert-pytorch-1")
+    run["figures"]["sustained"]["value"] = 99.0
+    built = build(changed, copied)
+    assert {path.partition("/")[2] for path in built.written if not path.startswith("charts/")} == {
+        "index.md", "models/bert/index.md", "models/bert/pytorch.md", "runs/bert-pytorch-1.md", "runs/index.md",
+    }  # fmt: skip
+    assert all("bert" in path for path in built.written if path.startswith("charts/"))
+
+
+def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path) -> None:
+    mine = copied / "docs" / "en" / "notes.md"
+    mine.write_text("# My own page\n", "utf-8")
+    (copied / "cache.json").unlink()
+    built = build([run for run in fixture.runs() if run["id"] != "bert-pytorch-1"], copied)
+    assert "zh/runs/bert-pytorch-1.md" in built.removed
+    assert "en/models/bert/index.md" in built.removed
+    assert mine.is_file()
+
+
+def test_an_edited_page_is_written_again(copied: Path) -> None:
+    page = copied / "docs" / "en" / "index.md"
+    before = page.read_bytes()
+    page.write_bytes(before + b"edited\n")
+    assert build(fixture.runs(), copied, check=True).stale == ("en/index.md",)
+    assert page.read_bytes() != before
+    assert build(fixture.runs(), copied).written == ("en/index.md",)
+    assert page.read_bytes() == before
+
+
+def test_check_writes_nothing(tmp_path: Path) -> None:
+    built = build(fixture.runs(), tmp_path, check=True)
+    assert "en/index.md" in built.stale
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_broken_manifest_costs_time_only(copied: Path) -> None:
+    (copied / "cache.json").write_text("[not json", "utf-8")
+    assert not build(fixture.runs(), copied).written
+
+
+def numbers_in(text: str) -> list[str]:
+    """Figures in table rows; words differ between the languages, numbers do not."""
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    return re.findall(r"\d[\d,]*(?:\.\d+)?", " ".join(re.sub(r"\]\([^)]*\)|<sup>.*?</sup>", "]", row) for row in rows))
+
+
+@pytest.mark.parametrize("name", ["index.md", "models/resnet50/index.md", "runs/index.md", "runs/resnet50-stalled-1.md"])
+def test_both_languages_show_the_same_numbers(built: Path, name: str) -> None:
+    english, chinese = ((built / "docs" / each / name).read_text("utf-8") for each in words.LANGUAGES)
+    assert sorted(numbers_in(english)) == sorted(numbers_in(chinese))
+    assert numbers_in(english)
+
+
+def test_both_trees_have_the_same_files(built: Path) -> None:
+    english, chinese = (set(files(built / "docs" / each)) for each in words.LANGUAGES)
+    assert english == chinese
+
+
+def test_a_model_page_has_every_section(built: Path) -> None:
+    page = (built / "docs" / "zh" / "models" / "resnet50" / "index.md").read_text("utf-8")
+    headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+    for wanted in ("测试说明", "环境介绍", "物理机环境", "软件与镜像", "环境搭建", "测试步骤", "单机测试", "多机测试",
+                   "测试结果", "与其他框架对比", "加速比与并行效率", "图表", "说明", "日志数据"):  # fmt: skip
+        assert wanted in headings
+
+
+def test_stalls_are_named_as_the_cause(built: Path) -> None:
+    page = (built / "docs" / "en" / "models" / "resnet50" / "index.md").read_text("utf-8")
+    assert "4 of 32 records" in page
+
+
+def test_an_out_of_memory_gets_its_cell(built: Path) -> None:
+    page = (built / "docs" / "en" / "models" / "resnet50" / "index.md").read_text("utf-8")
+    assert "[OOM](../../runs/resnet50-failed-1.md)" in page
+
+
+def test_contradictory_runs_stand_in_no_table(built: Path) -> None:
+    english = built / "docs" / "en"
+    assert "contradictory-1.md" not in (english / "index.md").read_text("utf-8")
+    assert "contradictory-1.md" in (english / "runs" / "index.md").read_text("utf-8")
+    assert "contradictory" in (english / "problems.md").read_text("utf-8")
+
+
+def test_sessions_beyond_fifty_have_no_page_but_are_counted(tmp_path: Path) -> None:
+    runs = [fixture.run(f"appended-{n}", session=n, sessions=52) for n in range(1, 53)]
+    build(runs, tmp_path)
+    english = tmp_path / "docs" / "en" / "runs"
+    assert (english / "appended-50.md").is_file() and not (english / "appended-51.md").exists()
+    assert "52 runs" in (english / "index.md").read_text("utf-8")
+
+
+def test_names_that_share_a_slug_get_pages_of_their_own() -> None:
+    runs = tuple(fixture.run(f"run-{i}", framework=name) for i, name in enumerate(("A/B", "A B", "A.B")))
+    slugs = Site(runs, (), (), lambda _: None).framework_slugs
+    assert len(set(slugs.values())) == 3
+
+
+def test_an_empty_ledger_still_makes_a_site(tmp_path: Path) -> None:
+    assert "en/index.md" in build([], tmp_path).written

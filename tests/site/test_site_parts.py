@@ -1,0 +1,127 @@
+"""Numbers, escaping, tables and charts, each by itself."""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from ingest import charts, numbers, tables
+from ingest.site_text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs
+from ingest.words import load, phrase
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "written"),
+    [
+        (1234.5678, None, "1,235"),
+        (61.234, None, "61.23"),
+        (61.234, 0.03, "61"),
+        (61.234, 0.003, "61.2"),
+        (61.234, 1e-9, "61.234"),
+        (12345.6, 0.05, "12,300"),
+        (0.01234, None, "0.01234"),
+        (9.999, 0.5, "10"),
+        (0.0, None, "0"),
+        (math.nan, None, "—"),
+        (None, None, "—"),
+    ],
+)
+def test_figures_have_no_more_digits_than_their_spread_supports(value: float, spread: float, written: str) -> None:
+    assert numbers.figure(value, spread) == written
+
+
+def test_shares_ratios_and_durations() -> None:
+    assert numbers.percent(0.1234) == "12.3%"
+    assert numbers.signed_percent(-0.05) == "−5.0%"
+    assert numbers.ratio(7.618) == "7.62×"
+    assert numbers.milliseconds(0.5) == "500.0"
+    assert numbers.plus_minus(math.nan) == ""
+    assert numbers.quantity(True) == "true"
+
+
+def test_escape_leaves_nothing_to_markdown() -> None:
+    said = escape("a|b `c` *d* [e](f) <g> {h} \\ & \"i\"\n# j _k_ l_m")
+    assert not re.search(r"[|`*\[\]<>{}\\\"\n]", said)
+    assert "l_m" in said and "_k_" not in said
+
+
+@pytest.mark.parametrize("text", ["# a", "- a", "+ a", "1. a", "2) a", "=== a", "!!! a", "~~~", ": a", "/// a"])
+def test_escape_leaves_nothing_that_starts_a_block(text: str) -> None:
+    assert escape(text).startswith("&#")
+
+
+def test_control_and_direction_characters_become_visible() -> None:
+    assert plain("a\x00b\u202ec\td") == "a\\u0000b\\u202ec d"
+
+
+def test_front_matter_survives_quotes_and_colons() -> None:
+    assert front_matter('a: "b" </title>') == '"a: ”b” ‹/title›"'
+
+
+def test_code_keeps_lines_and_says_nothing_else() -> None:
+    block = code_block('a\n\n--8<-- "x"')
+    assert "\n" not in block and "&#10;&#10;" in block and "8<" not in block
+    assert command(["a b", "$c"]) == '<pre class="pl-code"><code>&#39;a b&#39; &#39;&#36;c&#39;</code></pre>'
+
+
+def test_slugs_are_safe_and_apart() -> None:
+    assert slug("ResNet-50 v1.5") == "resnet-50-v1-5"
+    assert re.fullmatch(r"x[0-9a-f]{8}", slug("模型"))
+    assert file_slug("../../etc/passwd").startswith("etc-passwd-")
+    assert file_slug("a-1") == "a-1"
+    assert len(set(slugs(["a b", "a-b", "c"]).values())) == 3
+
+
+def test_tables_keep_cells_apart_and_notes_below() -> None:
+    table = tables.Table(
+        (tables.Column("a|b"), tables.Column(phrase("table.devices"), True)),
+        ((tables.cell("x|y", "runs/r.md"), tables.absent("why not")), (tables.absent("why not"), tables.cell(""))),
+    )
+    said = tables.Writer(load(), "zh", lambda page: f"../{page}").table(table)
+    assert "|a&#124;b|设备数（卡数）|" in said
+    assert "|---|--:|" in said
+    assert "|[x&#124;y](../runs/r.md)|" in said
+    assert said.count("why not") == 1 and said.count("<sup>a</sup>") == 3
+
+
+TRACE = charts.Trace(tuple(range(1, 31)), tuple(60.0 if i != 20 else 5.0 for i in range(30)), 6, 60.0, "images/s")
+BARS = charts.Bars(("1 × 8", "2 × 8"), (charts.Series("PyTorch <&> $x$", (1.0, None), (0.5, None), (1.5, None)),), "吞吐/s")
+LINES = charts.Lines((("PyTorch", (1, 8), (1.0, 7.5)),))
+DRAWN = [(charts.trace, TRACE), (charts.bars, BARS), (charts.speedup, LINES)]
+
+
+@pytest.mark.parametrize(("draw", "data"), DRAWN)
+def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None:
+    assert callable(draw)
+    said = charts.localise(draw(data), "a", {each: "词" for each in ("step", "median", "warmup", "slow", "ideal")}, "T<", "D")
+    assert said == charts.localise(
+        draw(data), "a", {each: "词" for each in ("step", "median", "warmup", "slow", "ideal")}, "T<", "D"
+    )
+    root = ElementTree.fromstring(said)
+    assert root.get("aria-label") == "T<"
+    assert "currentColor" in said and "#000000" not in said and "DejaVu" not in said
+    assert "\n\n" not in said
+
+
+def test_ids_differ_between_charts_on_one_page() -> None:
+    drawn = charts.trace(TRACE)
+    one, two = (set(re.findall(r' id="([^"]+)"', charts.localise(drawn, name, {}, "", ""))) for name in "ab")
+    assert one and not one & two
+
+
+def test_names_in_charts_are_text() -> None:
+    assert "PyTorch &lt;&amp;&gt; $x$" in charts.bars(BARS)
+
+
+def test_frameworks_keep_their_colour() -> None:
+    assert charts.colour("NGC PyTorch", 3) == charts.colour("PyTorch", 0)
+    assert charts.colour("PaddleClas", 1) == charts.colour("PaddlePaddle", 2)
+
+
+def test_a_trace_marks_slow_records_and_shades_warm_up() -> None:
+    drawn = charts.trace(TRACE)
+    assert re.search(r"@slow\.*@", drawn) and re.search(r"@warmup\.*@", drawn)
+    assert "@slow" not in charts.trace(charts.Trace((1, 2, 3), (1.0, 1.0, 1.0), 1, 1.0, "x"))

@@ -1,0 +1,81 @@
+"""Words: complete in both languages, and every key that code or a template asks for exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ingest import words
+from ingest.site_model import suites
+from ingest.site_tables import RULES
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [*sorted((ROOT / "ingest").glob("*.py")), *sorted((ROOT / "report_templates" / "pages").glob("*.j2"))]
+
+
+def test_the_words_are_complete() -> None:
+    assert len(words.load().entries) > 100
+
+
+def test_every_key_that_is_asked_for_exists() -> None:
+    known = words.load()
+    asked = {key for path in SOURCES for key in re.findall(r'(?:phrase|\bw)\(\s*"(\w+\.\w+)"', path.read_text("utf-8"))}
+    assert len(asked) > 60
+    assert not sorted(key for key in asked if not known.has(key))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_has_name_and_definition(rule: str) -> None:
+    known = words.load()
+    assert known.has(f"rule.{rule}") and known.has(f"rule.{rule}_definition")
+
+
+def test_the_chinese_entries_are_chinese() -> None:
+    """An entry copied from English is an oversight, unless it is a name or all sign and number."""
+    for key, entry in words.load().entries.items():
+        if entry["en"] == entry["zh"]:
+            assert len(re.sub(r"\{\w+\}", "", entry["zh"])) < 12, key
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[a]\nb = { en = "x" }\n', ":2: a.b: no text in 'zh'"),
+        ('[a]\nb = { en = "x", zh = "" }\n', ":2: a.b: no text in 'zh'"),
+        ('[a]\n\nb = "x"\n', ":3: a.b: an entry is"),
+        ('[a]\nb = { en = "{n}", zh = "x" }\n', ":2: a.b: the placeholders differ"),
+        ("[a\n", ": no TOML"),
+    ],
+)
+def test_a_faulty_entry_is_named_with_file_line_and_key(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "words.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(words.WordsError, match=re.escape(f"{path}{message}")):
+        words.load(path)
+
+
+def test_a_missing_key_and_a_missing_argument_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "words.toml"
+    path.write_text('[a]\nb = { en = "{n}", zh = "{n}" }\n', "utf-8")
+    known = words.load(path)
+    with pytest.raises(words.WordsError, match=r"\[a\] has no entry 'c'"):
+        known.text("en", "a.c")
+    with pytest.raises(words.WordsError, match=r":2: a\.b: no argument"):
+        known.text("en", "a.b")
+
+
+def test_phrases_nest_and_unknown_names_stand_for_themselves() -> None:
+    known = words.load()
+    nested = words.phrase("index.runs_n", n=words.word_for("outcome", "oom"))
+    assert known.say("zh", nested).startswith("显存")
+    assert known.say("en", words.word_for("outcome", "exploded")) == "exploded"
+    assert known.say("zh", words.Both("one", "一")) == "一"
+
+
+def test_every_suite_has_its_prose() -> None:
+    found = suites()
+    assert {"resnet50", "bert"} <= {each.id for each in found}
+    for suite in found:
+        assert {"summary", "what", "setup", "steps"} <= set(suite.words), suite.id

@@ -75,38 +75,40 @@ class Trace:
 
 def bars(data: Bars) -> str:
     """Throughput as grouped bars, with lines from the slowest to the fastest repeat."""
-    figure, axes = _canvas(3.3)
+    figure, axes = _canvas(2.3, [series.name for series in data.series])
     width = min(0.8 / max(len(data.series), 1), WIDEST)
-    for index, series in enumerate(data.series):
-        _draw_bars(axes, series, [group + (index - (len(data.series) - 1) / 2) * width for group in _places(data)], width)
-    axes.set_xticks(list(_places(data)), list(data.groups))
+    for index, (series, ink) in enumerate(zip(data.series, _inks([each.name for each in data.series]), strict=True)):
+        shift = (index - (len(data.series) - 1) / 2) * width
+        _draw_bars(axes, series, [group + shift for group in range(len(data.groups))], width, ink)
+    axes.set_xticks(list(range(len(data.groups))), list(data.groups))
     axes.set_ylabel(data.unit)
     axes.set_xlabel("@groups@")
     middle, half = (len(data.groups) - 1) / 2, max(len(data.groups), 3) / 2 + 0.1
     axes.set_xlim(middle - half, middle + half)
-    _finish(axes, len(data.series))
+    _finish(axes)
     return _svg(figure)
 
 
 def speedup(data: Lines) -> str:
     """Speed-up over devices with the dashed ideal line, both axes from zero."""
-    figure, axes = _canvas(3.6)
+    figure, axes = _canvas(2.6, [_token("ideal"), *(name for name, _, _ in data.series)])
     most = max((device for _, devices, _ in data.series for device in devices), default=1)
     axes.plot([1, most], [1, most], color=INK, linewidth=1, linestyle=(0, (4, 3)), label=_token("ideal"), alpha=0.7)
-    for index, (name, devices, values) in enumerate(data.series):
-        axes.plot(devices, values, color=colour(name, index), linewidth=1.8, marker="o", markersize=5, label=name)
+    inks = _inks([name for name, _, _ in data.series])
+    for (name, devices, values), (drawn, alpha) in zip(data.series, inks, strict=True):
+        axes.plot(devices, values, color=drawn, alpha=alpha, linewidth=1.8, marker="o", markersize=5, label=name)
     axes.set_xticks(sorted({device for _, devices, _ in data.series for device in devices} | {1}))
     axes.set_xlabel("@devices@")
     axes.set_ylabel("@speedup@")
     axes.set_xlim(0, most * 1.05)
     axes.set_ylim(0, most * 1.08)
-    _finish(axes, len(data.series) + 1)
+    _finish(axes)
     return _svg(figure)
 
 
 def trace(data: Trace) -> str:
     """Throughput of one run, record by record: warm-up shaded, the window's median as a line, slow records marked."""
-    figure, axes = _canvas(2.7)
+    figure, axes = _canvas(1.7, [_token(each) for each in ("warmup", "median", "slow")])
     across = data.steps if data.by_step else tuple(float(index + 1) for index in range(len(data.values)))
     if 0 < data.skipped < len(across):
         edge = (across[data.skipped - 1] + across[data.skipped]) / 2
@@ -120,19 +122,19 @@ def trace(data: Trace) -> str:
     axes.set_ylim(0, max(data.values, default=1) * 1.1 or 1)
     if across and across[0] != across[-1]:
         axes.set_xlim(across[0], across[-1])
-    _finish(axes, 3)
+    _finish(axes)
     return _svg(figure)
 
 
 def localise(svg: str, name: str, words: Mapping[str, str], title: str, description: str) -> str:
     """The chart in one language: tokens become words, ids get `name` in front, readers that cannot see get the text."""
     for token, word in words.items():
-        svg = re.sub(rf"@{token}\.*@", lambda _, word=word: escape(word), svg)
+        svg = re.sub(rf"@{token}\.*@", escape(word).replace("\\", r"\\"), svg)
     referenced = sorted(set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)))
     prefix = f"c{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{prefix}{found[1]}"' if found[1] in referenced else "", svg)
     svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", svg)
-    label = f" role=\"img\" aria-label={quoteattr(title)}"
+    label = f' role="img" aria-label={quoteattr(title)}'
     head = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
     return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg{label} {found[1]}>\n{head}", svg, count=1)
 
@@ -150,15 +152,16 @@ def _token(name: str) -> str:
     return f"@{name:.<20}@"
 
 
-def _places(data: Bars) -> range:
-    return range(len(data.groups))
+def _inks(names: Sequence[str]) -> list[tuple[str, float]]:
+    """Colour and strength per series: variants of one framework share its colour, each fainter than the last."""
+    colours = [colour(name, index) for index, name in enumerate(names)]
+    return [(each, max(0.3, 1 - 0.45 * colours[:index].count(each))) for index, each in enumerate(colours)]
 
 
-def _draw_bars(axes: Axes, series: Series, places: Sequence[float], width: float) -> None:
-    index = round((places[0] if places else 0) * 100)
+def _draw_bars(axes: Axes, series: Series, places: Sequence[float], width: float, ink: tuple[str, float]) -> None:
     found = [(at, value) for at, value in zip(places, series.values, strict=True) if value is not None]
-    drawn = colour(series.name, index)
-    axes.bar([at for at, _ in found], [value for _, value in found], width * 0.92, color=drawn, label=series.name)
+    lefts, heights = [at for at, _ in found], [value for _, value in found]
+    axes.bar(lefts, heights, width * 0.92, color=ink[0], alpha=ink[1], label=series.name)
     for at, low, high in zip(places, series.low, series.high, strict=False):
         if low is not None and high is not None and low < high:
             axes.plot([at, at], [low, high], color=INK, linewidth=1.2)
@@ -177,13 +180,17 @@ def _draw_window(axes: Axes, data: Trace, across: Sequence[float]) -> None:
         axes.plot(at, values, linestyle="", marker="o", markersize=5, color=PALETTE[1], label=_token("slow"))
 
 
-def _canvas(height: float) -> tuple[Figure, Axes]:
-    """A figure with fixed margins: a layout that measured its labels would differ between fonts."""
+def _canvas(plot: float, names: Sequence[str]) -> tuple[Figure, Axes]:
+    """A figure around a plot of so many inches; margins do not depend on how wide a font draws its labels."""
     _settle()
     from matplotlib.figure import Figure
 
+    columns = _columns(names)
+    rows = -(-len(names) // columns)
+    height = plot + 0.62 + 0.14 + 0.24 * rows
     figure = Figure(figsize=(7.2, height))
-    axes = figure.add_axes((0.105, 0.62 / height, 0.885, (height - 1.0) / height))
+    axes = figure.add_axes((0.105, 0.62 / height, 0.885, plot / height))
+    axes.set_gid(str(columns))
     figure.patch.set_alpha(0)
     axes.patch.set_alpha(0)
     for side in ("top", "right", "left"):
@@ -212,14 +219,20 @@ def _settle() -> None:
     )
 
 
-def _finish(axes: Axes, columns: int) -> None:
+def _columns(names: Sequence[str]) -> int:
+    """As many columns as a legend of these names can have within the figure's width."""
+    inches = 0.55 + 0.085 * max(map(len, names), default=1)
+    return max(1, min(len(names), 4, int(6.3 / inches)))
+
+
+def _finish(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter
 
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         axes.legend(
-            handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=min(columns, 4), frameon=False,
+            handles, labels, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=int(axes.get_gid() or 1), frameon=False,
             fontsize=10, borderaxespad=0.2, handlelength=1.4, columnspacing=1.6, labelcolor=INK,
         )  # fmt: skip
 

@@ -162,7 +162,9 @@ def _asset(name: str, path: Path) -> Target:
 
 
 def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[Built, dict[str, Any]]:
-    written, unchanged, entries = [], [], {}
+    written: list[str] = []
+    unchanged: list[str] = []
+    entries: dict[str, Any] = {}
     for target in targets:
         path = out / target.path
         if not _fresh(target, path, manifest.targets.get(target.path)):
@@ -180,7 +182,8 @@ def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[
 
 def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
     """Compares bytes: a clock or a size would miss an edit by hand."""
-    stale, unchanged = [], []
+    stale: list[str] = []
+    unchanged: list[str] = []
     for target in targets:
         there = _read(out / target.path)
         known = manifest.targets.get(target.path)
@@ -190,7 +193,7 @@ def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
             same = there == target.render()
         (unchanged if same else stale).append(target.path)
     orphans = _orphans(out, {target.path: None for target in targets}, manifest)
-    return Built(unchanged=tuple(unchanged), stale=tuple([*stale, *orphans]))
+    return Built(unchanged=tuple(unchanged), stale=(*stale, *orphans))
 
 
 def _fresh(target: Target, path: Path, known: Mapping[str, Any] | None) -> bool:
@@ -203,7 +206,7 @@ def _fresh(target: Target, path: Path, known: Mapping[str, Any] | None) -> bool:
         return False
     if [state.st_size, state.st_mtime_ns] == [known["size"], known["time"]]:
         return True
-    return hashlib.sha256(path.read_bytes()).hexdigest() == known["sha256"]
+    return hashlib.sha256(path.read_bytes()).hexdigest() == str(known["sha256"])
 
 
 def _entry(target: Target, path: Path, content: bytes) -> Mapping[str, Any]:
@@ -220,7 +223,7 @@ def _write(path: Path, content: bytes) -> bool:
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         beside.write_bytes(content)
-        os.replace(beside, path)
+        beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
     return True
@@ -271,7 +274,9 @@ def _code() -> str:
 @functools.cache
 def _chart_code() -> str:
     """The modules and words that make charts, which cost most: a changed template leaves them alone."""
-    found = [Path(__file__).with_name(f"{name}.py") for name in ("charts", "site_charts", "numbers", "results", "rules")]
+    found = [
+        Path(__file__).with_name(f"{name}.py") for name in ("charts", "site_charts", "numbers", "results", "rules")
+    ]
     found += [TEMPLATES / "words.toml", *sorted((TEMPLATES / "suites").glob("*.toml"))]
     return _hash([path.read_text("utf-8") for path in found if path.exists()])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ def of_suite(site: Site, suite: Suite) -> list[Chart]:
     found = []
     by_hardware = slugs({hardware for hardware, _, _ in sections(site, suite)})
     for hardware, group, rows in sections(site, suite):
-        about = dict(title=suite.title, hardware=named(hardware, "site.unknown_hardware"), group=group_name(group))
+        about = {"title": suite.title, "hardware": named(hardware, "site.unknown_hardware"), "group": group_name(group)}
         name = f"{suite.id}-{by_hardware[hardware]}-{group}"
         found += [_bars(suite, rows, name, about), _speedup(suite, rows, name, about)]
     return [each for each in found if each]
@@ -52,11 +53,13 @@ def of_suite(site: Site, suite: Suite) -> list[Chart]:
 def of_run(run: Run) -> Chart | None:
     """The trace of a run; None where there are too few points to draw."""
     trace = run.get("trace") or {}
-    points = [(s, v) for s, v in zip(trace.get("step") or (), trace.get("value") or (), strict=False) if numbers.known(v)]
+    points = [
+        (s, v) for s, v in zip(trace.get("step") or (), trace.get("value") or (), strict=False) if numbers.known(v)
+    ]
     if len(points) < 3:
         return None
     steps, values = zip(*points, strict=True)
-    rising = all(numbers.known(each) for each in steps) and all(a < b for a, b in zip(steps, steps[1:], strict=False))
+    rising = all(numbers.known(each) for each in steps) and all(a < b for a, b in itertools.pairwise(steps))
     skipped = min(int(trace.get("skipped") or 0), len(values))
     data = charts.Trace(
         steps if rising else tuple(map(float, range(len(values)))), values, skipped,
@@ -82,7 +85,11 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
     for label in _labels(suite, rows):
         by_group = {suite.row_key(row): row for row in rows if _label(suite, rows, row) == label}
         chosen = [by_group.get(each) for each in groups]
-        series.append(charts.Series(label, *(tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))))
+        series.append(
+            charts.Series(
+                label, *(tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
+            )
+        )
     data = charts.Bars(tuple(_group_label(each) for each in groups), tuple(series), rows[0].unit)
     values = tuple(
         phrase("chart.value_of", name=_shown(_label(suite, rows, row)), group=_group_label(suite.row_key(row)),
@@ -122,8 +129,8 @@ def _label(suite: Suite, rows: Sequence[Row], row: Row) -> str:
     parts = [row.framework or "@unknown@"]
     if len({each.precision for each in rows}) > 1:
         parts.append((row.precision or "").upper())
-    mine = [each for each in rows if each.framework == row.framework]
-    if len({suite.other_options(each) for each in mine}) > 1:
+    mine = [each for each in rows if (each.framework, each.precision) == (row.framework, row.precision)]
+    if len(mine) > len({suite.row_key(each) for each in mine}):
         parts.append(suite.other_options(row))
     return " ".join(filter(None, parts))
 

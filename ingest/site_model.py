@@ -90,7 +90,9 @@ def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:
     Raises:
         WordsError: a suite lacks one of the languages or is no TOML.
     """
-    return tuple(sorted((_suite(path) for path in sorted(folder.glob("*.toml"))), key=lambda each: (each.order, each.id)))
+    return tuple(
+        sorted((_suite(path) for path in sorted(folder.glob("*.toml"))), key=lambda each: (each.order, each.id))
+    )
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,9 @@ def reason(found: Mapping[str, Any] | None, table: str = "reason") -> Phrase | N
     """The words for why a figure is absent."""
     if not found:
         return None
-    return phrase(f"{table}.{found['code']}", **{name: _argument(name, each) for name, each in found.get("args", {}).items()})
+    return phrase(
+        f"{table}.{found['code']}", **{name: _argument(name, each) for name, each in found.get("args", {}).items()}
+    )
 
 
 def figure_of(run: Run, rule: str = HEADLINE) -> Mapping[str, Any]:
@@ -259,11 +263,14 @@ def _rows(frame: Any) -> list[Row]:
 
 def _row(record: Mapping[str, Any]) -> Row:
     clean = {name: _clean(value) for name, value in record.items()}
-    whole = {name: _whole(clean.get(name)) for name in ("nodes", "devices", "batch_size")}
     return Row(
-        **whole,
+        nodes=_whole(clean.get("nodes")),
+        devices=_whole(clean.get("devices")),
+        batch_size=_whole(clean.get("batch_size")),
         **{name: clean.get(name) for name in ("model", "framework", "hardware", "precision", "value", "low", "high")},
-        **{name: clean.get(name) for name in ("spread", "speedup", "efficiency", "speedup_reason", "reason", "outcome")},
+        **{
+            name: clean.get(name) for name in ("spread", "speedup", "efficiency", "speedup_reason", "reason", "outcome")
+        },
         options=dict(sorted((clean.get("options") or {}).items())),
         unit=str(clean.get("unit") or ""),
         repeats=int(clean.get("repeats") or 0),

@@ -51,9 +51,11 @@ def difference(run: Run) -> tuple[Phrase, ...] | None:
     if abs(share) <= DIFFER:
         return None
     head = phrase(
-        "notes.differ", sustained=numbers.figure(sustained), median=numbers.figure(median),
+        "notes.differ",
+        sustained=numbers.figure(sustained),
+        median=numbers.figure(median),
         difference=numbers.signed_percent(share),
-    )  # fmt: skip
+    )
     return (head, _cause(run))
 
 
@@ -79,13 +81,19 @@ def _lead(suite: Suite, group: str, rows: Sequence[Row]) -> Phrase | None:
         return None
     first = found[0]
     second = next(row for row in found if row.framework != first.framework)
-    said = dict(
-        group=group_name(group), case=_case(suite, first), framework=named(first.framework), unit=first.unit,
-        value=numbers.figure(first.value, first.spread), second=named(second.framework), model=suite.title,
-    )  # fmt: skip
+    said = {
+        "group": group_name(group),
+        "case": _case(suite, first),
+        "framework": named(first.framework),
+        "unit": first.unit,
+        "value": numbers.figure(first.value, first.spread),
+        "second": named(second.framework),
+        "model": suite.title,
+    }
     if overlap(first, second):
         return phrase("index.tie", **said)
-    return phrase("index.lead", margin=numbers.percent((first.value or 0) / (second.value or 1) - 1), **said)
+    told = "index.lead" if min(first.repeats, second.repeats) > 1 else "index.lead_once"
+    return phrase(told, margin=numbers.percent((first.value or 0) / (second.value or 1) - 1), **said)
 
 
 def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
@@ -95,7 +103,9 @@ def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
         for row in rows:
             by_framework.setdefault(row.framework or "?", set()).add(row.batch_size or 0)
         if len({frozenset(each) for each in by_framework.values()}) > 1:
-            values = "; ".join(f"{name}: {', '.join(map(str, sorted(sizes)))}" for name, sizes in sorted(by_framework.items()))
+            values = "; ".join(
+                f"{name}: {', '.join(map(str, sorted(sizes)))}" for name, sizes in sorted(by_framework.items())
+            )
             where = named(hardware, "site.unknown_hardware")
             said.append(phrase("notes.batch_sizes", hardware=where, group=group_name(group), values=values))
     return said
@@ -107,7 +117,9 @@ def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
         by_framework.setdefault(row.framework or "?", set()).add(suite.other_options(row))
     if len({frozenset(each) for each in by_framework.values()}) < 2:
         return []
-    said = (f"{name}: {', '.join(sorted(each or '-' for each in texts))}" for name, texts in sorted(by_framework.items()))
+    said = (
+        f"{name}: {', '.join(sorted(each or '-' for each in texts))}" for name, texts in sorted(by_framework.items())
+    )
     return [phrase("notes.options", values="; ".join(said))]
 
 
@@ -119,6 +131,6 @@ def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
 
 
 def _case(suite: Suite, row: Row) -> Phrase:
-    said = dict(devices=row.devices or "?", batch_size=row.batch_size or "?")
+    said = {"devices": row.devices or "?", "batch_size": row.batch_size or "?"}
     options = options_text(row.options, suite.row_options)
     return phrase("index.case_options", options=options, **said) if options else phrase("index.case", **said)

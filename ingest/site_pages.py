@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ingest import site_charts, site_notes, site_tables
-from ingest.site_charts import Chart
+from ingest.numbers import quantity
 from ingest.site_model import (
     HEADLINE,
     SESSION_PAGES,
@@ -19,13 +19,12 @@ from ingest.site_model import (
     counts,
     figure_of,
     framework_of,
-    has_page,
     hardware_of,
+    has_page,
     named,
     ordered,
 )
-from ingest.numbers import quantity
-from ingest.site_tables import RULES, group_name
+from ingest.site_tables import group_name
 from ingest.site_text import digest
 from ingest.tables import Text
 from ingest.words import TEMPLATES, phrase
@@ -45,7 +44,6 @@ class Page:
     context: Callable[[], Mapping[str, Any]]
     searched: bool = True
     order: int | None = None
-    charts: tuple[Chart, ...] = field(default=())
 
 
 def pages(site: Site) -> list[Page]:
@@ -60,19 +58,29 @@ def pages(site: Site) -> list[Page]:
 
 
 def _plain(name: str, path: str) -> Page:
-    context = lambda: {"rules": RULES, "session_pages": SESSION_PAGES}  # noqa: E731
-    return Page(path, name, phrase(f"nav.{name}"), phrase(f"describe.{name}"), (), context)
+    return Page(
+        path, name, phrase(f"nav.{name}"), phrase(f"describe.{name}"), (), lambda: {"session_pages": SESSION_PAGES}
+    )
 
 
 def _index(site: Site) -> Page:
     published = [run for run in site.runs if counts(run)]
     depends = tuple(site.digests[str(run["id"])] for run in published)
     totals = (str(len(site.runs)), str(len(all_problems(site))))
-    return Page("index.md", "index", phrase("nav.summary"), phrase("describe.index"), depends + totals, lambda: {
-        "hardware": [_summary(site, each) for each in _hardware(site, published)],
-        "suites": site.shown,
-        "runs": len(site.runs), "published": sum(bool(run["published"]) for run in published), "problems": len(all_problems(site)),
-    })  # fmt: skip
+    return Page(
+        "index.md",
+        "index",
+        phrase("nav.summary"),
+        phrase("describe.index"),
+        depends + totals,
+        lambda: {
+            "hardware": [_summary(site, each) for each in _hardware(site, published)],
+            "suites": site.shown,
+            "runs": len(site.runs),
+            "published": sum(bool(run["published"]) for run in published),
+            "problems": len(all_problems(site)),
+        },
+    )
 
 
 def _hardware(site: Site, published: Sequence[Run]) -> list[str]:
@@ -100,37 +108,65 @@ def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
 def _models(site: Site) -> Page:
     numbers_of = {suite.id: len([r for r in site.runs_of(suite) if r["published"]]) for suite in site.shown}
     depends = (json.dumps([[s.id, s.title.en, numbers_of[s.id], _frameworks(site, s)] for s in site.shown]),)
-    return Page("models/index.md", "models", phrase("nav.models"), phrase("describe.models"), depends, lambda: {
-        "suites": [{
-            "title": suite.title, "page": f"models/{suite.id}/index.md", "words": suite.words, "runs": numbers_of[suite.id],
-            "frameworks": [(each or phrase("site.unknown"), _framework_path(site, suite, each))
-                           for each in _frameworks(site, suite)],
-        } for suite in site.shown],
-    })  # fmt: skip
+    return Page(
+        "models/index.md",
+        "models",
+        phrase("nav.models"),
+        phrase("describe.models"),
+        depends,
+        lambda: {
+            "suites": [
+                {
+                    "title": suite.title,
+                    "page": f"models/{suite.id}/index.md",
+                    "words": suite.words,
+                    "runs": numbers_of[suite.id],
+                    "frameworks": [
+                        (each or phrase("site.unknown"), _framework_path(site, suite, each))
+                        for each in _frameworks(site, suite)
+                    ],
+                }
+                for suite in site.shown
+            ],
+        },
+    )
 
 
 def _model(site: Site, suite: Suite) -> Page:
     runs = site.runs_of(suite)
     described = phrase("describe.model", title=suite.title)
-    charts = lambda: site_charts.of_suite(site, suite)  # noqa: E731
     return Page(
-        f"models/{suite.id}/index.md", "model", suite.title, described, _suite_depends(site, suite, runs),
-        lambda: {**_report(site, suite, runs), "charts": charts(), "notes": site_notes.notes(site, suite),
-                 "pages": [(named(each), _framework_path(site, suite, each)) for each in _frameworks(site, suite)]},
+        f"models/{suite.id}/index.md",
+        "model",
+        suite.title,
+        described,
+        _suite_depends(site, suite, runs),
+        lambda: {
+            **_report(site, suite, runs),
+            "charts": site_charts.of_suite(site, suite),
+            "notes": site_notes.notes(site, suite),
+            "pages": [(named(each), _framework_path(site, suite, each)) for each in _frameworks(site, suite)],
+        },
         order=suite.order,
-    )  # fmt: skip
+    )
 
 
 def _framework(site: Site, suite: Suite, framework: str) -> Page:
     runs = tuple(run for run in site.runs_of(suite) if framework_of(run) == framework)
-    about = dict(title=suite.title, framework=named(framework))
+    about = {"title": suite.title, "framework": named(framework)}
     depends = (*_suite_depends(site, suite, runs), _framework_path(site, suite, framework))
     return Page(
-        _framework_path(site, suite, framework), "framework", phrase("title.framework", **about),
-        phrase("describe.framework", **about), depends,
-        lambda: {**_report(site, suite, runs, framework), "framework": named(framework),
-                 "model_page": f"models/{suite.id}/index.md"},
-    )  # fmt: skip
+        _framework_path(site, suite, framework),
+        "framework",
+        phrase("title.framework", **about),
+        phrase("describe.framework", **about),
+        depends,
+        lambda: {
+            **_report(site, suite, runs, framework),
+            "framework": named(framework),
+            "model_page": f"models/{suite.id}/index.md",
+        },
+    )
 
 
 def _suite_depends(site: Site, suite: Suite, runs: Sequence[Run]) -> tuple[str, ...]:
@@ -139,11 +175,14 @@ def _suite_depends(site: Site, suite: Suite, runs: Sequence[Run]) -> tuple[str, 
 
 def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = None) -> Mapping[str, Any]:
     """What a model's page and a framework's page have in common."""
-    found = [(hardware, group, tuple(row for row in rows if only is None or (row.framework or "") == only))
-             for hardware, group, rows in site_tables.sections(site, suite)]  # fmt: skip
+    found = [
+        (hardware, group, tuple(row for row in rows if only is None or (row.framework or "") == only))
+        for hardware, group, rows in site_tables.sections(site, suite)
+    ]
     found = [each for each in found if each[2]]
     rows = tuple(row for _, _, chosen in found for row in chosen)
     published = [run for run in runs if run["published"]]
+    commands = [_commands(each, published) for each in _frameworks(site, suite) if only in (None, each)]
     return {
         "suite": suite,
         "unit": rows[0].unit if rows else suite.unit,
@@ -154,28 +193,50 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
         "machines": site_tables.machines(published),
         "software": site_tables.software(suite, published),
         "several_machines": sum((run["case"].get("nodes") or 1) > 1 for run in published),
-        "commands": [_commands(each, published) for each in _frameworks(site, suite) if only in (None, each)],
+        "commands": [each for each in commands if each["commands"]],
+        "without_command": [each["framework"] for each in commands if not each["commands"]],
         "own": _own(site, suite, rows),
-        "comparison": [(named(h, "site.unknown_hardware"), group_name(g), chosen[0].unit, site_tables.comparison(site, suite, chosen))
-                       for h, g, chosen in found if len({row.framework for row in chosen}) > 1],
-        "scaling": [(named(h, "site.unknown_hardware"), group_name(g), table)
-                    for h, g, chosen in found if (table := site_tables.scaling(site, suite, chosen))],
-        "latency": [(named(h, "site.unknown_hardware"), group_name(g), site_tables.latency(site, suite, chosen))
-                    for h, g, chosen in found],
+        "comparison": [
+            (
+                named(h, "site.unknown_hardware"),
+                group_name(g),
+                chosen[0].unit,
+                site_tables.comparison(site, suite, chosen),
+            )
+            for h, g, chosen in found
+            if len({row.framework for row in chosen}) > 1
+        ],
+        "scaling": [
+            (named(h, "site.unknown_hardware"), group_name(g), table)
+            for h, g, chosen in found
+            if (table := site_tables.scaling(site, suite, chosen))
+        ],
+        "latency": [
+            (named(h, "site.unknown_hardware"), group_name(g), site_tables.latency(site, suite, chosen))
+            for h, g, chosen in found
+        ],
         "logs": site_tables.run_list(site, runs, brief=True),
-    }  # fmt: skip
+    }
 
 
 def _own(site: Site, suite: Suite, rows: Sequence[Any]) -> list[Mapping[str, Any]]:
     """Each framework's own tables: one per hardware."""
     return [
-        {"name": named(framework), "page": _framework_path(site, suite, framework), "tables": [
-            (named(hardware, "site.unknown_hardware"), chosen[0].unit, site_tables.of_framework(site, suite, chosen))
-            for hardware in sorted({row.hardware or "" for row in rows})
-            if (chosen := [r for r in rows if (r.hardware or "") == hardware and (r.framework or "") == framework])
-        ]}
+        {
+            "name": named(framework),
+            "page": _framework_path(site, suite, framework),
+            "tables": [
+                (
+                    named(hardware, "site.unknown_hardware"),
+                    chosen[0].unit,
+                    site_tables.of_framework(site, suite, chosen),
+                )
+                for hardware in sorted({row.hardware or "" for row in rows})
+                if (chosen := [r for r in rows if (r.hardware or "") == hardware and (r.framework or "") == framework])
+            ],
+        }
         for framework in ordered({row.framework or "" for row in rows}, suite.frameworks)
-    ]  # fmt: skip
+    ]
 
 
 def _commands(framework: str, runs: Sequence[Run]) -> Mapping[str, Any]:
@@ -211,14 +272,29 @@ def _framework_path(site: Site, suite: Suite, framework: str) -> str:
 
 def _runs(site: Site) -> Page:
     depends = tuple(site.digests.values())
-    return Page("runs/index.md", "runs", phrase("nav.runs"), phrase("describe.runs"), depends, lambda: {
-        "count": len(site.runs), "logs": len({run["path"] for run in site.runs}),
-        "published": sum(bool(run["published"]) for run in site.runs),
-        "beyond": sum(not has_page(run) for run in site.runs), "session_pages": SESSION_PAGES,
-        "tables": [(named(each, "site.unknown_hardware"), site_tables.run_list(site, [
-            run for run in site.runs if has_page(run) and hardware_of(run) == each
-        ])) for each in sorted({hardware_of(run) for run in site.runs})],
-    })  # fmt: skip
+    return Page(
+        "runs/index.md",
+        "runs",
+        phrase("nav.runs"),
+        phrase("describe.runs"),
+        depends,
+        lambda: {
+            "count": len(site.runs),
+            "logs": len({run["path"] for run in site.runs}),
+            "published": sum(bool(run["published"]) for run in site.runs),
+            "beyond": sum(not has_page(run) for run in site.runs),
+            "session_pages": SESSION_PAGES,
+            "tables": [
+                (
+                    named(each, "site.unknown_hardware"),
+                    site_tables.run_list(
+                        site, [run for run in site.runs if has_page(run) and hardware_of(run) == each]
+                    ),
+                )
+                for each in sorted({hardware_of(run) for run in site.runs})
+            ],
+        },
+    )
 
 
 def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
@@ -230,19 +306,29 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     depends = (site.digests[str(run["id"])], suite.id, str(shown), *(str(each["id"]) for each in others))
     title = phrase("title.run", run=str(run["id"]))
     return Page(
-        site.page(run) or "", "run", title, phrase("describe.run"), depends,
+        site.page(run) or "",
+        "run",
+        title,
+        phrase("describe.run"),
+        depends,
         lambda: {
-            "run": run, "chart_of_run": chart, "headline": figure_of(run, HEADLINE),
-            "suite_title": suite.title, "suite_page": f"models/{suite.id}/index.md" if shown else None,
-            "figures": site_tables.figure_table(run), "facts": site_tables.case_table(run),
-            "environment": site_tables.environment_table(run), "provenance": site_tables.provenance(site, run),
+            "run": run,
+            "chart_of_run": chart,
+            "headline": figure_of(run, HEADLINE),
+            "suite_title": suite.title,
+            "suite_page": f"models/{suite.id}/index.md" if shown else None,
+            "figures": site_tables.figure_table(run),
+            "facts": site_tables.case_table(run),
+            "environment": site_tables.environment_table(run),
+            "provenance": site_tables.provenance(site, run),
             "problems": [(site_tables.place(each), site_tables.problem(each)) for each in run.get("problems") or ()],
             "repeats": [(str(each["id"]), site.page(each)) for each in others],
-            "difference": site_notes.difference(run), "session_pages": SESSION_PAGES,
+            "difference": site_notes.difference(run),
+            "session_pages": SESSION_PAGES,
             "original": (str(original["id"]), site.page(original)) if original else None,
         },
         searched=False,
-    )  # fmt: skip
+    )
 
 
 def _repeats(site: Site) -> Mapping[str, list[Run]]:
@@ -260,16 +346,26 @@ def _problems(site: Site) -> Page:
     everything = all_problems(site)
     pages_of = sorted({str(run["path"]): str(site.page(run)) for run in site.runs if run.get("problems")}.items())
     depends = (json.dumps([everything, pages_of], sort_keys=True, ensure_ascii=False),)
-    return Page("problems.md", "problems", phrase("nav.problems"), phrase("describe.problems"), depends, lambda: {
-        "count": len(everything), "table_of_problems": site_tables.problem_list(site, everything),
-    })  # fmt: skip
+    return Page(
+        "problems.md",
+        "problems",
+        phrase("nav.problems"),
+        phrase("describe.problems"),
+        depends,
+        lambda: {
+            "count": len(everything),
+            "listed_problems": site_tables.problem_list(site, everything),
+        },
+    )
 
 
 def all_problems(site: Site) -> list[Mapping[str, Any]]:
     """Problems of runs and of no run, once each, by path and line."""
     found = [each for run in site.runs for each in run.get("problems") or ()] + list(site.problems)
     unique = {json.dumps(each, sort_keys=True, ensure_ascii=False): each for each in found}
-    return [unique[k] for k in sorted(unique, key=lambda k: (str(unique[k].get("path")), unique[k].get("line") or 0, k))]
+    return [
+        unique[k] for k in sorted(unique, key=lambda k: (str(unique[k].get("path")), unique[k].get("line") or 0, k))
+    ]
 
 
 def _formats(site: Site) -> Page:
@@ -277,9 +373,16 @@ def _formats(site: Site) -> Page:
     for run in site.runs:
         runs[str(run.get("format"))] = runs.get(str(run.get("format")), 0) + 1
     depends = (json.dumps(runs, sort_keys=True), _parsers_digest())
-    return Page("formats.md", "formats", phrase("nav.formats"), phrase("describe.formats"), depends, lambda: {
-        "formats": _described_formats(runs),
-    })  # fmt: skip
+    return Page(
+        "formats.md",
+        "formats",
+        phrase("nav.formats"),
+        phrase("describe.formats"),
+        depends,
+        lambda: {
+            "formats": _described_formats(runs),
+        },
+    )
 
 
 def _parsers_digest() -> str:
@@ -298,10 +401,15 @@ def _described_formats(runs: Mapping[str, int]) -> list[Mapping[str, Any]]:
     chinese = tomllib.loads((TEMPLATES / "formats.zh.toml").read_text("utf-8"))
     return [
         {
-            "said": {"zh": chinese[each.id]} if each.id in chinese else {}, "id": each.id, "title": each.title, "doc": each.doc, "readings": each.readings, "runs": runs.get(each.id, 0),
+            "said": {"zh": chinese[each.id]} if each.id in chinese else {},
+            "id": each.id,
+            "title": each.title,
+            "doc": each.doc,
+            "readings": each.readings,
+            "runs": runs.get(each.id, 0),
             "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
             "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
             "misses": [miss for miss in each.samples if isinstance(miss, NearMiss)],
         }
         for each in formats()
-    ]  # fmt: skip
+    ]

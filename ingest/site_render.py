@@ -13,7 +13,7 @@ from ingest import numbers, site_charts, site_tables
 from ingest.site_charts import Chart
 from ingest.site_pages import Page
 from ingest.site_text import code, code_block, command, escape, front_matter, slug
-from ingest.tables import Table, Text, Writer
+from ingest.tables import Text, Writer
 from ingest.words import TEMPLATES, Words, phrase
 
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
@@ -56,28 +56,43 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
     def prose(entries: Mapping[str, Mapping[str, str]], key: str) -> Markup:
         return escape(entries[key][language]) if key in entries else Markup("")
 
-    def listed(texts: list[Text]) -> Markup:
-        return comma.join(writer.say(each) for each in texts)
+    def listed(texts: list[Text]) -> str:
+        return str(comma).join(words.say(language, each) for each in texts)
 
     comma, colon = (Markup(words.text(language, f"site.{each}")) for each in ("comma", "colon"))
 
     return {
-        "language": language, "comma": comma, "colon": colon, "space": SPACE[language], "w": w, "say": writer.say, "table": writer.table, "link": link, "prose": prose,
-        "listed": listed, "code": code, "code_block": code_block, "command": command, "numbers": numbers,
+        "language": language,
+        "comma": comma,
+        "colon": colon,
+        "space": SPACE[language],
+        "w": w,
+        "say": writer.say,
+        "table": writer.table,
+        "link": link,
+        "prose": prose,
+        "listed": listed,
+        "code": code,
+        "code_block": code_block,
+        "command": command,
+        "numbers": numbers,
         "decoded": lambda raw: raw.decode("utf-8", "replace"),
-        "slug": slug, "paragraphs": _paragraphs, "pairs": _pairs,
+        "slug": slug,
+        "paragraphs": _paragraphs,
+        "pairs": _pairs,
         "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
         "rule_table": lambda: writer.table(site_tables.rule_table()),
-        "chart": lambda found: _figure(words, language, found), "page_link": lambda target: Markup(writer.link(target)),
-    }  # fmt: skip
+        "chart": lambda found: _figure(words, language, found),
+        "page_link": lambda target: Markup(writer.link(target)),
+    }
 
 
 def _figure(words: Words, language: str, found: Chart) -> Markup:
     """The chart's file is put in when the site is built, so that it takes the theme's colours."""
     title, caption = words.say(language, found.title), found.caption(words, language)
-    return Markup('<figure class="pl-figure">\n--8<-- "charts/{}/{}.svg"\n<figcaption><b>{}</b> {}</figcaption>\n</figure>').format(
-        Markup(language), Markup(found.name), escape(title), escape(caption)
-    )
+    return Markup(
+        '<figure class="pl-figure">\n--8<-- "charts/{}/{}.svg"\n<figcaption><b>{}</b> {}</figcaption>\n</figure>'
+    ).format(Markup(language), Markup(found.name), escape(title), escape(caption))
 
 
 def _front_matter(words: Words, language: str, page: Page) -> str:

@@ -25,9 +25,23 @@ from ingest.words import phrase, word_for
 
 RULES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 ENVIRONMENT = (
-    "cpu", "cores", "memory_gib", "gpu", "gpus", "gpu_memory_gib", "driver", "cuda", "cudnn", "power_limit",
-    "topology", "network", "os", "kernel", "python", "image",
-)  # fmt: skip
+    "cpu",
+    "cores",
+    "memory_gib",
+    "gpu",
+    "gpus",
+    "gpu_memory_gib",
+    "driver",
+    "cuda",
+    "cudnn",
+    "power_limit",
+    "topology",
+    "network",
+    "os",
+    "kernel",
+    "python",
+    "image",
+)
 ENOUGH = 6  # distinct values of one item that a cell lists
 
 
@@ -75,7 +89,9 @@ def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
         chosen = [row for row in rows if _case_key(row) == key]
         line = [cell(_devices(chosen[0])), cell(_or_unknown(chosen[0].batch_size))]
         line += [cell(key[3])] if with_options else []
-        line += [_figures(site, suite, [r for r in chosen if (r.precision or "") == each], None, True) for each in precisions]
+        line += [
+            _figures(site, suite, [r for r in chosen if (r.precision or "") == each], None, True) for each in precisions
+        ]
         body.append(tuple(line))
     return Table(tuple(head), tuple(body))
 
@@ -100,7 +116,7 @@ def latency(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     head = (
         *_case_columns(),
         Column(phrase("table.latency"), True),
-        Column(phrase("table.range"), True),
+        Column(phrase("table.range", unit=rows[0].unit if rows else suite.unit), True),
         Column(phrase("table.spread"), True),
         Column(phrase("table.repeats"), True),
     )
@@ -136,8 +152,10 @@ def precision(word: str | None) -> Text:
 def machines(runs: Sequence[Run]) -> Table | None:
     """The machines behind the runs: one column per hardware, its distinct values below."""
     hardware = sorted({hardware_of(run) for run in runs})
-    found = [(item, [_distinct(r["environment"].get(item) for r in runs if hardware_of(r) == each) for each in hardware])
-             for item in ENVIRONMENT]  # fmt: skip
+    found = [
+        (item, [_distinct(r["environment"].get(item) for r in runs if hardware_of(r) == each) for each in hardware])
+        for item in ENVIRONMENT
+    ]
     body = tuple(
         (cell(phrase(f"environment.{item}")), *(cell(values) if values else absent(None) for values in line))
         for item, line in found
@@ -152,16 +170,20 @@ def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
     body = []
     for each in ordered({framework_of(run) for run in runs}, suite.frameworks):
         chosen = [run for run in runs if framework_of(run) == each]
-        packages = {f"{name} {version}" for r in chosen for name, version in (r["environment"].get("packages") or {}).items()}
+        packages = {
+            f"{name} {version}" for r in chosen for name, version in (r["environment"].get("packages") or {}).items()
+        }
         versions = {f"{each} {_fact(r, 'framework_version')}" for r in chosen if _fact(r, "framework_version")}
         images = {str(r["environment"]["image"]) for r in chosen if r["environment"].get("image")}
         said = sorted(packages | versions | images)
         sources = sorted({_source(r) for r in chosen} - {""})
-        body.append((
-            cell(named(each)),
-            Cell(tuple(map(Entry, said))) if said else absent(phrase("site.unknown")),
-            Cell(tuple(map(Entry, sources))) if sources else absent(phrase("site.unknown")),
-        ))  # fmt: skip
+        body.append(
+            (
+                cell(named(each)),
+                Cell(tuple(map(Entry, said))) if said else absent(phrase("site.unknown")),
+                Cell(tuple(map(Entry, sources))) if sources else absent(phrase("site.unknown")),
+            )
+        )
     head = (Column(phrase("table.framework")), Column(phrase("table.software")), Column(phrase("run.source")))
     return Table(head, tuple(body)) if body else None
 
@@ -181,12 +203,14 @@ def case_table(run: Run) -> Table:
     facts = dict(run.get("facts") or {})
     for name in (*(n for n in CASE_ORDER if n in facts), *sorted(set(facts) - set(CASE_ORDER))):
         fact = facts[name] if isinstance(facts[name], Mapping) else {"value": facts[name]}
-        body.append((
-            cell(word_for("fact", name)),
-            cell(_fact_value(name, fact.get("value"))),
-            cell(word_for("source", fact.get("source") or "")),
-            cell(str(fact.get("where") or "")),
-        ))  # fmt: skip
+        body.append(
+            (
+                cell(word_for("fact", name)),
+                cell(_fact_value(name, fact.get("value"))),
+                cell(word_for("source", fact.get("source") or "")),
+                cell(str(fact.get("where") or "")),
+            )
+        )
     head = tuple(Column(phrase(f"table.{each}")) for each in ("fact", "value", "source", "where"))
     return Table(head, tuple(body))
 
@@ -198,10 +222,14 @@ def figure_table(run: Run) -> Table:
     """Every rule's figure with its window and arithmetic."""
     rules = [*(each for each in RULES if each in run["figures"]), *sorted(set(run["figures"]) - set(RULES))]
     head = (
-        Column(phrase("table.rule")), Column(phrase("table.value"), True), Column(phrase("table.scope")),
-        Column(phrase("table.used"), True), Column(phrase("table.skipped"), True), Column(phrase("table.window")),
+        Column(phrase("table.rule")),
+        Column(phrase("table.value"), True),
+        Column(phrase("table.scope")),
+        Column(phrase("table.used"), True),
+        Column(phrase("table.skipped"), True),
+        Column(phrase("table.window")),
         Column(phrase("table.arithmetic")),
-    )  # fmt: skip
+    )
     return Table(head, tuple(_rule_line(run, rule) for rule in rules))
 
 
@@ -216,7 +244,11 @@ def environment_table(run: Run) -> Table | None:
     found = run.get("environment") or {}
     body = [(cell(phrase(f"environment.{k}")), cell(_value(found[k]))) for k in ENVIRONMENT if found.get(k) is not None]
     others = sorted(set(found) - set(ENVIRONMENT) - {"packages"})
-    body += [(cell(word_for("environment", name)), cell(_value(found[name]))) for name in others if found[name] not in (None, "", {}, [])]
+    body += [
+        (cell(word_for("environment", name)), cell(_value(found[name])))
+        for name in others
+        if found[name] not in (None, "", {}, [])
+    ]
     packages = [f"{name} {version}" for name, version in sorted((found.get("packages") or {}).items())]
     if packages:
         body.append((cell(phrase("environment.packages")), Cell(tuple(map(Entry, packages)))))
@@ -229,13 +261,21 @@ def provenance(site: Site, run: Run) -> Table:
         ("log", str(run["path"])),
         ("session", phrase("run.session_of", session=run.get("session") or 1, sessions=run.get("sessions") or 1)),
         ("sha256", run.get("sha256")),
-        ("size", phrase("run.size_of", bytes=numbers.count(run.get("bytes") or 0), lines=numbers.count(run.get("lines") or 0))),
+        (
+            "size",
+            phrase(
+                "run.size_of", bytes=numbers.count(run.get("bytes") or 0), lines=numbers.count(run.get("lines") or 0)
+            ),
+        ),
         ("format", run.get("format") or phrase("run.no_format")),
         ("observations", numbers.count(run.get("observations") or 0)),
         ("outcome", outcome(run)),
         ("start", run.get("start")),
         ("end", run.get("end")),
-        ("wall", phrase("run.wall_of", seconds=numbers.seconds(run["wall_seconds"])) if run.get("wall_seconds") else None),
+        (
+            "wall",
+            phrase("run.wall_of", seconds=numbers.seconds(run["wall_seconds"])) if run.get("wall_seconds") else None,
+        ),
         ("repeat", str(run["repeat"]) if run.get("repeat") else None),
         ("source", _source(run) or None),
         ("notes", run.get("notes")),
@@ -244,11 +284,10 @@ def provenance(site: Site, run: Run) -> Table:
     return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body)
 
 
-def problem_list(site: Site, problems: Iterable[Mapping[str, Any]]) -> Table:
+def problem_list(site: Site, problems: Iterable[Mapping[str, Any]]) -> list[tuple[Link, Text]]:
     """Problems with their place; a place that is a run of ours is linked."""
     pages = {str(run["path"]): site.page(run) for run in reversed(site.runs)}
-    body = tuple((cell(place(each), pages.get(str(each.get("path")))), cell(problem(each))) for each in problems)
-    return Table((Column(phrase("table.place")), Column(phrase("table.problem"))), body)
+    return [(Link(place(each), pages.get(str(each.get("path")))), problem(each)) for each in problems]
 
 
 def problem(found: Mapping[str, Any]) -> Text:
@@ -272,7 +311,8 @@ def leader(rows: Sequence[Row]) -> Row | None:
     if len({row.framework for row in found}) < 2:
         return None
     second = next(row for row in found if row.framework != found[0].framework)
-    return None if overlap(found[0], second) else found[0]
+    alone = min(found[0].repeats, second.repeats) < 2  # one run says nothing about spread
+    return None if alone or overlap(found[0], second) else found[0]
 
 
 def overlap(first: Row, second: Row) -> bool:
@@ -327,13 +367,13 @@ def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
 def _latency_row(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
     missing = reason(row.reason) or phrase("table.no_batch" if row.value else "table.no_step")
     step = row.step_seconds
-    spread = cell(numbers.percent(row.spread)) if numbers.known(row.spread) else absent(phrase("table.one_repeat"))
-    low, high = numbers.figure(row.low, row.spread), numbers.figure(row.high, row.spread)
+    once = absent(phrase("table.one_repeat"))
+    span = f"{numbers.figure(row.low, row.spread)} – {numbers.figure(row.high, row.spread)}"
     return (
         *_case_cells(site, suite, row),
         cell(numbers.milliseconds(step, row.spread)) if step else absent(missing),
-        cell(low if low == high else f"{low} – {high}") if row.low is not None else absent(missing),
-        spread,
+        cell(span) if row.repeats > 1 else once,
+        cell(numbers.percent(row.spread)) if numbers.known(row.spread) else once,
         cell(str(row.repeats)),
     )
 
@@ -341,17 +381,25 @@ def _latency_row(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
 def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
     case = run["case"]
     model = [] if brief else [cell(named(case.get("model")), _suite_page(site, run))]
-    size = phrase("table.case_of", devices=_or_unknown(case.get("devices")), batch_size=_or_unknown(case.get("batch_size")))
     tone = "good" if run.get("outcome") == "completed" else "bad"
     return (
         cell(str(run["id"]), site.page(run)),
         *model,
         cell(named(case.get("framework"))),
-        cell(size, None, precision(case.get("precision")), options_text(options_of(case))),
+        _case_cell(case),
         cell(outcome(run), tone=tone),
         *([] if brief else [cell(numbers.count(run.get("observations") or 0))]),
         _headline(run),
     )
+
+
+def _case_cell(case: Mapping[str, Any]) -> Cell:
+    if not {"devices", "batch_size", "precision"} & set(case):
+        return absent(phrase("site.unknown"))
+    size = phrase(
+        "table.case_of", devices=_or_unknown(case.get("devices")), batch_size=_or_unknown(case.get("batch_size"))
+    )
+    return cell(size, None, precision(case.get("precision")), options_text(options_of(case)))
 
 
 def _headline(run: Run) -> Cell:

@@ -93,7 +93,9 @@ class Writer:
         parts += [Markup('<p class="pl-note">{}</p>').format(self.say(each)) for each in table.notes]
         caption = Markup('<p class="pl-caption">{}</p>\n\n').format(self.say(table.caption)) if table.caption else ""
         # Blank lines inside: md_in_html reads the table as Markdown.
-        return Markup('{}<div class="pl-table" markdown="1">\n\n{}\n\n</div>').format(caption, Markup("\n\n").join(parts))
+        return Markup('{}<div class="pl-table" markdown="1">\n\n{}\n\n</div>').format(
+            caption, Markup("\n\n").join(parts)
+        )
 
     def say(self, text: Text) -> Markup:
         """A text in this language, escaped."""

@@ -78,7 +78,9 @@ class Words:
             return text.en if language == "en" else text.zh
         if text.otherwise is not None and not self.has(text.key):
             return text.otherwise
-        args = {name: self.say(language, value) if isinstance(value, Phrase | Both) else value for name, value in text.args}
+        args = {
+            name: self.say(language, value) if isinstance(value, Phrase | Both) else value for name, value in text.args
+        }
         return self.text(language, text.key, **args)
 
 

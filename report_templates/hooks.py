@@ -1,4 +1,4 @@
-"""MkDocs hook: puts the models' pages into the navigation, in the order that the pages themselves state."""
+"""MkDocs hook: the models' pages in the navigation, in the order that they state, and one page for a wrong address."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ def on_config(config: Any) -> Any:
     models = [f"models/{path.parent.name}/index.md" for path in found]
     config["nav"] = [_extended(entry, models) for entry in config["nav"]]
     return config
+
+
+def on_post_template(output_content: str, template_name: str, config: Any) -> str:
+    """Keeps the page for wrong addresses in the default language: each language's build would write over it."""
+    return "" if template_name == "404.html" and config.theme["language"] != "en" else output_content
 
 
 def _extended(entry: Any, models: list[str]) -> Any:

@@ -33,7 +33,7 @@ def html(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages of the ordinary fixture, not yet HTML; for tests that only look. Its `docs` and `cache.json` may be copied."""
+    """Pages of the ordinary fixture, not yet HTML, for tests that only look."""
     folder = tmp_path_factory.mktemp("built")
     pages.build(fixture.runs(), [], folder / "docs", cache=folder / "cache.json")
     return folder

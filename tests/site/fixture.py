@@ -28,68 +28,157 @@ def run(
     """One run of the ledger's shape."""
     values = [round(speed * (1 + 0.02 * math.sin(i + repeat)) * (0.3 if i < 3 else 1.0), 3) for i in range(40)]
     path = f"raw_logs/test/{identifier}/train.log"
-    case = dict(model=model, framework=framework, hardware=hardware, nodes=1, devices=devices, batch_size=batch_size,
-                precision=precision, options=options or {})  # fmt: skip
+    case = {
+        "model": model,
+        "framework": framework,
+        "hardware": hardware,
+        "nodes": 1,
+        "devices": devices,
+        "batch_size": batch_size,
+        "precision": precision,
+        "options": options or {},
+    }
     figures: dict[str, Any] = {
-        rule: {"value": speed + shift, "unit": unit, "scope": "job", "used": 32, "skipped": 8, "first_line": 12,
-               "last_line": 43, "arithmetic": f"32 records: 2048 images / {2048 / speed:.3f} s"}
+        rule: {
+            "value": speed + shift,
+            "unit": unit,
+            "scope": "job",
+            "used": 32,
+            "skipped": 8,
+            "first_line": 12,
+            "last_line": 43,
+            "arithmetic": f"32 records: 2048 images / {2048 / speed:.3f} s",
+        }
         for rule, shift in (("sustained", 0.0), ("mean", 1.0), ("median", 0.5))
-    }  # fmt: skip
+    }
     figures["reported"] = {"value": None, "reason": {"code": "no_reported_figure", "args": {}}}
     return {
-        "id": identifier, "path": path, "session": 1, "sessions": 1, "format": "ngc.pytorch_resnet50",
-        "outcome": "completed", "observations": 40, "case": case,
-        "facts": {name: {"value": value, "source": "run.json", "where": "run.json"} for name, value in case.items() if name != "options"},
-        "environment": {"cpu": "Test CPU", "cores": 2, "memory_gib": 23.5, "os": "Debian GNU/Linux 12", "python": "3.11.7",
-                        "packages": {framework.lower(): "1.0"}},
-        "figures": figures, "problems": [], "sha256": hashlib.sha256(path.encode()).hexdigest(), "bytes": 12345,
-        "lines": 60, "argv": ["python", "train.py", "--batch-size", str(batch_size)], "repeat": repeat,
-        "start": "2026-01-01T00:00:00Z", "end": "2026-01-01T00:01:00Z", "wall_seconds": 60.0, "notes": None,
-        "source": {"repository": "test", "commit": "0" * 40}, "suite": None, "published": True, "duplicate_of": None,
-        "trace": {"step": list(range(1, 41)), "value": values, "unit": unit, "skipped": 8}, **other,
-    }  # fmt: skip
+        "id": identifier,
+        "path": path,
+        "session": 1,
+        "sessions": 1,
+        "format": "ngc.pytorch_resnet50",
+        "outcome": "completed",
+        "observations": 40,
+        "case": case,
+        "facts": {
+            name: {"value": value, "source": "run.json", "where": "run.json"}
+            for name, value in case.items()
+            if name != "options"
+        },
+        "environment": {
+            "cpu": "Test CPU",
+            "cores": 2,
+            "memory_gib": 23.5,
+            "os": "Debian GNU/Linux 12",
+            "python": "3.11.7",
+            "packages": {framework.lower(): "1.0"},
+        },
+        "figures": figures,
+        "problems": [],
+        "sha256": hashlib.sha256(path.encode()).hexdigest(),
+        "bytes": 12345,
+        "lines": 60,
+        "argv": ["python", "train.py", "--batch-size", str(batch_size)],
+        "repeat": repeat,
+        "start": "2026-01-01T00:00:00Z",
+        "end": "2026-01-01T00:01:00Z",
+        "wall_seconds": 60.0,
+        "notes": None,
+        "source": {"repository": "test", "commit": "0" * 40},
+        "suite": None,
+        "published": True,
+        "duplicate_of": None,
+        "trace": {"step": list(range(1, 41)), "value": values, "unit": unit, "skipped": 8},
+        **other,
+    }
 
 
 def runs() -> list[dict[str, Any]]:
     """About two dozen runs: three frameworks, two precisions, several devices, repeats, and runs that went wrong."""
     found = [
-        run(f"resnet50-{framework.lower()}-n1d{devices}-{precision}-{repeat}", framework=framework, devices=devices,
-            precision=precision, repeat=repeat,
-            speed=SPEED[framework] * devices**0.97 * (2.5 if precision == "amp" else 1) * (1 + 0.004 * repeat))
-        for framework in SPEED for devices in (1, 8) for precision in ("fp32", "amp") for repeat in (1, 2)
+        run(
+            f"resnet50-{framework.lower()}-n1d{devices}-{precision}-{repeat}",
+            framework=framework,
+            devices=devices,
+            precision=precision,
+            repeat=repeat,
+            speed=SPEED[framework] * devices**0.97 * (2.5 if precision == "amp" else 1) * (1 + 0.004 * repeat),
+        )
+        for framework in SPEED
+        for devices in (1, 8)
+        for precision in ("fp32", "amp")
+        for repeat in (1, 2)
         if not (framework == "TensorFlow" and devices == 8)
-    ]  # fmt: skip
+    ]
     found.append(run("bert-pytorch-1", model="BERT-base", unit="sequences/s", speed=88.0))
     found.append(run("unknown-model-1", model="Test net 7", speed=12.5, options={"threads": 1}))
     stalled = run("resnet50-stalled-1", batch_size=128, speed=300.0)
     stalled["trace"]["value"][20:24] = [20.0] * 4
     stalled["figures"]["median"]["value"] = 390.0
-    contradiction = {"code": "contradiction", "path": "raw_logs/test/contradictory/train.log", "line": 3,
-                     "args": {"fact": "nodes", "first": 1, "first_source": "run.json", "second": 2, "second_source": "log"}}  # fmt: skip
+    contradiction = {
+        "code": "contradiction",
+        "path": "raw_logs/test/contradictory/train.log",
+        "line": 3,
+        "args": {"fact": "nodes", "first": 1, "first_source": "run.json", "second": 2, "second_source": "log"},
+    }
     failed = run("resnet50-failed-1", batch_size=512, outcome="oom", published=False, trace=None, observations=0)
     failed["figures"] = {"sustained": {"value": None, "reason": {"code": "no_reported_figure", "args": {}}}}
     return [*found, stalled, failed, run("contradictory-1", published=False, problems=[contradiction])]
 
 
 HOSTILE = (
-    "<script>alert(1)</script>", "a|b|c", "`code` ``more``", "{{ 7*7 }} {% raw %}", "[x](javascript:alert(1))",
-    '--8<-- "mkdocs.yml"', "line\n\n# heading\n\n- list", "&lt;img src=x onerror=alert(1)&gt; <img src=x onerror=alert(1)>",
-    "[[wiki]] *bold* _under_ **x** ~~y~~", "*_", '"><svg onload=alert(1)>', "</title><script>alert(2)</script>",
-    "\u202edesrever\x00\x02klzzwxh:0001\x03", "!!! note", "    indented code", "1. one", "- two", "$x^2$ \\( y \\)", "</pre></code></figure><b>",
-    "https://example.org/ <javascript:alert(3)>", "{: onclick=alert(1) }", "|---|---|",
-)  # fmt: skip
+    "<script>alert(1)</script>",
+    "a|b|c",
+    "`code` ``more``",
+    "{{ 7*7 }} {% raw %}",
+    "[x](javascript:alert(1))",
+    '--8<-- "mkdocs.yml"',
+    "line\n\n# heading\n\n- list",
+    "&lt;img src=x onerror=alert(1)&gt; <img src=x onerror=alert(1)>",
+    "[[wiki]] *bold* _under_ **x** ~~y~~",
+    "*_",
+    '"><svg onload=alert(1)>',
+    "</title><script>alert(2)</script>",
+    "\u202edesrever\x00\x02klzzwxh:0001\x03",
+    "!!! note",
+    "    indented code",
+    "1. one",
+    "- two",
+    "$x^2$ \\( y \\)",
+    "</pre></code></figure><b>",
+    "https://example.org/ <javascript:alert(3)>",
+    "{: onclick=alert(1) }",
+    "|---|---|",
+)
 
 
 def hostile() -> list[dict[str, Any]]:
     """Runs whose every text tries to become markup."""
     found = []
     for index, text in enumerate(HOSTILE):
-        problem = {"code": "contradiction", "path": text, "line": 1, "args": dict.fromkeys(("fact", "first", "first_source", "second", "second_source"), text)}
+        problem = {
+            "code": "contradiction",
+            "path": text,
+            "line": 1,
+            "args": dict.fromkeys(("fact", "first", "first_source", "second", "second_source"), text),
+        }
         each = run(
-            f"hostile-{index}", model=text, framework=text, hardware=text, unit=text, precision=text,
-            options={text: text}, notes=text, argv=["python", text, "--x=" + text], format=text, outcome=text,
-            problems=[problem], path=text, source={"repository": text, "commit": text},
-        )  # fmt: skip
+            f"hostile-{index}",
+            model=text,
+            framework=text,
+            hardware=text,
+            unit=text,
+            precision=text,
+            options={text: text},
+            notes=text,
+            argv=["python", text, "--x=" + text],
+            format=text,
+            outcome=text,
+            problems=[problem],
+            path=text,
+            source={"repository": text, "commit": text},
+        )
         each["environment"] = {"cpu": text, "packages": {text: text}, text: text}
         each["facts"] = {text: {"value": text, "source": text, "where": text}}
         each["figures"]["sustained"]["arithmetic"] = text

@@ -27,12 +27,17 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Tests have output of their own."""
 
 
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, *_: Any) -> None:
+        """A browser that closes a page drops its connections; that is no error."""
+
+
 @pytest.fixture(scope="module")
 def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The site under a sub-path, as GitHub Pages serves a project."""
     root = tmp_path_factory.mktemp("served")
     (root / "sub").symlink_to(site)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
+    server = Server(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/sub/"
@@ -56,7 +61,9 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     opened = browser.new_page(viewport={"width": 1280, "height": 900})
     wrong: list[str] = []
     opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("request", lambda asked: None if asked.url.startswith((address, "data:", "blob:")) else wrong.append(asked.url))
+    opened.on(
+        "request", lambda asked: None if asked.url.startswith((address, "data:", "blob:")) else wrong.append(asked.url)
+    )
     yield opened
     opened.close()
     assert not wrong
@@ -89,7 +96,10 @@ def test_a_figure_leads_to_its_run_and_back(page: Any, address: str) -> None:
     assert heading(page) == "ResNet-50 v1.5"
 
 
-@pytest.mark.parametrize(("start", "query", "found"), [("", "contradictions", "Method"), ("zh/", "预热", "测试方法"), ("zh/", "混合精度", "")])
+@pytest.mark.parametrize(
+    ("start", "query", "found"),
+    [("", "contradictions", "Method"), ("zh/", "预热", "测试方法"), ("zh/", "混合精度", "")],
+)
 def test_the_search_finds_words_of_both_languages(page: Any, address: str, start: str, query: str, found: str) -> None:
     page.goto(address + start)
     page.wait_for_load_state("networkidle")  # the search listens once its index has come
@@ -100,7 +110,10 @@ def test_the_search_finds_words_of_both_languages(page: Any, address: str, start
     assert found in page.locator(".md-search-result__list").inner_text()
 
 
-@pytest.mark.parametrize("path", ["", "zh/", "models/resnet50/", "zh/runs/", "runs/resnet50-stalled-1/", "zh/method/", "formats/", "zh/data/"])
+@pytest.mark.parametrize(
+    "path",
+    ["", "zh/", "models/resnet50/", "zh/runs/", "runs/resnet50-stalled-1/", "zh/method/", "formats/", "zh/data/"],
+)
 def test_no_page_is_wider_than_a_phone(browser: Any, address: str, path: str) -> None:
     opened = browser.new_page(viewport={"width": 390, "height": 844})
     opened.goto(address + path)

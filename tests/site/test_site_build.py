@@ -33,7 +33,8 @@ def test_second_build_renders_nothing(copied: Path, monkeypatch: pytest.MonkeyPa
     times = {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
     monkeypatch.setattr(pages, "_frame", lambda runs: pytest.fail("results were computed again"))
     second = build(fixture.runs(), copied)
-    assert not second.written and not second.removed
+    assert not second.written
+    assert not second.removed
     assert sorted(second.unchanged) == sorted(files(copied / "docs"))
     assert times == {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
 
@@ -87,7 +88,9 @@ def numbers_in(text: str) -> list[str]:
     return re.findall(r"\d[\d,]*(?:\.\d+)?", " ".join(re.sub(r"\]\([^)]*\)|<sup>.*?</sup>", "]", row) for row in rows))
 
 
-@pytest.mark.parametrize("name", ["index.md", "models/resnet50/index.md", "runs/index.md", "runs/resnet50-stalled-1.md"])
+@pytest.mark.parametrize(
+    "name", ["index.md", "models/resnet50/index.md", "runs/index.md", "runs/resnet50-stalled-1.md"]
+)
 def test_both_languages_show_the_same_numbers(built: Path, name: str) -> None:
     english, chinese = ((built / "docs" / each / name).read_text("utf-8") for each in words.LANGUAGES)
     assert sorted(numbers_in(english)) == sorted(numbers_in(chinese))
@@ -128,7 +131,8 @@ def test_sessions_beyond_fifty_have_no_page_but_are_counted(tmp_path: Path) -> N
     runs = [fixture.run(f"appended-{n}", session=n, sessions=52) for n in range(1, 53)]
     build(runs, tmp_path)
     english = tmp_path / "docs" / "en" / "runs"
-    assert (english / "appended-50.md").is_file() and not (english / "appended-51.md").exists()
+    assert (english / "appended-50.md").is_file()
+    assert not (english / "appended-51.md").exists()
     assert "52 runs" in (english / "index.md").read_text("utf-8")
 
 

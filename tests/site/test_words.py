@@ -29,7 +29,8 @@ def test_every_key_that_is_asked_for_exists() -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_has_name_and_definition(rule: str) -> None:
     known = words.load()
-    assert known.has(f"rule.{rule}") and known.has(f"rule.{rule}_definition")
+    assert known.has(f"rule.{rule}")
+    assert known.has(f"rule.{rule}_definition")
 
 
 def test_the_chinese_entries_are_chinese() -> None:

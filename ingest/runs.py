@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest import facts, rules, suites
-from ingest.layout import Layout
+from ingest.layout import OWN, Layout
 from ingest.problems import Problem
 from ingest.redact import redact
 from ingest.run_json import RunJson, beside
@@ -83,9 +83,11 @@ def _line(
     for_rules = merged.for_rules()
     found = rules.figures(session, for_rules)
     outcome = _outcome(session, run_json)
-    problems = _problems(given, log, session, run_json, merged, said, layout, found, outcome)
+    of_file = _problems_of_file(given, run_json, said, layout)
+    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found)]
     case = merged.case()
     blocking = {each.code for each in problems} - _HARMLESS
+    shown = problems if session.number == 1 else problems[len(of_file) :]
     return {
         "session": session.number,
         "sessions": len(log.sessions),
@@ -96,7 +98,7 @@ def _line(
         "facts": {name: each.as_dict() for name, each in sorted(merged.stated.items())},
         "environment": _environment(run_json, session),
         "figures": {name: _kept(each) for name, each in found.items()},
-        "problems": [each.as_dict() for each in problems],
+        "problems": [each.as_dict() for each in shown],
         "argv": run_json.data.get("argv"),
         "repeat": run_json.data.get("repeat") or merged.value("repeat"),
         "start": run_json.data.get("start"),
@@ -112,7 +114,7 @@ def _line(
 
 
 #: Problems that are said but do not keep a figure from its table.
-_HARMLESS = frozenset({"cut_line", "nul_bytes", "unmatched_name", "ended_badly"})
+_HARMLESS = frozenset({"cut_line", "unmatched_name", "ended_badly"})
 
 
 def _kept(found: rules.Figure | Absent) -> dict[str, Any]:
@@ -143,18 +145,23 @@ def _environment(run_json: RunJson, session: Session) -> dict[str, Any]:
     return known
 
 
+def _problems_of_file(given: Input, run_json: RunJson, said: dict[str, Any] | None, layout: Layout) -> list[Problem]:
+    """What is wrong with a log as a file; it holds for all its sessions and is said once."""
+    problems = [run_json.problem] if run_json.problem else []
+    problems += _changed(given, run_json)
+    if said is None and not run_json.present and layout.name != OWN:
+        problems.append(Problem("unmatched_name", given.name, args={"layout": layout.name}))
+    return problems
+
+
 def _problems(
-    given: Input, log: Log, session: Session, run_json: RunJson, merged: facts.Merged, said: dict[str, Any] | None,
-    layout: Layout, found: Mapping[str, rules.Figure | Absent], outcome: str,
+    name: str, log: Log, session: Session, run_json: RunJson, merged: facts.Merged,
+    found: Mapping[str, rules.Figure | Absent],
 ) -> list[Problem]:  # fmt: skip
     """All that is wrong with one session, most of it reasons not to publish its figure."""
-    name = given.name
-    problems = [run_json.problem] if run_json.problem else []
-    problems += [_contradiction(name, each) for each in merged.contradictions]
-    problems += _changed(given, run_json)
+    outcome = _outcome(session, run_json)
+    problems = [_contradiction(name, each) for each in merged.contradictions]
     problems += _wrong_format(name, session, run_json)
-    if said is None and not run_json.present:
-        problems.append(Problem("unmatched_name", name, args={"layout": layout.name}))
     if log.cut_line and session is log.sessions[-1]:
         problems.append(Problem("cut_line", name, log.cut_line))
     if run_json.present and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
@@ -162,7 +169,7 @@ def _problems(
     headline = found[rules.HEADLINE]
     if isinstance(headline, Absent):
         problems.append(_without_figure(name, session, headline, outcome))
-    elif missing := facts.missing(merged):
+    elif (missing := facts.missing(merged)) and not run_json.problem:
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
     elif batch := _implied_batch(session, merged):
         problems.append(Problem("batch_size", name, session.main.lines([0])[0], batch))

@@ -139,6 +139,19 @@ def test_charts_are_in_the_page_and_their_ids_are_unique(site: Path) -> None:
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_models_stand_in_the_navigation_in_their_order(site: Path, language: str) -> None:
+    page = (site / language / "models" / "index.html").read_text("utf-8")
+    navigation = page.partition('<nav class="md-nav md-nav--primary')[2].partition("</nav>\n</div>")[0]
+    order = [navigation.find(f'href="{name}/"') for name in ("resnet50", "bert", "model-test-net-7")]
+    assert order == sorted(order)
+    assert min(order) > 0
+
+
+def test_the_page_for_wrong_addresses_is_in_the_default_language(site: Path) -> None:
+    assert '<html lang="en"' in (site / "404.html").read_text("utf-8")
+
+
 def test_run_pages_are_not_searched(site: Path) -> None:
     index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
     assert not [each for each in index["docs"] if "runs/resnet50" in each["location"]]

@@ -60,6 +60,9 @@ def difference(run: Run) -> tuple[Phrase, ...] | None:
 
 
 def _cause(run: Run) -> Phrase:
+    since = _running_since(run)
+    if since is not None:
+        return phrase("notes.running", step=since)
     trace = run.get("trace") or {}
     values = [each for each in (trace.get("value") or [])[int(trace.get("skipped") or 0) :] if numbers.known(each)]
     if len(values) < 2:
@@ -73,6 +76,13 @@ def _cause(run: Run) -> Phrase:
     if abs(change) > DIFFER:
         return phrase("notes.faster" if change > 0 else "notes.slower", change=numbers.signed_percent(change))
     return phrase("notes.between")
+
+
+def _running_since(run: Run) -> int | None:
+    """The step since which the run's printer states running means; None where it states intervals."""
+    from parsers.registry import formats
+
+    return next((each.main.cumulative_since for each in formats() if each.id == run.get("format")), None)
 
 
 def _lead(suite: Suite, group: str, rows: Sequence[Row]) -> Phrase | None:

@@ -15,7 +15,12 @@ from ingest.problems import UsageError
 LAYOUTS = Path(__file__).resolve().parent / "layouts"
 OWN = "perfledger"
 #: Slots that hold whole numbers.
-NUMBERS = frozenset({"nodes", "devices", "devices_per_node", "batch_size", "repeat", "sequence_length", "accumulation"})
+NUMBERS = frozenset(
+    {
+        "nodes", "devices", "devices_per_node", "batch_size", "batch_size_of_job", "samples_per_update_and_device",
+        "accumulation", "sequence_length", "repeat",
+    }
+)  # fmt: skip
 _TIMEOUT_SECONDS = 1.0
 
 

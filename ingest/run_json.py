@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ingest.layout import NUMBERS
 from ingest.problems import Problem
 
 NAME = "run.json"
 SCHEMA = "perfledger.run/1"
-_CASE: Mapping[str, type] = {
-    "model": str, "framework": str, "hardware": str, "nodes": int, "devices": int, "batch_size": int, "precision": str,
-}  # fmt: skip
+_CASE = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
 _PRECISIONS = ("fp32", "tf32", "amp", "fp16", "bf16")
 _OUTCOMES = ("completed", "oom", "failed", "timeout", "stopped", "truncated", "short")
+#: Documents that people write are flat; what is nested deeper is an attack on whoever walks it.
+_DEEPEST = 8
 
 
 @dataclass(frozen=True)
@@ -39,52 +42,128 @@ class RunJson:
 def beside(log: Path, name: str) -> RunJson:
     """The `run.json` in the log's folder, if it speaks of that log."""
     path = log.with_name(NAME)
-    if not path.is_file():
+    if not os.path.lexists(path):
         return RunJson({})
     at = name.rpartition("/")[0] + "/" + NAME
+    if path.exists() and not path.is_file():
+        return RunJson({}, Problem("not_a_file", at))
     try:
-        data = json.loads(path.read_text("utf-8"), parse_constant=_refuse)
+        data = json.loads(path.read_text("utf-8"), parse_constant=_refuse, parse_float=_finite, parse_int=_counted)
     except OSError as error:
         return RunJson({}, Problem("unreadable", at, args={"cause": error.strerror or "cannot be opened"}))
     except json.JSONDecodeError as error:
         return RunJson({}, Problem("run_json_invalid", at, error.lineno, {"cause": error.msg}))
     except (ValueError, RecursionError) as error:
-        return RunJson({}, Problem("run_json_invalid", at, args={"cause": str(error)[:200]}))
-    wrong = _wrong(data)
+        return RunJson({}, Problem("run_json_invalid", at, args={"cause": _short(str(error))}))
+    wrong = next(_wrong(data), "")
     if wrong:
-        return RunJson({}, Problem("run_json_wrong", at, args={"cause": wrong}))
-    files = data.get("files", {})
+        return RunJson({}, Problem("run_json_wrong", at, args={"cause": _short(wrong)}))
+    files = data.get("files") or {}
     return RunJson(data if not files or log.name in files else {})
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON number")
 
 
-def _wrong(data: object) -> str:
-    """What keeps the document from being believed; empty where nothing does."""
+def _finite(printed: str) -> float:
+    if not math.isfinite(value := float(printed)):
+        raise ValueError(f"{printed} is larger than any number")
+    return value
+
+
+def _counted(printed: str) -> int:
+    if len(printed) > 16:
+        raise ValueError(f"a number of {len(printed)} digits is larger than any count")
+    return int(printed)
+
+
+def _wrong(data: Any) -> Iterator[str]:
+    """What keeps the document from being believed, the first first; nothing where nothing does."""
     if not isinstance(data, dict):
-        return "the document is no object"
+        yield "the document is no object"
+        return
+    if _depth(data) > _DEEPEST:
+        yield f"the document is nested more than {_DEEPEST} deep"
+        return
     if data.get("schema") != SCHEMA:
-        return f"`schema` is {data.get('schema')!r}, not {SCHEMA!r}"
-    case = data.get("case")
-    if not isinstance(case, dict):
-        return "`case` is missing"
-    for key, kind in _CASE.items():
-        if key not in case:
-            return f"`case.{key}` is missing"
-        if not isinstance(case[key], kind) or isinstance(case[key], bool) or (kind is int and case[key] < 1):
-            return f"`case.{key}` is {case[key]!r}, not {'a positive whole number' if kind is int else 'a text'}"
-    if case["precision"] not in _PRECISIONS:
-        return f"`case.precision` is {case['precision']!r}, not one of {', '.join(_PRECISIONS)}"
+        yield f"`schema` is {data.get('schema')!r}, not {SCHEMA!r}"
+    if isinstance(data.get("case"), dict):
+        yield from _wrong_case(data["case"])
+    else:
+        yield "`case` is missing"
     if data.get("outcome") not in _OUTCOMES:
-        return f"`outcome` is {data.get('outcome')!r}, not one of {', '.join(_OUTCOMES)}"
-    options = case.get("options", {})
-    if not isinstance(options, dict) or any(isinstance(each, dict | list) for each in options.values()):
-        return "`case.options` is no object of plain values"
-    for key, shape in (("environment", dict), ("argv", list), ("files", dict), ("source", dict)):
-        if not isinstance(data.get(key, shape()), shape):
-            return f"`{key}` is no {'object' if shape is dict else 'list'}"
-    if not all(isinstance(each, dict) for each in data.get("files", {}).values()):
-        return "`files` is no object of objects"
-    return ""
+        yield f"`outcome` is {data.get('outcome')!r}, not one of {', '.join(_OUTCOMES)}"
+    for key, (fits, shape) in _SHAPES.items():
+        if data.get(key) is not None and not fits(data[key]):
+            yield f"`{key}` is no {shape}"
+
+
+def _wrong_case(case: Mapping[str, Any]) -> Iterator[str]:
+    for key in _CASE:
+        if key not in case:
+            yield f"`case.{key}` is missing"
+    for key, value in case.items():
+        if key in NUMBERS and not _is_count(value):
+            yield f"`case.{key}` is {value!r}, not a positive whole number"
+        elif key in _CASE and key not in NUMBERS and not (_is_text(value) and value):
+            yield f"`case.{key}` is {value!r}, not a text"
+        elif key != "options" and not _is_plain(value):
+            yield f"`case.{key}` is no plain value"
+    if case.get("precision") not in _PRECISIONS:
+        yield f"`case.precision` is {case.get('precision')!r}, not one of {', '.join(_PRECISIONS)}"
+    if not _is_object(case.get("options", {}), _is_plain):
+        yield "`case.options` is no object of plain values"
+    nodes, devices = case.get("nodes"), case.get("devices")
+    if isinstance(nodes, int) and isinstance(devices, int) and nodes > 0 and devices % nodes:
+        yield f"`case.devices` is {devices}, which {nodes} nodes cannot share"
+
+
+def _depth(data: Any) -> int:
+    """Levels of a document, without walking down by calls of itself; no deeper than is needed to refuse it."""
+    level, depth = [data], 0
+    while level and depth <= _DEEPEST:
+        inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
+        level, depth = [one for each in inner for one in each], depth + 1
+    return depth
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_plain(value: Any) -> bool:
+    return not isinstance(value, dict | list)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value > 0
+
+
+def _is_object(value: Any, of: Callable[[Any], bool]) -> bool:
+    return isinstance(value, dict) and all(map(of, value.values()))
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("sha256", ""), str)
+
+
+#: What may be missing, but must be of its shape where it is not.
+_SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "suite": (_is_text, "text"),
+    "format": (_is_text, "text"),
+    "start": (_is_text, "text"),
+    "end": (_is_text, "text"),
+    "notes": (_is_text, "text"),
+    "repeat": (_is_count, "positive whole number"),
+    "wall_seconds": (lambda value: type(value) in (int, float), "number"),
+    "argv": (lambda value: isinstance(value, list) and all(map(_is_text, value)), "list of texts"),
+    "environment": (lambda value: isinstance(value, dict), "object"),
+    "environment_variables": (lambda value: _is_object(value, _is_plain), "object of plain values"),
+    "source": (lambda value: _is_object(value, _is_plain), "object of plain values"),
+    "files": (lambda value: _is_object(value, _is_file), "object of objects"),
+}

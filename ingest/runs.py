@@ -57,8 +57,9 @@ def _duplicate(line: dict[str, Any], original: str) -> dict[str, Any]:
 def _unclaimed(log: Log, name: str) -> Problem:
     """Why no session could be made of a log."""
     if len(log.claims) > 1:
-        claimants = ", ".join(f"{each.format.id} (line {each.line})" for each in log.claims)
-        return Problem("two_formats", name, log.claims[1].line, {"formats": claimants})
+        claims = sorted(log.claims, key=lambda each: each.line)
+        claimants = ", ".join(f"{each.format.id} (line {each.line})" for each in claims)
+        return Problem("two_formats", name, claims[1].line, {"formats": claimants})
     if log.noise.binary:
         return Problem("binary", name)
     if log.noise.cut_lines:
@@ -149,7 +150,7 @@ def _problems_of_file(given: Input, run_json: RunJson, said: dict[str, Any] | No
     """What is wrong with a log as a file; it holds for all its sessions and is said once."""
     problems = [run_json.problem] if run_json.problem else []
     problems += _changed(given, run_json)
-    if said is None and not run_json.present and layout.name != OWN:
+    if said is None and not run_json.present and not run_json.problem and layout.name != OWN:
         problems.append(Problem("unmatched_name", given.name, args={"layout": layout.name}))
     return problems
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import stat
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -127,8 +128,12 @@ def _hashes(inputs: Sequence[Input], known: Mapping[str, list[Any]]) -> dict[str
         for path in (each.path, each.path.with_name(RUN_JSON)):
             stamp = _stamp(path)
             before = known.get(str(path.absolute()))
-            if stamp and str(path.absolute()) not in found:
-                found[str(path.absolute())] = before if before and before[:3] == stamp else [*stamp, _hash(path)]
+            if not stamp or str(path.absolute()) in found:
+                continue
+            digest = before[3] if before and before[:3] == stamp else _hash(path)
+            # One that cannot be read now may be later, with the same time and size: permissions change neither.
+            if digest:
+                found[str(path.absolute())] = [*stamp, digest]
     return found
 
 
@@ -137,7 +142,8 @@ def _stamp(path: Path) -> list[int] | None:
         at = path.stat()
     except OSError:
         return None
-    return [at.st_size, at.st_mtime_ns, at.st_ino]
+    # A pipe would be waited for without end.
+    return [at.st_size, at.st_mtime_ns, at.st_ino] if stat.S_ISREG(at.st_mode) else None
 
 
 def _hash(path: Path) -> str:

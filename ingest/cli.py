@@ -163,9 +163,11 @@ def _site_memory(memory: Path) -> Path:
 
 
 def _problems(found: Found, collected: Ledger) -> list[Problem]:
+    """Every problem once, though several sessions of a log, or several logs beside one run.json, may have met it."""
     from ingest.problems import of
 
-    return [*found.problems, *(of(each) for line in collected.lines for each in line["problems"])]
+    met = [*found.problems, *(of(each) for line in collected.lines for each in line["problems"])]
+    return list({json.dumps(each.as_dict(), sort_keys=True): each for each in met}.values())
 
 
 def _report_problems(problems: Sequence[Problem]) -> None:

@@ -35,9 +35,9 @@ def of(entry: Mapping[str, Any]) -> Problem:
 
 
 def said(problem: Problem) -> str:
-    """`path:line: what, and why`, in English, for the terminal; control characters of names are shown, not obeyed."""
+    """`path:line: what, and why`, one line in English; control characters of names are shown, not obeyed."""
     where = f"{problem.path}:{problem.line}" if problem.line else problem.path
-    return printable(f"{where}: {_words().text('en', f'problem.{problem.code}', **problem.args)}")
+    return printable(f"{where}: {_words().text('en', f'problem.{problem.code}', **problem.args)}").replace("\n", "\\n")
 
 
 @cache

@@ -102,7 +102,7 @@ def _below(
         path = folder / entry.name
         if entry.name.startswith(".") or entry.name == "__pycache__":
             continue
-        if entry.is_dir():
+        if path.is_dir():  # of a link to itself, os.DirEntry.is_dir raises
             yield from _below(path, root, label, above | {(at.st_dev, at.st_ino)}, problems)
         elif _may_be_log(path):
             yield from _regular(path, _input(path, root, label).name, problems)

@@ -31,8 +31,8 @@ COLUMNS = frozenset(
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
 
 #: What must follow a number that ends its line: white space, or the end of a file that was not ended with a newline, if
-#: so many digits stand there that a cut could only have taken meaningless ones.
-ENDED = rb"(?=\s|(?<=\d{6})\Z)"
+#: so many decimals stand there that a cut could only have taken meaningless ones.
+ENDED = rb"(?=\s|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(6, 18))
 
 #: A DLLogger stamp.
 DLLOGGER_CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "

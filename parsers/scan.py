@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import re
 import stat
+import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -95,7 +96,7 @@ def chunks(path: Path, noise: Noise, size: int = CHUNK) -> Iterator[Chunk]:
     try:
         with open_log(path) as stream:
             yield from clean(_whole_lines(stream, size, noise), noise)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ScanError("unreadable", cause=getattr(error, "strerror", None) or str(error)) from None
 
 
@@ -137,7 +138,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         tags: tuple[tuple[int, int], ...] = ()
         if b"\x00" in text:
             noise.nul_bytes += text.count(b"\x00")
-            noise.binary |= noise.nul_bytes > 16 + (offset + len(text)) // 100
+            noise.binary |= noise.nul_bytes > 16 + (offset + len(text)) // 1000
             text = text.replace(b"\x00", b"")
         if b"\x1b" in text:
             text = _ANSI.sub(b"", text)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_logs import run_json
+from made_logs import run_json, seg
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared"
@@ -72,3 +72,18 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below a folder with its bytes."""
     return {name: data for name, (data, _) in snapshot(folder).items()}
+
+
+def make_tree(root: Path) -> Path:
+    """Two cases of one model with two repeats each, and one run of another model."""
+    for batch in (2, 4):
+        for repeat in (1, 2):
+            speeds = [batch * 1.0] * 2 + [batch * (5.0 + 0.1 * repeat + 0.01 * i) for i in range(10)]
+            write_run(
+                root,
+                f"seg/paddleseg/bs{batch}/{repeat}",
+                seg(speeds, batch=batch),
+                run=run_json(batch_size=batch, repeat=repeat),
+            )
+    write_run(root, "seg/paddleseg/fast/1", seg([9.0] * 6, batch=3), run=run_json(model="FastSCNN", batch_size=3))
+    return root

@@ -1,0 +1,580 @@
+"""Input that is broken or hostile: one clear problem with its path, everything else published, nothing lost."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import (
+    clas_dygraph,
+    clas_static,
+    mxnet_speed,
+    nlp_bert,
+    oneflow_resnet50,
+    pytorch_bert,
+    pytorch_resnet50,
+    run_json,
+    seg,
+    tensorflow_resnet50,
+)
+from made_trees import ROOT, Called, contents, make_tree, write_run
+
+import parsers.scan
+from ingest.cli import main
+
+Ingest = Callable[..., Called]
+SPEEDS = [4.0, 20.0, 21.0, 22.0, 23.0, 24.0]
+GOOD = 5
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A good tree in `logs`, and the site made of it in `docs`."""
+    top = tmp_path_factory.mktemp("published")
+    make_tree(top / "logs")
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert main([str(top / "logs"), "--out", str(top / "docs")]) == 0
+    return top
+
+
+@pytest.fixture
+def tree(published: Path, tmp_path: Path) -> Path:
+    """The good tree, with its site beside it as an earlier call left it."""
+    shutil.copytree(published, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "logs"
+
+
+def broken(tree: Path, ingest: Ingest, add: Callable[[Path], object]) -> tuple[Called, Path]:
+    """Add something bad to the good tree and publish again: what was good must stay as it was."""
+    out = tree.parent / "docs"
+    before = contents(out / "data" / "runs")
+    add(tree)
+    called = ingest(tree, "--out", out, "--json")
+    after = contents(out / "data" / "runs")
+    assert {name: after[name] for name in before} == before
+    assert sum(each["published"] for each in called.lines if each["path"].startswith("logs/seg/paddleseg/")) == GOOD
+    return called, out
+
+
+def one_problem(called: Called, where: str, *words: str) -> None:
+    """Exactly one line on stderr, beginning with the path, and exit 1."""
+    assert called.code == 1, called.err
+    assert len(called.problems) == 1, called.err
+    assert called.problems[0].startswith(f"{where}: "), called.err
+    assert len(called.problems[0]) > len(where) + 20
+    for word in words:
+        assert word in called.problems[0]
+
+
+def at(name: str, data: bytes) -> Callable[[Path], object]:
+    def add(tree: Path) -> None:
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    return add
+
+
+SEG = "".join(f"{each}\n" for each in seg(SPEEDS)).encode()
+STATIC = "".join(f"{each}\n" for each in clas_static([(0, 10 * i, 20.0) for i in range(1, 6)])).encode()
+
+FILES: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "empty"),
+    "only a newline": (b"\n", "not understood"),
+    "only spaces": (b" \r\n\t\x00 ", "not understood"),
+    "binary": (bytes(range(256)) * 300, "binary"),
+    "binary that begins like a log": (SEG[:150] + b"\x00\x01\x02\xff" * 5000, "binary"),
+    "prose": (b"Dear diary, ips: 127.0.0.1 samples/sec\n" * 50, "not understood"),
+    "prose in Chinese": ("训练日志，没有一行可以识别。\n".encode() * 50, "not understood"),
+    "invalid UTF-8 only": (b"\xff\xfe\xc3\x28\n" * 100, "not understood"),
+    "two formats": (SEG + STATIC, "more than one format"),
+    "two formats on one line": (SEG[:-1] + b" " + STATIC, "more than one format"),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_file_that_is_no_log(tree: Path, ingest: Ingest, what: str) -> None:
+    data, word = FILES[what]
+    called, _ = broken(tree, ingest, at("bad/one.log", data))
+    second = {"two formats": ":7", "two formats on one line": ":6"}
+    one_problem(called, f"logs/bad/one.log{second.get(what, '')}", word)
+    assert len(called.lines) == GOOD + 1
+
+
+@pytest.mark.parametrize("data", [b"", b"\x1f\x8b", SEG, b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03" + b"x" * 200])
+def test_a_gzip_that_is_none(tree: Path, ingest: Ingest, data: bytes) -> None:
+    called, _ = broken(tree, ingest, at("bad/one.log.gz", data))
+    one_problem(called, "logs/bad/one.log.gz")
+
+
+def test_a_gzip_that_was_cut(tree: Path, ingest: Ingest) -> None:
+    import gzip
+
+    whole = gzip.compress(SEG * 400)
+    called, _ = broken(tree, ingest, at("bad/one.log.gz", whole[: len(whole) // 2]))
+    one_problem(called, "logs/bad/one.log.gz")
+
+
+def test_a_folder_without_logs(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    (tmp_path / "nothing" / "below").mkdir(parents=True)
+    (tmp_path / "nothing" / "README.md").write_text("no log")
+    out = tmp_path / "docs"
+    called = ingest(tree, tmp_path / "nothing", "--out", out)
+    one_problem(called, "nothing", "no logs")
+    alone = ingest(tmp_path / "nothing", "--out", tmp_path / "other")
+    assert alone.code == 2
+    assert not (tmp_path / "other").exists()
+    assert alone.problems[0].startswith("nothing: ")
+
+
+def good_run(log: bytes | Sequence[str], run: dict[str, Any] | None = None) -> Callable[[Path], object]:
+    return lambda tree: write_run(tree, "bad/paddleseg/x/1", log, run=run)
+
+
+def line_of(called: Called, below: str = "bad/") -> dict[str, Any]:
+    (found,) = (each for each in called.lines if f"/{below}" in each["path"])
+    return found
+
+
+NOISE = {
+    "NUL bytes inside a metric line": SEG.replace(b"ips: 2", b"ips: \x002\x00"),
+    "NUL bytes between lines": SEG.replace(b"\n", b"\n\x00\x00"),
+    "ANSI colours": SEG.replace(b"[TRAIN]", b"\x1b[32m[TRAIN]\x1b[0m").replace(b"ips: ", b"\x1b[1;31mips: \x1b[0m"),
+    "a terminal's title": SEG.replace(b"[TRAIN]", b"\x1b]0;training\x07[TRAIN]"),
+    "bars with carriage returns": SEG.replace(b"2026", b" 10%|#   | 1/9\r 20%|##  | 2/9\r2026"),
+    "bars with backspaces": SEG.replace(b"2026", b"10%\x08\x08\x082026"),
+    "Windows newlines": SEG.replace(b"\n", b"\r\n"),
+    "invalid UTF-8 around": SEG.replace(b"\n", b"\xff\xc3\x28\n\xe4\xbd\n"),
+    "no final newline": SEG[:-1],
+    "a byte order mark": b"\xef\xbb\xbf" + SEG,
+    "bars in blocks": SEG.replace(b"2026", "进度 █████▌ 50%\r".encode() + b"2026"),
+}
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_noise_of_transport_changes_no_figure(tree: Path, ingest: Ingest, noise: str) -> None:
+    good_run(NOISE[noise])(tree)
+    called = ingest(tree, "--json")
+    assert (called.code, called.err) == (0, "")
+    line = line_of(called)
+    assert line["observations"] == len(SPEEDS)
+    assert line["figures"]["mean"]["value"] == 22.0
+    assert line["figures"]["median"]["value"] == 22.0
+
+
+CUT: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "paddle.seg": (seg(SPEEDS), {}),
+    "paddle.clas_static": (clas_static([(0, 10 * i, 100.0 + i) for i in range(1, 7)], batch=4), {}),
+    "paddle.clas_dygraph": (clas_dygraph([(1, 10 * i, 100.0 + i) for i in range(1, 7)], batch=4), {}),
+    "paddle.nlp_bert": (nlp_bert([(10 * i, 100.0 + i) for i in range(1, 7)], batch=4), {}),
+    "ngc.tensorflow_resnet50": (tensorflow_resnet50([(i, 1200.123456789 + i) for i in range(200, 206)]), {}),
+    "a million a second": (tensorflow_resnet50([(i, 1234567.123456789 + i) for i in range(200, 206)]), {}),
+    "ngc.pytorch_resnet50": (pytorch_resnet50([(i, 100.0 + i) for i in range(1, 7)]), {}),
+    "ngc.pytorch_bert": (pytorch_bert([(i, 2.5 * i) for i in range(1, 9)]), {"accumulation": 8}),
+    "ngc.mxnet_resnet50_speed": (mxnet_speed([(0, i, 100.123456 + i) for i in range(20)]), {}),
+    "dlperf.oneflow_resnet50": (
+        oneflow_resnet50([(20 * i, 100.0 + i, 1795163766.5 + i) for i in range(1, 7)], batch=4, devices=1, nodes=1),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("printer", CUT)
+def test_a_log_cut_inside_a_line(tmp_path: Path, ingest: Ingest, printer: str) -> None:
+    """Whichever byte the cut falls on, the last record counts as printed or not at all; a digit is never lost."""
+    lines, facts = CUT[printer]
+    run = run_json(framework="x", model="ResNet-50 v1.5")
+    run["case"] |= facts
+    whole, last = "".join(f"{each}\n" for each in lines), lines[-1]
+    begin = len(whole) - len(last) - 1
+    cuts = sorted({*range(1, len(last) + 1, max(1, len(last) // 40)), *range(len(last) - 30, len(last) + 1)})
+    assert len(cuts) >= 40
+    root = tmp_path / "logs"
+    for cut in cuts:
+        write_run(root, f"a/b/cut{cut}/1", whole[: begin + cut].encode(), run=run)
+    write_run(root, "a/b/prefix/1", whole[:begin], run=run)
+    write_run(root, "a/b/whole/1", whole, run=run)
+    called = ingest(root, "--json")
+    found = {each["path"].split("/")[-3]: each for each in called.lines}
+    full, prefix = found["whole"], found["prefix"]
+    assert full["problems"] == prefix["problems"] == []
+    assert full["observations"] == prefix["observations"] + 1
+    at_line = len(lines)
+    seen, lost = {True: 0, False: 0}, 0
+    for cut in cuts:
+        line = found[f"cut{cut}"]
+        complete = line["observations"] == full["observations"]
+        seen[complete] += 1
+        like = full if complete else prefix
+        for rule in ("sustained", "mean", "median"):
+            assert line["figures"][rule]["value"] == pytest.approx(like["figures"][rule]["value"], rel=1e-8), cut
+        codes = [(each["code"], each["line"]) for each in line["problems"]]
+        if cut > (len("[1,0]<stderr>:") if last.startswith("[1,0]<") else 0):  # of a bare tag no record was lost
+            assert codes == ([] if complete else [("cut_line", at_line)]), cut
+        lost += len(codes)
+        assert line["published"]
+    assert seen[False] > 10
+    assert called.code == 1
+    assert len(called.problems) == lost
+    assert all(f"/train.log:{at_line}: " in each for each in called.problems)
+
+
+IMPOSSIBLE = ("nan", "inf", "-inf", "-NaN", "-1.0000", "0.0000", "1.2.3", "1e999", "infinity")
+
+
+@pytest.mark.parametrize("printed", IMPOSSIBLE)
+def test_figures_that_cannot_be(tree: Path, ingest: Ingest, printed: str) -> None:
+    called, out = broken(tree, ingest, good_run(seg([4.0, 20.0, printed, 22.0, printed])))
+    if printed == "infinity":
+        # No printer writes this word; its line is no record, and the rest stays.
+        assert line_of(called)["observations"] == 3
+        return
+    one_problem(called, "logs/bad/paddleseg/x/1/train.log:3", "2 figures")
+    line = line_of(called)
+    assert not line["published"]
+    assert line["observations"] == 5
+    assert line["figures"]["sustained"]["value"] is None
+    assert "NaN" not in (out / "data" / "runs" / "bad-paddleseg-x.jsonl").read_text()
+
+
+def test_a_clock_that_runs_back(tree: Path, ingest: Ingest) -> None:
+    """Two lines swapped, as a job across the end of summer time prints them."""
+    lines = pytorch_bert([(1, 0.0), (2, 2.0), (3, 1.0), (4, 3.0)])
+    run = run_json(model="BERT-base", framework="NGC PyTorch")
+    run["case"]["accumulation"] = 8
+    called, _ = broken(tree, ingest, good_run(lines, run))
+    one_problem(called, "logs/bad/paddleseg/x/1/train.log:3")
+
+
+def nested(depth: int) -> bytes:
+    good = json.dumps(run_json())
+    return (good[:-1] + ', "environment": ' + '{"a":' * depth + "1" + "}" * depth + "}").encode()
+
+
+RUN_JSON: dict[str, bytes | dict[str, Any]] = {
+    "no JSON": b"{'schema': 1}",
+    "nothing": b"",
+    "cut": json.dumps(run_json()).encode()[:60],
+    "a list": b"[1, 2]",
+    "a number": b"5",
+    "no UTF-8": b'{"schema": "\xff\xfe"}',
+    "UTF-16": json.dumps(run_json()).encode("utf-16"),
+    "NaN inside": json.dumps(run_json(wall_seconds=float("nan"))).encode(),
+    "infinite": b'{"wall_seconds": 1e999, ' + json.dumps(run_json()).encode()[1:],
+    "huge number": b'{"wall_seconds": ' + b"9" * 5000 + b", " + json.dumps(run_json()).encode()[1:],
+    "nested to the limit": nested(300),
+    "nested deeper": nested(480),
+    "nested beyond": nested(900),
+    "nested without end": b"[" * 200_000,
+    "another schema": run_json() | {"schema": "perfledger.run/2"},
+    "no schema": {key: value for key, value in run_json().items() if key != "schema"},
+    "no case": {key: value for key, value in run_json().items() if key != "case"},
+    "no outcome": {key: value for key, value in run_json().items() if key != "outcome"},
+    "unknown outcome": run_json(outcome="wonderful"),
+    "outcome is a list": run_json(outcome=["completed"]),
+    "precision is a list": run_json(precision=["fp32"]),  # type: ignore[arg-type]
+    "devices is a text": run_json(devices="1"),  # type: ignore[arg-type]
+    "devices is a bool": run_json(devices=True),
+    "devices is a float": run_json(devices=1.0),  # type: ignore[arg-type]
+    "no devices at all": run_json(devices=0),
+    "negative nodes": run_json(nodes=-1),
+    "more devices than atoms": run_json(devices=10**400),
+    "more nodes than devices": run_json(nodes=2, devices=1),
+    "model is empty": run_json(model=""),
+    "model is null": run_json(model=None),  # type: ignore[arg-type]
+    "options hold a list": run_json(options={"threads": [1]}),
+    "options are a list": run_json() | {"case": run_json()["case"] | {"options": ["x"]}},
+    "accumulation is a text": run_json() | {"case": run_json()["case"] | {"accumulation": "x"}},
+    "environment is a text": run_json(environment="x"),
+    "argv is a text": run_json(argv="python train.py"),
+    "argv holds an object": run_json(argv=["python", {"a": 1}]),
+    "files are a list": run_json(files=["train.log"]),
+    "a file is a text": run_json(files={"train.log": "x"}),
+    "a hash is a number": run_json(files={"train.log": {"sha256": 5}}),
+    "repeat is an object": run_json(repeat={"a": 1}),
+    "repeat is a text": run_json(repeat="first"),
+    "start is a number": run_json(start=5),
+    "wall time is a text": run_json(wall_seconds="long"),
+    "notes are a list": run_json(notes=["x"]),
+    "format is a list": run_json(format=["paddle.seg"]),
+    "source is a text": run_json(source="x"),
+    "source holds a list": run_json(source={"commit": ["x"]}),
+}
+for _missing in ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision"):
+    _case = {key: value for key, value in run_json()["case"].items() if key != _missing}
+    RUN_JSON[f"no {_missing}"] = run_json() | {"case": _case}
+
+
+@pytest.mark.parametrize("what", RUN_JSON)
+def test_a_run_json_that_cannot_be_believed(tree: Path, ingest: Ingest, what: str) -> None:
+    document = RUN_JSON[what]
+    write_run(tree, "bad/paddleseg/x/1", SEG, run=document)  # type: ignore[arg-type]
+    called = ingest(tree, "--json")
+    assert sum(each["published"] for each in called.lines) == GOOD
+    one_problem_in(called, "logs/bad/paddleseg/x/1/run.json")
+    line = line_of(called)
+    assert not line["published"]
+    assert "model" not in line["case"]
+    assert len(called.problems[0]) < 500
+
+
+def one_problem_in(called: Called, path: str) -> None:
+    """As `one_problem`, with any line number."""
+    assert called.code == 1, called.err
+    assert len(called.problems) == 1, called.err
+    assert called.problems[0].startswith((f"{path}: ", f"{path}:1: ")), called.err
+
+
+def test_one_run_json_beside_two_logs_is_one_problem(tree: Path, ingest: Ingest) -> None:
+    def add(tree: Path) -> None:
+        write_run(tree, "bad/paddleseg/x/1", SEG, run=b"{")
+        (tree / "bad/paddleseg/x/1/second.log").write_bytes(SEG.replace(b"ips: 4", b"ips: 5"))
+
+    called, _ = broken(tree, ingest, add)
+    one_problem_in(called, "logs/bad/paddleseg/x/1/run.json")
+
+
+def test_a_log_that_is_not_the_one_beside_run_json(tree: Path, ingest: Ingest) -> None:
+    called, _ = broken(tree, ingest, good_run(SEG, run_json(files={"train.log": {"sha256": "0" * 64}})))
+    one_problem(called, "logs/bad/paddleseg/x/1/train.log", "SHA-256")
+    assert not line_of(called)["published"]
+
+
+def test_a_log_of_another_format_than_run_json_says(tree: Path, ingest: Ingest) -> None:
+    called, _ = broken(tree, ingest, good_run(SEG, run_json(format="ngc.pytorch_bert")))
+    one_problem(called, "logs/bad/paddleseg/x/1/train.log", "ngc.pytorch_bert", "paddle.seg")
+
+
+def test_a_batch_size_that_the_speeds_belie(tree: Path, ingest: Ingest) -> None:
+    called, _ = broken(tree, ingest, good_run(seg(SPEEDS, batch=8), run_json(batch_size=4)))
+    one_problem(called, "logs/bad/paddleseg/x/1/train.log:1", "8", "4 is stated")
+
+
+def test_a_link_that_leads_back(tree: Path, ingest: Ingest) -> None:
+    called, _ = broken(tree, ingest, lambda tree: (tree / "seg" / "again").symlink_to(tree))
+    one_problem(called, "logs/seg/again", "link")
+    assert len(called.lines) == GOOD
+
+
+def test_a_link_to_itself(tree: Path, ingest: Ingest) -> None:
+    called, _ = broken(tree, ingest, lambda tree: (tree / "self.log").symlink_to("self.log"))
+    one_problem(called, "logs/self.log")
+
+
+def test_a_link_to_nowhere(tree: Path, ingest: Ingest) -> None:
+    called, _ = broken(tree, ingest, lambda tree: (tree / "gone.log").symlink_to("/nowhere/at/all.log"))
+    one_problem(called, "logs/gone.log", "No such file")
+
+
+def test_links_to_good_logs_are_followed(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    elsewhere = write_run(tmp_path / "elsewhere", "x/1", seg([3.0, 7.0, 7.0], batch=7), run=run_json(batch_size=7))
+    called, _ = broken(tree, ingest, lambda tree: (tree / "linked").symlink_to(elsewhere.parent.parent))
+    assert (called.code, len(called.lines)) == (0, GOOD + 1)
+
+
+@pytest.mark.parametrize("name", ["pipe.log", "seg/paddleseg/bs2/3/train.log", "seg/paddleseg/bs2/1/run.json"])
+def test_a_fifo_is_not_opened(tree: Path, ingest: Ingest, name: str) -> None:
+    def add(tree: Path) -> None:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).unlink(missing_ok=True)
+        os.mkfifo(tree / name)
+
+    out = tree.parent / "docs"
+    add(tree)
+    one_problem(ingest(tree, "--out", out, "--json"), f"logs/{name}", "pipe")
+
+
+def test_a_fifo_given_by_name(tmp_path: Path, ingest: Ingest) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    called = ingest(tmp_path / "pipe", "--out", tmp_path / "docs")
+    assert called.code in (1, 2)
+    assert called.problems[0].startswith("pipe: ")
+
+
+def test_a_socket(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    monkeypatch.chdir(tree)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket.log")
+        called = ingest(tree, "--json")
+    one_problem(called, "logs/socket.log")
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, refused: Path) -> None:
+    """Make one path unreadable, also where the tests run as root."""
+    real_open, real_scandir = Path.open, os.scandir
+
+    def opened(self: Path, *args: Any, **kwargs: Any) -> Any:
+        if self == refused and "r" in (args[0] if args else kwargs.get("mode", "r")):
+            raise PermissionError(13, "Permission denied", str(self))
+        return real_open(self, *args, **kwargs)
+
+    def scanned(path: Any = ".") -> Any:
+        if Path(path) == refused:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real_scandir(path)
+
+    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(os, "scandir", scanned)
+
+
+def test_an_unreadable_file(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse(monkeypatch, tree / "bad/one.log")
+    called, _ = broken(tree, ingest, at("bad/one.log", SEG))
+    one_problem(called, "logs/bad/one.log", "Permission denied")
+
+
+def test_an_unreadable_file_without_monkeys(tree: Path, ingest: Ingest) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads every file")
+
+    def add(tree: Path) -> None:
+        at("bad/one.log", SEG)(tree)
+        (tree / "bad/one.log").chmod(0)
+
+    one_problem(broken(tree, ingest, add)[0], "logs/bad/one.log", "Permission denied")
+
+
+def test_an_unreadable_folder(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse(monkeypatch, tree / "closed")
+    called, _ = broken(tree, ingest, at("closed/one.log", SEG))
+    one_problem(called, "logs/closed", "Permission denied")
+
+
+def test_an_unreadable_run_json(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse(monkeypatch, tree / "bad/paddleseg/x/1/run.json")
+    called, _ = broken(tree, ingest, good_run(SEG))
+    one_problem(called, "logs/bad/paddleseg/x/1/run.json", "Permission denied")
+    assert not line_of(called)["published"]
+
+
+def test_a_log_that_becomes_unreadable_keeps_its_figure(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an earlier call read of it stays in the ledger, with the problem beside it."""
+    out, log = tree.parent / "docs", tree / "seg/paddleseg/bs2/1/train.log"
+    assert ingest(tree, "--out", out).code == 0
+    os.utime(log, (1, 1))
+    refuse(monkeypatch, log)
+    called = ingest(tree, "--out", out, "--json")
+    one_problem(called, "logs/seg/paddleseg/bs2/1/train.log", "Permission denied")
+    kept = next(each for each in called.lines if each["path"].endswith("bs2/1/train.log"))
+    assert kept["figures"]["mean"]["value"] > 0
+    monkeypatch.undo()
+    assert ingest(tree, "--out", out).code == 0
+
+
+def test_a_file_that_vanishes_between_finding_and_reading(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = parsers.scan.check
+    gone = tree / "seg/paddleseg/bs2/1/train.log"
+
+    def vanished(path: Path) -> None:
+        if path == gone:
+            gone.unlink(missing_ok=True)
+        real(path)
+
+    monkeypatch.setattr(parsers.scan, "check", vanished)
+    one_problem(ingest(tree, "--json"), "logs/seg/paddleseg/bs2/1/train.log")
+
+
+LONG = {
+    "one letter": (b"x", "8 MiB"),
+    "a record without its end": (SEG.splitlines()[0][:60].replace(b"\n", b" "), "8 MiB"),
+    "NUL bytes": (b"\x00", "binary"),
+    "carriage returns": (b"10%|#   |\r", "8 MiB"),
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_a_line_of_200_megabytes(tmp_path: Path, what: str) -> None:
+    """In a process of its own, whose memory must not grow with the line."""
+    piece, word = LONG[what]
+    root = tmp_path / "logs"
+    write_run(root, "good/paddleseg/x/1", SEG)
+    path = root / "long.log"
+    block = (piece * ((1 << 20) // len(piece) + 1))[: 1 << 20]
+    with path.open("wb") as stream:
+        for _ in range(200):
+            stream.write(block)
+    begin = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", root, "--json"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    seconds = time.perf_counter() - begin
+    path.unlink()
+    assert done.returncode == 1, done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("logs/long.log")
+    assert word in done.stderr
+    assert seconds < 15
+    peak_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert peak_kib < 250 * 1024
+
+
+NAMES = {
+    "a newline": b"new\nline.log",
+    "an escape sequence": b"\x1b[2Jclear.log",
+    "no UTF-8": b"caf\xe9 \xff.log",
+    "markup": b"<script>alert(1)<script>.log",
+    "a table's edge": b"a|b`c`{{ 7*7 }}](javascript:alert(1)).log",
+    "a bidirectional override": "a\u202eb.log".encode(),
+    "blanks": b"  two words .log",
+    "dots": b"...log...",
+    "very long": b"x" * 240 + b".log",
+    "only a hash sign": b"#",
+    "an option": b"--strict",
+}
+
+
+@pytest.mark.parametrize("what", NAMES)
+@pytest.mark.parametrize("good", [True, False], ids=["a log", "no log"])
+def test_names_of_files(tree: Path, ingest: Ingest, what: str, good: bool) -> None:
+    name = NAMES[what]
+
+    def add(tree: Path) -> None:
+        (tree / "named").mkdir()
+        (tree / "named" / os.fsdecode(name)).write_bytes(SEG if good else b"nothing\n")
+        if good:
+            (tree / "named" / "run.json").write_text(json.dumps(run_json()))
+
+    if name.startswith(b"."):
+        return
+    called, out = broken(tree, ingest, add)
+    assert called.code == (0 if good else 1), called.err
+    assert len(called.problems) == (0 if good else 1), called.err
+    assert all(each.isprintable() for each in called.problems)
+    assert all(each.startswith("logs/named/") for each in called.problems)
+    line = line_of(called, "named/")
+    assert line["published"] is good
+    json.dumps(line).encode()
+    assert all(path.name.isprintable() and path.name.isascii() for path in out.rglob("*"))
+
+
+def test_all_of_them_at_once(tree: Path, ingest: Ingest) -> None:
+    """Every bad file in one tree: as many problems as bad files, and the good ones published."""
+
+    def add(tree: Path) -> None:
+        for index, (data, _) in enumerate(FILES.values()):
+            at(f"bad/{index}.log", data + (b"" if not data else b"#%d" % index))(tree)
+        for index, document in enumerate(RUN_JSON.values()):
+            write_run(tree, f"worse/paddleseg/{index}/1", SEG + b"#%d\n" % index, run=document)  # type: ignore[arg-type]
+        os.mkfifo(tree / "pipe.log")
+        (tree / "gone.log").symlink_to("/nowhere")
+
+    called, _ = broken(tree, ingest, add)
+    assert called.code == 1
+    assert len(called.problems) == len(FILES) + len(RUN_JSON) + 2, called.err

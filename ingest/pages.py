@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ingest import words as words_module
+from ingest.files import write_if_changed
 from ingest.site_charts import Chart, of_run, of_suite
 from ingest.site_model import Run, Site, Suite, has_page, suites
 from ingest.site_pages import Page, pages
@@ -74,7 +74,7 @@ def build(
     built, entries = _written(targets, out, manifest)
     now = Manifest(entries, names)
     if now != manifest:
-        _write(cache, json.dumps({"targets": entries, "names": names}, sort_keys=True).encode())
+        write_if_changed(cache, json.dumps({"targets": entries, "names": names}, sort_keys=True).encode())
     return built
 
 
@@ -92,11 +92,12 @@ def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[T
     """Every file the site is made of, none of them rendered yet; and the names of the suites' charts."""
     found = [_page_target(words, language, page) for page in pages(site) for language in LANGUAGES]
     found += _run_charts(site, words) + _assets()
-    known = {suite.id: _suite_charts(site, suite, names.get(suite.id)) for suite in site.shown}
+    known: dict[str, Any] = {}
     for suite in site.shown:
+        drawn = functools.cache(functools.partial(_by_name, site, suite))
+        known[suite.id] = _suite_charts(site, suite, names.get(suite.id), drawn)
         for name in known[suite.id]["names"]:
-            chart = functools.partial(_suite_chart, site, suite, name)
-            found += _chart_targets(words, name, known[suite.id]["key"], chart)
+            found += _chart_targets(words, name, known[suite.id]["key"], functools.partial(_named, drawn, name))
     return found, known
 
 
@@ -118,16 +119,20 @@ def _run_charts(site: Site, words: Words) -> list[Target]:
     return found
 
 
-def _suite_charts(site: Site, suite: Suite, known: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _suite_charts(
+    site: Site, suite: Suite, known: Mapping[str, Any] | None, drawn: Callable[[], Mapping[str, Chart]]
+) -> Mapping[str, Any]:
     """The names of a suite's charts. They follow from its results, which are costly: so they are kept by key."""
     key = _hash([_chart_code(), *(site.digests[str(run["id"])] for run in site.runs_of(suite))])
-    if known and known["key"] == key:
-        return known
-    return {"key": key, "names": [chart.name for chart in of_suite(site, suite)]}
+    return known if known and known["key"] == key else {"key": key, "names": list(drawn())}
 
 
-def _suite_chart(site: Site, suite: Suite, name: str) -> Chart:
-    return next(chart for chart in of_suite(site, suite) if chart.name == name)
+def _by_name(site: Site, suite: Suite) -> Mapping[str, Chart]:
+    return {chart.name: chart for chart in of_suite(site, suite)}
+
+
+def _named(drawn: Callable[[], Mapping[str, Chart]], name: str) -> Chart:
+    return drawn()[name]
 
 
 def _same(chart: Chart) -> Chart:
@@ -169,7 +174,7 @@ def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[
         path = out / target.path
         if not _fresh(target, path, manifest.targets.get(target.path)):
             content = target.render()
-            (written if _write(path, content) else unchanged).append(target.path)
+            (written if write_if_changed(path, content) else unchanged).append(target.path)
             entries[target.path] = _entry(target, path, content)
         else:
             unchanged.append(target.path)
@@ -213,20 +218,6 @@ def _entry(target: Target, path: Path, content: bytes) -> Mapping[str, Any]:
     state = path.stat()
     sha256 = hashlib.sha256(content).hexdigest()
     return {"key": target.key, "sha256": sha256, "size": state.st_size, "time": state.st_mtime_ns}
-
-
-def _write(path: Path, content: bytes) -> bool:
-    """Writes a whole file or none, and only where the bytes differ; says whether it did."""
-    if _read(path) == content:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return True
 
 
 def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest) -> list[str]:

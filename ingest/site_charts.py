@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -81,9 +82,10 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
     if not rows:
         return None
     groups = sorted({suite.row_key(row) for row in rows})
+    labels = _labels(suite, rows)
     series = []
-    for label in _labels(suite, rows):
-        by_group = {suite.row_key(row): row for row in rows if _label(suite, rows, row) == label}
+    for label in ordered(set(labels), suite.frameworks):
+        by_group = {suite.row_key(row): row for row, mine in zip(rows, labels, strict=True) if mine == label}
         chosen = [by_group.get(each) for each in groups]
         series.append(
             charts.Series(
@@ -92,9 +94,9 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
         )
     data = charts.Bars(tuple(_group_label(each) for each in groups), tuple(series), rows[0].unit)
     values = tuple(
-        phrase("chart.value_of", name=_shown(_label(suite, rows, row)), group=_group_label(suite.row_key(row)),
+        phrase("chart.value_of", name=_shown(label), group=_group_label(suite.row_key(row)),
                value=f"{numbers.figure(row.value, row.spread)} {row.unit}")
-        for row in rows
+        for row, label in zip(rows, labels, strict=True)
     )  # fmt: skip
     title = phrase("chart.bars_title", **about)
     return Chart(f"{name}-throughput", lambda: charts.bars(data), title, "chart.bars_text", values)
@@ -106,8 +108,8 @@ def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, T
         return None
     lines: dict[str, dict[int, float]] = {}
     several = len({row.batch_size for row in rows}) > 1
-    for row in rows:
-        label = _label(suite, rows, row) + (f" ({row.batch_size})" if several else "")
+    for row, mine in zip(rows, _labels(suite, rows), strict=True):
+        label = mine + (f" ({row.batch_size})" if several else "")
         lines.setdefault(label, {})[row.devices or 1] = row.speedup or 1.0
     series = tuple((label, tuple(sorted(points)), tuple(points[each] for each in sorted(points)))
                    for label, points in sorted(lines.items()) if max(points) > 1)  # fmt: skip
@@ -121,18 +123,16 @@ def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, T
 
 
 def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
-    return ordered({_label(suite, rows, row) for row in rows}, suite.frameworks)
-
-
-def _label(suite: Suite, rows: Sequence[Row], row: Row) -> str:
-    """Framework, and what else tells its bars apart."""
-    parts = [row.framework or "@unknown@"]
-    if len({each.precision for each in rows}) > 1:
-        parts.append((row.precision or "").upper())
-    mine = [each for each in rows if (each.framework, each.precision) == (row.framework, row.precision)]
-    if len(mine) > len({suite.row_key(each) for each in mine}):
-        parts.append(suite.other_options(row))
-    return " ".join(filter(None, parts))
+    """Of each row its framework, and what else tells its bars from those of others in the same group."""
+    precisions = len({row.precision for row in rows}) > 1
+    places = Counter((row.framework, row.precision, suite.row_key(row)) for row in rows)
+    crowded = {(framework, precision) for (framework, precision, _), count in places.items() if count > 1}
+    found = []
+    for row in rows:
+        precision = (row.precision or "").upper() if precisions else ""
+        options = suite.other_options(row) if (row.framework, row.precision) in crowded else ""
+        found.append(" ".join(filter(None, (row.framework or "@unknown@", precision, options))))
+    return found
 
 
 def _shown(label: str) -> Text:

@@ -1,0 +1,360 @@
+"""Rules on numbers worked by hand: windows, statistics, running means undone, clocks, ranks, scopes."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_logs import (
+    clas_dygraph,
+    clas_static,
+    mxnet_speed,
+    nlp_bert,
+    oneflow_resnet50,
+    pytorch_bert,
+    pytorch_resnet50,
+    seg,
+    tensorflow_resnet50,
+)
+
+from ingest import rules
+from ingest.rules import Figure, RuleError
+from ingest.series import Absent, scoped, series
+from parsers.contract import Reading
+from parsers.read import Session, read
+
+ONE = {"devices": 1, "batch_size": 4}
+
+
+def session_of(lines: Sequence[str], folder: Path) -> Session:
+    path = folder / "train.log"
+    path.write_text("".join(f"{each}\n" for each in lines))
+    (session,) = read(path).sessions
+    return session
+
+
+def figure(lines: Sequence[str], folder: Path, rule: str, case: dict[str, Any] | None = None) -> Figure:
+    found = rules.figure(rule, session_of(lines, folder), ONE if case is None else case)
+    assert isinstance(found, Figure), found
+    return found
+
+
+def missing(lines: Sequence[str], folder: Path, rule: str, case: dict[str, Any] | None = None) -> Absent:
+    found = rules.figure(rule, session_of(lines, folder), ONE if case is None else case)
+    assert isinstance(found, Absent), found
+    return found
+
+
+@pytest.mark.parametrize(("count", "dropped"), [(0, 0), (1, 0), (2, 1), (4, 1), (5, 1), (9, 1), (10, 2), (99, 19)])
+def test_house_window(count: int, dropped: int, tmp_path: Path) -> None:
+    assert rules.warm_up(count) == dropped
+    if not count:
+        return
+    found = figure(seg([float(i + 1) for i in range(count)]), tmp_path, "mean")
+    kept = range(dropped + 1, count + 1)
+    assert (found.skipped, found.used) == (dropped, count - dropped)
+    assert (found.first_line, found.last_line) == (dropped + 1, count)
+    assert found.value == pytest.approx(sum(kept) / len(kept))
+    assert figure(seg([float(i + 1) for i in range(count)]), tmp_path, "median").value == statistics.median(kept)
+
+
+def test_mean_median_and_sustained_by_hand(tmp_path: Path) -> None:
+    """Ten records; two are dropped. Of 10, 20 and six times 40: Σ = 270, and 8 equal spans take 1/10 + 1/20 + 6/40."""
+    lines = seg([1.0, 2.0, 10.0, 20.0, *[40.0] * 6])
+    assert figure(lines, tmp_path, "mean").value == pytest.approx(270 / 8)
+    assert figure(lines, tmp_path, "median").value == 40
+    assert figure(lines, tmp_path, "sustained").value == pytest.approx(8 / (0.1 + 0.05 + 0.15))
+    assert figure(lines, tmp_path, "mean:skip=0").value == pytest.approx(27.3)
+    assert figure(lines, tmp_path, "median:skip=3").value == 40
+    assert figure(lines, tmp_path, "sustained:skip=9").value == pytest.approx(40)
+    assert missing(lines, tmp_path, "mean:skip=10").as_dict() == {
+        "code": "too_few_records",
+        "args": {"records": 10, "needed": 11},
+    }
+
+
+def test_figures_count_all_devices(tmp_path: Path) -> None:
+    lines = seg([1.0, 10.0, 10.0])
+    found = figure(lines, tmp_path, "mean", {"devices": 8, "batch_size": 4})
+    assert (found.value, found.scope, found.unit) == (80, "job", "samples/s")
+    assert "× 8" in found.arithmetic
+    assert figure(lines, tmp_path, "sustained", {"devices": 8, "batch_size": 4}).value == pytest.approx(80)
+
+
+@pytest.mark.parametrize("rule", ["mean", "median", "sustained"])
+def test_without_devices_the_scope_is_the_printed_one(tmp_path: Path, rule: str) -> None:
+    found = figure(seg([1.0, 10.0, 10.0]), tmp_path, rule, {})
+    assert (found.value, found.scope) == (pytest.approx(10), "device")
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [("job", (1, "job")), ("device", (8, "job")), ("node", (2, "job")), ("thread", (1, "thread"))],
+)
+def test_scope_arithmetic(scope: Any, expected: tuple[int, str]) -> None:
+    assert scoped(Reading(rb"", scope=scope), {"devices": 8, "nodes": 2}) == expected
+    assert scoped(Reading(rb"", scope=scope), {}) == (1, scope)
+
+
+def running_means(steps: Sequence[float], every: int, batch: int, epoch: int) -> list[tuple[int, int, float]]:
+    """What PaddleClas prints for steps that took so long: their mean since step 5, which is the first that counts."""
+    return [(epoch, at, batch * (at - 4) / sum(steps[5 : at + 1])) for at in range(every, len(steps), every)]
+
+
+def test_running_means_are_undone_over_two_epochs(tmp_path: Path) -> None:
+    """100 steps per epoch, a tenth of them slow: the figure is samples over the time that they truly took."""
+    batch, devices = 16, 4
+    first = [0.5] * 5 + [0.1 + 0.01 * (i % 7) + (0.3 if i % 10 == 3 else 0) for i in range(5, 101)]
+    second = [2.0] * 5 + [0.2 - 0.001 * (i % 11) for i in range(5, 101)]
+    lines = clas_static(running_means(first, 10, batch, 0) + running_means(second, 10, batch, 1), batch=batch)
+    assert len(lines) == 20
+    # A fifth of the 20 records is dropped: those of steps 10 to 40 of the first epoch.
+    seconds = sum(first[41:101]) + sum(second[5:101])
+    truth = devices * batch * (60 + 96) / seconds
+    case = {"devices": devices, "batch_size": batch}
+    found = figure(lines, tmp_path, "sustained", case)
+    assert found.value == pytest.approx(truth, rel=1e-5)
+    assert (found.used, found.skipped, found.first_line) == (16, 4, 5)
+    assert figure(lines, tmp_path, "mean", case).value != pytest.approx(truth, rel=1e-3)
+
+
+def test_running_means_of_steps_before_the_fifth_count_nothing(tmp_path: Path) -> None:
+    steps = [9.0] * 5 + [0.25] * 16
+    records = [(0, 2, 1.0), (0, 4, 1.5), *running_means(steps, 5, 16, 0)[1:]]
+    assert figure(clas_static(records), tmp_path, "sustained:skip=0", ONE).value == pytest.approx(16 / 0.25)
+
+
+def test_intervals_of_uneven_length_weigh_by_their_steps(tmp_path: Path) -> None:
+    """The last interval of an epoch is short: half the samples, and no more weight than that."""
+    lines = seg([5.0, 10.0, 20.0, 40.0], steps=[10, 20, 30, 35])
+    assert figure(lines, tmp_path, "sustained").value == pytest.approx(25 / (10 / 10 + 10 / 20 + 5 / 40))
+    assert figure(lines, tmp_path, "mean").value == pytest.approx(70 / 3)
+
+
+def test_the_first_interval_of_an_epoch_is_a_usual_one(tmp_path: Path) -> None:
+    """Where steps restart no difference says how many the record covers."""
+    lines = clas_dygraph([(1, 10, 8.0), (1, 20, 8.0), (2, 10, 2.0), (2, 20, 8.0)], epochs=2)
+    assert figure(lines, tmp_path, "sustained").value == pytest.approx(3 / (1 / 8 + 1 / 2 + 1 / 8))
+
+
+def test_bert_of_clocks_alone(tmp_path: Path) -> None:
+    """Lines two seconds apart, one of them four; 8 samples × 2 devices × 16 accumulated per line."""
+    lines = pytorch_bert([(1, 0.0), (2, 30.0), (3, 32.0), (4, 34.0), (5, 38.0), (6, 40.0), (7, 42.0)])
+    case = {"devices": 2, "batch_size": 8, "accumulation": 16}
+    assert figure(lines, tmp_path, "sustained", case).value == pytest.approx(5 * 256 / 12)
+    assert figure(lines, tmp_path, "median", case).value == 128
+    assert figure(lines, tmp_path, "mean", case).value == pytest.approx((4 * 128 + 64) / 5)
+    found = figure(lines, tmp_path, "mean", case)
+    assert (found.used, found.skipped, found.first_line, found.last_line) == (5, 1, 3, 7)
+
+
+def test_a_repeated_iteration_is_a_full_batch_all_the_same(tmp_path: Path) -> None:
+    """The loss scaler skips updates and the number falls back; each line still stands for one batch."""
+    numbers = [1, 1, 1, 2, 3, 3, 4, 2, 3]
+    lines = pytorch_bert([(number, 2.0 * i) for i, number in enumerate(numbers)])
+    assert figure(lines, tmp_path, "sustained", ONE | {"accumulation": 3}).value == pytest.approx(6.0)
+
+
+def test_accumulation_follows_from_the_whole_run(tmp_path: Path) -> None:
+    """64 samples/s over 40 s are 2560 samples: 20 updates, as the clocks tell, of 128 each."""
+    lines = pytorch_bert([(i, 2.0 * i) for i in range(1, 21)], (64.0, 40.0))
+    assert figure(lines, tmp_path, "sustained", {"devices": 2, "batch_size": 4}).value == pytest.approx(64.0)
+    assert figure(lines, tmp_path, "reported", {}).value == 64.0
+
+
+@pytest.mark.parametrize("whole", [(64.3, 40.0), (64.0, 41.375), None])
+def test_accumulation_is_not_guessed(tmp_path: Path, whole: tuple[float, float] | None) -> None:
+    lines = pytorch_bert([(i, 2.0 * i) for i in range(1, 21)], whole)
+    assert missing(lines, tmp_path, "sustained", {"devices": 2, "batch_size": 4}).code == "no_accumulation"
+
+
+@pytest.mark.parametrize(
+    ("case", "code"), [({}, "no_devices"), ({"devices": 1}, "no_batch_size"), (ONE, "no_accumulation")]
+)
+def test_what_a_rule_needs_is_named(tmp_path: Path, case: dict[str, Any], code: str) -> None:
+    assert missing(pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0)]), tmp_path, "mean", case).code == code
+
+
+def test_ranks_count_once_as_their_median(tmp_path: Path) -> None:
+    """Four ranks print the speed of the job, out of order; the outlier of one is no figure of the job."""
+    lines = mxnet_speed(
+        [(2, 0, 90.0), (0, 0, 1.0), (1, 0, 2.0), (3, 0, 4.0)]
+        + [(rank, 1, value) for rank, value in enumerate([100.0, 102.0, 104.0, 900.0])]
+        + [(rank, 2, value) for rank, value in enumerate([200.0, 10.0, 200.0, 200.0])]
+    )
+    found = figure(lines, tmp_path, "mean", ONE | {"devices": 4})
+    assert found.value == pytest.approx((103 + 200) / 2)
+    assert (found.used, found.skipped) == (2, 1)
+    assert found.scope == "job"
+
+
+PRINTED = [3.0, *[9.0] * 9, *range(100, 120)]
+
+
+def test_paddle_rule_drops_skips_and_trims(tmp_path: Path) -> None:
+    """Of 30 records 10 are skipped; of the other 20, sorted, 5 at each end: 105 to 114 remain."""
+    lines = seg([float(each) for each in PRINTED])
+    found = figure(lines, tmp_path, "paddle")
+    assert found.value == pytest.approx(statistics.fmean(range(105, 115)))
+    assert (found.used, found.skipped) == (10, 20)
+    assert (found.first_line, found.last_line) == (16, 25)
+    assert found == figure(lines, tmp_path, "paddle:skip=10")
+    shuffled = PRINTED[:10] + sorted(PRINTED[10:], key=lambda each: each * 7 % 20)
+    assert figure(seg([float(each) for each in shuffled]), tmp_path, "paddle").value == pytest.approx(found.value)
+
+
+def test_paddle_rule_trims_a_twentieth_of_many(tmp_path: Path) -> None:
+    """220 after the skip: int(11.0) at each end."""
+    lines = seg([1.0] * 10 + [float(each) for each in range(1, 221)])
+    assert figure(lines, tmp_path, "paddle").used == 220 - 22
+
+
+def test_paddle_rule_needs_enough_records(tmp_path: Path) -> None:
+    assert figure(seg([5.0] * 21), tmp_path, "paddle").used == 1
+    assert missing(seg([5.0] * 20), tmp_path, "paddle").details == {"records": 20, "needed": 21}
+    assert figure(seg([5.0] * 13), tmp_path, "paddle:skip=2").value == 5
+
+
+@pytest.mark.parametrize("printed", ["nan", "inf", "-inf", "-1.0", "0", "0.0"])
+def test_impossible_figures_are_refused_with_their_line(tmp_path: Path, printed: str) -> None:
+    lines = seg([4.0, printed, 5.0, printed])
+    for rule in ("sustained", "mean", "median", "mean:skip=2"):
+        found = missing(lines, tmp_path, rule)
+        assert (found.code, found.details) == ("impossible_figure", {"line": 2, "count": 2})
+
+
+def test_reported_is_the_tools_own_figure(tmp_path: Path) -> None:
+    lines = tensorflow_resnet50([(200, 1000.0), (210, 1200.0)], summary=1100.5)
+    assert figure(lines, tmp_path, "reported").value == 1100.5
+    assert figure(lines, tmp_path, "reported").first_line == 3
+    assert missing(lines[:2], tmp_path, "reported").code == "no_reported_figure"
+    assert missing(seg([4.0]), tmp_path, "reported").code == "no_reported_figure"
+
+
+def test_dlperf_by_clock(tmp_path: Path) -> None:
+    """One line per second, 4 samples each: from the end of iteration 25 to that of 125."""
+    lines = pytorch_resnet50([(i, 99.0) for i in range(1, 131)], second=0.5)
+    found = figure(lines, tmp_path, "dlperf")
+    assert found.value == pytest.approx(8.0)
+    assert (found.first_line, found.last_line, found.used) == (25, 125, 101)
+    assert missing(lines[:124], tmp_path, "dlperf").code == "window_not_reached"
+    assert (
+        missing(pytorch_resnet50([(i, 9.0) for i in range(1, 131)], second=0), tmp_path, "dlperf").code
+        == "clock_runs_back"
+    )
+
+
+def test_dlperf_by_printed_speed_sees_the_first_epoch(tmp_path: Path) -> None:
+    """Iterations 21 to 120 of TensorFlow's ResNet-50; a second epoch with the same numbers does not count."""
+    first = tensorflow_resnet50([(i, 1000.0 + i) for i in range(1, 131)])
+    lines = first + [each.replace("(0, ", "(1, ").replace("total_ips : 1", "total_ips : 5") for each in first]
+    found = figure(lines, tmp_path, "dlperf")
+    assert found.value == pytest.approx(1000 + statistics.fmean(range(21, 121)))
+    assert (found.used, found.first_line, found.last_line) == (100, 21, 120)
+
+
+def test_dlperf_from_unix_times(tmp_path: Path) -> None:
+    records = [(20 * i, 5.0, 1795163766.5 + 10 * i) for i in range(1, 8)]
+    lines = oneflow_resnet50(records, batch=8, devices=4, nodes=2)
+    session = session_of(lines, tmp_path)
+    case = {"devices": 4, "batch_size": 8}
+    found = rules.figure("dlperf", session, case)
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(4 * 8 * 100 / 50)
+    assert missing(lines[:-2], tmp_path, "dlperf", case).code == "window_not_reached"
+
+
+def test_a_format_without_a_window_says_so(tmp_path: Path) -> None:
+    assert missing(seg([4.0] * 200), tmp_path, "dlperf").code == "no_window"
+
+
+@pytest.mark.parametrize(
+    "written", ["mean", "median:skip=3", "paddle:skip=5", "sustained:skip=0", "reported", "dlperf"]
+)
+def test_a_rule_is_read_as_it_is_written(written: str) -> None:
+    assert rules.parse(written).name == written
+
+
+@pytest.mark.parametrize(
+    "written", ["", "average", "mean:skip", "mean:skip=-1", "mean:skip=1.5", "mean:drop=1", "reported:skip=1"]
+)
+def test_a_rule_that_says_nothing(written: str) -> None:
+    with pytest.raises(RuleError):
+        rules.parse(written)
+
+
+def test_every_named_rule_is_tried(tmp_path: Path) -> None:
+    found = rules.figures(session_of(mxnet_speed([(0, i, 5.0) for i in range(130)]), tmp_path), ONE)
+    assert set(found) == {*rules.NAMES, "dlperf-time"}
+    assert rules.HEADLINE in found
+
+
+def test_the_ledgers_form_keeps_ten_digits(tmp_path: Path) -> None:
+    kept = figure(seg([1.0, 3.0, 7.0]), tmp_path, "sustained").as_dict()
+    assert kept["value"] == 4.2
+    assert set(kept) == {"value", "unit", "scope", "used", "skipped", "first_line", "last_line", "arithmetic"}
+
+
+def test_a_log_of_one_bert_printer_with_slow_updates(tmp_path: Path) -> None:
+    """One record in nine also reduces and updates; `sustained` and `mean` feel it, the median does not."""
+    lines = nlp_bert([(10 * i, 50.0 if i % 9 == 0 else 100.0) for i in range(1, 51)])
+    case = {"devices": 8, "batch_size": 96}
+    # 40 records are kept, steps 110 to 500: records 18, 27, 36 and 45 are slow.
+    assert figure(lines, tmp_path, "median", case).value == 800
+    assert figure(lines, tmp_path, "mean", case).value == pytest.approx(8 * (36 * 100 + 4 * 50) / 40)
+    assert figure(lines, tmp_path, "sustained", case).value == pytest.approx(8 * 40 / (36 / 100 + 4 / 50))
+
+
+SPEEDS = st.lists(st.integers(1, 10**6), min_size=1, max_size=40)
+
+
+def found_in(speeds: Sequence[int], devices: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        session = session_of(seg([float(each) for each in speeds]), Path(folder))
+        found = rules.figures(session, {"devices": devices, "batch_size": 4})
+        return {name: each.value for name, each in found.items() if isinstance(each, Figure)}
+
+
+@settings(max_examples=40, deadline=None)
+@given(SPEEDS, st.integers(1, 64))
+def test_figures_lie_between_the_extremes(speeds: list[int], devices: int) -> None:
+    found = found_in(speeds, devices)
+    assert {"mean", "median", "sustained"} <= set(found)
+    for value in found.values():
+        assert min(speeds) * devices * (1 - 1e-12) <= value <= max(speeds) * devices * (1 + 1e-12)
+    assert found["sustained"] <= found["mean"] * (1 + 1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(SPEEDS, st.integers(2, 1000))
+def test_scaled_speeds_scale_every_figure(speeds: list[int], factor: int) -> None:
+    one, many = found_in(speeds, 1), found_in([each * factor for each in speeds], 1)
+    assert one.keys() == many.keys()
+    for name, value in one.items():
+        assert many[name] == pytest.approx(value * factor, rel=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 200), st.integers(0, 30))
+def test_records_used_and_dropped_are_all_records(count: int, skip: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        session = session_of(seg([5.0] * count), Path(folder))
+        for rule in ("mean", f"mean:skip={skip}", "paddle", f"paddle:skip={skip}"):
+            found = rules.figure(rule, session, ONE)
+            if isinstance(found, Figure):
+                assert found.used + found.skipped == count
+                assert found.value == pytest.approx(5.0)
+            else:
+                assert found.details["needed"] > count
+
+
+def test_a_series_keeps_file_order_and_lines(tmp_path: Path) -> None:
+    given_series = series(session_of(["noise", *seg([1.0, 2.0]), "noise", *seg([3.0])], tmp_path), ONE)
+    assert given_series.values.tolist() == [1.0, 2.0, 3.0]
+    assert given_series.records.lines([0, 1, 2]) == [2, 3, 5]

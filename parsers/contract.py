@@ -60,6 +60,9 @@ FACTS: Mapping[str, str] = MappingProxyType(
 _PLAIN = re.compile(rb"[\w -]+")
 
 
+_LONGEST_WORD, _MORE_THAN_ANY = 1000, 10**9
+
+
 class FormatError(ValueError):
     """A format module contradicts the contract; raised when formats are loaded, never while logs are read."""
 
@@ -126,8 +129,11 @@ class Fact:
         return re.compile(self.pattern, re.MULTILINE)
 
     def value(self, printed: bytes) -> int | str | None:
-        """What a printed word states, or None where it states nothing we know."""
-        return self.words.get(printed) if self.words is not None else self.read(printed)
+        """What a printed word states, or None where it states nothing we know, or a count that no job can have."""
+        if len(printed) > _LONGEST_WORD:
+            return None
+        value = self.words.get(printed) if self.words is not None else self.read(printed)
+        return None if isinstance(value, int) and not 0 < value < _MORE_THAN_ANY else value
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,191 @@
+"""Facts of a case: which source is believed, what contradicts, and facts that no log can mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import CLAS_BANNER, clas_dygraph, nlp_bert, oneflow_resnet50, run_json, seg
+from made_trees import Called, write_run
+
+from ingest import facts
+from ingest.facts import Merged, hardware, merge, missing
+from parsers.read import Quoted
+
+
+def merged(
+    run: dict[str, Any] | None = None, log: dict[str, Any] | None = None, layout: dict[str, Any] | None = None
+) -> Merged:
+    quoted = {name: Quoted(value, 7) for name, value in (log or {}).items()}
+    return merge(run or {}, quoted, layout, "made", {"framework": "of the format"})
+
+
+def test_the_strongest_source_is_believed() -> None:
+    found = merged({"batch_size": 8}, {"batch_size": 8, "devices": 4}, {"devices": 4, "repeat": 2, "nodes": 1})
+    assert {name: (each.value, each.where) for name, each in found.stated.items()} == {
+        "batch_size": (8, "run.json"),
+        "devices": (4, "line 7"),
+        "repeat": (2, "layout made"),
+        "nodes": (1, "layout made"),
+        "framework": ("of the format", "format"),
+    }
+    assert found.contradictions == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("nodes", (2, 4)),
+        ("devices", (8, 16)),
+        ("batch_size", (32, 64)),
+        ("model", ("BERT-base", "ResNet-50 v1.5")),
+        ("precision", ("fp32", "amp")),
+        ("hardware", ("V100-SXM2-32GB", "A100-SXM4-40GB")),
+        ("accumulation", (1, 8)),
+    ],
+)
+def test_two_sources_that_disagree(name: str, values: tuple[Any, Any]) -> None:
+    for first, second, sources in (
+        ({"run": {name: values[0]}}, {"log": {name: values[1]}}, ("run.json", "line 7")),
+        ({"run": {name: values[0]}}, {"layout": {name: values[1]}}, ("run.json", "layout made")),
+        ({"log": {name: values[0]}}, {"layout": {name: values[1]}}, ("line 7", "layout made")),
+    ):
+        found = merged(**{**first, **second})
+        (each,) = [one for one in found.contradictions if one.fact == name]
+        assert (each.first.value, each.second.value) == values
+        assert (each.first.where, each.second.where) == sources
+
+
+@pytest.mark.parametrize(("strong", "weak"), [("fp16", "amp"), ("amp", "fp16"), ("bf16", "amp"), ("tf32", "fp32")])
+def test_precisions_of_one_family_agree(strong: str, weak: str) -> None:
+    found = merged({"precision": strong}, {"precision": weak})
+    assert found.contradictions == ()
+    assert found.value("precision") == strong
+
+
+def test_spellings_of_a_model_agree() -> None:
+    found = merged({"model": "ResNet50_v1.5"}, {"model": "resnet50"}, {"model": "ResNet-50 v1.5"})
+    assert found.contradictions == ()
+    assert found.value("model") == "ResNet-50 v1.5"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"nodes": 2, "devices_per_node": 8}, {"nodes": 2, "devices": 16}),
+        ({"devices": 32, "devices_per_node": 8}, {"nodes": 4, "devices": 32}),
+        ({"devices": 1}, {"nodes": 1, "devices": 1}),
+        ({"devices": 8}, {"devices": 8}),
+        ({"devices": 8, "batch_size_of_job": 256}, {"devices": 8, "batch_size": 32}),
+        ({"devices": 7, "batch_size_of_job": 256}, {"devices": 7}),
+        ({"devices": 6, "devices_per_node": 4}, {"devices": 6}),
+        ({"batch_size_of_job": 256}, {}),
+    ],
+)
+def test_facts_that_follow_from_others(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    case = merged(log=given).case()
+    assert {name: case[name] for name in ("nodes", "devices", "batch_size") if name in case} == expected
+
+
+def test_options_of_the_strongest_source_stand() -> None:
+    assert merged({"options": {"xla": True}}, {"xla": "False", "dali": "true"}).case()["options"] == {"xla": True}
+    assert merged(log={"xla": "False", "dali": "True"}).case()["options"] == {"xla": False, "dali": True}
+    assert merged(log={"xla": "auto"}).case()["options"] == {"xla": "auto"}
+    assert merged({"options": {"xla": True}}, {"xla": "False"}).contradictions == ()
+    assert merged().case()["options"] == {}
+
+
+@pytest.mark.parametrize(
+    ("printed", "name"),
+    [
+        ("Tesla V100-SXM2-32GB", "V100-SXM2-32GB"),
+        ("NVIDIA A100-SXM4-40GB", "A100-SXM4-40GB"),
+        ("NVIDIA GeForce RTX 3090", "RTX-3090"),
+        ("NVIDIA", "NVIDIA"),
+        ("Ascend 910", "Ascend-910"),
+        ("", ""),
+    ],
+)
+def test_one_device_has_one_name(printed: str, name: str) -> None:
+    assert hardware(printed) == name
+
+
+def test_a_card_named_by_the_log_agrees_with_the_layout() -> None:
+    found = merged(log={"gpu": "Tesla V100-SXM2-32GB"}, layout={"hardware": "V100-SXM2-32GB"})
+    assert found.contradictions == ()
+    assert found.case()["hardware"] == "V100-SXM2-32GB"
+
+
+def test_what_a_case_needs() -> None:
+    assert missing(merged()) == ["model", "devices", "batch_size"]
+    assert missing(merged({"model": "x", "devices": 1, "batch_size": 2})) == []
+    assert set(facts.NEEDED) <= set(facts.CASE)
+
+
+def test_a_contradiction_is_said_and_published_under_neither(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    """A run.json of 16 devices beside a log that says 8."""
+    log = ["GPUs used: 8", *seg([4.0, 5.0, 5.0])]
+    write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json(devices=16))
+    called = ingest(tmp_path / "logs", "--json")
+    (line,) = called.lines
+    assert called.code == 1
+    assert called.problems[0].startswith("logs/a/b/c/1/train.log:")
+    assert all(word in called.problems[0] for word in ("devices", "16 (run.json)", "8 (line 1)"))
+    assert not line["published"]
+    (problem,) = line["problems"]
+    assert (problem["code"], problem["line"]) == ("contradiction", 0)
+    from ingest.results import results
+
+    assert results([line | {"id": "x"}]).empty
+
+
+def test_a_contradiction_within_the_log_and_its_name(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    log = tmp_path / "2n8g" / "rn50_b32_fp32_1.log"
+    log.parent.mkdir()
+    log.write_text("\n".join(oneflow_resnet50([(20, 5.0, 1795163766.5)], batch=32, devices=8, nodes=1)) + "\n")
+    called = ingest(tmp_path / "2n8g", "--layout", "dlperf", "--json")
+    said = [each for each in called.problems if "nodes" in each]
+    assert len(said) == 1
+    assert said[0].startswith("2n8g/rn50_b32_fp32_1.log:4: ")
+
+
+HUGE = "9" * 5000
+
+
+@pytest.mark.parametrize("number", ["0", "00", "-1", HUGE, str(10**18), "1" * 400])
+def test_counts_that_no_log_can_mean(tmp_path: Path, ingest: Callable[..., Called], number: str) -> None:
+    """They state nothing; the run is read all the same, and what is missing is said."""
+    root = tmp_path / "logs"
+    (root / "a").mkdir(parents=True)
+    (root / "a" / "seg.log").write_text(
+        f"batch_size: {number}\nGPUs used: {number}\n" + "\n".join(seg([4.0, 5.0])) + "\n"
+    )
+    (root / "a" / "clas.log").write_text(
+        "\n".join(
+            [
+                CLAS_BANNER,
+                f"PADDLE_TRAINERS_NUM {number}",
+                f"Run Pod: abc, replicas {number}",
+                f"LAUNCH INFO 2026-11-20 nnodes: {number}",
+                *clas_dygraph([(1, 10, 5.0), (1, 20, 5.0)]),
+            ]
+        )
+        + "\n"
+    )
+    (root / "a" / "bert.log").write_text(
+        f"Namespace(batch_size={number}, gradient_merge_steps={number})\n" + "\n".join(nlp_bert([(10, 5.0)])) + "\n"
+    )
+    (root / "a" / "flow.log").write_text(
+        f"batch_size_per_device = {number}\ngpu_num_per_node = {number}\nnum_nodes = {number}\n"
+        + "\n".join(oneflow_resnet50([(20, 5.0, 1795163766.5)], batch=1, devices=1, nodes=1)[4:])
+        + "\n"
+    )
+    called = ingest(root, "--json")
+    assert (called.code, len(called.lines)) == (1, 4)
+    for line in called.lines:
+        assert line["observations"] > 0
+        assert line["figures"]["mean"]["scope"] in ("device", "job")
+        assert not {"devices", "nodes", "batch_size"} & line["case"].keys()
+        assert [each["code"] for each in line["problems"]] == ["missing_facts"]

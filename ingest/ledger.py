@@ -114,10 +114,15 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _remembered(memory: Path) -> dict[str, Any]:
+    """What the last call remembered; of another shape than it wrote, nothing."""
     try:
         found = json.loads(memory.read_text("utf-8"))
-        return found if isinstance(found, dict) else {}
-    except (OSError, ValueError):
+        stats = {str(path): [*map(int, at[:3]), str(at[3])] for path, at in found["stats"].items()}
+        return {
+            "stats": stats,
+            "shards": {name: (str(key), str(digest)) for name, (key, digest) in found["shards"].items()},
+        }
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return {}
 
 
@@ -220,7 +225,7 @@ def _code(layout: str) -> str:
     return digest.hexdigest()
 
 
-def _kept(shard: Shard, out: Path, known: Mapping[str, list[str]]) -> list[dict[str, Any]] | None:
+def _kept(shard: Shard, out: Path, known: Mapping[str, tuple[str, str]]) -> list[dict[str, Any]] | None:
     """The lines of a shard as they lie, if it lies as it was written from the same inputs."""
     key, digest = known.get(shard.name, ("", ""))
     path = out / FOLDER / shard.name

@@ -1,0 +1,375 @@
+"""The ledger: what is read again, what is written, and that losing anything costs time and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from made_logs import run_json, seg
+from made_trees import Called, contents, snapshot, write_run
+
+from ingest import ledger, runs
+from ingest.files import write_if_changed
+
+Ingest = Callable[..., Called]
+
+
+@pytest.fixture
+def out(tree: Path, ingest: Ingest) -> Path:
+    """The site of the good tree."""
+    folder = tree.parent / "docs"
+    assert ingest(tree, "--out", folder).code == 0
+    return folder
+
+
+@pytest.fixture
+def read_logs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the logs that are read from now on."""
+    found: list[str] = []
+    real = runs.read
+
+    def noted(path: Path) -> object:
+        found.append(path.parent.parent.name + "/" + path.parent.name)
+        return real(path)
+
+    monkeypatch.setattr(runs, "read", noted)
+    return found
+
+
+def shard(out: Path, case: str) -> Path:
+    return out / "data" / "runs" / f"seg-paddleseg-{case}.jsonl"
+
+
+def lines_of(path: Path) -> list[dict[str, object]]:
+    return [json.loads(each) for each in path.read_text().splitlines()]
+
+
+def test_a_second_call_reads_no_log_and_touches_no_file(
+    tree: Path, out: Path, ingest: Ingest, read_logs: list[str]
+) -> None:
+    before = snapshot(out)
+    called = ingest(tree, "--out", out)
+    assert called.code == 0
+    assert "0 files written" in called.out
+    assert "0 logs read" in called.out
+    assert read_logs == []
+    assert snapshot(out) == before
+
+
+def test_the_first_call_reads_every_log_once(tree: Path, ingest: Ingest, read_logs: list[str]) -> None:
+    ingest(tree, "--out", tree.parent / "docs")
+    assert sorted(read_logs) == ["bs2/1", "bs2/2", "bs4/1", "bs4/2", "fast/1"]
+
+
+def test_one_changed_log_rewrites_its_shard_and_its_pages(
+    tree: Path, out: Path, ingest: Ingest, read_logs: list[str]
+) -> None:
+    before = snapshot(out)
+    write_run(tree, "seg/paddleseg/bs2/1", seg([2.0] * 2 + [11.0] * 10, batch=2), run=run_json(batch_size=2, repeat=1))
+    assert ingest(tree, "--out", out).code == 0
+    after = snapshot(out)
+    assert after.keys() == before.keys()
+    changed = {name for name in after if after[name] != before[name]}
+    assert {each for each in changed if each.startswith("data/")} == {"data/runs/seg-paddleseg-bs2.jsonl"}
+    assert set(read_logs) == {"bs2/1", "bs2/2"}
+    pages = {each for each in changed if each.endswith(".md")}
+    assert any("/runs/" in each and "bs2-1" in each for each in pages)
+    assert not any("/runs/" in each and ("bs4" in each or "fast" in each) for each in pages), pages
+    untouched = {each for each in after if each.endswith(".md")} - pages
+    assert any("/formats" in each for each in untouched)
+    assert any("/models/fastscnn" in each for each in untouched), sorted(untouched)
+
+
+def test_a_touched_log_is_not_read_again(tree: Path, out: Path, ingest: Ingest, read_logs: list[str]) -> None:
+    """Another time, the same bytes: the hash is taken again, and nothing follows from it."""
+    before = snapshot(out)
+    os.utime(tree / "seg/paddleseg/bs2/1/train.log", (1, 1))
+    assert ingest(tree, "--out", out).code == 0
+    assert read_logs == []
+    assert snapshot(out) == before
+
+
+def test_a_changed_run_json_is_a_change(tree: Path, out: Path, ingest: Ingest) -> None:
+    write_run(
+        tree,
+        "seg/paddleseg/bs2/1",
+        (tree / "seg/paddleseg/bs2/1/train.log").read_bytes(),
+        run=run_json(batch_size=2, hardware="another"),
+    )
+    ingest(tree, "--out", out)
+    assert {each["case"]["hardware"] for each in lines_of(shard(out, "bs2"))} == {"another", "made-up"}  # type: ignore[index]
+
+
+def test_a_run_json_that_is_gone_is_a_change(tree: Path, out: Path, ingest: Ingest) -> None:
+    (tree / "seg/paddleseg/fast/1/run.json").unlink()
+    called = ingest(tree, "--out", out, "--json")
+    assert called.code == 1
+    assert [each["code"] for line in called.lines for each in line["problems"]] == ["missing_facts"]
+
+
+@pytest.mark.parametrize("what", ["lost", "no JSON", "another shape", "empty"])
+def test_a_lost_memory_costs_time_only(tree: Path, out: Path, ingest: Ingest, read_logs: list[str], what: str) -> None:
+    before = snapshot(out)
+    memory = tree.parent / ".perfledger" / "docs.json"
+    assert memory.is_file()
+    memory.unlink()
+    if what != "lost":
+        memory.write_text({"no JSON": "{", "another shape": "[1]", "empty": ""}[what])
+    assert ingest(tree, "--out", out).code == 0
+    assert len(read_logs) == 5
+    assert snapshot(out) == before
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        '{"stats": [], "shards": {}}',
+        '{"stats": {"a": 1}, "shards": {"x": 2}}',
+        '{"shards": {"seg-paddleseg-bs2.jsonl": [1]}}',
+    ],
+)
+def test_a_memory_of_another_shape_is_no_memory(tree: Path, out: Path, ingest: Ingest, document: str) -> None:
+    before = contents(out)
+    (tree.parent / ".perfledger" / "docs.json").write_text(document)
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == before
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"not JSON\n", b'{"path": "x"}\n', None])
+def test_a_damaged_shard_is_mended(tree: Path, out: Path, ingest: Ingest, damage: bytes | None) -> None:
+    before = contents(out)
+    if damage is None:
+        shard(out, "bs2").unlink()
+    else:
+        shard(out, "bs2").write_bytes(damage)
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == before
+
+
+def test_an_edited_figure_is_put_right(tree: Path, out: Path, ingest: Ingest) -> None:
+    before = contents(out)
+    text = shard(out, "bs4").read_text()
+    shard(out, "bs4").write_text(text.replace('"value": 2', '"value": 9'))
+    assert contents(out) != before
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == before
+
+
+def test_a_removed_log_takes_its_line_with_it(tree: Path, out: Path, ingest: Ingest) -> None:
+    for name in ("train.log", "run.json"):
+        (tree / "seg/paddleseg/bs2/1" / name).unlink()
+    assert ingest(tree, "--out", out).code == 0
+    assert [each["path"] for each in lines_of(shard(out, "bs2"))] == ["logs/seg/paddleseg/bs2/2/train.log"]
+    assert not any("bs2-1" in name for name in contents(out))
+
+
+def test_a_removed_case_takes_its_shard_with_it(tree: Path, out: Path, ingest: Ingest) -> None:
+    for name in ("train.log", "run.json"):
+        (tree / "seg/paddleseg/fast/1" / name).unlink()
+    assert ingest(tree, "--out", out).code == 0
+    assert not shard(out, "fast").exists()
+    assert not any("fast-1" in name for name in contents(out))
+
+
+def test_the_same_bytes_count_once(tree: Path, out: Path, ingest: Ingest) -> None:
+    copy = tree / "seg/paddleseg/bs2/3"
+    copy.mkdir()
+    for name in ("train.log", "run.json"):
+        (copy / name).write_bytes((tree / "seg/paddleseg/bs2/1" / name).read_bytes())
+    called = ingest(tree, "--out", out, "--json")
+    assert called.code == 1
+    (problem,) = called.problems
+    assert problem.startswith("logs/seg/paddleseg/bs2/3/train.log: ")
+    assert "logs/seg/paddleseg/bs2/1/train.log" in problem
+    counted = [each for each in called.lines if each["published"]]
+    assert len(counted) == 5
+    (copied,) = (each for each in called.lines if each["duplicate_of"])
+    assert (copied["duplicate_of"], copied["published"]) == ("logs/seg/paddleseg/bs2/1/train.log", False)
+    for name in ("train.log", "run.json"):
+        (tree / "seg/paddleseg/bs2/1" / name).unlink()
+    assert ingest(tree, "--out", out).code == 0
+
+
+def test_processes_write_the_same_bytes(tree: Path, out: Path, ingest: Ingest, tmp_path: Path) -> None:
+    write_run(tree, "bad/x/y/1", b"nothing\n")
+    assert ingest(tree, "--out", tmp_path / "one", "--jobs", "1").code == 1
+    assert ingest(tree, "--out", tmp_path / "two", "--jobs", "2").code == 1
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_the_order_of_paths_does_not_matter(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    first, second = tree / "seg/paddleseg/bs2", tree / "seg/paddleseg/bs4"
+    ingest(first, second, "--out", tmp_path / "one")
+    ingest(second, first, "--out", tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_check_says_what_is_stale_and_writes_nothing(tree: Path, out: Path, ingest: Ingest) -> None:
+    before = snapshot(out)
+    assert ingest(tree, "--out", out, "--check").code == 0
+    page = out / "en" / "index.md"
+    page.write_text(page.read_text() + "edited by hand\n")
+    shard(out, "bs2").write_text("{}\n")
+    (out / "data/runs/left-over.jsonl").write_text("{}\n")
+    edited = snapshot(out)
+    called = ingest(tree, "--out", out, "--check")
+    assert called.code == 2
+    named = {each.split(": ")[0] for each in called.problems}
+    assert named == {str(page), str(shard(out, "bs2")), str(out / "data/runs/left-over.jsonl")}
+    assert snapshot(out) == edited
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == {name: data for name, (data, _) in before.items()}
+    assert ingest(tree, "--out", out, "--check").code == 0
+
+
+def test_check_of_a_site_that_was_never_built(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    called = ingest(tree, "--out", tmp_path / "never", "--check")
+    assert called.code == 2
+    assert not (tmp_path / "never").exists()
+
+
+def test_check_passes_with_problems_that_are_known(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    write_run(tree, "bad/x/y/1", b"nothing\n")
+    assert ingest(tree, "--out", tmp_path / "docs").code == 1
+    assert ingest(tree, "--out", tmp_path / "docs", "--check").code == 1
+
+
+@pytest.mark.parametrize("new", [True, False], ids=["no site yet", "a site"])
+def test_strict_writes_nothing_where_anything_is_wrong(tree: Path, ingest: Ingest, tmp_path: Path, new: bool) -> None:
+    out = tmp_path / "docs"
+    if not new:
+        assert ingest(tree, "--out", out, "--strict").code == 0
+    write_run(tree, "bad/x/y/1", b"nothing\n")
+    before = snapshot(tmp_path)
+    called = ingest(tree, "--out", out, "--strict")
+    assert called.code == 2
+    assert "--strict" in called.err
+    assert snapshot(tmp_path) == before
+    assert out.exists() is not new
+
+
+def test_an_interrupted_write_leaves_the_old_file(
+    tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The replacement fails after the new bytes were written beside the old ones."""
+    before = contents(out)
+    write_run(tree, "seg/paddleseg/bs2/1", seg([2.0] * 12, batch=2), run=run_json(batch_size=2, repeat=1))
+
+    def fails(*args: object, **_: object) -> None:
+        raise OSError(28, "No space left on device", str(args[-1]))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", fails)
+        patched.setattr(Path, "replace", fails)
+        called = ingest(tree, "--out", out)
+    assert called.code == 2
+    assert "No space left on device" in called.err
+    assert contents(out) == before
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) != before
+
+
+def test_an_interrupted_call_is_made_good_by_the_next(
+    tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C at every write in turn: whatever was replaced is complete, and the next call ends at the same bytes."""
+    write_run(tree, "seg/paddleseg/bs2/1", seg([2.0] * 12, batch=2), run=run_json(batch_size=2, repeat=1))
+    whole = tree.parent / "whole"
+    ingest(tree, "--out", whole)
+    real = os.replace
+    for allowed in (0, 1, 3):
+        left = [allowed]
+
+        def stops(*args: str, left: list[int] = left) -> None:
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            real(*args)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", stops)
+            called = ingest(tree, "--out", out)
+        assert called.code == 130 or allowed > 1
+        assert not [each for each in contents(out) if each.endswith(".tmp") or "/." in each]
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == contents(whole)
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    assert write_if_changed(path, b"one")
+    first = path.stat()
+    assert not write_if_changed(path, b"one")
+    assert path.stat().st_mtime_ns == first.st_mtime_ns
+    assert write_if_changed(path, b"two")
+    assert path.read_bytes() == b"two"
+    assert oct(path.stat().st_mode & 0o777) == "0o644"
+    assert [each.name for each in path.parent.iterdir()] == ["file"]
+
+
+def test_ids_are_unique_and_stable(tree: Path, ingest: Ingest) -> None:
+    first = {each["path"]: each["id"] for each in ingest(tree, "--json").lines}
+    assert first["logs/seg/paddleseg/bs2/1/train.log"] == "seg-paddleseg-bs2-1"
+    assert len(set(first.values())) == 5
+    write_run(tree, "aaa/paddleseg/bs2/1", seg([3.0, 9.0]))
+    write_run(tree, "zzz/paddleseg/bs2/1", seg([4.0, 9.0]))
+    second = {each["path"]: each["id"] for each in ingest(tree, "--json").lines}
+    assert {path: second[path] for path in first} == first
+
+
+def test_paths_that_make_one_slug_get_different_ids() -> None:
+    paths = [
+        "logs/a-b/x.log",
+        "logs/a/b/x.log",
+        "logs/A_B/x.log",
+        "logs/" + "long/" * 60 + "x.log",
+        "logs/" + "long/" * 61 + "x.log",
+        "logs/训练.log",
+        "logs/日志.log",
+    ]
+    lines = [{"path": path, "session": 1, "sessions": 1} for path in paths]
+    runs.identify(lines)
+    ids = [str(each["id"]) for each in lines]
+    assert len(set(ids)) == len(paths)
+    assert all(each.isascii() and len(each) <= 100 and each.strip("-") == each for each in ids)
+    again = [{"path": path, "session": 1, "sessions": 1} for path in reversed(paths)]
+    runs.identify(again)
+    assert [each["id"] for each in reversed(again)] == ids
+
+
+def test_sessions_of_one_log_have_ids_of_their_own() -> None:
+    lines = [{"path": "logs/a.log", "session": number, "sessions": 3} for number in (1, 2, 3)]
+    runs.identify(lines)
+    assert [each["id"] for each in lines] == ["a-log-s1", "a-log-s2", "a-log-s3"]
+
+
+def test_folders_that_make_one_slug_get_different_shards(tmp_path: Path, ingest: Ingest) -> None:
+    for folder in ("a-b", "a_b", "A/b"):
+        (tmp_path / "logs" / folder).mkdir(parents=True)
+        (tmp_path / "logs" / folder / "x.log").write_text("\n".join(seg([3.0, float(len(folder)) + ord(folder[1])])))
+    called = ingest(tmp_path / "logs", "--out", tmp_path / "docs", "--json")
+    assert len(called.lines) == 3
+    assert len(list((tmp_path / "docs/data/runs").glob("*.jsonl"))) == 3
+
+
+def test_lines_are_sorted_and_are_json(out: Path) -> None:
+    shards = sorted((out / "data/runs").glob("*.jsonl"))
+    assert len(shards) == 3
+    for path in shards:
+        lines = lines_of(path)
+        assert lines == sorted(lines, key=lambda each: (each["path"], each["session"]))
+        assert all(list(each) == sorted(each) for each in lines)
+        assert path.read_bytes().endswith(b"\n")
+        assert "NaN" not in path.read_text()
+
+
+def test_the_key_depends_on_the_code(
+    tree: Path, out: Path, ingest: Ingest, read_logs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Changed formats, rules or layouts read everything again."""
+    monkeypatch.setattr(ledger, "_code", lambda layout: "another")
+    assert ingest(tree, "--out", out).code == 0
+    assert len(read_logs) == 5

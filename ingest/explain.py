@@ -11,8 +11,9 @@ from ingest.problems import printable
 from ingest.run_json import beside
 from ingest.series import Absent, Series, series
 from ingest.walk import Input
-from parsers.read import Log, Session, read
+from parsers.read import Log, read
 from parsers.scan import ScanError
+from parsers.session import Session
 
 
 def explain(given: Input, layout: Layout) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest import suites
-from parsers.read import Quoted
+from parsers.session import Quoted
 
 #: What a case is compared by.
 CASE = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")

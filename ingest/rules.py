@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.series import Absent, Series, absent, refuse_impossible, samples_per_step, scoped, series
 from parsers.contract import Window
-from parsers.read import Records, Session
+from parsers.session import Session
+from parsers.table import Records
 
 if TYPE_CHECKING:
     import numpy as np

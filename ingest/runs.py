@@ -17,8 +17,9 @@ from ingest.redact import redact
 from ingest.run_json import RunJson, beside
 from ingest.series import Absent, Series, series
 from ingest.walk import Input
-from parsers.read import Log, Session, read
+from parsers.read import Log, read
 from parsers.scan import ScanError
+from parsers.session import Session
 
 TRACE_POINTS = 400
 #: By how much batch size over seconds may differ from the printed speed before one of the two is not believed.

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from parsers.contract import Reading, Scope
-from parsers.read import Records, Session
+from parsers.session import Session
+from parsers.table import Records
 
 if TYPE_CHECKING:
     import numpy as np

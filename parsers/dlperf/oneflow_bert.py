@@ -4,7 +4,8 @@
 Steps are counted from 0.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.dlperf import ONEFLOW_HEADER
 
 FORMAT = Format(
     title="OneFlow BERT pre-training",
@@ -17,13 +18,7 @@ FORMAT = Format(
             unit="sequences/s",
         ),
     ),
-    facts=(
-        Fact("batch_size", rb"^batch_size_per_device = (\d++)", int),
-        Fact("devices_per_node", rb"^gpu_num_per_node = (\d++)", int),
-        Fact("nodes", rb"^num_nodes = (\d++)", int),
-        Fact("model", rb"^model = (\w++)"),
-        Fact("precision", rb"^use_fp16 = (\w++)", words={b"True": "amp", b"False": "fp32"}),
-    ),
+    facts=ONEFLOW_HEADER,
     windows={"dlperf": Window(19, 119, "clock")},
     samples=(
         Sample(

@@ -4,7 +4,8 @@
 with the speed. `validation:` lines carry a speed of another workload.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.dlperf import ONEFLOW_HEADER
 
 FORMAT = Format(
     title="OneFlow ResNet-50",
@@ -17,13 +18,7 @@ FORMAT = Format(
             unit="images/s",
         ),
     ),
-    facts=(
-        Fact("batch_size", rb"^batch_size_per_device = (\d++)", int),
-        Fact("devices_per_node", rb"^gpu_num_per_node = (\d++)", int),
-        Fact("nodes", rb"^num_nodes = (\d++)", int),
-        Fact("model", rb"^model = (\w++)"),
-        Fact("precision", rb"^use_fp16 = (\w++)", words={b"True": "amp", b"False": "fp32"}),
-    ),
+    facts=ONEFLOW_HEADER,
     windows={"dlperf": Window(20, 120, "clock")},
     samples=(
         Sample(

@@ -1,1 +1,21 @@
 """Printers of the PaddlePaddle family."""
+
+from parsers.contract import Fact, listed
+
+#: What `paddle.distributed.launch` prints about the job.
+LAUNCHER = (
+    Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
+    Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
+    Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
+    Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
+)
+
+#: What both trainers of PaddleClas print of their configuration. The train section's batch size is one of three.
+CLAS = (
+    Fact("batch_size", rb"Train :(?:(?!Eval :|Train :)[\s\S]){0,4000}?batch_size : (\d++)", int),
+    Fact("model", rb"Arch : (?:(?!---)[\s\S]){0,2000}? name : (\w++)"),
+    Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?use_amp : (False)", words={b"False": "fp32"}),
+    Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
+    Fact("dali", rb"use_dali : (\w++)"),
+    *LAUNCHER,
+)  # fmt: skip

@@ -5,7 +5,8 @@ last print. The configuration is printed before `-o` overrides of some releases 
 against `ips * batch_cost` of the records.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.paddle import CLAS
 
 FORMAT = Format(
     title="PaddleClas (dynamic graph)",
@@ -21,18 +22,7 @@ FORMAT = Format(
             scope="device",
         ),
     ),
-    facts=(
-        Fact("batch_size", rb"Train :(?:(?!Eval :|Train :)[\s\S]){0,4000}?batch_size : (\d++)", int),
-        Fact("model", rb"Arch : (?:(?!---)[\s\S]){0,2000}? name : (\w++)"),
-        Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
-        Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
-        Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
-        Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
-        Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?use_amp : (False)", words={b"False": "fp32"}),
-        Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
-        Fact("framework_version", rb"train with paddle (\d[\w.]*+)"),
-        Fact("dali", rb"use_dali : (\w++)"),
-    ),
+    facts=(*CLAS, Fact("framework_version", rb"train with paddle (\d[\w.]*+)")),
     samples=(
         Sample(
             b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 1/1][Iter: 30/100]lr(PiecewiseDecay): 0.10000000, "

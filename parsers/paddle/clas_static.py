@@ -5,7 +5,8 @@ device. The closing `END epoch` line carries no `ips`; the launcher prints `ips:
 be negative. The configuration names three batch sizes (train, eval, infer), in any order.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample
+from parsers.paddle import CLAS
 
 FORMAT = Format(
     title="PaddleClas (static graph)",
@@ -22,17 +23,7 @@ FORMAT = Format(
             cumulative_since=5,
         ),
     ),
-    facts=(
-        Fact("batch_size", rb"Train :(?:(?!Eval :|Train :)[\s\S]){0,4000}?batch_size : (\d++)", int),
-        Fact("model", rb"Arch : (?:(?!---)[\s\S]){0,2000}? name : (\w++)"),
-        Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
-        Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
-        Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
-        Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
-        Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?use_amp : (False)", words={b"False": "fp32"}),
-        Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
-        Fact("dali", rb"use_dali : (\w++)"),
-    ),
+    facts=CLAS,
     samples=(
         Sample(
             b"[2026/11/20 13:16:10] ppcls INFO: epoch:0   train step:30   lr: 0.100000, loss:  7.0662 top1:  0.0000 "

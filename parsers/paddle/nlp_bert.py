@@ -6,6 +6,7 @@ very end of some logs. `ips` is samples over batch cost plus reader cost.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+from parsers.paddle import LAUNCHER
 
 FORMAT = Format(
     title="PaddleNLP BERT pre-training",
@@ -29,7 +30,7 @@ FORMAT = Format(
         Fact("precision", rb"\buse_pure_fp16=(True)", words={b"True": "fp16"}),
         Fact("precision", rb"\buse_amp=(\w++)", words={b"True": "amp", b"1": "amp", b"False": "fp32", b"0": "fp32"}),
         Fact("model", rb"\bmodel_name_or_path='([^']++)'"),
-        Fact("devices", rb"PADDLE_TRAINERS_NUM ++(\d++)", int),
+        *LAUNCHER,
         Fact("devices_per_node", rb"--gpus[= ]([\d,]++) ", listed),
     ),
     samples=(

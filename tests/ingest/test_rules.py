@@ -27,7 +27,8 @@ from ingest import rules
 from ingest.rules import Figure, RuleError
 from ingest.series import Absent, scoped, series
 from parsers.contract import Reading
-from parsers.read import Session, read
+from parsers.read import read
+from parsers.session import Session
 
 ONE = {"devices": 1, "batch_size": 4}
 

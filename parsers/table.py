@@ -1,0 +1,178 @@
+"""Records as columns: everything one reading found in one file, and the way back to the lines.
+
+Columns wait as arrays per chunk. Line numbers are found again when asked for: one per record would fill the memory.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parsers.clock import clocks
+from parsers.contract import Reading
+from parsers.decimals import floats
+from parsers.scan import Chunk, Noise, clean, open_log
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+
+CHUNKS_KEPT = 3
+#: Columns of whole numbers, which take half the room while they wait.
+WHOLE = frozenset({"epoch", "step"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Where a chunk lies in the (unpacked) file, so that it can be read again."""
+
+    first_line: int
+    offset: int
+    bytes: int
+
+
+class Source:
+    """The file, for second looks: line numbers and facts are found again, since keeping them would fill the memory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: dict[Stretch, Chunk] = {}
+
+    def chunk(self, stretch: Stretch) -> Chunk:
+        """A chunk as it was read before; the last few are kept."""
+        if stretch not in self._seen:
+            with open_log(self.path) as stream:
+                stream.seek(stretch.offset)
+                raw = (stream.read(stretch.bytes), stretch.first_line, stretch.offset, 0)
+            while len(self._seen) >= CHUNKS_KEPT:
+                del self._seen[next(iter(self._seen))]
+            self._seen[stretch] = next(clean(iter([raw]), Noise()))
+        return self._seen[stretch]
+
+
+@dataclass
+class Table:
+    """All records of one reading in one file, as float64 columns of one length."""
+
+    source: Source
+    reading: Reading
+    rows: int = 0
+    parts: dict[str, list[Column]] = field(default_factory=dict)
+    #: Ranks of each stretch's rows, empty where its chunk was not tagged.
+    ranks: list[Column] = field(default_factory=list)
+    #: (first row, where it was read) of every chunk with records.
+    stretches: list[tuple[int, Stretch]] = field(default_factory=list)
+
+    def column(self, name: str, rows: slice) -> Column:
+        """A column over a slice of rows."""
+        import numpy as np
+
+        return _slice(self.parts[name], rows, self.stretches).astype(np.float64, copy=False)
+
+    def rank(self, rows: slice) -> Column:
+        """The rank that printed each row; all 0 where nothing was tagged."""
+        import numpy as np
+
+        if not any(map(len, self.ranks)):
+            return np.zeros(rows.stop - rows.start)
+        sizes = [len(each) for each in next(iter(self.parts.values()))]
+        parts = [part if len(part) else np.zeros(size) for part, size in zip(self.ranks, sizes, strict=True)]
+        return _slice(parts, rows, self.stretches)
+
+    def lines(self, rows: Sequence[int]) -> list[int]:
+        """Line numbers of some rows; their chunks are read again, since a number per row would fill the memory."""
+        wanted = {row: self._stretch(row) for row in rows}
+        found: dict[int, int] = {}
+        for first, stretch in set(wanted.values()):
+            numbers = _lines_of(self.source.chunk(stretch), self.reading)
+            found |= {row: numbers[row - first] for row, (at, _) in wanted.items() if at == first}
+        return [found[row] for row in rows]
+
+    def _stretch(self, row: int) -> tuple[int, Stretch]:
+        return self.stretches[bisect_right(self.stretches, row, key=lambda each: each[0]) - 1]
+
+    def store(self, chunk: Chunk, rows: Sequence[tuple[bytes, ...]]) -> None:
+        """Add the records of a chunk, one tuple of printed values each, in the order of the reading's columns."""
+        import numpy as np
+
+        if not rows:
+            return
+        self.stretches.append((self.rows, Stretch(chunk.first_line, chunk.offset, chunk.bytes)))
+        for name, printed in zip(self.reading.columns, zip(*rows, strict=True), strict=True):
+            column = clocks(printed) if name == "clock" else floats(printed)
+            kept = _narrow(column) if name in WHOLE else column
+            self.parts.setdefault("clock" if name == "unix" else name, []).append(kept)
+        self.ranks.append(np.asarray(_ranks(self.reading, chunk) if chunk.tags else (), dtype=np.float64))
+        self.rows += len(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """One session's rows of a table."""
+
+    table: Table
+    first: int
+    last: int
+
+    def __len__(self) -> int:
+        """Number of records."""
+        return self.last - self.first
+
+    @property
+    def reading(self) -> Reading:
+        """What the columns mean."""
+        return self.table.reading
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the printer prints that column."""
+        return name in self.table.parts
+
+    def __getitem__(self, name: str) -> Column:
+        """A column, one float64 per record, in file order."""
+        return self.table.column(name, slice(self.first, self.last))
+
+    def ranks(self) -> Column:
+        """The rank that printed each record."""
+        return self.table.rank(slice(self.first, self.last))
+
+    def lines(self, indices: Sequence[int]) -> list[int]:
+        """Line numbers of some records, counted from 0 within the session."""
+        return self.table.lines([self.first + each for each in indices])
+
+
+def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]]) -> Column:
+    import numpy as np
+
+    begin = max(0, bisect_right(stretches, rows.start, key=lambda each: each[0]) - 1)
+    end = bisect_left(stretches, rows.stop, key=lambda each: each[0])
+    touched = [
+        part[max(0, rows.start - first) : rows.stop - first]
+        for part, (first, _) in zip(parts[begin:end], stretches[begin:end], strict=True)
+    ]
+    return np.concatenate(touched) if touched else np.empty(0)
+
+
+def _narrow(column: Column) -> Column:
+    """Whole numbers in four bytes each, where they fit; they come out of the table as they went in."""
+    import numpy as np
+
+    narrow = column.astype(np.int32) if np.isfinite(column).all() and (np.abs(column) < 2**31).all() else column
+    return narrow if (narrow == column).all() else column  # type: ignore[return-value]
+
+
+def _lines_of(chunk: Chunk, reading: Reading) -> list[int]:
+    """Line number of every record in a chunk."""
+    lines, line, position = [], chunk.first_line, 0
+    for match in reading.regex.finditer(chunk.text):
+        line, position = line + chunk.text.count(b"\n", position, match.start()), match.start()
+        lines.append(line)
+    return lines
+
+
+def _ranks(reading: Reading, chunk: Chunk) -> list[int]:
+    return chunk.ranks([match.start() for match in reading.regex.finditer(chunk.text)])

@@ -21,6 +21,7 @@ from typing import Any
 
 from ingest import layout as layouts
 from ingest.files import write_if_changed
+from ingest.redact import redacted
 from ingest.run_json import NAME as RUN_JSON
 from ingest.runs import file_hash, identify, runs_of
 from ingest.walk import Input
@@ -193,13 +194,16 @@ def _originals(hashes: Mapping[str, str]) -> dict[str, str]:
 
 
 def _file_names(folders: Sequence[str]) -> dict[str, str]:
-    slugs = {
-        each: re.sub(r"[^a-z0-9]+", "-", each.partition("/")[2].lower() or each.lower()).strip("-")[:120]
-        for each in folders
-    }
+    """Shards are named after their folders, without what must not be published."""
+    slugs = {each: _slug(redacted(each)) for each in folders}
     alike = {slug for slug in slugs.values() if list(slugs.values()).count(slug) > 1 or not slug}
     digest = {each: hashlib.sha256(each.encode()).hexdigest()[:8] for each in folders}
     return {each: f"{slug}-{digest[each]}.jsonl" if slug in alike else f"{slug}.jsonl" for each, slug in slugs.items()}
+
+
+def _slug(folder: str) -> str:
+    below = folder.partition("/")[2] or folder
+    return re.sub(r"[^a-z0-9]+", "-", below.lower()).strip("-")[:120]
 
 
 def _shard(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "suite", "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options",
-    "options_text",     "unit", "value", "low", "high", "spread", "repeats", "run_ids", "speedup", "speedup_reason", "efficiency",
-    "outcome", "reason",
+    "options_text", "unit", "value", "low", "high", "spread", "repeats", "run_ids", "speedup", "speedup_reason",
+    "efficiency", "outcome", "reason",
 )  # fmt: skip
 
 #: Outcomes that leave no figure even where records were printed.
@@ -103,9 +103,8 @@ def _statistics(values: Sequence[float]) -> dict[str, Any]:
     if not values:
         return {"value": math.nan, "low": math.nan, "high": math.nan, "spread": math.nan, "repeats": 0}
     spread = statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else math.nan
-    return {
-        "value": statistics.median(values), "low": min(values), "high": max(values), "spread": spread, "repeats": len(values),
-    }  # fmt: skip
+    middle, low, high = statistics.median(values), min(values), max(values)
+    return {"value": middle, "low": low, "high": high, "spread": spread, "repeats": len(values)}
 
 
 def _compare(row: dict[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:

@@ -124,7 +124,8 @@ class _Reader:
 
     def _pieces(self, chunk: Chunk) -> Iterator[_Piece]:
         """The chunk cut where the program starts; whole, mostly."""
-        at = self.format.starts(chunk.text)
+        # A session begins with the line on which the program announces itself, not inside it.
+        at = sorted({chunk.text.rfind(b"\n", 0, each) + 1 for each in self.format.starts(chunk.text)})
         line, edges = chunk.first_line, [*([] if 0 in at else [0]), *at, len(chunk.text)]
         for begin, end in pairwise(edges):
             lines = chunk.lines if len(edges) == 2 else chunk.text.count(b"\n", begin, end)

@@ -1,0 +1,106 @@
+"""`--explain`: how a figure came to be, to be followed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from made_logs import CLAS_BANNER, clas_dygraph, clas_static, run_json, seg
+from made_trees import Called, write_run
+
+Ingest = Callable[..., Called]
+
+
+def explained(ingest: Ingest, log: Path, *more: object) -> str:
+    called = ingest("--explain", log, *more)
+    assert (called.code, called.err) == (0, "")
+    return called.out
+
+
+def test_a_figure_from_its_log_to_its_arithmetic(tmp_path: Path, ingest: Ingest) -> None:
+    log = write_run(tmp_path, "x/1", ["GPUs used: 2", *seg([1.0, 10.0, 20.0])], run=run_json(devices=2))
+    out = explained(ingest, log)
+    for said in (
+        "paddle.seg (PaddleSeg, first on line 2)",
+        "session    1 of 1, lines 1-4, completed",
+        "fact       batch_size = 4   (run.json)",
+        "fact       framework = PaddlePaddle   (run.json)",
+        "records    3 of span interval, scope device, unit samples/s",
+        "used       2 records: lines 3-4",
+        "dropped    1 records: line",
+        "median     30 samples/s (job), 2 used, 1 dropped, lines 3-4: median of 2 × 2",
+        "mean       30 samples/s (job)",
+        "Σ / n: 30 / 2 × 2",
+        "sustained",
+        "Σ samples / Σ s: ",
+        "reported   —  no_reported_figure",
+        "paddle     —  too_few_records (records 3, needed 21)",
+    ):
+        assert said in out, (said, out)
+    assert f"sustained  {2 / (1 / 20 + 1 / 40):.10g} samples/s" in out
+
+
+def test_facts_name_their_source(tmp_path: Path, ingest: Ingest) -> None:
+    log = tmp_path / "4n8g" / "rn50_b32_fp32_1.log"
+    log.parent.mkdir()
+    log.write_text("\n".join(["GPUs used: 16", *seg([4.0, 5.0])]) + "\n")
+    out = explained(ingest, log, "--layout", "dlperf")
+    assert "fact       nodes = 4   (layout dlperf)" in out
+    assert "fact       devices = 16   (line 1)" in out
+    assert "contradiction  devices: 16 (line 1) against 32 (layout dlperf)" in out
+
+
+def test_every_session_is_told(tmp_path: Path, ingest: Ingest) -> None:
+    log = write_run(
+        tmp_path,
+        "x/1",
+        [
+            CLAS_BANNER,
+            *clas_dygraph([(1, 10, 5.0), (1, 20, 5.0)]),
+            CLAS_BANNER,
+            *clas_dygraph([(1, 10, 7.0), (1, 20, 7.0)]),
+            CLAS_BANNER,
+        ],
+    )
+    out = explained(ingest, log)
+    assert "session    1 of 3, lines 1-3" in out
+    assert "session    2 of 3, lines 4-6" in out
+    assert "session    3 of 3" in out
+    assert out.count("sustained") == 3
+    assert "no_records" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "empty"),
+        ("nothing to see\n", "none claims this log"),
+        ("\n".join([*seg([4.0]), *clas_static([(0, 10, 5.0)])]), "more than one format claims it"),
+        ("\n".join(seg([4.0, "nan"])), "impossible_figure"),
+    ],
+)
+def test_what_has_no_figure_is_explained_too(tmp_path: Path, ingest: Ingest, text: str, said: str) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(text)
+    assert said in explained(ingest, log)
+
+
+def test_nothing_is_written(tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = write_run(tmp_path, "x/1", seg([4.0, 5.0]))
+    monkeypatch.chdir(tmp_path)
+    explained(ingest, log)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["1", "run.json", "train.log", "x"]
+
+
+def test_a_log_that_is_not_there(tmp_path: Path, ingest: Ingest) -> None:
+    for path in (tmp_path / "gone.log", tmp_path):
+        called = ingest("--explain", path)
+        assert called.code == 2
+        assert str(path) in called.err
+
+
+def test_text_of_a_log_cannot_move_the_cursor(tmp_path: Path, ingest: Ingest) -> None:
+    log = tmp_path / "\x1b[2J.log"
+    log.write_text("\n".join(["model:", "  type: x", *seg([4.0, 5.0])]))
+    assert "\x1b" not in explained(ingest, log)

@@ -1,0 +1,172 @@
+"""Results: the median of repeats, their spread, speed-up and efficiency, and cells without a figure."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from ingest.results import COLUMNS, results
+
+
+def run(
+    value: float | None = 100.0, *, devices: int = 1, nodes: int = 1, scope: str = "job", **other: Any
+) -> dict[str, Any]:
+    """A line of the ledger, as far as results look at it."""
+    case = {
+        "model": "Test net",
+        "framework": "Test",
+        "hardware": "made-up",
+        "nodes": nodes,
+        "devices": devices,
+        "batch_size": 32,
+        "precision": "fp32",
+        "options": {},
+    } | other.pop("case", {})
+    figure: dict[str, Any] = {"value": value, "unit": "images/s", "scope": scope}
+    if value is None:
+        figure = {"value": None, "reason": {"code": "too_few_records", "args": {}}}
+    return {
+        "id": f"run-{devices}-{value}",
+        "case": {key: each for key, each in case.items() if each is not None},
+        "figures": {"sustained": figure, "mean": figure},
+        "suite": None,
+        "format": "made.up",
+        "problems": [],
+        "outcome": "completed",
+        "published": True,
+        "duplicate_of": None,
+    } | other
+
+
+def rows(*runs: dict[str, Any], rule: str = "sustained") -> list[dict[str, Any]]:
+    return results(runs, rule).to_dict("records")  # type: ignore[return-value]
+
+
+def test_the_median_of_repeats_and_their_spread() -> None:
+    (row,) = rows(run(90.0), run(110.0), run(101.0))
+    assert (row["value"], row["low"], row["high"], row["repeats"]) == (101.0, 90.0, 110.0, 3)
+    mean = (90 + 110 + 101) / 3
+    deviation = math.sqrt(sum((each - mean) ** 2 for each in (90, 110, 101)) / 2)
+    assert row["spread"] == pytest.approx(deviation / mean)
+    assert row["run_ids"] == ["run-1-90.0", "run-1-110.0", "run-1-101.0"]
+    assert row["unit"] == "images/s"
+
+
+def test_an_even_number_of_repeats_averages_the_middle_two() -> None:
+    (row,) = rows(run(1.0), run(2.0), run(4.0), run(100.0))
+    assert row["value"] == 3.0
+
+
+def test_one_repeat_has_no_spread() -> None:
+    (row,) = rows(run(5.0))
+    assert math.isnan(row["spread"])
+    assert (row["low"], row["high"]) == (5.0, 5.0)
+
+
+def test_speed_up_and_efficiency() -> None:
+    one, eight, many = rows(run(100.0), run(720.0, devices=8), run(1500.0, devices=32, nodes=4))
+    assert (one["speedup"], one["efficiency"]) == (1.0, 1.0)
+    assert (eight["speedup"], eight["efficiency"]) == (pytest.approx(7.2), pytest.approx(0.9))
+    assert (many["speedup"], many["efficiency"]) == (15.0, pytest.approx(15 / 32))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"batch_size": 64},
+        {"precision": "amp"},
+        {"framework": "Other"},
+        {"hardware": "other"},
+        {"model": "Other"},
+        {"options": {"xla": True}},
+    ],
+)
+def test_a_baseline_must_be_of_the_same_case(other: dict[str, Any]) -> None:
+    mine = {"options": {"xla": False}} if "options" in other else {}
+    found = rows(run(100.0, case=other), run(720.0, devices=8, case=mine))
+    eight = next(each for each in found if each["devices"] == 8)
+    assert math.isnan(eight["speedup"])
+    assert math.isnan(eight["efficiency"])
+    assert eight["speedup_reason"]["code"] == "no_baseline"
+    assert eight["value"] == 720.0
+
+
+def test_options_that_only_one_states_do_not_part_them() -> None:
+    found = rows(run(100.0), run(800.0, devices=8, case={"options": {"xla": True}}))
+    assert [each["speedup"] for each in found if each["devices"] == 8] == [8.0]
+
+
+def test_two_baselines_are_none() -> None:
+    found = rows(
+        run(100.0, case={"options": {"dali": True}}),
+        run(50.0, case={"options": {"dali": False}}),
+        run(800.0, devices=8),
+    )
+    eight = next(each for each in found if each["devices"] == 8)
+    assert math.isnan(eight["speedup"])
+    assert eight["speedup_reason"]["code"] == "several_baselines"
+
+
+def test_out_of_memory_gets_its_cell() -> None:
+    (row,) = rows(run(100.0, outcome="oom", published=False, problems=[{"code": "no_step"}]))
+    assert math.isnan(row["value"])
+    assert (row["outcome"], row["repeats"]) == ("oom", 0)
+    assert row["reason"] == {"code": "outcome", "args": {"outcome": "oom"}}
+    assert row["speedup_reason"] == row["reason"]
+
+
+def test_out_of_memory_that_contradicts_itself_gets_none() -> None:
+    assert rows(run(outcome="oom", published=False, problems=[{"code": "contradiction"}])) == []
+    assert rows(run(outcome="oom", published=False, case={"model": None})) == []
+
+
+def test_repeats_of_which_some_failed() -> None:
+    (row,) = rows(run(100.0), run(7.0, outcome="failed"), run(7.0, outcome="oom"), run(104.0))
+    assert (row["value"], row["repeats"], row["outcome"]) == (102.0, 2, "completed")
+    assert len(row["run_ids"]) == 4
+
+
+def test_an_absent_figure_has_its_reason() -> None:
+    (row,) = rows(run(None))
+    assert math.isnan(row["value"])
+    assert row["reason"]["code"] == "too_few_records"
+
+
+def test_figures_of_another_scope_are_no_results() -> None:
+    (row,) = rows(run(100.0, scope="device"))
+    assert math.isnan(row["value"])
+
+
+@pytest.mark.parametrize("other", [{"published": False}, {"duplicate_of": "x"}, {"format": None}])
+def test_runs_that_do_not_count(other: dict[str, Any]) -> None:
+    assert rows(run(**other)) == []
+
+
+def test_no_runs_at_all() -> None:
+    frame = results([])
+    assert list(frame.columns) == list(COLUMNS)
+    assert frame.empty
+
+
+def test_one_table_holds_one_rule() -> None:
+    line = run(100.0)
+    line["figures"] = {
+        "sustained": {"value": 1.0, "unit": "x", "scope": "job"},
+        "mean": {"value": 2.0, "unit": "x", "scope": "job"},
+    }
+    assert rows(line)[0]["value"] == 1.0
+    assert rows(line, rule="mean")[0]["value"] == 2.0
+    assert math.isnan(rows(line, rule="median")[0]["value"])
+
+
+def test_the_order_of_runs_does_not_matter() -> None:
+    runs = [run(100.0), run(720.0, devices=8), run(90.0, case={"batch_size": 64}), run(95.0, case={"precision": "amp"})]
+    first = results(runs).drop(columns="run_ids")
+    assert first.equals(results(runs[::-1]).drop(columns="run_ids"))
+    assert list(first["devices"]) == [1, 1, 8, 1] or first["precision"].is_monotonic_increasing
+
+
+def test_nodes_part_cases() -> None:
+    assert len(rows(run(100.0, devices=8, nodes=1), run(100.0, devices=8, nodes=2))) == 2

@@ -1,0 +1,115 @@
+"""run.json: what is believed, and of which log it speaks. What is not believed: test_bad_input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import run_json, seg
+from made_trees import ROOT, Called, write_run
+
+from ingest import run_json as module
+from ingest.run_json import beside
+
+
+def written(folder: Path, document: Any) -> module.RunJson:
+    (folder / "run.json").write_text(json.dumps(document))
+    return beside(folder / "train.log", "logs/x/train.log")
+
+
+def test_every_run_json_of_ours_is_believed() -> None:
+    found = sorted((ROOT / "raw_logs").rglob("run.json"))
+    assert found
+    for path in found:
+        log = path.with_name("train.log")
+        given = beside(log, f"raw_logs/{path.parent.name}/train.log")
+        assert given.problem is None, path
+        assert given.present
+        assert given.data["schema"] == module.SCHEMA
+
+
+def test_none_beside_a_log_is_no_problem(tmp_path: Path) -> None:
+    given = beside(tmp_path / "train.log", "logs/train.log")
+    assert (given.present, given.problem, given.case()) == (False, None, {})
+
+
+def test_a_plain_one_is_believed(tmp_path: Path) -> None:
+    document = run_json(devices=8, nodes=2, options={"xla": True, "threads": 4, "clip": 1.5, "dali": None, "mode": "x"})
+    given = written(tmp_path, document)
+    assert given.problem is None
+    assert given.data == document
+    assert given.case() == document["case"]
+
+
+@pytest.mark.parametrize("outcome", ["completed", "oom", "failed", "timeout", "stopped", "truncated", "short"])
+def test_outcomes(tmp_path: Path, outcome: str) -> None:
+    assert written(tmp_path, run_json(outcome=outcome)).present
+
+
+@pytest.mark.parametrize("precision", ["fp32", "tf32", "amp", "fp16", "bf16"])
+def test_precisions(tmp_path: Path, precision: str) -> None:
+    assert written(tmp_path, run_json(precision=precision)).present
+
+
+def test_what_may_be_null_or_missing(tmp_path: Path) -> None:
+    document = run_json(notes=None, source=None, start=None, argv=None, environment=None, files=None, wall_seconds=None)
+    del document["repeat"]
+    assert written(tmp_path, document).present
+
+
+def test_one_that_names_other_logs_speaks_of_none(tmp_path: Path) -> None:
+    given = written(tmp_path, run_json(files={"other.log": {"sha256": "0" * 64}}))
+    assert (given.present, given.problem) == (False, None)
+    assert written(tmp_path, run_json(files={"train.log": {}, "other.log": {}})).present
+
+
+@pytest.mark.parametrize(("depth", "believed"), [(6, True), (7, False)])
+def test_depth(tmp_path: Path, depth: int, believed: bool) -> None:
+    environment: Any = 1
+    for _ in range(depth):
+        environment = {"a": environment}
+    given = written(tmp_path, run_json(environment=environment))
+    assert given.present is believed
+    assert believed or "nested" in given.problem.args["cause"]  # type: ignore[union-attr]
+
+
+def test_an_invalid_one_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{\n "schema": "perfledger.run/1",\n "case": {,}\n}\n')
+    given = beside(tmp_path / "train.log", "logs/x/train.log")
+    assert given.problem is not None
+    assert (given.problem.path, given.problem.line, given.problem.code) == ("logs/x/run.json", 3, "run_json_invalid")
+
+
+def test_what_it_says_is_kept(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    said = {
+        "argv": ["python", "train.py"],
+        "repeat": 3,
+        "start": "2026-11-20T14:08:16Z",
+        "end": "2026-11-20T14:08:52Z",
+        "wall_seconds": 36.5,
+        "notes": "a note",
+        "source": {"repository": "x", "commit": "0" * 40},
+        "environment": {"cpu": "made-up", "cores": 2, "packages": {"torch": "2.13.0"}},
+    }
+    write_run(tmp_path / "logs", "a/b/c/3", seg([4.0, 5.0]), run=run_json(**said))
+    (line,) = ingest(tmp_path / "logs", "--json").lines
+    assert {key: line[key] for key in said} == said
+    assert line["facts"]["batch_size"] == {"value": 4, "source": "run.json", "where": "run.json"}
+
+
+@pytest.mark.parametrize("outcome", ["oom", "failed", "timeout"])
+def test_its_outcome_outweighs_the_log(tmp_path: Path, ingest: Callable[..., Called], outcome: str) -> None:
+    write_run(tmp_path / "logs", "a/b/c/1", seg([4.0, 5.0]), run=run_json(outcome=outcome))
+    (line,) = ingest(tmp_path / "logs", "--json").lines
+    assert line["outcome"] == outcome
+
+
+def test_a_log_that_ended_badly_though_it_says_completed(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    log = [*seg([4.0, 5.0]), "Traceback (most recent call last):", "ValueError: x"]
+    write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json())
+    called = ingest(tmp_path / "logs", "--json")
+    assert called.problems[0].startswith("logs/a/b/c/1/train.log:3: says failed")
+    assert called.lines[0]["published"]

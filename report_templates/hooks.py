@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 
 def on_config(config: Any) -> Any:
     """Extends the entry `Models` by one page per model; their titles come from the pages, in each language."""
+    _silence_jieba()
     found = sorted((Path(config["docs_dir"]) / "en" / "models").glob("*/index.md"), key=_order)
     models = [f"models/{path.parent.name}/index.md" for path in found]
     config["nav"] = [_extended(entry, models) for entry in config["nav"]]
@@ -18,6 +20,15 @@ def on_config(config: Any) -> Any:
 def on_post_template(output_content: str, template_name: str, config: Any) -> str:
     """Keeps the page for wrong addresses in the default language: each language's build would write over it."""
     return "" if template_name == "404.html" and config.theme["language"] != "en" else output_content
+
+
+def _silence_jieba() -> None:
+    """jieba tells of its dictionary on every build, where only what is wrong should be read."""
+    try:
+        import jieba
+    except ImportError:
+        return
+    jieba.setLogLevel(logging.WARNING)
 
 
 def _extended(entry: Any, models: list[str]) -> Any:

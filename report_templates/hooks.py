@@ -24,10 +24,8 @@ def on_post_template(output_content: str, template_name: str, config: Any) -> st
 
 def _silence_jieba() -> None:
     """jieba tells of its dictionary on every build, where only what is wrong should be read."""
-    try:
-        import jieba
-    except ImportError:
-        return
+    import jieba  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
     jieba.setLogLevel(logging.WARNING)
 
 

@@ -12,7 +12,7 @@ from made_trees import Called, write_run
 
 from ingest import facts
 from ingest.facts import Merged, hardware, merge, missing
-from parsers.read import Quoted
+from parsers.session import Quoted
 
 
 def merged(

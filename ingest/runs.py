@@ -84,7 +84,7 @@ def _line(
     merged = facts.merge(run_json.case(), session.facts, said, layout.name, {"framework": session.format.framework})
     for_rules = merged.for_rules()
     found = rules.figures(session, for_rules)
-    outcome = _outcome(session, run_json)
+    outcome = _outcome(session, log, run_json)
     of_file = _problems_of_file(given, run_json, said, layout)
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found)]
     case = merged.case()
@@ -134,9 +134,10 @@ def _observations(session: Session) -> int:
     return 0
 
 
-def _outcome(session: Session, run_json: RunJson) -> str:
-    """What run.json says; where it says nothing, what the log does."""
-    return str(run_json.data["outcome"]) if run_json.present else session.ending.outcome
+def _outcome(session: Session, log: Log, run_json: RunJson) -> str:
+    """What run.json says of the end of the log; of sessions before the last, and without one, what the log does."""
+    last = session.number == len(log.sessions)
+    return str(run_json.data["outcome"]) if run_json.present and last else session.ending.outcome
 
 
 def _environment(run_json: RunJson, session: Session) -> dict[str, Any]:
@@ -161,12 +162,12 @@ def _problems(
     found: Mapping[str, rules.Figure | Absent],
 ) -> list[Problem]:  # fmt: skip
     """All that is wrong with one session, most of it reasons not to publish its figure."""
-    outcome = _outcome(session, run_json)
+    outcome = _outcome(session, log, run_json)
     problems = [_contradiction(name, each) for each in merged.contradictions]
     problems += _wrong_format(name, session, run_json)
     if log.cut_line and session is log.sessions[-1]:
         problems.append(Problem("cut_line", name, log.cut_line))
-    if run_json.present and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
+    if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     headline = found[rules.HEADLINE]
     if isinstance(headline, Absent):

@@ -1,0 +1,271 @@
+"""The command line: what it costs to ask for help, exit codes, messages, and the lines of `--json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from made_logs import clas_static, run_json, seg
+from made_trees import ROOT, Called, contents, write_run
+
+Ingest = Callable[..., Called]
+
+#: What the design promises other programs.
+PROMISED = {"path", "session", "format", "outcome", "observations", "case", "environment", "figures", "problems"}
+#: What the ledger's lines hold besides.
+MORE = {
+    "argv",
+    "bytes",
+    "duplicate_of",
+    "end",
+    "facts",
+    "id",
+    "lines",
+    "notes",
+    "published",
+    "repeat",
+    "sessions",
+    "sha256",
+    "source",
+    "start",
+    "suite",
+    "trace",
+    "wall_seconds",
+}
+
+
+def command(*arguments: object, cwd: Path = ROOT, **more: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ingest", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        **more,  # type: ignore[call-overload]
+    )
+
+
+def test_help_imports_nothing_heavy() -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "ingest", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {each.rpartition("|")[2].strip() for each in done.stderr.splitlines() if each.startswith("import time:")}
+    assert "ingest.cli" in imported
+    heavy = {
+        each
+        for each in imported
+        if each.partition(".")[0]
+        in {"pandas", "matplotlib", "numpy", "mkdocs", "jinja2", "regex", "tabulate", "tqdm", "yaml", "concurrent"}
+    }
+    assert heavy == set()
+    assert len(imported) < 150
+    for option in ("PATH", "--layout", "--jobs", "--check", "--strict", "--explain", "--json", "--out", "exit codes"):
+        assert option in done.stdout
+
+
+def test_reading_logs_imports_no_pandas(tree: Path) -> None:
+    """`--json` alone builds no page and no frame."""
+    program = "import sys; from ingest.cli import main; main(sys.argv[1:]); print(sorted(sys.modules), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tree), "--json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "'numpy'" in done.stderr
+    for name in ("'pandas'", "'matplotlib'", "'jinja2'", "'mkdocs'"):
+        assert name not in done.stderr
+
+
+def test_exit_codes(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    assert ingest(tree, "--out", tmp_path / "docs").code == 0
+    write_run(tree, "bad/x/y/1", b"nothing\n")
+    assert ingest(tree, "--out", tmp_path / "docs").code == 1
+    assert ingest(tree, "--out", tmp_path / "docs", "--strict").code == 2
+    assert ingest(tree, "--json").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "no PATH given"),
+        (["nowhere"], "nowhere: no such file or folder"),
+        ([".", "--layout", "nowhere"], "there is no such layout"),
+        ([".", "--jobs", "-1"], "--jobs -1: must be a positive number"),
+        ([".", "--out", "file"], "--out file: is a file"),
+        (["--explain", "nowhere"], "no such log"),
+    ],
+)
+def test_a_wrong_call_is_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
+    (tmp_path / "file").write_text("\n".join(seg([4.0])))
+    (tmp_path / "other").write_text("\n".join(seg([5.0])))
+    done = command(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("ingest: ")
+    assert said in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "other"]
+
+
+@pytest.mark.parametrize("arguments", [["--jobs", "many"], ["--unknown"]])
+def test_an_unknown_option_is_explained(tmp_path: Path, arguments: list[str]) -> None:
+    done = command(".", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "usage: python -m ingest" in done.stderr
+
+
+def test_json_lines_hold_the_promised_keys(tree: Path, ingest: Ingest) -> None:
+    write_run(tree, "bad/x/y/1", b"nothing\n")
+    write_run(tree, "two/x/y/1", [*seg([4.0]), *clas_static([(0, 10, 5.0)])])
+    called = ingest(tree, "--json")
+    assert len(called.lines) == 7
+    for line in called.lines:
+        assert set(line) == PROMISED | MORE
+    good = next(each for each in called.lines if each["format"])
+    assert set(good["figures"]) == {"sustained", "mean", "median", "reported", "paddle", "dlperf"}
+    assert set(good["figures"]["mean"]) == {
+        "value",
+        "unit",
+        "scope",
+        "used",
+        "skipped",
+        "first_line",
+        "last_line",
+        "arithmetic",
+    }
+    assert set(good["figures"]["reported"]) == {"value", "reason"}
+    assert called.out.count("\n") == len(called.lines)
+
+
+def test_json_without_out_writes_nothing(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree.parent)
+    before = contents(tree.parent)
+    assert ingest(tree, "--json").code == 0
+    assert contents(tree.parent) == before
+
+
+def test_json_with_out_prints_lines_only(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    called = ingest(tree, "--json", "--out", tmp_path / "docs")
+    assert all(each.startswith("{") for each in called.out.splitlines())
+    written = [
+        json.loads(each)
+        for path in (tmp_path / "docs/data/runs").glob("*.jsonl")
+        for each in path.read_text().splitlines()
+    ]
+    assert sorted(written, key=lambda each: each["path"]) == sorted(called.lines, key=lambda each: each["path"])
+
+
+def test_the_closing_summary(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    write_run(tree, "bad/x/y/1", b"nothing\n")
+    out = ingest(tree, "--out", tmp_path / "docs").out.splitlines()
+    assert out[0].split() == ["format", "runs", "records", "published"]
+    table = {" ".join(each.split()[:-3]): each.split()[-3:] for each in out[2:-1]}
+    assert table == {"paddle.seg": ["5", "54", "5"], "not understood": ["1", "0", "0"]}
+    assert "6 logs read" in out[-1]
+
+
+def test_a_reader_that_goes_away_is_no_error(tree: Path) -> None:
+    for number in range(40):
+        write_run(tree, f"more/x/{number}/1", seg([4.0, 5.0 + number]))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ingest", str(tree), "--json"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(1)
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    process.wait(timeout=60)
+    assert b"Traceback" not in said
+    assert b"Exception ignored" not in said
+    assert b"Error" not in said
+
+
+def test_two_paths_of_one_name(tmp_path: Path, ingest: Ingest) -> None:
+    for top in ("one", "two"):
+        write_run(tmp_path / top / "logs", "a/b/c/1", seg([4.0, float(len(top)) + ord(top[0])]))
+    called = ingest(tmp_path / "one/logs", tmp_path / "two/logs", "--json")
+    assert [each["path"] for each in called.lines] == ["one/logs/a/b/c/1/train.log", "two/logs/a/b/c/1/train.log"]
+    assert len({each["id"] for each in called.lines}) == 2
+
+
+def test_one_path_given_twice_counts_once(tree: Path, ingest: Ingest) -> None:
+    assert len(ingest(tree, tree, "--json").lines) == 5
+    assert len(ingest(tree, tree / "seg", "--json").lines) == 5
+
+
+def test_one_log_given_by_name(tree: Path, ingest: Ingest) -> None:
+    called = ingest(tree / "seg/paddleseg/bs2/1/train.log", "--json")
+    assert (called.code, len(called.lines)) == (0, 1)
+    assert called.lines[0]["case"]["batch_size"] == 2
+
+
+def test_no_name_of_the_machine_is_published(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    called = ingest(tree, "--json", "--out", tmp_path / "docs")
+    everything = b"".join(contents(tmp_path / "docs").values()) + called.out.encode()
+    assert str(tree.parent).encode() not in everything
+
+
+def test_a_folder_that_cannot_be_written(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "data").write_text("a file where a folder belongs")
+    called = ingest(tree, "--out", tmp_path / "docs")
+    assert called.code == 2
+    assert len(called.problems) == 1
+    assert "data" in called.problems[0]
+
+
+def test_interrupted(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupts(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ingest.ledger.collect", interrupts)
+    called = ingest(tree, "--json")
+    assert called.code == 130
+    assert called.problems == ["ingest: interrupted; every file is either as before or complete"]
+
+
+def test_files_that_lie_beside_logs_are_none(tree: Path, ingest: Ingest) -> None:
+    for name in (
+        "notes.md",
+        "table.csv",
+        "train.py",
+        "weights.pdparams",
+        "telemetry.csv",
+        ".hidden",
+        "environment.json",
+    ):
+        (tree / "seg/paddleseg/bs2/1" / name).write_text("ips")
+    (tree / "__pycache__").mkdir()
+    (tree / "__pycache__" / "x").write_text("x")
+    called = ingest(tree, "--json")
+    assert (called.code, len(called.lines)) == (0, 5)
+
+
+def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
+    from made_logs import CLAS_BANNER, clas_dygraph
+
+    log = [
+        CLAS_BANNER,
+        *clas_dygraph([(1, 10, 4.0), (1, 20, 8.0)], batch=4),
+        CLAS_BANNER,
+        CLAS_BANNER,
+        *clas_dygraph([(1, 10, 4.0), (1, 20, 16.0)], batch=4),
+    ]
+    write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json())
+    called = ingest(tmp_path / "logs", "--json")
+    assert [(each["session"], each["sessions"], each["figures"]["mean"].get("value")) for each in called.lines] == [
+        (1, 3, 8.0),
+        (2, 3, None),
+        (3, 3, 16.0),
+    ]
+    assert called.code == 1
+    assert [each.partition(": ")[0] for each in called.problems] == ["logs/a/b/c/1/train.log:4"]

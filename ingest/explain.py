@@ -38,8 +38,9 @@ def _detected(log: Log) -> Iterator[str]:
 
 
 def _session(given: Input, session: Session, sessions: int, layout: Layout) -> Iterator[str]:
+    said = layout.facts(given.path.absolute().as_posix())
     merged = facts.merge(
-        beside(given.path, given.name).case(), session.facts, layout.facts(given.name), layout.name,
+        beside(given.path, given.name).case(), session.facts, said, layout.name,
         {"framework": session.format.framework},
     )  # fmt: skip
     yield ""

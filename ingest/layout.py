@@ -42,11 +42,14 @@ class Layout:
     title: str
     templates: tuple[Template, ...]
 
-    def facts(self, name: str) -> dict[str, Any] | None:
-        """What a log's name says, or None where no template fits. The tree may lie below any folder."""
+    def facts(self, path: str) -> dict[str, Any] | None:
+        """What a log's absolute path says, or None where no template fits.
+
+        The tree may lie below any folder, and the log be given by itself: templates are matched from the end.
+        """
         for template in self.templates:
             try:
-                match = template.pattern.search(name, timeout=_TIMEOUT_SECONDS)
+                match = template.pattern.search(path, timeout=_TIMEOUT_SECONDS)
             except TimeoutError:  # a template with many slots side by side; it fits nothing, rather than hang
                 continue
             if match:

@@ -213,7 +213,9 @@ def _shard(
     mine = {each.name: hashes[each.name] for each in inputs}
     copies = {each.name: originals[each.name] for each in inputs if each.name in originals}
     run_jsons = [_known_hash(each.path.with_name(RUN_JSON), stats) for each in inputs]
-    digest = hashlib.sha256(json.dumps([_code(layout), mine, copies, run_jsons]).encode()).hexdigest()
+    # A layout reads the whole path, so that a tree moved elsewhere may say something else.
+    paths = [str(each.path.absolute()) for each in inputs]
+    digest = hashlib.sha256(json.dumps([_code(layout), mine, copies, run_jsons, paths]).encode()).hexdigest()
     return Shard(name, inputs, mine, copies, digest)
 
 

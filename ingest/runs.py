@@ -44,7 +44,7 @@ def runs_of(given: Input, layout: Layout, sha256: str, original: str | None = No
     shared["lines"] = log.lines
     if not log.sessions:
         return [redact(_not_understood(shared, [_unclaimed(log, given.name)], run_json))]
-    said = layout.facts(given.name)
+    said = layout.facts(given.path.absolute().as_posix())
     lines = [shared | _line(given, log, each, run_json, said, layout) for each in log.sessions]
     return [redact(_duplicate(line, original) if original else line) for line in lines]
 

@@ -261,4 +261,4 @@ def test_a_count_of_zero_in_a_path_says_nothing(tmp_path: Path) -> None:
 
 def test_our_own_layout_only_sorts() -> None:
     found = layout.load(OWN).facts("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/2/train.log")
-    assert found == {"suite": "resnet50", "framework_slug": "pytorch", "case_slug": "cpu-n1d1-bs8-fp32", "repeat": 2}
+    assert found == {"repeat": 2}

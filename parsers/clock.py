@@ -27,13 +27,14 @@ def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
         stamps = np.array([each.translate(_TO_ISO).decode("ascii") for each in printed], dtype="datetime64[us]")
     except ValueError:
         return np.array([_one(each) for each in printed], dtype=np.float64)
-    return stamps.astype(np.int64) / 1e6
+    return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / 1e6)
 
 
 def _one(printed: bytes) -> float:
     import numpy as np
 
     try:
-        return float(np.datetime64(printed.translate(_TO_ISO).decode("ascii"), "us").astype(np.int64)) / 1e6
+        stamp = np.datetime64(printed.translate(_TO_ISO).decode("ascii"), "us")
+        return float("nan") if np.isnat(stamp) else float(stamp.astype(np.int64)) / 1e6
     except ValueError:
         return float("nan")

@@ -207,7 +207,7 @@ def _changed(given: Input, run_json: RunJson) -> list[Problem]:
 
 def _wrong_format(name: str, session: Session, run_json: RunJson) -> list[Problem]:
     expected = run_json.data.get("format")
-    if expected and expected != session.format.id:
+    if expected and expected != session.format.id and _observations(session):
         return [Problem("other_format", name, args={"expected": str(expected), "found": session.format.id})]
     return []
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from parsers.contract import Format
@@ -28,10 +29,14 @@ class Claim:
 
 
 def claims(chunks: Iterable[Chunk]) -> list[Claim]:
-    """Formats that can read a record in the chunks; where there is none, those that recognise a start."""
+    """Formats that can read a record in the chunks; where there is none, the first that recognises a start.
+
+    Printers of one family announce themselves alike. A log that ends before its first record holds nothing that two of
+    them could read differently.
+    """
     seen = list(chunks)
     found = [claim for each in formats() if (claim := _reads(each, seen))]
-    return found or [claim for each in formats() if (claim := _starts(each, seen))]
+    return found or list(islice((claim for each in formats() if (claim := _starts(each, seen))), 1))
 
 
 def probes(path: Path, size: int) -> Iterator[Chunk]:

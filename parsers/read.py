@@ -142,7 +142,9 @@ class _Reader:
         if current.head_bytes < FACTS_HEAD:
             current.head.append(Extent(stretch, piece.begin, piece.end))
             current.head_bytes += piece.end - piece.begin
-        current.tail = [*current.tail[-1:], Extent(stretch, max(piece.begin, piece.end - FACTS_TAIL), piece.end)]
+        tail = Extent(stretch, max(piece.begin, piece.end - FACTS_TAIL), piece.end)
+        # Either two that touch, or one that is long enough by itself: a gap would put lines out of count.
+        current.tail = [tail] if tail.end - tail.begin == FACTS_TAIL else [*current.tail[-1:], tail]
 
     def _close(self, current: _Open, number: int, rows: list[int]) -> Session:
         """The finished session; `rows` are the rows read by now, of each table."""

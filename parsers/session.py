@@ -54,7 +54,9 @@ class Session:
     def facts(self) -> dict[str, Quoted]:
         """Facts by name; of several patterns for one fact, the first that states it."""
         beyond = self.tail if sum(each.end - each.begin for each in self.head) >= FACTS_HEAD else ()
-        return dict(_facts(self.format, [self._text(each) for each in (*self.head, *beyond)]))
+        # The head is one stretch of text, whichever chunks it was read in: a configuration has many lines.
+        head = b"".join(self._text(each)[0] for each in self.head), self.first_line
+        return dict(_facts(self.format, [head, *map(self._text, beyond)]))
 
     @cached_property
     def ending(self) -> Ending:

@@ -1,0 +1,123 @@
+"""Sessions: appended logs, starts that never printed a step, and what belongs to which of them."""
+
+from __future__ import annotations
+
+import csv
+import re
+import statistics
+from pathlib import Path
+
+import pytest
+
+from parsers.read import chunks, read
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+BANNER = b"[2026/11/20 13:14:00] ppcls INFO: ==    PaddleClas is powered by PaddlePaddle !    ==\n"
+CONFIG = b"[2026/11/20 13:14:00] ppcls INFO: Global : \nAMP : \n    use_amp : False\nTrain : \n    batch_size : %d\n"
+CRASH = b"Traceback (most recent call last):\n  File x\nRuntimeError: CUDA out of memory.\n"
+
+
+def record(step: int, ips: float) -> bytes:
+    return (
+        b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 1/1][Iter: %d/100]lr: 0.1, loss: 2.3, batch_cost: 0.2s, "
+        b"reader_cost: 0.1, ips: %.2f samples/s, eta: 0:00:14\n" % (step, ips)
+    )
+
+
+def run(batch: int, *speeds: float) -> bytes:
+    return BANNER + CONFIG % batch + b"".join(record(10 * i, each) for i, each in enumerate(speeds))
+
+
+def written(folder: Path, data: bytes) -> Path:
+    path = folder / "train.log"
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("size", [1, 100, 1000, 1 << 20])
+def test_appended_runs_are_sessions(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "__defaults__", (size,))
+    path = written(tmp_path, run(8, 1, 2, 3) + run(16, 4, 5) + run(32) + run(64, 6) + run(128))
+    found = read(path).sessions
+    assert [each.number for each in found] == [1, 2, 3, 4, 5]
+    assert [each.main["throughput"].tolist() for each in found] == [[1, 2, 3], [4, 5], [], [6], []]
+    assert [each.facts["batch_size"].value for each in found] == [8, 16, 32, 64, 128]
+    assert [(each.first_line, each.last_line) for each in found] == [(1, 9), (10, 17), (18, 23), (24, 30), (31, 36)]
+    assert [each.facts["batch_size"].line for each in found] == [6, 15, 23, 29, 36]
+    assert found[1].main.lines([0, 1]) == [16, 17]
+    assert found[3].main.lines([0]) == [30]
+
+
+def test_starts_that_never_printed_a_step(tmp_path: Path) -> None:
+    path = written(tmp_path, run(8) + CRASH + run(4) + run(2, 5.0, 6.0))
+    found = read(path).sessions
+    assert [len(each.main) for each in found] == [0, 0, 2]
+    assert [each.ending.outcome for each in found] == ["oom", "failed", "completed"]
+    assert found[0].ending.line == 9
+
+
+def test_only_starts(tmp_path: Path) -> None:
+    found = read(written(tmp_path, run(8))).sessions
+    assert [(len(each.main), each.ending.outcome) for each in found] == [(0, "failed")]
+
+
+def test_records_before_the_first_start_are_a_session(tmp_path: Path) -> None:
+    """The head of the log is gone; what is left of that run is not the next one's."""
+    found = read(written(tmp_path, record(80, 7.0) + record(90, 8.0) + run(8, 1.0))).sessions
+    assert [each.main["throughput"].tolist() for each in found] == [[7.0, 8.0], [1.0]]
+
+
+def test_noise_before_the_first_start_is_none(tmp_path: Path) -> None:
+    found = read(written(tmp_path, b"+ python train.py\nnoise\n" + run(8, 1.0))).sessions
+    assert len(found) == 1
+    assert (found[0].first_line, found[0].facts["batch_size"].line) == (1, 8)
+
+
+def test_facts_of_one_session_are_not_the_next_ones(tmp_path: Path) -> None:
+    plain = BANNER + record(10, 3.0)
+    found = read(written(tmp_path, run(8, 1.0) + plain)).sessions
+    assert found[0].facts["batch_size"].value == 8
+    assert "batch_size" not in found[1].facts
+
+
+def test_a_crash_of_one_session_is_not_the_next_ones(tmp_path: Path) -> None:
+    found = read(written(tmp_path, run(8, 1.0) + CRASH + run(8, 2.0))).sessions
+    assert [each.ending.outcome for each in found] == ["oom", "completed"]
+
+
+def test_the_log_of_twenty_starts() -> None:
+    """A public log of PaddleClas: 20 starts appended to one file, of which five printed a step."""
+    path = SHARED / "corpus/public/ppcls/robinbg__PaddleClas__train.log"
+    if not path.exists():
+        pytest.skip("needs ../shared/corpus/public, which is not part of the repository")
+    table = csv.DictReader((SHARED / "corpus/public/expected.csv").read_text().splitlines())
+    row = next(each for each in table if next(iter(each.values())) == "ppcls/robinbg__PaddleClas__train.log")
+    log = read(path)
+    assert [each.format.id for each in log.claims] == ["paddle.clas_dygraph"]
+    assert len(log.sessions) == 20
+    trained = [each for each in log.sessions if len(each.main)]
+    assert len(trained) == 5
+    assert all(each.ending.outcome != "completed" for each in log.sessions if not len(each.main))
+    longest = max(trained, key=lambda each: len(each.main)).main
+    steady = [value for value, step in zip(longest["throughput"], longest["step"], strict=True) if step > 0]
+    assert "262.9978" in row.values()
+    assert statistics.median(steady) == pytest.approx(262.9978, abs=1e-4)
+    records = re.findall(rb"\[Train\]\[Epoch \d+/\d+\]\[Iter: \d+/", path.read_bytes())
+    assert sum(len(each.main) for each in trained) == len(records)
+
+
+@pytest.mark.parametrize("filler", [0, 100, 1000, 9000, 20_000, 40_000])
+def test_the_line_of_a_crash_does_not_depend_on_chunks(tmp_path: Path, filler: int) -> None:
+    """Around one and two MiB, where the last lines lie in one chunk or in two."""
+    data = run(8, 1.0, 2.0) + b"some warning that is printed for every step of the training\n" * filler + CRASH
+    (session,) = read(written(tmp_path, data)).sessions
+    assert (session.ending.outcome, session.ending.line) == ("oom", data.count(b"\n"))
+
+
+def test_a_configuration_across_chunks_is_read_whole(tmp_path: Path) -> None:
+    """The second run's banner ends one chunk, and its batch size begins the next."""
+    filler = run(8, 1.0)
+    filler += b"x" * ((1 << 20) - len(filler) - len(BANNER) - 60) + b"\n"
+    path = written(tmp_path, filler + run(16, 2.0, 3.0))
+    found = read(path).sessions
+    assert [each.facts["batch_size"].value for each in found] == [8, 16]

@@ -1,0 +1,63 @@
+"""Clocks as printed to seconds: only differences count, and a leap over midnight is one."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsers.clock import clocks
+
+MOMENTS = st.datetimes(dt.datetime(1990, 1, 1), dt.datetime(2106, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("printed", "moment"),
+    [
+        (b"2020-09-15 14:29:13.473765", dt.datetime(2020, 9, 15, 14, 29, 13, 473765)),
+        (b"2023/07/28 06:42:58", dt.datetime(2023, 7, 28, 6, 42, 58)),
+        (b"2020-12-16 08:36:06,505", dt.datetime(2020, 12, 16, 8, 36, 6, 505000)),
+        (b"2024-02-29 23:59:59", dt.datetime(2024, 2, 29, 23, 59, 59)),
+        (b"1999-12-31 23:59:59.999999", dt.datetime(1999, 12, 31, 23, 59, 59, 999999)),
+    ],
+)
+def test_spellings(printed: bytes, moment: dt.datetime) -> None:
+    assert clocks([printed])[0] == pytest.approx(moment.replace(tzinfo=dt.UTC).timestamp(), abs=1e-6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(MOMENTS, min_size=1, max_size=20))
+def test_differences_are_exact_to_a_microsecond(moments: list[dt.datetime]) -> None:
+    found = clocks([each.strftime("%Y-%m-%d %H:%M:%S.%f").encode() for each in moments])
+    for each, value in zip(moments, found.tolist(), strict=True):
+        assert abs((value - found[0]) - (each - moments[0]).total_seconds()) < 2e-6
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        b"2023-13-01 00:00:00",
+        b"2023-02-30 00:00:00",
+        b"2023-01-01 25:00:00",
+        b"2023-01-01 00:61:00",
+        b"not a date",
+        b"",
+        b"\xff\xfe",
+    ],
+)
+def test_what_is_no_date_is_no_number(printed: bytes) -> None:
+    found = clocks([b"2023-01-01 00:00:00", printed, b"2023-01-01 00:00:10"])
+    assert math.isnan(found[1])
+    assert found[2] - found[0] == 10
+
+
+def test_over_midnight_and_new_year() -> None:
+    found = clocks([b"2023-12-31 23:59:59.500000", b"2024-01-01 00:00:00.250000"])
+    assert found[1] - found[0] == pytest.approx(0.75, abs=1e-6)
+
+
+def test_no_clocks_at_all() -> None:
+    assert clocks([]).tolist() == []

@@ -1,0 +1,73 @@
+"""Golden logs: every record, fact and figure that was worked out beside them, line by line."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+
+from ingest import rules
+from parsers.read import Session, read
+from parsers.registry import formats
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+FORMATS = [each.id for each in formats()]
+
+
+def table(format_id: str, name: str) -> list[dict[str, str]]:
+    with (GOLDEN / format_id / name).open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def session_of(format_id: str) -> Session:
+    (path,) = (GOLDEN / format_id).glob("*.log")
+    log = read(path)
+    assert [each.format.id for each in log.claims] == [format_id]
+    assert log.cut_line == 0
+    (session,) = log.sessions
+    return session
+
+
+def test_every_format_has_a_golden_log() -> None:
+    assert sorted(path.name for path in GOLDEN.iterdir() if path.is_dir()) == sorted(FORMATS)
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_records(format_id: str) -> None:
+    main, expected = session_of(format_id).main, table(format_id, "records.csv")
+    assert expected
+    assert len(main) == len(expected)
+    assert main.lines(range(len(main))) == [int(each["line"]) for each in expected]
+    for name in ("epoch", "step", "throughput", "step_seconds"):
+        printed = [each[name] for each in expected]
+        if any(printed):
+            assert main[name].tolist() == [float(each) for each in printed], name
+        else:
+            assert name not in main
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_facts(format_id: str) -> None:
+    facts = session_of(format_id).facts
+    for each in table(format_id, "facts.csv"):
+        found = facts[each["fact"]]
+        assert (str(found.value), found.line) == (each["value"], int(each["line"])), each["fact"]
+    assert session_of(format_id).ending.outcome in ("completed", "truncated")
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_figures(format_id: str) -> None:
+    session, expected = session_of(format_id), table(format_id, "figures.csv")
+    assert {"sustained", "mean", "median"} <= {each["rule"] for each in expected}
+    for each in expected:
+        case = {name: int(each[name]) for name in ("devices", "batch_size", "accumulation") if each[name]}
+        case |= {
+            name: session.facts[name].value for name in ("samples_per_update_and_device",) if name in session.facts
+        }  # type: ignore[dict-item]
+        found = rules.figure(each["rule"], session, case)
+        assert isinstance(found, rules.Figure), (each, found)
+        assert math.isclose(found.value, float(each["value"]), rel_tol=1e-9), each
+        lines = (found.used, found.first_line, found.last_line)
+        assert lines == tuple(int(each[name]) for name in ("used", "first_line", "last_line")), each

@@ -1,0 +1,223 @@
+"""The scanner: chunks of any size give the same text, and lines are numbered as the file has them."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from parsers import scan
+from parsers.read import read
+from parsers.scan import Noise, ScanError, chunks
+
+RECORD = (
+    b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch: 3, iter: %d/900, loss: 2.0594, lr: 0.010000, batch_cost: 0.2000, "
+    b"reader_cost: 0.00247, ips: %d.0000 samples/sec | ETA 00:00:00"
+)
+SPEED = b"[1,%d]<stderr>:2026-11-20 08:36:06,500:INFO: Epoch[0] Batch [%d]\tSpeed: %d.5 samples/sec\tLR: 0.0039936\t"
+NOISE = (
+    b"\x1b[32mcolour\x1b[0m", b" 10%|#   | 1/9\r 20%|##  | 2/9\r", b"nul \x00\x00 bytes", b"\xff\xfe\xe4\xbd broken",
+    b"", b"back\x08\x08\x08\x08spaces", b"\x1b]0;title\x07", "进度 █████▌ 50%".encode(), b"windows\r",
+)  # fmt: skip
+
+
+def noisy(records: int) -> bytes:
+    lines: list[bytes] = []
+    for i in range(records):
+        lines += [NOISE[i % len(NOISE)], b"\x1b[1m" + RECORD % (10 * i, i + 1) + b"\x1b[0m"]
+    return b"\n".join(lines) + b"\n"
+
+
+def text_of(path: Path, size: int) -> bytes:
+    return b"".join(each.text for each in chunks(path, Noise(), size))
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000, 4096, 1 << 16])
+def test_chunks_of_any_size_are_the_same_text(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(noisy(40))
+    whole = text_of(path, 1 << 20)
+    assert b"\x1b" not in whole
+    assert b"\x00" not in whole
+    assert whole.count(b"\n") == 80
+    assert text_of(path, size) == whole
+
+
+@pytest.mark.parametrize("size", [1, 3, 100, 1 << 16])
+def test_chunks_follow_each_other(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "train.log"
+    data = noisy(30)[:-1]
+    path.write_bytes(data)
+    found = list(chunks(path, Noise(), size))
+    line, offset = 1, 0
+    for each in found:
+        assert (each.first_line, each.offset) == (line, offset)
+        assert data[offset : offset + each.bytes].count(b"\n") == each.lines
+        line, offset = line + each.lines, offset + each.bytes
+    assert offset == len(data)
+    assert all(each.text.endswith(b"\n") for each in found[:-1])
+
+
+def grep_numbers(path: Path, pattern: str) -> list[int]:
+    """Line numbers as `grep -n` prints them."""
+    done = subprocess.run(["grep", "-an", pattern, path], capture_output=True, check=True)
+    return [int(each.partition(b":")[0]) for each in done.stdout.splitlines() if each.partition(b":")[0].isdigit()]
+
+
+@pytest.mark.parametrize("size", [1, 50, 777, 1 << 16])
+def test_records_and_their_lines_do_not_depend_on_chunks(
+    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(noisy(25))
+    defaults = chunks.__defaults__
+    monkeypatch.setattr(chunks, "__defaults__", (size,))
+    assert defaults == (scan.CHUNK,)
+    (session,) = read(path).sessions
+    assert session.main["throughput"].tolist() == [float(i + 1) for i in range(25)]
+    assert session.main["step"].tolist() == [10.0 * i for i in range(25)]
+    assert session.main.lines(list(range(25))) == grep_numbers(path, "TRAIN")
+    assert session.main.lines([24, 0, 7, 7]) == [50, 2, 16, 16]
+    assert (session.first_line, session.last_line) == (1, 50)
+
+
+def test_line_numbers_of_many_chunks(tmp_path: Path) -> None:
+    """Several MiB of real size, with noise before every record."""
+    path = tmp_path / "train.log"
+    path.write_bytes(b"".join(b"noise %d\n" % i * (i % 3) + RECORD % (i, i + 1) + b"\n" for i in range(20_000)))
+    assert path.stat().st_size > 3 * scan.CHUNK
+    (session,) = read(path).sessions
+    numbers = grep_numbers(path, "TRAIN")
+    wanted = [0, 1, 7000, 13_333, 19_999]
+    assert session.main.lines(wanted) == [numbers[each] for each in wanted]
+    assert session.main["throughput"].sum() == sum(range(1, 20_001))
+
+
+def test_compressed_logs_are_the_same_log(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "train.log", tmp_path / "packed.log.gz"
+    data = noisy(4000)
+    plain.write_bytes(data)
+    packed.write_bytes(gzip.compress(data))
+    one, other = read(plain).sessions[0], read(packed).sessions[0]
+    assert one.main["throughput"].tolist() == other.main["throughput"].tolist()
+    assert one.main.lines([0, 1999, 3999]) == other.main.lines([0, 1999, 3999]) == [2, 4000, 8000]
+
+
+def test_zst_is_read_or_named(tmp_path: Path) -> None:
+    path = tmp_path / "train.log.zst"
+    try:
+        import zstandard
+    except ImportError:
+        path.write_bytes(b"x")
+        with pytest.raises(ScanError) as caught:
+            read(path)
+        assert "zstandard" in str(caught.value.details["cause"])
+        return
+    path.write_bytes(zstandard.compress(noisy(20)))
+    assert len(read(path).sessions[0].main) == 20
+
+
+TAGS = {
+    "mpirun": b"[1,%d]<stdout>:",
+    "mpirun with a date": b"Fri Nov 20 10:54:24 2026[1,%d]<stdout>:",
+    "mpirun of stderr": b"[1,%d]<stderr>: ",
+    "torchrun": b"[default%d]:",
+    "torchrun of ranks": b"[rank%d]: ",
+}
+
+
+@pytest.mark.parametrize("kind", TAGS)
+def test_tags_of_ranks_are_taken_off(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "train.log"
+    lines = [TAGS[kind] % rank + RECORD % (10 * i, i + 1) for i in range(6) for rank in (0, 3, 11)]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    assert text_of(path, 64) == b"".join(RECORD % (10 * i, i + 1) + b"\n" for i in range(6) for _ in range(3))
+    (session,) = read(path).sessions
+    assert session.main.ranks().tolist() == [0, 3, 11] * 6
+    assert session.main.lines([0, 17]) == [1, 18]
+
+
+def test_two_ranks_on_one_line(tmp_path: Path) -> None:
+    """A missing newline puts the next rank's tag inside a line."""
+    path = tmp_path / "train.log"
+    path.write_bytes(
+        b"[1,0]<stderr>:16-bits training: False[1,4]<stderr>:" + SPEED[14:] % (1, 100) + b"[1,5]<stderr>:"
+        + SPEED[14:] % (1, 200) + b"\nno tag " + SPEED[14:] % (2, 300) + b"\n"
+    )  # fmt: skip
+    (session,) = read(path).sessions
+    assert session.main["throughput"].tolist() == [100.5, 200.5, 300.5]
+    assert session.main.ranks().tolist()[:2] == [4, 5]
+    assert session.main.lines([0, 1, 2]) == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("printed", "left"),
+    [
+        (b"\x1b[1;31mred\x1b[0m", b"red"),
+        (b"\x1b[2K\x1b[1Gline", b"line"),
+        (b"\x1b[?25lhidden", b"hidden"),
+        (b"\x1b]0;title\x07text", b"text"),
+        (b"abc\x08\x08\x08xyz", b"xyz"),
+        (b"\x08\x08x", b"x"),
+        (b"a\x00b", b"ab"),
+        (b"[INFO] [1,2] <stdout>: stays", b"[INFO] [1,2] <stdout>: stays"),
+        (b"plain \xe4\xbd\xa0 text", b"plain \xe4\xbd\xa0 text"),
+        (b"\x1b alone", b"\x1b alone"),
+    ],
+)
+def test_what_is_taken_off(tmp_path: Path, printed: bytes, left: bytes) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(printed + b"\n" + printed)
+    assert text_of(path, 1 << 20) == left + b"\n" + left
+
+
+def test_nul_bytes_are_counted(tmp_path: Path) -> None:
+    path, noise = tmp_path / "x", Noise()
+    path.write_bytes(b"a\x00b\x00\n" + b"text\n" * 100)
+    list(chunks(path, noise))
+    assert (noise.nul_bytes, noise.binary) == (2, False)
+    path.write_bytes(bytes(range(256)) * 100)
+    list(chunks(path, noise))
+    assert noise.binary
+
+
+def test_a_line_that_is_too_long_is_cut_and_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "LONGEST_LINE", 1000)
+    path, noise = tmp_path / "x", Noise()
+    path.write_bytes(b"one\n" + b"x" * 5000 + b"\nthree\n")
+    found = list(chunks(path, noise, 100))
+    assert set(noise.cut_lines) == {2}
+    assert b"".join(each.text for each in found) == path.read_bytes()
+    assert max(len(each.text) for each in found) <= 1100
+    assert found[-1].first_line + found[-1].text.count(b"\n") - 1 == 3
+
+
+def test_a_line_of_just_less_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "LONGEST_LINE", 1000)
+    path, noise = tmp_path / "x", Noise()
+    path.write_bytes(b"x" * 900 + b"\n" + b"y" * 900)
+    assert text_of(path, 100) == path.read_bytes()
+    list(chunks(path, noise, 100))
+    assert noise.cut_lines == []
+
+
+@pytest.mark.parametrize(("make", "code"), [("missing", "unreadable"), ("folder", "not_a_file"), ("empty", "empty")])
+def test_what_is_no_file(tmp_path: Path, make: str, code: str) -> None:
+    path = tmp_path / "x"
+    if make == "folder":
+        path.mkdir()
+    if make == "empty":
+        path.touch()
+    with pytest.raises(ScanError) as caught:
+        read(path)
+    assert caught.value.code == code
+
+
+def test_only_the_columns_of_a_reading_are_there(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(noisy(3))
+    records = read(path).sessions[0].main
+    assert "throughput" in records
+    assert "clock" not in records

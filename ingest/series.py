@@ -163,7 +163,7 @@ def _printed(records: Records, session: Session, case: Mapping[str, Any]) -> Ser
     if len(np.unique(records.ranks())) > 1:
         printed, steps, epochs, rows = _median_of_ranks(printed, steps, epochs)
     multiplier, scope = scoped(records.reading, case)
-    samples = _samples(records.reading, steps, epochs) * _printed_samples(records, session, case, multiplier)
+    samples = _samples(records.reading, steps) * _printed_samples(records, session, case, multiplier)
     seconds = samples / printed
     if records.reading.cumulative_since is not None:
         samples, seconds = _undone(samples, seconds, epochs)
@@ -188,7 +188,7 @@ def _printed_samples(records: Records, session: Session, case: Mapping[str, Any]
         return 1.0
 
 
-def _samples(reading: Reading, steps: Column, epochs: Column) -> Column:
+def _samples(reading: Reading, steps: Column) -> Column:
     """What each record covers, in steps; since the restart of the running mean where the printer prints one."""
     import numpy as np
 
@@ -198,9 +198,10 @@ def _samples(reading: Reading, steps: Column, epochs: Column) -> Column:
     if reading.span != "interval" or len(steps) < 2:
         return np.ones(len(steps))
     gaps = np.diff(steps, prepend=np.nan)
-    inside = (gaps > 0) & (np.diff(epochs, prepend=np.nan) == 0)
+    inside = gaps > 0
     usual = np.median(gaps[inside]) if inside.any() else 1.0
-    return np.where(inside, gaps, usual)
+    # Where the steps begin anew, a record at step 0 is of that step alone; any other is of as many as usual.
+    return np.where(inside, gaps, np.where(steps == 0, 1.0, usual))
 
 
 def _undone(samples: Column, seconds: Column, epochs: Column) -> tuple[Column, Column]:
@@ -229,7 +230,7 @@ def _timed(records: Records, session: Session, case: Mapping[str, Any]) -> Serie
     refuse_impossible(seconds, records)
     per_step = samples_per_step(session, records.reading, case)
     steps = records["step"] if "step" in records else np.arange(1.0, len(records) + 1)
-    covered = _samples(records.reading, steps, np.zeros(len(records)))
+    covered = _samples(records.reading, steps)
     return Series(
         per_step / seconds, per_step * covered, seconds * covered, steps, np.arange(len(records)), records,
         records.reading.unit, "job", 1,

@@ -27,6 +27,7 @@ FORMAT = Format(
         Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_TOTAL, unit="images/s", span="run"),
     ),
     facts=(
+        Fact("model", rb" - PARAMETER (?:[^\n]*? )?arch : (\w++)"),
         Fact("batch_size", rb" - PARAMETER [^\n]*? batch_size : (\d++)", int),
         Fact("batch_size", rb"'-b', '(\d++)'", int),
         Fact("devices", rb" - PARAMETER [^\n]*? world_size : (\d++)", int),

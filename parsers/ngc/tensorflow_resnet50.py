@@ -27,6 +27,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        Fact("model", rb"PARAMETER arch : (\w++)"),
         Fact("batch_size", rb"PARAMETER arch : [^\n]*? batch_size : (\d++)", int),
         Fact("batch_size", rb"^Per-GPU Batch Size (\d++)", int),
         Fact("precision", rb"PARAMETER arch : [^\n]*? amp : (\w++)", words={b"True": "amp", b"False": "fp32"}),

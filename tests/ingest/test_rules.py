@@ -144,6 +144,12 @@ def test_the_first_interval_of_an_epoch_is_a_usual_one(tmp_path: Path) -> None:
     assert figure(lines, tmp_path, "sustained").value == pytest.approx(3 / (1 / 8 + 1 / 2 + 1 / 8))
 
 
+def test_a_record_at_step_0_is_of_one_step(tmp_path: Path) -> None:
+    """PaddleClas prints the first step of every epoch by itself; its stall must not count for ten steps."""
+    lines = clas_dygraph([(1, 0, 1.0), (1, 10, 8.0), (1, 20, 8.0), (2, 0, 0.5), (2, 10, 8.0)], epochs=2)
+    assert figure(lines, tmp_path, "sustained").value == pytest.approx(31 / (30 / 8 + 1 / 0.5))
+
+
 def test_bert_of_clocks_alone(tmp_path: Path) -> None:
     """Lines two seconds apart, one of them four; 8 samples × 2 devices × 16 accumulated per line."""
     lines = pytorch_bert([(1, 0.0), (2, 30.0), (3, 32.0), (4, 34.0), (5, 38.0), (6, 40.0), (7, 42.0)])

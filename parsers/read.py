@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from parsers.contract import Format
 from parsers.detect import HEAD_CHUNKS, Claim, claims, probes
@@ -60,8 +61,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-@dataclass(frozen=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A stretch of a chunk's text that belongs to one session, and whether that begins with it."""
 
     begin: int
@@ -112,12 +112,14 @@ class _Reader:
         closed: list[Session] = []
         for chunk in stream:
             pending: list[list[tuple[bytes, ...]]] = [[] for _ in self.tables]
+            stretch = Stretch(chunk.first_line, chunk.offset, chunk.bytes)
             for piece in self._pieces(chunk):
                 if piece.starts and (current.started or any(self._count(current, pending))):
-                    closed.append(self._close(current, len(closed) + 1, self._rows(pending)))
-                    current = _Open(True, self._rows(pending))
+                    rows_now = self._rows(pending)
+                    closed.append(self._close(current, len(closed) + 1, rows_now))
+                    current = _Open(True, rows_now)
                 current.started |= piece.starts
-                self._feed(current, chunk, piece, pending)
+                self._feed(current, chunk.text, stretch, piece, pending)
             for table, rows in zip(self.tables, pending, strict=True):
                 table.store(chunk, rows)
             self._last_text = chunk.text
@@ -141,11 +143,12 @@ class _Reader:
         for begin, end in pairwise(edges):
             yield _Piece(begin, end, begin in at)
 
-    def _feed(self, current: _Open, chunk: Chunk, piece: _Piece, pending: list[list[tuple[bytes, ...]]]) -> None:
+    def _feed(
+        self, current: _Open, text: bytes, stretch: Stretch, piece: _Piece, pending: list[list[tuple[bytes, ...]]]
+    ) -> None:
         for table, rows in zip(self.tables, pending, strict=True):
-            found = table.reading.regex.findall(chunk.text, piece.begin, piece.end)
+            found = table.reading.regex.findall(text, piece.begin, piece.end)
             rows.extend(found if table.reading.regex.groups > 1 else ((each,) for each in found))
-        stretch = Stretch(chunk.first_line, chunk.offset, chunk.bytes)
         if current.head_bytes < FACTS_HEAD:
             current.head.append(Extent(stretch, piece.begin, piece.end))
             current.head_bytes += piece.end - piece.begin

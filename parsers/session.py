@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from parsers.contract import Format
 from parsers.outcome import Ending, ending
@@ -23,8 +24,7 @@ class Quoted:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """A part of a chunk's clean text."""
 
     stretch: Stretch

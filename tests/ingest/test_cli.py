@@ -269,3 +269,14 @@ def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
     ]
     assert called.code == 1
     assert [each.partition(": ")[0] for each in called.problems] == ["logs/a/b/c/1/train.log:4"]
+
+
+def test_a_fault_of_ours_does_not_look_like_a_site_that_is_built() -> None:
+    """Python's own exit code for a traceback is 1, which is ours for "built, and some inputs were not understood"."""
+    program = (
+        "import runpy, ingest.cli\ningest.cli.main = lambda: 1 / 0\nrunpy.run_module('ingest', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "ZeroDivisionError" in done.stderr
+    assert "a fault of Perfledger itself" in done.stderr

@@ -42,7 +42,7 @@ def results(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> pd.DataF
 
     cases: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for run in runs:
-        if _counts(run):
+        if counts(run):
             cases[_key(run["case"])].append(run)
     rows = [_row(found, rule) for found in cases.values()]
     for row in rows:
@@ -52,7 +52,8 @@ def results(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> pd.DataF
     return frame.sort_values(order, kind="stable", na_position="last", ignore_index=True)
 
 
-def _counts(run: Mapping[str, Any]) -> bool:
+def counts(run: Mapping[str, Any]) -> bool:
+    """Whether a run may stand in a result table: with its figure, or with an out-of-memory as its result."""
     if run["duplicate_of"] or run["format"] is None:
         return False
     known = all(name in run["case"] for name in facts.NEEDED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ingest.results import counts
+from ingest.rules import HEADLINE
 from ingest.site_text import digest, file_slug, slugs
+from ingest.suites import folded
 from ingest.tables import Text
 from ingest.words import TEMPLATES, Both, Phrase, WordsError, pair, phrase, word_for
 
 Run = Mapping[str, Any]
 SESSION_PAGES = 50  # a log appended to for months would otherwise flood the site; its data stay complete
-HEADLINE = "sustained"
 RowKey = tuple[int, int, int, str]
 GROUPS = {"fp32": ("fp32",), "tf32": ("tf32",), "half": ("amp", "fp16", "bf16")}
 
@@ -117,9 +118,9 @@ class Site:
     @cached_property
     def suite_of(self) -> Mapping[str, Suite]:
         """The suite of each run, by run id."""
-        by_alias = {_plain_name(alias): each for each in self.known for alias in (*each.models, each.id)}
+        by_alias = {folded(alias): each for each in self.known for alias in (*each.models, each.id)}
         names = sorted({str(model) for run in self.runs if (model := run["case"].get("model")) is not None})
-        generic = slugs([name for name in names if _plain_name(name) not in by_alias])
+        generic = slugs([name for name in names if folded(name) not in by_alias])
         return {str(run["id"]): self._find(run, by_alias, generic) for run in self.runs}
 
     @cached_property
@@ -152,17 +153,12 @@ class Site:
     def _find(self, run: Run, by_alias: Mapping[str, Suite], generic: Mapping[str, str]) -> Suite:
         model = run["case"].get("model")
         named = next((each for each in self.known if each.id == run.get("suite")), None)
-        matched = by_alias.get(_plain_name(str(model))) if model is not None else named
+        matched = by_alias.get(folded(str(model))) if model is not None else named
         if matched:
             return matched
         if model is None:
             return Suite("other", Both("Model not known", "模型未知"), order=9999)
         return Suite(f"model-{generic[str(model)]}", Both(str(model), str(model)))
-
-
-def counts(run: Run) -> bool:
-    """Whether a run may stand in a result table: with a figure, or with an out-of-memory as its result."""
-    return bool(run["published"]) or run.get("outcome") == "oom"
 
 
 def has_page(run: Run) -> bool:
@@ -231,10 +227,6 @@ def _argument(name: str, value: Any) -> object:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return value if isinstance(value, int | float | str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-def _plain_name(name: str) -> str:
-    return re.sub(r"[^a-z0-9+]", "", name.lower())
 
 
 def _suite(path: Path) -> Suite:

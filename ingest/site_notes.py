@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingest import numbers
-from ingest.site_model import HEADLINE, Row, Run, Site, Suite, figure_of, named, options_text
+from ingest.rules import HEADLINE
+from ingest.site_model import Row, Run, Site, Suite, figure_of, named, options_text
 from ingest.site_tables import group_name, overlap, sections
 from ingest.words import Phrase, phrase
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from ingest import site_charts, site_notes, site_tables
 from ingest.numbers import quantity
+from ingest.results import counts
+from ingest.rules import HEADLINE
 from ingest.site_model import (
-    HEADLINE,
     SESSION_PAGES,
     Run,
     Site,
     Suite,
-    counts,
     figure_of,
     framework_of,
     hardware_of,

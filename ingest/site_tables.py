@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ingest import numbers
+from ingest.rules import NAMES
 from ingest.site_model import (
     Row,
     Run,
@@ -23,7 +24,6 @@ from ingest.site_model import (
 from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
 from ingest.words import phrase, word_for
 
-RULES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 ENVIRONMENT = (
     "cpu",
     "cores",
@@ -31,10 +31,13 @@ ENVIRONMENT = (
     "gpu",
     "gpus",
     "gpu_memory_gib",
+    "gpu_memory_mib",
     "driver",
     "cuda",
+    "cuda_driver",
     "cudnn",
     "power_limit",
+    "gpu_power_limit_watts",
     "topology",
     "network",
     "os",
@@ -220,7 +223,7 @@ CASE_ORDER = ("model", "framework", "hardware", "nodes", "devices", "batch_size"
 
 def figure_table(run: Run) -> Table:
     """Every rule's figure with its window and arithmetic."""
-    rules = [*(each for each in RULES if each in run["figures"]), *sorted(set(run["figures"]) - set(RULES))]
+    rules = [*(each for each in NAMES if each in run["figures"]), *sorted(set(run["figures"]) - set(NAMES))]
     head = (
         Column(phrase("table.rule")),
         Column(phrase("table.value"), True),
@@ -235,7 +238,7 @@ def figure_table(run: Run) -> Table:
 
 def rule_table() -> Table:
     """Every rule's name and definition."""
-    body = tuple((cell(phrase(f"rule.{each}")), cell(phrase(f"rule.{each}_definition"))) for each in RULES)
+    body = tuple((cell(phrase(f"rule.{each}")), cell(phrase(f"rule.{each}_definition"))) for each in NAMES)
     return Table((Column(phrase("table.rule")), Column(phrase("table.definition"))), body)
 
 

@@ -15,19 +15,20 @@ def spellings() -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for path in sorted(SUITES.glob("*.toml")):
         models = tomllib.loads(path.read_text("utf-8"))["models"]
-        found |= {_folded(each): (path.stem, models[0]) for each in models}
+        found |= {folded(each): (path.stem, models[0]) for each in models}
     return found
 
 
 def model(spelled: str) -> str:
     """The one name of a model, however it is spelled; an unknown one stays as it is."""
-    return spellings().get(_folded(spelled), ("", spelled))[1]
+    return spellings().get(folded(spelled), ("", spelled))[1]
 
 
 def suite(spelled: str) -> str | None:
     """The suite that compares the model, if there is one."""
-    return spellings().get(_folded(spelled), (None, ""))[0]
+    return spellings().get(folded(spelled), (None, ""))[0]
 
 
-def _folded(spelled: str) -> str:
-    return "".join(each for each in spelled.lower() if each.isalnum())
+def folded(spelled: str) -> str:
+    """A spelling without what spellings differ in. A plus stays: DeepLabV3+ is another network than DeepLabV3."""
+    return "".join(each for each in spelled.lower() if each.isalnum() or each == "+")

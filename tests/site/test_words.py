@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ingest import words
+from ingest.rules import NAMES
 from ingest.site_model import suites
-from ingest.site_tables import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [*sorted((ROOT / "ingest").glob("*.py")), *sorted((ROOT / "report_templates" / "pages").glob("*.j2"))]
@@ -26,7 +26,7 @@ def test_every_key_that_is_asked_for_exists() -> None:
     assert not sorted(key for key in asked if not known.has(key))
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", NAMES)
 def test_every_rule_has_name_and_definition(rule: str) -> None:
     known = words.load()
     assert known.has(f"rule.{rule}")

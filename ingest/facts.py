@@ -17,6 +17,7 @@ CASE = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "pre
 #: Without these a figure belongs to no case and is not published.
 NEEDED = ("model", "framework", "devices", "batch_size")
 _OPTIONS = ("dali", "xla")
+_MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
 #: Words of one family, of which a weaker source may use the looser one: a folder `amp` for pure FP16, a log `fp32` for
 #: what `run.json` knows to run in TF32.
 _PRECISIONS = (frozenset({"amp", "fp16", "bf16"}), frozenset({"fp32", "tf32"}))
@@ -105,8 +106,8 @@ def _derived(facts: Mapping[str, Stated]) -> dict[str, Stated]:
     found = {name: each for name, each in facts.items() if name not in {*_OPTIONS, "gpu", "batch_size_of_job"}}
     if "model" in found:
         found["model"] = _with(found["model"], suites.model(str(found["model"].value)))
-    if "gpu" in facts and "hardware" not in found:
-        found["hardware"] = _with(facts["gpu"], hardware(str(facts["gpu"].value)))
+    if named := found.get("hardware") or facts.get("gpu"):
+        found["hardware"] = _with(named, hardware(str(named.value)))
     _devices(found)
     job, devices = facts.get("batch_size_of_job"), found.get("devices")
     if job and devices and "batch_size" not in found and job.value % devices.value == 0:
@@ -147,13 +148,11 @@ def _agree(name: str, known: Stated, other: Stated) -> bool:
 
 
 def hardware(printed: str) -> str:
-    """An accelerator's name without its maker, so that one device has one name: `Tesla V100-SXM2-32GB`."""
-    words = [
-        each
-        for each in printed.replace("_", "-").split()
-        if each.lower() not in {"tesla", "nvidia", "quadro", "geforce"}
-    ]
-    return "-".join(words) if words else printed
+    """A device's name without its maker, so that it has one name whoever states it: `Tesla V100-SXM2-32GB`."""
+    words = printed.split()
+    while len(words) > 1 and words[0].lower() in _MAKERS:
+        words = words[1:]
+    return " ".join(words)
 
 
 def missing(merged: Merged, needed: Iterable[str] = NEEDED) -> list[str]:

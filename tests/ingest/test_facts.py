@@ -102,14 +102,22 @@ def test_options_of_the_strongest_source_stand() -> None:
     [
         ("Tesla V100-SXM2-32GB", "V100-SXM2-32GB"),
         ("NVIDIA A100-SXM4-40GB", "A100-SXM4-40GB"),
-        ("NVIDIA GeForce RTX 3090", "RTX-3090"),
+        ("NVIDIA GeForce RTX 3090", "RTX 3090"),
         ("NVIDIA", "NVIDIA"),
-        ("Ascend 910", "Ascend-910"),
+        ("Ascend 910", "Ascend 910"),
+        ("AMD EPYC (family 25, model 17), 2 cores (CPU)", "AMD EPYC (family 25, model 17), 2 cores (CPU)"),
         ("", ""),
     ],
 )
 def test_one_device_has_one_name(printed: str, name: str) -> None:
     assert hardware(printed) == name
+
+
+def test_a_card_named_by_run_json_agrees_with_the_log() -> None:
+    """The runner writes what nvidia-smi prints, with the maker; so do some trainers."""
+    found = merged({"hardware": "NVIDIA H200"}, {"gpu": "NVIDIA H200"})
+    assert found.contradictions == ()
+    assert found.case()["hardware"] == "H200"
 
 
 def test_a_card_named_by_the_log_agrees_with_the_layout() -> None:

@@ -25,10 +25,6 @@ from ingest.words import LANGUAGES, TEMPLATES, Words
 
 NOTE = b"\ngenerated: "
 SVG_NOTE = b'class="pl-chart"'
-_PAGE_MODULES = (
-    "numbers", "pages", "results", "rules", "site_charts", "site_model", "site_notes", "site_pages", "site_render",
-    "site_tables", "site_text", "tables", "words",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -246,30 +242,39 @@ def _read(path: Path) -> bytes | None:
 
 
 def _load_manifest(path: Path) -> Manifest:
-    """The keys of the last build; a manifest that cannot be read only costs time."""
+    """The keys of the last build; a manifest that cannot be read, or is of another shape, only costs time."""
     try:
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        entry = ("key", "sha256", "size", "time")
+        targets = {str(name): {key: each[key] for key in entry} for name, each in found["targets"].items()}
+        names = {
+            str(suite): {"key": each["key"], "names": [*map(str, each["names"])]}
+            for suite, each in found["names"].items()
+        }
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return Manifest({}, {})
-    return Manifest(found.get("targets", {}), found.get("names", {})) if isinstance(found, dict) else Manifest({}, {})
+    return Manifest(targets, names)
 
 
 @functools.cache
 def _code() -> str:
-    """Templates, words, suites and the modules that make pages: when one of them changes, pages are made again."""
-    found = [path for path in sorted(TEMPLATES.rglob("*")) if path.suffix in {".j2", ".toml"}]
-    found += [Path(__file__).with_name(f"{name}.py") for name in _PAGE_MODULES]
-    return _hash([path.read_text("utf-8") for path in found if path.exists()])
+    """Templates, words, suites and modules: when one of them changes, pages are made again."""
+    return _contents([*TEMPLATES.rglob("*.j2"), *TEMPLATES.rglob("*.toml"), *_modules()])
 
 
 @functools.cache
 def _chart_code() -> str:
-    """The modules and words that make charts, which cost most: a changed template leaves them alone."""
-    found = [
-        Path(__file__).with_name(f"{name}.py") for name in ("charts", "site_charts", "numbers", "results", "rules")
-    ]
-    found += [TEMPLATES / "words.toml", *sorted((TEMPLATES / "suites").glob("*.toml"))]
-    return _hash([path.read_text("utf-8") for path in found if path.exists()])
+    """Words, suites and modules. Charts cost most, and a changed template leaves them alone."""
+    return _contents([TEMPLATES / "words.toml", *TEMPLATES.glob("suites/*.toml"), *_modules()])
+
+
+def _modules() -> list[Path]:
+    """All of this package: a list of those that matter would one day miss one, and leave pages stale."""
+    return [*Path(__file__).parent.glob("*.py")]
+
+
+def _contents(paths: Iterable[Path]) -> str:
+    return _hash([path.read_text("utf-8") for path in sorted(paths)])
 
 
 def _hash(parts: Iterable[str]) -> str:

@@ -77,8 +77,13 @@ def test_check_writes_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_broken_manifest_costs_time_only(copied: Path) -> None:
-    (copied / "cache.json").write_text("[not json", "utf-8")
+@pytest.mark.parametrize(
+    "content",
+    ["[not json", "[]", '{"targets": [], "names": {}}', '{"targets": {"en/index.md": 1}, "names": {}}',
+     '{"targets": {"en/index.md": {"key": ""}}, "names": {}}', '{"targets": {}, "names": {"resnet50": {"key": ""}}}'],
+)  # fmt: skip
+def test_a_broken_manifest_costs_time_only(copied: Path, content: str) -> None:
+    (copied / "cache.json").write_text(content, "utf-8")
     assert not build(fixture.runs(), copied).written
 
 

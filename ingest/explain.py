@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ingest import facts, rules
+from ingest import rules
 from ingest.layout import Layout
 from ingest.problems import printable
 from ingest.run_json import beside
+from ingest.runs import facts_of
 from ingest.series import Absent, Series, series
 from ingest.walk import Input
 from parsers.read import Log, read
@@ -39,10 +40,7 @@ def _detected(log: Log) -> Iterator[str]:
 
 def _session(given: Input, session: Session, sessions: int, layout: Layout) -> Iterator[str]:
     said = layout.facts(given.path.absolute().as_posix())
-    merged = facts.merge(
-        beside(given.path, given.name).case(), session.facts, said, layout.name,
-        {"framework": session.format.framework},
-    )  # fmt: skip
+    merged = facts_of(session, beside(given.path, given.name), said, layout)
     yield ""
     span = f"lines {session.first_line}-{session.last_line}"
     yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}"

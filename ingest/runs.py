@@ -81,7 +81,7 @@ def _not_understood(shared: Mapping[str, Any], problems: list[Problem], run_json
 def _line(
     given: Input, log: Log, session: Session, run_json: RunJson, said: dict[str, Any] | None, layout: Layout
 ) -> dict[str, Any]:
-    merged = facts.merge(run_json.case(), session.facts, said, layout.name, {"framework": session.format.framework})
+    merged = facts_of(session, run_json, said, layout)
     for_rules = merged.for_rules()
     found = rules.figures(session, for_rules)
     outcome = _outcome(session, log, run_json)
@@ -113,6 +113,11 @@ def _line(
         "duplicate_of": None,
         "trace": _trace(session, for_rules),
     }
+
+
+def facts_of(session: Session, run_json: RunJson, said: dict[str, Any] | None, layout: Layout) -> facts.Merged:
+    """What is known of a session, from its run.json, from itself, and from what the layout says of its path."""
+    return facts.merge(run_json.case(), session.facts, said, layout.name, {"framework": session.format.framework})
 
 
 #: Problems that are said but do not keep a figure from its table.

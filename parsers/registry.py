@@ -9,7 +9,7 @@ from functools import cache
 
 from parsers.contract import Format, FormatError, NearMiss
 
-WINGS = ("paddle", "ngc", "dlperf")
+WINGS = ("paddle", "ngc", "dlperf", "more")
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _TO_ISO = bytes.maketrans(b"/, ", b"-.T")
+#: A time of day, or glog's month and day with it: `03:04:41.019742`, `0630 03:04:41.019742`.
+_DATELESS = re.compile(rb"(?:(\d\d)(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
+#: Stamps below are of a year that was not printed; a leap year, so that every day exists.
+DATELESS_BEFORE = 3 * 366 * 86400.0
+_HALF_A_DAY, _DAY, _YEAR = 43_200.0, 86_400.0, 366 * 86_400.0
 
 
 def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
-    """`2020-09-15 14:29:13.473765`, `2023/07/28 06:42:58`, `2020-12-16 08:36:06,505` to seconds.
+    """`2020-09-15 14:29:13.473765`, `2023/07/28 06:42:58`, `2020-12-16 08:36:06,505`, `08:36:06.5` to seconds.
 
     Args:
         printed: n stamps; one that is no date is NaN.
@@ -23,6 +29,8 @@ def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
     """
     import numpy as np
 
+    if not printed or _DATELESS.fullmatch(printed[0]):
+        return np.array([_one(each) for each in printed], dtype=np.float64)
     try:
         stamps = np.array([each.translate(_TO_ISO).decode("ascii") for each in printed], dtype="datetime64[us]")
     except ValueError:
@@ -30,11 +38,34 @@ def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
     return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / 1e6)
 
 
+def unwrapped(clock: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Stamps without a date in the order of time: where they jump back by half a day or more, it was midnight.
+
+    Where the printer goes on to print the old month and day, a day has passed; at New Year, a year.
+    """
+    import numpy as np
+
+    if not len(clock) or not np.nanmax(clock, initial=0.0) < DATELESS_BEFORE:
+        return clock
+    back = np.diff(clock, prepend=clock[0])
+    turns = np.where(back < -_YEAR / 2, _YEAR, np.where(back < -_HALF_A_DAY, _DAY, 0.0))
+    moved: NDArray[np.float64] = clock + np.cumsum(turns)
+    return moved
+
+
+def _iso(printed: bytes) -> str:
+    """A stamp as NumPy reads it; one without a date is put into 1972."""
+    if found := _DATELESS.fullmatch(printed):
+        month, day, time = found[1] or b"01", found[2] or b"01", found[3]
+        printed = b"1972-%s-%s %s" % (month, day, time)
+    return printed.translate(_TO_ISO).decode("ascii")
+
+
 def _one(printed: bytes) -> float:
     import numpy as np
 
     try:
-        stamp = np.datetime64(printed.translate(_TO_ISO).decode("ascii"), "us")
+        stamp = np.datetime64(_iso(printed), "us")
         return float("nan") if np.isnat(stamp) else float(stamp.astype(np.int64)) / 1e6
     except ValueError:
         return float("nan")

@@ -11,20 +11,42 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Scope = Literal["thread", "device", "node", "job"]
 Span = Literal["step", "interval", "epoch", "run"]
-Quantity = Literal["throughput", "step_seconds", "clock"]
+Quantity = Literal["throughput", "seconds", "clock"]
 
-#: Column names a reading may capture. `clock` is wall clock as printed, `unix` seconds since 1970; both end up in the
-#: column `clock` in seconds. `seconds` is the length of a whole run. Every other column is kept as printed.
-COLUMNS = frozenset(
+#: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
+COLUMNS: Mapping[str, str] = MappingProxyType(
     {
-        "epoch", "step", "throughput", "step_seconds", "reader_seconds", "compute_throughput",
-        "loss", "seconds", "clock", "unix",
+        "epoch": "epoch",
+        "step": "step within the epoch, or of the run where it does not restart",
+        "throughput": "per second, in the reading's unit, at its scope",
+        "step_seconds": "seconds of one step, as a mean over what the record covers",
+        "steps_per_second": "steps per second",
+        "duration": "seconds that the whole record covers",
+        "steps": "steps that the record covers",
+        "samples": "samples that the record covers, at the reading's scope",
+        "batch": "samples per step, at the reading's scope",
+        "consumed": "samples since the start, at the reading's scope",
+        "reader_seconds": "seconds per step spent waiting for data",
+        "compute_throughput": "throughput without the time spent waiting for data",
+        "loss": "training loss",
+        "accuracy": "training accuracy or what the model is judged by, as printed",
+        "memory": "MiB of one device",
+        "flops": "TFLOP/s of one device",
+        "seconds": "length of the whole run",
+        "clock": "date and time as printed, or the time of day alone",
+        "unix": "seconds since 1970",
+        "elapsed": "seconds since some start",
     }
-)  # fmt: skip
+)
+CLOCKS = frozenset({"clock", "unix", "elapsed"})
 
 #: A number as printers print it, with what goes wrong with them: `nan` and `inf` must be quoted to be refused.
 #: Digits are spelled as a range here and in the readings: `re` tests a range by bitmap and `\\d` by a lookup.
@@ -48,19 +70,51 @@ FACTS: Mapping[str, str] = MappingProxyType(
         "batch_size_of_job": "samples per step over all devices",
         "samples_per_update_and_device": "samples per device between two optimiser updates",
         "accumulation": "steps per optimiser update",
-        "precision": "fp32, tf32, amp, fp16 or bf16",
+        "precision": "fp32, tf32, amp, fp16, bf16 or fp8",
         "gpu": "accelerator, as the log spells it",
+        "framework": "framework, as the log names it",
         "framework_version": "version of the framework",
         "dali": "whether NVIDIA DALI feeds the data",
         "xla": "whether XLA compiles the graph",
+        "clip": "whether gradients are clipped",
+        "optimizer": "optimiser, as the log spells it",
+        "reader": "how the data are read",
+        "sync_mode": "how a parameter server is kept in step",
+        "threads": "threads of one machine that train",
+        "sequence_length": "tokens per sample",
+        "num_classes": "classes of the last layer",
+        "vocabulary": "rows of the embedding",
+        "embedding": "width of the embedding",
+        "hidden": "width of the hidden layers",
+        "layers": "number of layers",
+        "heads": "attention heads",
+        "parameters": "parameters of the model",
+        "micro_batch": "samples per device and pass",
+        "data_parallel": "copies of the model",
+        "tensor_parallel": "devices that share a layer",
+        "pipeline_parallel": "stages of the pipeline",
+        "partial_fc": "share of the classes that a step samples",
+        "zero": "stage of ZeRO",
+        "checkpointing": "whether activations are computed again",
     }
 )
+#: Facts that make another workload or another way to run it: cases that differ in them are not repeats.
+OPTIONS = frozenset(
+    {
+        "dali", "xla", "clip", "optimizer", "reader", "sync_mode", "threads", "sequence_length", "num_classes",
+        "vocabulary", "embedding", "hidden", "layers", "heads", "micro_batch", "data_parallel", "tensor_parallel",
+        "pipeline_parallel", "partial_fc", "zero", "checkpointing",
+    }
+)  # fmt: skip
 
 
 _PLAIN = re.compile(rb"[\w -]+")
 
 
 _LONGEST_WORD, _MORE_THAN_ANY = 1000, 10**9
+
+
+Columns = Mapping[str, "NDArray[np.float64]"]
 
 
 class FormatError(ValueError):
@@ -74,6 +128,12 @@ class Reading:
     `scope` says what the printed throughput or samples count, `span` what stretch of training it covers.
     `cumulative_since=5` marks printed running means that restart at step 5 of every epoch. `counts="update"` marks
     printers whose step is one optimiser update over all accumulation steps.
+    `factors` turn what is printed into the unit of its column: `{"step_seconds": 1e-3}` where milliseconds are printed.
+    `repeated` marks printers of which every rank prints a line for each step, or that print one per metric: the records
+    of one epoch and step count once, as their median. `weak` marks lines that logs of other printers hold as well: they
+    claim a log only where nobody else does.
+    `settle` is for printers with state: a pure function of the columns in file order (float64, NaN where a line did not
+    print it) to the rows that are records and their columns.
     """
 
     pattern: bytes
@@ -82,14 +142,20 @@ class Reading:
     span: Span = "interval"
     cumulative_since: int | None = None
     counts: Literal["step", "update"] = "step"
+    factors: Mapping[str, float] = field(default_factory=dict)
+    repeated: bool = False
+    weak: bool = False
+    settle: Callable[[Columns], tuple[NDArray[np.intp], Columns]] | None = None
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
         """The compiled pattern, with its named groups only as columns."""
         compiled = re.compile(self.pattern)
-        unknown = set(compiled.groupindex) - COLUMNS
+        unknown = (set(compiled.groupindex) | set(self.factors)) - set(COLUMNS)
         if unknown or compiled.groups != len(compiled.groupindex):
             raise FormatError(f"groups must be named after columns, not {sorted(unknown) or 'left unnamed'}")
+        if len(CLOCKS & set(compiled.groupindex)) > 1:
+            raise FormatError("one reading has one clock")
         return compiled
 
     @property
@@ -138,16 +204,18 @@ class Fact:
 
 @dataclass(frozen=True)
 class Window:
-    """The records that a published script counts, by printed step, both ends included.
+    """The records that a published script counts, by printed step or by their number from 1, both ends included.
 
-    Source: DLPerf's extractors; `of` is what they sum: printed speed, or the wall clock from `first` to
-    `last`. Only steps divisible by `every` count.
+    Source: DLPerf's extractors; `of` is what they sum: speeds, of which the mean is taken; seconds, over which the
+    samples are divided; or the wall clock from `first` to `last`. Only steps divisible by `every` count. Without `last`
+    the window reaches to the end.
     """
 
     first: int
-    last: int
+    last: int | None
     of: Quantity = "throughput"
     every: int = 1
+    by: Literal["step", "record"] = "step"
 
 
 class Sample:
@@ -173,6 +241,8 @@ class Format:
     `marker` stands in every line of interest and makes search cheap. `start` matches once per start of the program,
     where the printer announces itself, `end` where it says that it is done. `reader_apart` marks printers whose seconds
     per step do not contain those spent waiting for data. `framework` holds where the printer says so by its very form.
+    `over` names formats, or `*` for all, above whose claims this one stands: MLPerf's lines beside the training
+    program's own.
     """
 
     title: str
@@ -185,6 +255,7 @@ class Format:
     framework: str = ""
     windows: Mapping[str, Window] = field(default_factory=dict)
     reader_apart: bool = False
+    over: tuple[str, ...] = ()
     id: str = ""
     doc: str = ""
 

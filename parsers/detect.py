@@ -31,12 +31,16 @@ class Claim:
 def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     """Formats that can read a record in the chunks; where there is none, the first that recognises a start.
 
+    Lines that other printers' logs hold too count only where no format finds lines of its own.
+
     Printers of one family announce themselves alike. A log that ends before its first record holds nothing that two of
     them could read differently.
     """
     seen = list(chunks)
-    found = [claim for each in formats() if (claim := _reads(each, seen))]
-    return found or list(islice((claim for each in formats() if (claim := _starts(each, seen))), 1))
+    for weak in (False, True):
+        if found := [claim for each in formats() if (claim := _reads(each, seen, weak))]:
+            return [each for each in found if not any(_above(other.format, each.format) for other in found)]
+    return list(islice((claim for each in formats() if (claim := _starts(each, seen))), 1))
 
 
 def probes(path: Path, size: int) -> Iterator[Chunk]:
@@ -49,10 +53,20 @@ def probes(path: Path, size: int) -> Iterator[Chunk]:
             yield from clean(iter([(stream.read(PROBE_BYTES), 0, 0, 0)]), Noise())
 
 
-def _reads(format: Format, chunks: Iterable[Chunk]) -> Claim | None:
+def _above(format: Format, other: Format) -> bool:
+    """Whether one format's claim stands above another's; of two that say so of each other, neither does."""
+    return _names(format, other) and not _names(other, format)
+
+
+def _names(format: Format, other: Format) -> bool:
+    return format.id != other.id and bool({"*", other.id} & set(format.over))
+
+
+def _reads(format: Format, chunks: Iterable[Chunk], weak: bool) -> Claim | None:
+    readings = [each for each in format.readings if weak or not each.weak]
     for chunk in chunks:
         if format.marker in chunk.text:
-            found = [match.start() for each in format.readings if (match := each.regex.search(chunk.text))]
+            found = [match.start() for each in readings if (match := each.regex.search(chunk.text))]
             if found:
                 return Claim(format, chunk.line_of(min(found)), records=True)
     return None

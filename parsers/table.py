@@ -6,13 +6,13 @@ Columns wait as arrays per chunk. Line numbers are found again when asked for: o
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from parsers.clock import clocks
-from parsers.contract import Reading
+from parsers.clock import clocks, unwrapped
+from parsers.contract import CLOCKS, Reading
 from parsers.decimals import columns
 from parsers.scan import Chunk, Noise, clean, open_log
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Column = NDArray[np.float64]
+    Settled = tuple[NDArray[np.intp], Mapping[str, Column]]
 
 CHUNKS_KEPT = 3
 #: Columns of whole numbers, which take less room while they wait.
@@ -66,6 +67,15 @@ class Table:
     ranks: list[Column] = field(default_factory=list)
     #: (first row, where it was read) of every chunk with records.
     stretches: list[tuple[int, Stretch]] = field(default_factory=list)
+    _settled: dict[tuple[int, int], Settled] = field(default_factory=dict)
+
+    def settled(self, first: int, last: int) -> Settled:
+        """What the reading's `settle` makes of some rows: which of them are records, and their columns."""
+        if (first, last) not in self._settled:
+            assert self.reading.settle is not None
+            found = self.reading.settle({name: self.column(name, slice(first, last)) for name in self.parts})
+            self._settled[first, last] = found
+        return self._settled[first, last]
 
     def column(self, name: str, rows: slice) -> Column:
         """A column over a slice of rows."""
@@ -105,8 +115,11 @@ class Table:
         names = self.reading.columns
         numbers = [index for index, name in enumerate(names) if name != "clock"]
         for index, column in zip(numbers, columns(rows, numbers), strict=True):
-            name = "clock" if names[index] == "unix" else names[index]
-            self.parts.setdefault(name, []).append(_narrow(column) if name in WHOLE else column)
+            factor = self.reading.factors.get(names[index])
+            name = "clock" if names[index] in CLOCKS else names[index]
+            self.parts.setdefault(name, []).append(
+                column * factor if factor else _narrow(column) if name in WHOLE else column
+            )
         if "clock" in names:
             at = names.index("clock")
             self.parts.setdefault("clock", []).append(clocks([row[at] for row in rows]))
@@ -116,7 +129,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """One session's rows of a table."""
+    """One session's records of one reading: rows of a table, or what the reading's `settle` makes of them."""
 
     table: Table
     first: int
@@ -124,7 +137,7 @@ class Records:
 
     def __len__(self) -> int:
         """Number of records."""
-        return self.last - self.first
+        return self.last - self.first if self._settled is None else len(self._settled[0])
 
     @property
     def reading(self) -> Reading:
@@ -133,19 +146,29 @@ class Records:
 
     def __contains__(self, name: str) -> bool:
         """Whether the printer prints that column."""
-        return name in self.table.parts
+        return name in (self.table.parts if self._settled is None else self._settled[1])
 
     def __getitem__(self, name: str) -> Column:
-        """A column, one float64 per record, in file order."""
-        return self.table.column(name, slice(self.first, self.last))
+        """A column, one float64 per record, in file order; clocks run on over midnight."""
+        column = self._column(name) if self._settled is None else self._settled[1][name]
+        return unwrapped(column) if name == "clock" else column
 
     def ranks(self) -> Column:
         """The rank that printed each record."""
-        return self.table.rank(slice(self.first, self.last))
+        ranks = self.table.rank(slice(self.first, self.last))
+        return ranks if self._settled is None else ranks[self._settled[0]]
 
     def lines(self, indices: Sequence[int]) -> list[int]:
         """Line numbers of some records, counted from 0 within the session."""
-        return self.table.lines([self.first + each for each in indices])
+        rows = indices if self._settled is None else self._settled[0][list(indices)].tolist()
+        return self.table.lines([self.first + each for each in rows])
+
+    def _column(self, name: str) -> Column:
+        return self.table.column(name, slice(self.first, self.last))
+
+    @property
+    def _settled(self) -> Settled | None:
+        return self.table.settled(self.first, self.last) if self.reading.settle else None
 
 
 def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]]) -> Column:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from parsers.clock import clocks
-from parsers.contract import Format, NearMiss, Sample
+from parsers.contract import CLOCKS, Format, NearMiss, Sample
 from parsers.decimals import floats
 from parsers.registry import formats
 
@@ -18,7 +18,8 @@ def read(each: Format, line: bytes) -> dict[str, float]:
         if match:
             convert = {"clock": clocks}
             return {
-                "clock" if name == "unix" else name: float(convert.get(name, floats)([match[name] or b""])[0])
+                "clock" if name in CLOCKS else name: float(convert.get(name, floats)([match[name] or b""])[0])
+                * reading.factors.get(name, 1.0)
                 for name in reading.columns
             }
     return {}

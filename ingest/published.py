@@ -1,7 +1,7 @@
-"""Figures that others published: tables beside our logs, read strictly, one row per figure with the place it stands in.
+"""Figures that others published: tables beside our logs, read strictly, one row per figure with the place it has.
 
-A folder `published/` directly below a path given to ingest, with a `sources.toml` in it, holds the tables; every one has
-the columns of `COLUMNS`. Values stay as they were printed: `printed` is the text, `value` the number it says.
+A folder `published/` directly below a path given to ingest, with a `sources.toml` in it, holds the tables; every one
+has the columns of `COLUMNS`. Values stay as printed: `printed` is the text, `value` the number it says.
 """
 
 from __future__ import annotations
@@ -222,16 +222,11 @@ def _row(
         problems.append(_problem("published_row", path, line, cause=wrong))
         return None
     text = {name: str(cells[name]).strip() for name in COLUMNS}
-    return Published(
-        **{name: text[name] for name in COLUMNS if name not in {*_COUNTS, "options", "value", "model"}},
-        **{name: int(text[name]) if text[name] else None for name in _COUNTS},
-        model=suites.model(text["model"]),
-        options=_options(text["options"]) or {},
-        printed=text["value"],
-        value=_number(text["value"]) if text["state"] == "measured" else None,
-        file=_name(path),
-        row=line,
-    )  # type: ignore[arg-type]
+    made: dict[str, Any] = {name: text[name] for name in COLUMNS if name != "value"}
+    made |= {name: int(text[name]) if text[name] else None for name in _COUNTS}
+    made |= {"model": suites.model(text["model"]), "options": _options(text["options"]), "printed": text["value"]}
+    value = _number(text["value"]) if text["state"] == "measured" else None
+    return Published(**made, value=value, file=_name(path), row=line)
 
 
 def _wrong(cells: Mapping[Any, Any], sources: Mapping[str, Source]) -> str:

@@ -239,7 +239,7 @@ def _suite(path: Path) -> Suite:
     return Suite(
         id=path.stem,
         title=Both(**pair(path, source, "title", found.get("title"))),
-        models=tuple(found.get("models", ())),
+        models=(*found.get("models", ()), *(each for more in found.get("more", ()) for each in more)),
         unit=found.get("unit", ""),
         frameworks=tuple(found.get("frameworks", ())),
         groups={name: tuple(each) for name, each in found.get("precision", GROUPS).items()},

@@ -11,11 +11,16 @@ SUITES = Path(__file__).resolve().parent.parent / "report_templates" / "suites"
 
 @cache
 def spellings() -> dict[str, tuple[str, str]]:
-    """Folded spelling to (suite, name of the model); the first of a suite's `models` is its name."""
+    """Folded spelling to (suite, name of the model).
+
+    The first of a suite's `models` is its name. A page may hold `more` models, each a list of spellings like it: they
+    share the page and its words, and stay different models.
+    """
     found: dict[str, tuple[str, str]] = {}
     for path in sorted(SUITES.glob("*.toml")):
-        models = tomllib.loads(path.read_text("utf-8"))["models"]
-        found |= {folded(each): (path.stem, models[0]) for each in models}
+        given = tomllib.loads(path.read_text("utf-8"))
+        for models in (given["models"], *given.get("more", ())):
+            found |= {folded(each): (path.stem, models[0]) for each in models}
     return found
 
 

@@ -25,6 +25,13 @@ def test_no_spelling_belongs_to_two_suites() -> None:
     assert paths
     owners: dict[str, set[str]] = {}
     for path in paths:
-        for each in tomllib.loads(path.read_text("utf-8"))["models"]:
-            owners.setdefault(suites.folded(each), set()).add(path.stem)
+        given = tomllib.loads(path.read_text("utf-8"))
+        for models in (given["models"], *given.get("more", ())):
+            for each in models:
+                owners.setdefault(suites.folded(each), set()).add(f"{path.stem}: {models[0]}")
     assert {each: names for each, names in owners.items() if len(names) > 1} == {}
+
+
+def test_models_that_share_a_page_stay_two_models() -> None:
+    assert suites.suite("GPT-2 small") == suites.suite("GPT") == "gpt"
+    assert suites.model("gpt2_small") == "GPT-2 small" != suites.model("GPT")

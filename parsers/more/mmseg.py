@@ -1,0 +1,88 @@
+"""MMSegmentation and its kin of OpenMMLab (MMDetection, MMPretrain, MMPose ...): a record per `interval` iterations.
+
+`time` is seconds per iteration of the whole job as a mean over the interval, with those spent waiting for data in it; no
+speed is printed. Two dialects, of the runners of MMCV (`mmseg - INFO - Iter [50/40000]`) and of MMEngine (`Iter(train)`).
+Trap: the record that follows a checkpoint or an evaluation contains it; `gpu_ids = range(0, 1)` says nothing of a
+distributed run, in which older releases always print it; every device of the machine is listed, however many are used.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+_KIN = {
+    b"mmseg": "mmsegmentation", b"mmdet": "mmdetection", b"mmdet3d": "mmdetection3d", b"mmcls": "mmclassification",
+    b"mmpretrain": "mmpretrain", b"mmpose": "mmpose", b"mmaction": "mmaction2", b"mmocr": "mmocr",
+}  # fmt: skip
+
+
+def _reading(head: bytes, apart: bytes) -> Reading:
+    """Records of one dialect; `apart` stands between the fields."""
+    return Reading(
+        head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: (?P<step_seconds>" + NUMBER + rb")" + apart
+        + rb"data_time: (?P<reader_seconds>" + NUMBER + rb")" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
+        + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: (?P<loss>" + NUMBER + rb")(?=[,\s]))?+",
+        unit="samples/s",
+    )  # fmt: skip
+
+
+FORMAT = Format(
+    title="MMSegmentation",
+    framework="PyTorch (OpenMMLab)",
+    marker=b" - mm",
+    start=rb" - mm(?:engine - INFO - \n-{60}\nSystem environment:|[a-z0-9]++ - INFO - Environment info:)",
+    readings=(
+        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[(?P<step>[0-9]++)/[0-9]++\][\t ]", rb", "),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[(?P<epoch>[0-9]++)\]\[(?P<step>[0-9]++)/[0-9]++\][\t ]", rb", "),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+(?P<step>[0-9]++)/ *+[0-9]++\] ", rb" ++"),
+        _reading(
+            rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+(?P<epoch>[0-9]++)\]\[ *+(?P<step>[0-9]++)/ *+[0-9]++\] ", rb" ++"
+        ),
+    ),
+    facts=(
+        Fact("framework", rb" - (mm[a-z0-9]++) - INFO - ", words={name: f"PyTorch ({kin})" for name, kin in _KIN.items()}),
+        Fact("model", rb"^ *+backbone=dict\((?:(?!_head=)[\s\S]){0,3000}?depth=50,(?:(?!_head=)[\s\S]){0,3000}?"
+             rb"^ *+decode_head=dict\(\n *+type='(DepthwiseSeparableASPPHead)'", lambda _: "DeepLabV3+"),
+        Fact("model", rb"type='HRNet',(?:(?!_head=)[\s\S]){0,3000}?stage2=dict\((?:(?!_head=)[\s\S]){0,400}?"
+             rb"num_channels=\((\d\d), \d", lambda width: f"HRNet-W{width.decode()}"),
+        Fact("batch_size", rb"^ *+samples_per_gpu=(\d++),", int),
+        Fact("batch_size", rb"^train_dataloader = dict\(\s++batch_size=(\d++),", int),
+        Fact("devices", rb"^ ++GPU number: (\d++)$", int),
+        Fact("devices", rb"^gpu_ids = range\(0, ((?!1\))\d++)\)", int),
+        Fact("devices", rb" - Distributed training: (False)$", lambda _: 1),
+        Fact("gpu", rb"^ *+GPU [\d,]++: ([^\r\n]++)"),
+        Fact("framework_version", rb"^ *+PyTorch: (\S++)"),
+        Fact("precision", rb"type='(Fp16OptimizerHook|AmpOptimWrapper)'", lambda _: "amp"),
+        Fact("precision", rb"^(fp16) = dict\(", lambda _: "amp"),
+        Fact("precision", rb"^(optimizer_config|optim_wrapper) = dict\(", lambda _: "fp32"),
+    ),
+    samples=(
+        Sample(
+            b"2026-11-20 06:17:39,706 - mmseg - INFO - Iter [8/40]\tlr: 8.426e-03, eta: 0:00:58, time: 0.500, "
+            b"data_time: 0.019, memory: 19187, decode.loss_ce: 2.1385, decode.acc_seg: 31.4111, aux.loss_ce: 1.0309, "
+            b"aux.acc_seg: 30.1371, loss: 3.1694",
+            step=8, step_seconds=0.5, reader_seconds=0.019, memory=19187,
+        ),
+        Sample(
+            b"2026-11-20 06:17:39,706 - mmdet - INFO - Epoch [2][50/7330]\tlr: 1.978e-03, eta: 1 day, 4:01:07, time: 0.625, "
+            b"data_time: 0.050, memory: 3770, loss_rpn_cls: 0.6, loss_cls: 1.2, acc: 81.4, loss: 2.5000, grad_norm: 11.2\n",
+            epoch=2, step=50, step_seconds=0.625, memory=3770, loss=2.5,
+        ),
+        Sample(
+            b"2026/11/20 12:01:37 - mmengine - INFO - Iter(train) [   50/40000]  base_lr: 1.0000e-02 lr: 1.0000e-02  "
+            b"eta: 5:53:22  time: 0.4902  data_time: 0.0048  memory: 7747  loss: 2.1000  decode.loss_ce: 1.4\n",
+            step=50, step_seconds=0.4902, reader_seconds=0.0048, memory=7747, loss=2.1,
+        ),
+        Sample(
+            b"2026/11/20 12:01:37 - mmengine - INFO - Epoch(train)  [1][ 100/7330]  lr: 1.9820e-03  eta: 1 day, 0:18:13  "
+            b"time: 0.2500  data_time: 0.0100  memory: 3440  loss: 1.2500  loss_cls: 0.5\n",
+            epoch=1, step=100, step_seconds=0.25, memory=3440, loss=1.25,
+        ),
+        NearMiss(b"2026-11-20 06:17:39,706 - mmseg - INFO - Iter(val) [500]\taAcc: 0.91, mIoU: 0.70, mAcc: 0.78", "evaluation"),
+        NearMiss(
+            b"2026/11/20 12:01:37 - mmengine - INFO - Iter(val) [ 50/500]    eta: 0:00:31  time: 0.0690  data_time: 0.0020  "
+            b"memory: 1500",
+            "the speed of an evaluation",
+        ),
+        NearMiss(b"2026-11-20 06:17:36,128 - mmseg - INFO - workflow: [('train', 1)], max: 40 iters", "the runner's plan"),
+        NearMiss(b"2026-11-20 06:17:39,706 - mmseg - INFO - Iter [8/40]\tlr: 8.426e-03, eta: 0:00:58, time: 0.5", "cut"),
+    ),
+)  # fmt: skip

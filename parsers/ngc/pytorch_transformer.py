@@ -1,0 +1,55 @@
+"""NGC DeepLearningExamples, PyTorch Transformer (`train.py`, grown from fairseq): a record per `--log-interval` steps.
+
+`tokens/s` counts the whole job over the interval, `avg tokens` are those of one step. Trap: the last record of an epoch
+covers fewer steps; `step ()` is the validation; the notice that a device `may support faster training with --amp` stands
+in runs without it; a run whose loss is `nan` goes on printing speeds.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+FORMAT = Format(
+    title="NGC PyTorch Transformer",
+    framework="NGC PyTorch",
+    marker=b"Transformer | epoch ",
+    start=rb"(?m)^Namespace\(adam_betas=\[[\d., ]++\], adam_eps=[\w.-]++, amp=",
+    end=rb"(?m)^\| done training in ",
+    readings=(
+        Reading(
+            rb"Transformer \| epoch (?P<epoch>[0-9]++) \| step (?P<step>[0-9]++) \|avg loss (?P<loss>" + NUMBER + rb") \|"
+            rb"avg tokens (?P<batch>" + NUMBER + rb") \|tokens/s (?P<throughput>" + NUMBER + rb") \|"
+            rb"walltime (?P<elapsed>" + NUMBER + rb") \|",
+            unit="tokens/s",
+        ),
+    ),
+    facts=(
+        Fact("model", rb"^\| model (transformer\w*?_big)(?:_\w++)?,", lambda _: "Transformer big"),
+        Fact("model", rb"^\| model (transformer_wmt_en_de|transformer\w*?_base)(?:_\w++)?,", lambda _: "Transformer base"),
+        Fact("batch_size", rb"^\| max tokens per GPU = (\d++) ", int),
+        Fact("devices", rb"^\| training on (\d++) GPUs", int),
+        Fact("accumulation", rb", update_freq=\[(\d++)\]", int),
+        Fact("precision", rb"^opt_level ++: (O[0-3])", words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
+        Fact("precision", rb"^Namespace\([^\n]*?\bamp=(True),", words={b"True": "amp"}),
+        Fact("precision", rb"^Namespace\([^\n]*?\bfp16=(True),", words={b"True": "fp16"}),
+        Fact("precision", rb"^\| (NOTICE: your device may support faster training with --amp)", lambda _: "fp32"),
+        Fact("precision", rb"^Namespace\([^\n]*?\bamp=(False),", words={b"False": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            b"Transformer | epoch 0 | step 20 |avg loss 15.627 |avg tokens 4700.500 |tokens/s 39725.311 |walltime 10.300 |",
+            epoch=0, step=20, loss=15.627, batch=4700.5, throughput=39725.311, clock=10.3,
+        ),
+        Sample(
+            b"Transformer | epoch 0 | step 26930 |avg loss nan |avg tokens 4400.000 |tokens/s 33040.697 |walltime 3768.566 |",
+            step=26930, loss=float("nan"), throughput=33040.697,
+        ),
+        NearMiss(b"Transformer | epoch 0 | step () |avg loss 4.780 |walltime 2222.757 |", "the validation"),
+        NearMiss(
+            b"Transformer | epoch 0 | step 20 |avg loss 15.627 |avg tokens 4700.500 |tokens/s 3972",
+            "cut inside the number, perhaps",
+        ),
+        NearMiss(
+            b"| Translated 3000 sentences (7472 tokens) in 2.3s (1302.14 sentences/s, 25945.52 tokens/s)",
+            "the translation of the test set",
+        ),
+    ),
+)  # fmt: skip

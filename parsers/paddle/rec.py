@@ -1,0 +1,81 @@
+"""PaddleRec's benchmark of parameter servers (CTR-DNN, Wide & Deep, Word2Vec): a line per epoch, and lines between.
+
+The epoch line (`ips ` without a colon) counts one node with all its threads and is what figures are made of. Trap: the
+batch line (`ips: ` with a colon, DataLoader mode only) counts one thread, and for Word2Vec it counts training pairs, some
+five to a word, although it says `word/sec` as well. The two are never mixed. The log is that of the first trainer;
+`trainers:` says how many nodes there are. Which network trained is said by the job's name in the paths of some warnings,
+and nowhere else, but for Word2Vec, which alone counts words.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+#: A job's name as the cluster writes it into paths: network, nodes, reader and way of synchronising, misspelling and all.
+_JOB = rb"/[\w.-]*?--%s_bench(?:ma|am)rk_\d++_%s_%s_"
+_NETWORK, _READER, _SYNC = rb"(?i:CtrDnn|WideDeep|W2V|Word2Vec)", rb"(?i:DataLoader|DataSet)", rb"[a-z]++"
+
+
+def _epoch(printed: bytes, unit: str) -> Reading:
+    return Reading(
+        rb"Epoch: (?P<epoch>[0-9]++), using time (?P<duration>" + NUMBER + rb") second, "
+        rb"ips (?P<throughput>" + NUMBER + rb") " + printed + rb"/sec",
+        unit=unit,
+        scope="node",
+        span="epoch",
+    )  # fmt: skip
+
+
+def _batch(printed: bytes, unit: str) -> Reading:
+    return Reading(
+        rb"Epoch: (?P<epoch>[0-9]++), Batch: (?P<step>[0-9]++), ++(?:auc: \[(?P<accuracy>" + NUMBER + rb")\], ++)?+"
+        rb"(?:(?:cost|LOSS): \[(?P<loss>" + NUMBER + rb")\], ++)?+avg_batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, "
+        rb"avg_samples: (?P<batch>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") " + printed + rb"/sec",
+        unit=unit,
+        scope="thread",
+    )  # fmt: skip
+
+
+FORMAT = Format(
+    title="PaddleRec",
+    framework="PaddlePaddle",
+    marker=b" - INFO - Epoch: ",
+    start=rb"Run Worker Begin",
+    readings=(
+        _epoch(rb"example", "samples/s"),
+        _epoch(rb"word", "words/s"),
+        _batch(rb"example", "samples/s"),
+        _batch(rb"word", "pairs/s"),
+    ),
+    facts=(
+        Fact("model", _JOB % (rb"(?i:(CtrDnn))", _READER, _SYNC), lambda _: "CTR-DNN"),
+        Fact("model", _JOB % (rb"(?i:(WideDeep))", _READER, _SYNC), lambda _: "Wide & Deep"),
+        Fact("model", _JOB % (rb"(?i:(W2V|Word2Vec))", _READER, _SYNC), lambda _: "Word2Vec"),
+        Fact("model", rb"ips:? [\d.]++ (word)/sec", words={b"word": "Word2Vec"}),
+        Fact("nodes", rb"communicator\.h:\d++\] trainers: (\d++)$", int),
+        Fact("batch_size", rb"avg_samples: (\d++)\.0++, ips: ", int),
+        Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "dataloader", b"Dataset": "dataset"}),
+        Fact("sync_mode", rb"(GeoCommunicator)", lambda _: "geo"),
+        # The first letter is cut off in the logs of some releases.
+        Fact("sync_mode", rb"ync_mode: (async|geo|sync|half_async)\b"),
+        Fact("sync_mode", _JOB % (_NETWORK, _READER, rb"(async|geo|sync)")),
+    ),
+    samples=(
+        Sample(b"2026-11-20 14:38:09,247 - INFO - Epoch: 2, using time 700.5 second, ips 15500.25 example/sec.",
+               epoch=2, duration=700.5, throughput=15500.25),
+        Sample(b"2026-11-20 11:22:13,769 - INFO - Epoch: 0, using time 1750.0 second, ips 18800.125 word/sec.",
+               epoch=0, duration=1750.0, throughput=18800.125),
+        Sample(
+            b"2026-11-20 14:28:02,412 - INFO - Epoch: 0, Batch: 100, auc: [0.66075832], cost: [0.4951788],  "
+            b"avg_batch_cost: 1.00000 sec, avg_samples: 1000.00000, ips: 1000.00000 example/sec",
+            epoch=0, step=100, accuracy=0.66075832, loss=0.4951788, step_seconds=1.0, batch=1000.0, throughput=1000.0,
+        ),
+        Sample(
+            b"2026-11-20 15:58:41,863 - INFO - Epoch: 1, Batch: 300, LOSS: [4.298034],  avg_batch_cost: 0.02000 sec, "
+            b"avg_samples: 100.00000, ips: 5000.00000 word/sec",
+            epoch=1, step=300, loss=4.298034, step_seconds=0.02, batch=100.0, throughput=5000.0,
+        ),
+        NearMiss(b"2026-11-20 14:26:20,325 - INFO - Epoch: 0, Running DataLoader Begin.", "the begin of an epoch"),
+        NearMiss(b"2026-11-20 14:38:09,247 - INFO - Epoch: 2, using time 700.5 second, ips 15500.25", "cut before the unit"),
+        NearMiss(b"I1120 14:26:20.288252 17480 communicator.h:205] trainers: 4", "the communicator's options"),
+        NearMiss(b"Epoch 0 Var cost\tmean_1.tmp_0\t  - place: CPUPlace", "a variable that Dataset mode fetches"),
+    ),
+)  # fmt: skip

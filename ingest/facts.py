@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest import suites
+from parsers.contract import OPTIONS
 from parsers.session import Quoted
 
 #: What a case is compared by.
 CASE = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
 #: Without these a figure belongs to no case and is not published.
 NEEDED = ("model", "framework", "devices", "batch_size")
-_OPTIONS = ("dali", "xla")
+#: Samples per step of the whole job serve where they cannot be divided by the devices: a model may be cut over them.
+_BATCH_OF_JOB = "batch_size_of_job"
 _MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
 #: Words of one family, of which a weaker source may use the looser one: a folder `amp` for pure FP16, a log `fp32` for
 #: what `run.json` knows to run in TF32.
@@ -51,6 +53,8 @@ class Merged:
 
     stated: Mapping[str, Stated]
     contradictions: tuple[Contradiction, ...]
+    #: Which of the facts are options of the case.
+    options: frozenset[str] = OPTIONS
 
     def value(self, name: str) -> Any:
         """A fact's value, None where nothing states it."""
@@ -59,7 +63,10 @@ class Merged:
     def case(self) -> dict[str, Any]:
         """What is compared: known facts of the case, and its options."""
         found = {name: self.stated[name].value for name in CASE if name in self.stated}
-        return found | {"options": self.value("options") or {}}
+        options = {name: each.value for name, each in self.stated.items() if name in self.options}
+        if "batch_size" not in found and _BATCH_OF_JOB in self.stated:
+            options[_BATCH_OF_JOB] = self.value(_BATCH_OF_JOB)
+        return found | {"options": dict(sorted(options.items()))}
 
     def for_rules(self) -> dict[str, Any]:
         """Every fact that a rule may need."""
@@ -98,24 +105,33 @@ def merge(
     merged |= {
         name: Stated(value, "format", "format") for name, value in implied.items() if value and name not in merged
     }
-    return Merged(merged, tuple(contradictions))
+    contradictions += _batches(merged)
+    return Merged(merged, tuple(contradictions), OPTIONS | (run_json.get("options") or {}).keys())
+
+
+def _batches(merged: dict[str, Stated]) -> list[Contradiction]:
+    """The job's samples per step, from whichever source, against those of a device; one gives the other."""
+    job, each, devices = (merged.get(name) for name in (_BATCH_OF_JOB, "batch_size", "devices"))
+    if not job or not devices:
+        return []
+    if not each and job.value % devices.value == 0:
+        merged["batch_size"] = _with(job, job.value // devices.value)
+    if each and job.value % (each.value * devices.value):
+        return [Contradiction(_BATCH_OF_JOB, job, _with(each, each.value * devices.value))]
+    return []
 
 
 def _derived(facts: Mapping[str, Stated]) -> dict[str, Stated]:
     """One source's facts in the words of a case."""
-    found = {name: each for name, each in facts.items() if name not in {*_OPTIONS, "gpu", "batch_size_of_job"}}
+    found = {name: each for name, each in facts.items() if name not in {"gpu", "options"}}
+    if options := facts.get("options"):
+        found |= {name: _with(options, value) for name, value in options.value.items()}
+    found |= {name: _with(each, _switch(each.value)) for name, each in found.items() if name in OPTIONS}
     if "model" in found:
         found["model"] = _with(found["model"], suites.model(str(found["model"].value)))
     if named := found.get("hardware") or facts.get("gpu"):
         found["hardware"] = _with(named, hardware(str(named.value)))
     _devices(found)
-    job, devices = facts.get("batch_size_of_job"), found.get("devices")
-    if job and devices and "batch_size" not in found and job.value % devices.value == 0:
-        found["batch_size"] = _with(job, job.value // devices.value)
-    options = {name: facts[name] for name in _OPTIONS if name in facts}
-    if options and "options" not in found:
-        first = next(iter(options.values()))
-        found["options"] = _with(first, {name: _switch(each.value) for name, each in options.items()})
     return found
 
 
@@ -139,12 +155,12 @@ def _switch(printed: Any) -> Any:
 
 
 def _agree(name: str, known: Stated, other: Stated) -> bool:
-    if name in {"options", "framework", "framework_version", "repeat", "suite", "format"} or known.value == other.value:
-        # Options of a weaker source add nothing to those of a stronger one; a framework may have several names.
+    if name in {"framework", "framework_version", "repeat", "suite", "format"} or known.value == other.value:
+        # A framework may have several names.
         return True
     if name == "precision":
         return any({known.value, other.value} <= family for family in _PRECISIONS)
-    return name not in {*CASE, "devices_per_node", "accumulation"}
+    return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", _BATCH_OF_JOB}
 
 
 def hardware(printed: str) -> str:
@@ -155,6 +171,12 @@ def hardware(printed: str) -> str:
     return " ".join(words)
 
 
-def missing(merged: Merged, needed: Iterable[str] = NEEDED) -> list[str]:
-    """Facts of the case that nothing states."""
-    return [name for name in needed if name not in merged.stated]
+def missing(known: Iterable[str], options: Iterable[str] = ()) -> list[str]:
+    """Facts of a case that nothing states; the job's batch size serves for that of a device.
+
+    Args:
+        known: names of the facts that are stated.
+        options: names of the case's options.
+    """
+    stated = {*known, *({"batch_size"} if _BATCH_OF_JOB in {*known, *options} else ())}
+    return [name for name in NEEDED if name not in stated]

@@ -56,7 +56,7 @@ def counts(run: Mapping[str, Any]) -> bool:
     """Whether a run may stand in a result table: with its figure, or with an out-of-memory as its result."""
     if run["duplicate_of"] or run["format"] is None:
         return False
-    known = all(name in run["case"] for name in facts.NEEDED)
+    known = not facts.missing(run["case"], run["case"].get("options") or {})
     refused = {each["code"] for each in run["problems"]} & {
         "contradiction",
         "hash_mismatch",

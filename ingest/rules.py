@@ -179,13 +179,10 @@ def _window(name: str, session: Session, case: Mapping[str, Any]) -> Figure:
     if window.of == "clock":
         return _clock_window(window, session, case)
     given = series(session, case)
-    import numpy as np
-
-    inside = (given.steps >= window.first) & (given.steps <= window.last) & (given.steps % window.every == 0)
-    # Steps restart with every epoch; DLPerf's scripts see the first epoch only.
-    used = np.flatnonzero(inside & (np.cumsum(np.diff(given.steps, prepend=given.steps[0]) < 0) == 0))
-    if not len(used) or given.steps[used].max() + window.every <= window.last:
-        raise absent("window_not_reached", first=window.first, last=window.last)
+    used = _inside(window, given)
+    if window.of == "seconds":
+        samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
+        return _figure(samples / seconds, given, used, f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}")
     values = given.values[used]
     shown = f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}"
     return _figure(
@@ -193,26 +190,42 @@ def _window(name: str, session: Session, case: Mapping[str, Any]) -> Figure:
     )
 
 
+def _inside(window: Window, given: Series) -> Rows:
+    """Indices of a window's records. Raises Absent where the log ends before the window does."""
+    import numpy as np
+
+    numbers = given.steps if window.by == "step" else np.arange(1.0, len(given) + 1)
+    last = np.inf if window.last is None else window.last
+    inside = (numbers >= window.first) & (numbers <= last) & (numbers % window.every == 0)
+    # Steps restart with every epoch; DLPerf's scripts see the first epoch only.
+    used = np.flatnonzero(inside & (np.cumsum(np.diff(numbers, prepend=numbers[0]) < 0) == 0))
+    if not len(used) or (window.last is not None and numbers[used].max() + window.every <= window.last):
+        raise absent("window_not_reached", first=window.first, last=window.last or len(given))
+    return used
+
+
 def _clock_window(window: Window, session: Session, case: Mapping[str, Any]) -> Figure:
     records = next((each for each in session.records if len(each) and "clock" in each and "step" in each), None)
     if records is None:
         raise absent("no_clock")
-    begin, end = (_row(records, step, window) for step in (window.first, window.last))
-    clock = records["clock"]
+    begin = _row(records, window.first, window)
+    end = len(records) - 1 if window.last is None else _row(records, window.last, window)
+    clock, steps = records["clock"], records["step"]
     seconds = float(clock[end] - clock[begin])
     if not seconds > 0:
         raise absent("clock_runs_back", line=records.lines([end])[0])
-    samples = samples_per_step(session, records.reading, case) * (window.last - window.first)
+    samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])
     first, last = records.lines([begin, end])
     used = end - begin + 1
     shown = f"samples / s: {samples:.10g} / {seconds:.8g}"
     return Figure(samples / seconds, records.reading.unit, "job", used, len(records) - used, first, last, shown)
 
 
-def _row(records: Records, step: int, window: Window) -> int:
+def _row(records: Records, number: int, window: Window) -> int:
     import numpy as np
 
-    found = np.flatnonzero(records["step"] == step)
+    numbers = records["step"] if window.by == "step" else np.arange(1.0, len(records) + 1)
+    found = np.flatnonzero(numbers == number)
     if not len(found):
-        raise absent("window_not_reached", first=window.first, last=window.last)
+        raise absent("window_not_reached", first=window.first, last=window.last or len(records))
     return int(found[0])

@@ -177,7 +177,7 @@ def _problems(
     headline = found[rules.HEADLINE]
     if isinstance(headline, Absent):
         problems.append(_without_figure(name, session, headline, outcome))
-    elif (missing := facts.missing(merged)) and not run_json.problem:
+    elif (missing := facts.missing(merged.stated)) and not run_json.problem:
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
     elif batch := _implied_batch(session, merged):
         problems.append(Problem("batch_size", name, session.main.lines([0])[0], batch))
@@ -224,7 +224,7 @@ def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, Any] | N
     main, stated = session.main, merged.value("batch_size")
     if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or not stated:
         return None
-    seconds = main["step_seconds"] + (main["reader_seconds"] if session.format.reader_apart else 0.0)
+    seconds = main["step_seconds"] + (main["reader_seconds"] if main.reading.reader_apart else 0.0)
     implied = float(np.median(main["throughput"] * seconds))
     if abs(implied / stated - 1) <= _BATCH_TOLERANCE:
         return None

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ingest.frame import TIMED, Frame, framed, undone
 from parsers.contract import Reading, Scope
 from parsers.session import Session
 from parsers.table import Records
@@ -69,7 +70,7 @@ class Series:
 def series(session: Session, case: Mapping[str, Any]) -> Series:
     """The session's throughput over its records.
 
-    Printed speeds come first, then printed seconds per step, then the clocks of consecutive records.
+    Printed speeds come first, then printed seconds, then the clocks of consecutive records.
 
     Raises:
         Absent: the log has no such records, or what turns seconds into samples is not known, or a printed figure is
@@ -78,12 +79,9 @@ def series(session: Session, case: Mapping[str, Any]) -> Series:
     for records in session.records:
         if records.reading.span == "run" or not len(records):
             continue
-        if "throughput" in records:
-            return _printed(records, session, case)
-        if "step_seconds" in records:
-            return _timed(records, session, case)
-        if "clock" in records:
-            return _clocked(records, session, case)
+        for columns, made in ((("throughput",), _printed), (TIMED, _timed), (("clock",), _clocked)):
+            if any(each in records for each in columns):
+                return made(framed(records), session, case)
     raise absent("no_records")
 
 
@@ -96,6 +94,8 @@ def samples_per_step(session: Session, reading: Reading, case: Mapping[str, Any]
     Raises:
         Absent: devices, batch size or accumulation are not known.
     """
+    if job := case.get("batch_size_of_job"):
+        return float(job)
     if (devices := case.get("devices")) is None:
         raise absent("no_devices")
     if reading.counts == "update" and (per_device := case.get("samples_per_update_and_device")):
@@ -152,32 +152,17 @@ def refuse_impossible(values: Column, records: Records, rows: Rows | None = None
         raise absent("impossible_figure", line=records.lines([row])[0], count=len(bad))
 
 
-def _printed(records: Records, session: Session, case: Mapping[str, Any]) -> Series:
-    import numpy as np
-
-    printed = records["throughput"]
-    refuse_impossible(printed, records)
-    steps = records["step"] if "step" in records else np.arange(1.0, len(records) + 1)
-    epochs = records["epoch"] if "epoch" in records else np.zeros(len(records))
-    rows = np.arange(len(records))
-    if len(np.unique(records.ranks())) > 1:
-        printed, steps, epochs, rows = _median_of_ranks(printed, steps, epochs)
-    multiplier, scope = scoped(records.reading, case)
-    samples = _samples(records.reading, steps) * _printed_samples(records, session, case, multiplier)
+def _printed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
+    printed, reading = frame["throughput"], frame.records.reading
+    refuse_impossible(printed, frame.records, frame.rows)
+    multiplier, scope = scoped(reading, case)
+    samples = _samples(frame)
+    if samples is None:
+        samples = frame.covered * _printed_samples(frame.records, session, case, multiplier)
     seconds = samples / printed
-    if records.reading.cumulative_since is not None:
-        samples, seconds = _undone(samples, seconds, epochs)
-    return Series(
-        printed * multiplier,
-        samples * multiplier,
-        seconds,
-        steps,
-        rows,
-        records,
-        records.reading.unit,
-        scope,
-        multiplier,
-    )
+    if reading.cumulative_since is not None:
+        samples, seconds = undone(samples, frame.epochs), undone(seconds, frame.epochs)
+    return _made(frame, printed * multiplier, samples * multiplier, seconds, scope, multiplier)
 
 
 def _printed_samples(records: Records, session: Session, case: Mapping[str, Any], multiplier: int) -> float:
@@ -188,66 +173,52 @@ def _printed_samples(records: Records, session: Session, case: Mapping[str, Any]
         return 1.0
 
 
-def _samples(reading: Reading, steps: Column) -> Column:
-    """What each record covers, in steps; since the restart of the running mean where the printer prints one."""
+def _samples(frame: Frame) -> Column | None:
+    """What each record says that it covers, in samples at the printed scope; None where it says nothing."""
     import numpy as np
 
-    if reading.cumulative_since is not None:
-        # The mean restarts *at* step 5 with that step in it, hence 6 steps at step 10.
-        return np.maximum(steps - (reading.cumulative_since - 1), 0.0)
-    if reading.span != "interval" or len(steps) < 2:
-        return np.ones(len(steps))
-    gaps = np.diff(steps, prepend=np.nan)
-    inside = gaps > 0
-    usual = np.median(gaps[inside]) if inside.any() else 1.0
-    # Where the steps begin anew, a record at step 0 is of that step alone; any other is of as many as usual.
-    return np.where(inside, gaps, np.where(steps == 0, 1.0, usual))
+    if "samples" in frame:
+        return frame["samples"]
+    if "batch" in frame:
+        return frame["batch"] * frame.covered
+    if "consumed" not in frame or len(frame) < 2:
+        return None
+    gaps = np.diff(frame["consumed"])
+    # The first record covers as many as usual, or fewer where the run began within it.
+    return np.concatenate([[min(frame["consumed"][0], np.median(gaps))], gaps])
 
 
-def _undone(samples: Column, seconds: Column, epochs: Column) -> tuple[Column, Column]:
-    """Running totals of each epoch to what each record added."""
-    import numpy as np
-
-    same = np.diff(epochs, prepend=np.nan) == 0
-    return tuple(np.where(same, np.diff(total, prepend=0.0), total) for total in (samples, seconds))  # type: ignore[return-value]
+def _timed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
+    seconds = frame.seconds
+    assert seconds is not None
+    return _over(frame, seconds, session, case)
 
 
-def _median_of_ranks(printed: Column, steps: Column, epochs: Column) -> tuple[Column, Column, Column, Rows]:
-    """One record per (epoch, step): the median over the ranks that printed it, in order of first appearance."""
-    import numpy as np
-
-    keys = np.stack([epochs, steps], axis=1)
-    unique, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    medians = np.array([np.median(printed[inverse.ravel() == each]) for each in range(len(unique))])
-    order = np.argsort(first, kind="stable")
-    return medians[order], unique[order, 1], unique[order, 0], first[order]
-
-
-def _timed(records: Records, session: Session, case: Mapping[str, Any]) -> Series:
-    import numpy as np
-
-    seconds = records["step_seconds"]
-    refuse_impossible(seconds, records)
-    per_step = samples_per_step(session, records.reading, case)
-    steps = records["step"] if "step" in records else np.arange(1.0, len(records) + 1)
-    covered = _samples(records.reading, steps)
-    return Series(
-        per_step / seconds, per_step * covered, seconds * covered, steps, np.arange(len(records)), records,
-        records.reading.unit, "job", 1,
-    )  # fmt: skip
+def _over(frame: Frame, seconds: Column, session: Session, case: Mapping[str, Any]) -> Series:
+    """Samples over the seconds that each record covers."""
+    refuse_impossible(seconds, frame.records, frame.rows)
+    scope: Scope = "job"
+    samples, multiplier = _samples(frame), 1
+    if samples is None:
+        samples = samples_per_step(session, frame.records.reading, case) * frame.covered
+    else:
+        refuse_impossible(samples, frame.records, frame.rows)
+        multiplier, scope = scoped(frame.records.reading, case)
+    values = samples * multiplier / seconds
+    if frame.records.reading.cumulative_since is not None:
+        samples, seconds = undone(samples, frame.epochs), undone(seconds, frame.epochs)
+    return _made(frame, values, samples * multiplier, seconds, scope, multiplier)
 
 
-def _clocked(records: Records, session: Session, case: Mapping[str, Any]) -> Series:
+def _clocked(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
     """One record per pair of consecutive lines; the later line is the record."""
     import numpy as np
 
-    if len(records) < 2:
-        raise absent("too_few_records", records=len(records), needed=2)
-    seconds = np.diff(records["clock"])
-    rows = np.arange(1, len(records))
-    refuse_impossible(seconds, records, rows)
-    per_step = samples_per_step(session, records.reading, case)
-    samples = np.full(len(seconds), per_step)
-    return Series(
-        per_step / seconds, samples, seconds, records["step"][1:], rows, records, records.reading.unit, "job", 1
-    )
+    if len(frame) < 2:
+        raise absent("too_few_records", records=len(frame), needed=2)
+    return _over(frame.after_first(), np.diff(frame["clock"]), session, case)
+
+
+def _made(frame: Frame, values: Column, samples: Column, seconds: Column, scope: Scope, multiplier: int) -> Series:
+    records = frame.records
+    return Series(values, samples, seconds, frame.steps, frame.rows, records, records.reading.unit, scope, multiplier)

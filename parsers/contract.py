@@ -130,7 +130,8 @@ class Reading:
     printers whose step is one optimiser update over all accumulation steps.
     `factors` turn what is printed into the unit of its column: `{"step_seconds": 1e-3}` where milliseconds are printed.
     `repeated` marks printers of which every rank prints a line for each step, or that print one per metric: the records
-    of one epoch and step count once, as their median. `weak` marks lines that logs of other printers hold as well: they
+    of one epoch and step count once, as their median. `reader_apart` marks printers whose seconds per step do not
+    contain those spent waiting for data. `weak` marks lines that logs of other printers hold as well: they
     claim a log only where nobody else does.
     `settle` is for printers with state: a pure function of the columns in file order (float64, NaN where a line did not
     print it) to the rows that are records and their columns.
@@ -144,6 +145,7 @@ class Reading:
     counts: Literal["step", "update"] = "step"
     factors: Mapping[str, float] = field(default_factory=dict)
     repeated: bool = False
+    reader_apart: bool = False
     weak: bool = False
     settle: Callable[[Columns], tuple[NDArray[np.intp], Columns]] | None = None
 
@@ -239,9 +241,8 @@ class Format:
     """What one printer prints. `id` and `doc` are filled in by the registry from the module.
 
     `marker` stands in every line of interest and makes search cheap. `start` matches once per start of the program,
-    where the printer announces itself, `end` where it says that it is done. `reader_apart` marks printers whose seconds
-    per step do not contain those spent waiting for data. `framework` holds where the printer says so by its very form.
-    `over` names formats, or `*` for all, above whose claims this one stands: MLPerf's lines beside the training
+    where the printer announces itself, `end` where it says that it is done. `framework` holds where the printer says so
+    by its very form. `over` names formats, or `*` for all, above whose claims this one stands: MLPerf's lines beside the training
     program's own.
     """
 
@@ -254,7 +255,6 @@ class Format:
     end: bytes | None = None
     framework: str = ""
     windows: Mapping[str, Window] = field(default_factory=dict)
-    reader_apart: bool = False
     over: tuple[str, ...] = ()
     id: str = ""
     doc: str = ""

@@ -12,7 +12,6 @@ FORMAT = Format(
     title="PaddleNLP BERT pre-training",
     framework="PaddlePaddle",
     marker=b"al step: ",
-    reader_apart=True,
     start=rb"(?m)^Namespace\(adam_epsilon=",
     readings=(
         Reading(
@@ -22,6 +21,7 @@ FORMAT = Format(
             rb"ips: (?P<throughput>" + NUMBER + rb") sequences/sec",
             unit="sequences/s",
             scope="device",
+            reader_apart=True,
         ),
     ),
     facts=(

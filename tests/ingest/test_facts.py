@@ -89,12 +89,28 @@ def test_facts_that_follow_from_others(given: dict[str, Any], expected: dict[str
     assert {name: case[name] for name in ("nodes", "devices", "batch_size") if name in case} == expected
 
 
-def test_options_of_the_strongest_source_stand() -> None:
-    assert merged({"options": {"xla": True}}, {"xla": "False", "dali": "true"}).case()["options"] == {"xla": True}
-    assert merged(log={"xla": "False", "dali": "True"}).case()["options"] == {"xla": False, "dali": True}
+def test_options_come_from_every_source_and_must_agree() -> None:
+    said = merged({"options": {"xla": True}}, {"xla": "True", "dali": "true"}, {"reader": "DataSet"})
+    assert said.case()["options"] == {"dali": True, "reader": "DataSet", "xla": True}
+    assert said.contradictions == ()
     assert merged(log={"xla": "auto"}).case()["options"] == {"xla": "auto"}
-    assert merged({"options": {"xla": True}}, {"xla": "False"}).contradictions == ()
+    assert merged({"options": {"graph": "static"}}).case()["options"] == {"graph": "static"}
+    (found,) = merged({"options": {"xla": True}}, {"xla": "False"}).contradictions
+    assert (found.fact, found.first.value, found.second.value) == ("xla", True, False)
     assert merged().case()["options"] == {}
+
+
+def test_a_batch_of_the_job_gives_that_of_a_device_or_stands_for_it() -> None:
+    said = merged(log={"batch_size_of_job": 64}, layout={"devices": 8})
+    assert said.case()["batch_size"] == 8
+    alone = merged(log={"batch_size_of_job": 4}, layout={"devices": 32})
+    assert "batch_size" not in alone.case()
+    assert alone.case()["options"] == {"batch_size_of_job": 4}
+    assert missing(alone.stated) == ["model"]
+    (found,) = merged(log={"batch_size_of_job": 100}, layout={"devices": 8, "batch_size": 8}).contradictions
+    assert (found.fact, found.first.value, found.second.value) == ("batch_size_of_job", 100, 64)
+    accumulated = merged(log={"batch_size_of_job": 512}, layout={"devices": 8, "batch_size": 8})
+    assert accumulated.contradictions == ()
 
 
 @pytest.mark.parametrize(
@@ -127,8 +143,8 @@ def test_a_card_named_by_the_log_agrees_with_the_layout() -> None:
 
 
 def test_what_a_case_needs() -> None:
-    assert missing(merged()) == ["model", "devices", "batch_size"]
-    assert missing(merged({"model": "x", "devices": 1, "batch_size": 2})) == []
+    assert missing(merged().stated) == ["model", "devices", "batch_size"]
+    assert missing(merged({"model": "x", "devices": 1, "batch_size": 2}).stated) == []
     assert set(facts.NEEDED) <= set(facts.CASE)
 
 

@@ -1,0 +1,147 @@
+"""Records as one row per step: what ranks or metrics repeat is merged, and what each row covers is worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from parsers.table import Records
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+
+#: Columns that say how long a record took, the most direct first.
+TIMED = ("duration", "step_seconds", "steps_per_second")
+_COLUMNS = ("throughput", *TIMED, "reader_seconds", "steps", "samples", "batch", "consumed", "clock")
+#: A step may come again this many distinct steps late, or a tenth of all, of a rank that lags; later, the program has
+#: begun anew.
+_LAG = 3
+
+
+@dataclass(frozen=True)
+class Frame:
+    """n records in file order, one per step. `rows`: the row of each in `records`, for its line number."""
+
+    records: Records
+    rows: Rows
+    epochs: Column
+    steps: Column
+    columns: Mapping[str, Column]
+    #: Steps that each row covers; since the restart of the running mean where the printer prints one.
+    covered: Column
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the printer prints that column."""
+        return name in self.columns
+
+    def __getitem__(self, name: str) -> Column:
+        """A column, one float64 per row."""
+        return self.columns[name]
+
+    @property
+    def seconds(self) -> Column | None:
+        """Seconds that each row covers, with those spent waiting for data; None where none are printed."""
+        if "duration" in self:
+            return self["duration"]
+        if "step_seconds" in self:
+            apart = self.records.reading.reader_apart and "reader_seconds" in self
+            return (self["step_seconds"] + (self["reader_seconds"] if apart else 0.0)) * self.covered
+        return self.covered / self["steps_per_second"] if "steps_per_second" in self else None
+
+    def after_first(self) -> Frame:
+        """All rows but the first, each covering what lies between it and the one before."""
+        columns = {name: each[1:] for name, each in self.columns.items()}
+        covered = between(self.records, self.epochs, self.steps)
+        return replace(
+            self, rows=self.rows[1:], epochs=self.epochs[1:], steps=self.steps[1:], columns=columns, covered=covered
+        )
+
+
+def framed(records: Records) -> Frame:
+    """The rows of some records, which must not be empty."""
+    import numpy as np
+
+    columns = {name: records[name] for name in _COLUMNS if name in records}
+    steps = records["step"] if "step" in records else np.arange(1.0, len(records) + 1)
+    epochs = records["epoch"] if "epoch" in records else np.zeros(len(records))
+    rows = np.arange(len(records))
+    if records.reading.repeated or len(np.unique(records.ranks())) > 1:
+        columns, rows = _once_per_step(columns, epochs, steps)
+        epochs, steps = epochs[rows], steps[rows]
+    return Frame(records, rows, epochs, steps, columns, _covered(records, columns, steps))
+
+
+def undone(total: Column, epochs: Column) -> Column:
+    """Running totals of each epoch to what each record added."""
+    import numpy as np
+
+    same = np.diff(epochs, prepend=np.nan) == 0
+    return np.where(same, np.diff(total, prepend=0.0), total)
+
+
+def between(records: Records, epochs: Column, steps: Column) -> Column:
+    """Steps from each of n records to the next, n - 1 values.
+
+    Printers that count updates print a line for each, whatever number it bears: a loss scaler that skips an update
+    repeats it.
+    """
+    import numpy as np
+
+    if records.reading.counts == "update":
+        return np.ones(len(steps) - 1)
+    gaps = np.diff(steps)
+    usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    return np.where(gaps > 0, gaps, usual)
+
+
+def _covered(records: Records, columns: Mapping[str, Column], steps: Column) -> Column:
+    import numpy as np
+
+    reading = records.reading
+    if "steps" in columns:
+        return columns["steps"]
+    if reading.cumulative_since is not None:
+        # The mean restarts *at* step 5 with that step in it, hence 6 steps at step 10.
+        return np.maximum(steps - (reading.cumulative_since - 1), 0.0)
+    if reading.span != "interval" or len(steps) < 2:
+        return np.ones(len(steps))
+    gaps = np.diff(steps, prepend=np.nan)
+    inside = gaps > 0
+    usual = np.median(gaps[inside]) if inside.any() else 1.0
+    # Where the steps begin anew, a record at step 0 is of that step alone; any other is of as many as usual.
+    return np.where(inside, gaps, np.where(steps == 0, 1.0, usual))
+
+
+def _once_per_step(columns: Mapping[str, Column], epochs: Column, steps: Column) -> tuple[dict[str, Column], Rows]:
+    """One row per epoch and step, in order of first appearance: the median over the lines that printed it."""
+    import numpy as np
+
+    _, order = np.unique(np.stack([epochs, steps], axis=1), axis=0, return_inverse=True)
+    order = order.ravel()
+    # A file may hold the same steps twice, of a program that was started again without saying so.
+    begun = np.diff(order, prepend=order[0]) < -max(_LAG, order.max() // 10)
+    keys = np.cumsum(begun) * (order.max() + 1) + order
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    sequence = np.argsort(first, kind="stable")
+    merged = {name: _medians(each, group.ravel(), len(first))[sequence] for name, each in columns.items()}
+    return merged, first[sequence]
+
+
+def _medians(values: Column, group: Rows, count: int) -> Column:
+    """Median of each group of values; groups are numbered from 0."""
+    import numpy as np
+
+    sizes = np.bincount(group, minlength=count)
+    starts = np.cumsum(sizes) - sizes
+    ordered = values[np.lexsort((values, group))]
+    medians: Column = (ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2
+    return medians

@@ -8,11 +8,6 @@ distributed run, in which older releases always print it; every device of the ma
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
 
-_KIN = {
-    b"mmseg": "mmsegmentation", b"mmdet": "mmdetection", b"mmdet3d": "mmdetection3d", b"mmcls": "mmclassification",
-    b"mmpretrain": "mmpretrain", b"mmpose": "mmpose", b"mmaction": "mmaction2", b"mmocr": "mmocr",
-}  # fmt: skip
-
 
 def _reading(head: bytes, apart: bytes) -> Reading:
     """Records of one dialect; `apart` stands between the fields."""
@@ -26,7 +21,7 @@ def _reading(head: bytes, apart: bytes) -> Reading:
 
 FORMAT = Format(
     title="MMSegmentation",
-    framework="PyTorch (OpenMMLab)",
+    framework="PyTorch",
     marker=b" - mm",
     start=rb" - mm(?:engine - INFO - \n-{60}\nSystem environment:|[a-z0-9]++ - INFO - Environment info:)",
     readings=(
@@ -38,7 +33,6 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("framework", rb" - (mm[a-z0-9]++) - INFO - ", words={name: f"PyTorch ({kin})" for name, kin in _KIN.items()}),
         Fact("model", rb"^ *+backbone=dict\((?:(?!_head=)[\s\S]){0,3000}?depth=50,(?:(?!_head=)[\s\S]){0,3000}?"
              rb"^ *+decode_head=dict\(\n *+type='(DepthwiseSeparableASPPHead)'", lambda _: "DeepLabV3+"),
         Fact("model", rb"type='HRNet',(?:(?!_head=)[\s\S]){0,3000}?stage2=dict\((?:(?!_head=)[\s\S]){0,400}?"

@@ -52,7 +52,7 @@ FORMAT = Format(
         Fact("model", rb"ips:? [\d.]++ (word)/sec", words={b"word": "Word2Vec"}),
         Fact("nodes", rb"communicator\.h:\d++\] trainers: (\d++)$", int),
         Fact("batch_size", rb"avg_samples: (\d++)\.0++, ips: ", int),
-        Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "dataloader", b"Dataset": "dataset"}),
+        Fact("reader", rb" Running (DataLoader|Dataset) Begin", words={b"DataLoader": "DataLoader", b"Dataset": "DataSet"}),
         Fact("sync_mode", rb"(GeoCommunicator)", lambda _: "geo"),
         # The first letter is cut off in the logs of some releases.
         Fact("sync_mode", rb"ync_mode: (async|geo|sync|half_async)\b"),

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ingest.ledger import Ledger
+    from ingest.published import Publications
     from ingest.walk import Found
 
 UNDERSTOOD, NOT_ALL, NOTHING = 0, 1, 2
@@ -69,6 +71,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--json", action="store_true", help="print one line per run; writes no site unless --out is given"
     )
+    parser.add_argument(
+        "--audit-to",
+        metavar="FILE",
+        type=Path,
+        help="record what the logs give, for the audit: published/recomputed/NAME.jsonl; no site unless --out is given",
+    )
     parser.add_argument("--out", metavar="DIR", type=Path, help="the folder of pages and data (default: docs)")
     return parser
 
@@ -90,7 +98,9 @@ def _ingested(options: argparse.Namespace) -> int:
     if not options.paths:
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
     layout.load(options.layout)
+    published = _published_figures(options)
     found = walk(options.paths)
+    found = replace(found, problems=(*found.problems, *published.problems))
     out: Path = options.out or Path("docs")
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out}: is a file; give a folder")
@@ -99,17 +109,40 @@ def _ingested(options: argparse.Namespace) -> int:
         raise UsageError("no logs in the given paths, so nothing was written")
     memory = out.absolute().parent / ".perfledger" / f"{out.absolute().name}.json"
     with _executor(options.jobs, found) as executor, _progress(found) as progress:
-        collected = ledger.collect(found.inputs, options.layout, out, memory, executor, progress)
+        collected = ledger.collect(found.inputs, options.layout, out, memory, executor, progress, published.rules_of)
     problems = _problems(found, collected)
     if options.json:
         for line in collected.lines:
             print(json.dumps(line, ensure_ascii=False, sort_keys=True))
     _report_problems(problems)
-    return _published(options, found, collected, problems, out, memory)
+    return _published(options, found, collected, problems, published, out, memory)
+
+
+def _published_figures(options: argparse.Namespace) -> Publications:
+    """What others published: in the folders beside the logs, and in that of the record which is asked for."""
+    from ingest import published
+
+    folders = published.folders(options.paths)
+    if record := options.audit_to:
+        folder: Path = record.parent.parent
+        if record.suffix != ".jsonl" or record.parent.name != published.RECOMPUTED:
+            raise UsageError(f"--audit-to {record}: give FOLDER/{published.RECOMPUTED}/NAME.jsonl")
+        if not (folder / published.SOURCES).is_file():
+            raise UsageError(f"--audit-to {record}: {folder} holds no {published.SOURCES}, so no published figures")
+        if options.check:
+            raise UsageError("--audit-to writes a record, and --check writes nothing; give one of them")
+        folders = list(dict.fromkeys([*(each.absolute() for each in folders), folder.absolute()]))
+    return published.read(folders)
 
 
 def _published(
-    options: argparse.Namespace, found: Found, collected: Ledger, problems: list[Problem], out: Path, memory: Path
+    options: argparse.Namespace,
+    found: Found,
+    collected: Ledger,
+    problems: list[Problem],
+    published: Publications,
+    out: Path,
+    memory: Path,
 ) -> int:
     if problems and options.strict:
         print(
@@ -118,17 +151,31 @@ def _published(
         )
         return NOTHING
     if options.check:
-        return _checked(found, collected, problems, out, memory)
-    if not options.json or options.out:
-        _written(found, collected, out, memory, quiet=options.json)
+        return _checked(found, collected, problems, published, out, memory)
+    if options.audit_to:
+        _recorded(options.audit_to, collected)
+    if options.out or not (options.json or options.audit_to):
+        _written(found, collected, published, out, memory, quiet=options.json)
     return NOT_ALL if problems else UNDERSTOOD
 
 
-def _checked(found: Found, collected: Ledger, problems: list[Problem], out: Path, memory: Path) -> int:
+def _recorded(path: Path, collected: Ledger) -> None:
+    from ingest import audit
+    from ingest.files import write_if_changed
+
+    try:
+        write_if_changed(path, audit.record(line for line in collected.lines if line["format"]))
+    except OSError as error:
+        raise UsageError(f"{error.filename or path}: {error.strerror}; no record was written") from None
+
+
+def _checked(
+    found: Found, collected: Ledger, problems: list[Problem], published: Publications, out: Path, memory: Path
+) -> int:
     from ingest import ledger, pages
 
     loose = [each.as_dict() for each in found.problems]
-    site = pages.build(collected.lines, loose, out, cache=_site_memory(memory), check=True)
+    site = pages.build(collected.lines, loose, out, cache=_site_memory(memory), check=True, published=published)
     stale = [*ledger.stale(collected, out), *site.stale]
     for path in stale:
         print(
@@ -140,14 +187,13 @@ def _checked(found: Found, collected: Ledger, problems: list[Problem], out: Path
     return NOT_ALL if problems else UNDERSTOOD
 
 
-def _written(found: Found, collected: Ledger, out: Path, memory: Path, *, quiet: bool) -> None:
+def _written(found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, quiet: bool) -> None:
     from ingest import ledger, pages
 
     try:
         written, removed = ledger.write(collected, out, memory)
-        built = pages.build(
-            collected.lines, [each.as_dict() for each in found.problems], out, cache=_site_memory(memory)
-        )
+        loose = [each.as_dict() for each in found.problems]
+        built = pages.build(collected.lines, loose, out, cache=_site_memory(memory), published=published)
     except OSError as error:
         raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
     if not quiet:

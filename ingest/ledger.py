@@ -12,7 +12,7 @@ import json
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cache
@@ -37,6 +37,7 @@ class Shard:
     inputs: tuple[Input, ...]
     hashes: Mapping[str, str]
     originals: Mapping[str, str]
+    asked: Mapping[str, tuple[str, ...]]
     key: str
 
 
@@ -57,6 +58,7 @@ def collect(
     memory: Path,
     executor: Executor | None = None,
     progress: Any = None,
+    asked: Callable[[str], tuple[str, ...]] = lambda _name: (),
 ) -> Ledger:
     """Read what changed, and take the rest from the shards as they lie.
 
@@ -67,10 +69,11 @@ def collect(
         memory: the file that remembers the last call.
         executor: where shards are read; here, one after the other, if None.
         progress: called with the number of logs read.
+        asked: name of a log to further rules, by which others computed what they published of it.
     """
     known = _remembered(memory)
     stats = _hashes(inputs, known.get("stats", {}))
-    shards = _shards(inputs, layout, stats)
+    shards = _shards(inputs, layout, stats, asked)
     kept = {
         each.name: as_before for each in shards if (as_before := _kept(each, out, known.get("shards", {}))) is not None
     }
@@ -159,7 +162,9 @@ def _hash(path: Path) -> str:
         return ""
 
 
-def _shards(inputs: Sequence[Input], layout: str, stats: Mapping[str, list[Any]]) -> list[Shard]:
+def _shards(
+    inputs: Sequence[Input], layout: str, stats: Mapping[str, list[Any]], asked: Callable[[str], tuple[str, ...]]
+) -> list[Shard]:
     folders: dict[str, list[Input]] = defaultdict(list)
     for each in inputs:
         folders[_folder(each)].append(each)
@@ -167,7 +172,7 @@ def _shards(inputs: Sequence[Input], layout: str, stats: Mapping[str, list[Any]]
     originals = _originals(hashes)
     names = _file_names(sorted(folders))
     return [
-        _shard(names[folder], tuple(found), hashes, originals, layout, stats)
+        _shard(names[folder], tuple(found), hashes, originals, layout, stats, asked)
         for folder, found in sorted(folders.items())
     ]
 
@@ -208,15 +213,16 @@ def _slug(folder: str) -> str:
 
 def _shard(
     name: str, inputs: tuple[Input, ...], hashes: Mapping[str, str], originals: Mapping[str, str], layout: str,
-    stats: Mapping[str, list[Any]],
+    stats: Mapping[str, list[Any]], asked: Callable[[str], tuple[str, ...]],
 ) -> Shard:  # fmt: skip
     mine = {each.name: hashes[each.name] for each in inputs}
     copies = {each.name: originals[each.name] for each in inputs if each.name in originals}
     run_jsons = [_known_hash(each.path.with_name(RUN_JSON), stats) for each in inputs]
     # A layout reads the whole path, so that a tree moved elsewhere may say something else.
     paths = [str(each.path.absolute()) for each in inputs]
-    digest = hashlib.sha256(json.dumps([_code(layout), mine, copies, run_jsons, paths]).encode()).hexdigest()
-    return Shard(name, inputs, mine, copies, digest)
+    rules = {each.name: found for each in inputs if (found := asked(each.name))}
+    digest = hashlib.sha256(json.dumps([_code(layout), mine, copies, run_jsons, paths, rules]).encode()).hexdigest()
+    return Shard(name, inputs, mine, copies, rules, digest)
 
 
 @cache
@@ -252,7 +258,9 @@ def _read_shard(job: tuple[Shard, str]) -> list[dict[str, Any]]:
     return [
         line
         for each in shard.inputs
-        for line in runs_of(each, found, shard.hashes[each.name], shard.originals.get(each.name))
+        for line in runs_of(
+            each, found, shard.hashes[each.name], shard.originals.get(each.name), shard.asked.get(each.name, ())
+        )
     ]
 
 

@@ -16,13 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from ingest import words as words_module
+from ingest.audit import table as audit_table
 from ingest.files import write_if_changed
+from ingest.published import Publications
+from ingest.published import table as published_table
 from ingest.site_charts import Chart, of_run, of_suite
 from ingest.site_model import Run, Site, Suite, has_page, suites
 from ingest.site_pages import Page, pages
 from ingest.site_text import digest
 from ingest.words import LANGUAGES, TEMPLATES, Words
 
+PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 NOTE = b"\ngenerated: "
 SVG_NOTE = b'class="pl-chart"'
 
@@ -55,16 +59,23 @@ class Manifest:
 
 
 def build(
-    runs: Sequence[Run], problems: Iterable[Mapping[str, Any]], out: Path, *, cache: Path, check: bool = False
+    runs: Sequence[Run],
+    problems: Iterable[Mapping[str, Any]],
+    out: Path,
+    *,
+    cache: Path,
+    check: bool = False,
+    published: Publications | None = None,
 ) -> Built:
-    """Writes pages, charts and assets under `out`; the manifest of keys is the file `cache`.
+    """Writes pages, charts, tables of published figures and assets under `out`; `cache` is the manifest of keys.
 
     Raises:
         WordsError: the words or a suite lack an entry or a language; nothing has been written then.
         OSError: a file cannot be written; what was written before it stays, and each file is whole.
     """
     manifest = _load_manifest(cache)
-    targets, names = _targets(_site(runs, problems), words_module.load(), manifest.names)
+    site = _site(runs, problems, published or Publications())
+    targets, names = _targets(site, words_module.load(), manifest.names)
     if check:
         return _checked(targets, out, manifest)
     built, entries = _written(targets, out, manifest)
@@ -74,8 +85,9 @@ def build(
     return built
 
 
-def _site(runs: Sequence[Run], problems: Iterable[Mapping[str, Any]]) -> Site:
-    return Site(tuple(sorted(runs, key=lambda run: str(run["id"]))), tuple(problems), suites(), _frame)
+def _site(runs: Sequence[Run], problems: Iterable[Mapping[str, Any]], published: Publications) -> Site:
+    ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
+    return Site(ordered, tuple(problems), suites(), _frame, published)
 
 
 def _frame(runs: Sequence[Run]) -> Any:
@@ -87,7 +99,7 @@ def _frame(runs: Sequence[Run]) -> Any:
 def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[Target], dict[str, Any]]:
     """Every file the site is made of, none of them rendered yet; and the names of the suites' charts."""
     found = [_page_target(words, language, page) for page in pages(site) for language in LANGUAGES]
-    found += _run_charts(site, words) + _assets()
+    found += _run_charts(site, words) + _published_tables(site) + _assets()
     known: dict[str, Any] = {}
     for suite in site.shown:
         drawn = functools.cache(functools.partial(_by_name, site, suite))
@@ -148,6 +160,17 @@ def _chart_targets(words: Words, name: str, data: str, found: Callable[[], Chart
         return Target(f"charts/{language}/{name}.svg", _hash([language, name, data, _chart_code()]), render)
 
     return [target(language) for language in LANGUAGES]
+
+
+def _published_tables(site: Site) -> list[Target]:
+    """What others published, and its audit, as tables for programs."""
+    if not site.published.rows:
+        return []
+    runs = _hash([site.published.digest, _code(), *site.digests.values()])
+    return [
+        Target(PUBLISHED, _hash([site.published.digest, _code()]), lambda: published_table(site.published.rows)),
+        Target(AUDIT, runs, lambda: audit_table(site.audited)),
+    ]
 
 
 def _assets() -> list[Target]:
@@ -221,7 +244,8 @@ def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest) -> list[
     if manifest.targets:
         return sorted(name for name in manifest.targets if name not in entries and (out / name).is_file())
     found = [*_below(out, "en", "*.md"), *_below(out, "zh", "*.md"), *_below(out, "charts", "*.svg")]
-    return sorted(name for path in found if (name := path.relative_to(out).as_posix()) not in entries and _ours(path))
+    left = [name for path in found if (name := path.relative_to(out).as_posix()) not in entries and _ours(path)]
+    return sorted([*left, *(name for name in (PUBLISHED, AUDIT) if name not in entries and (out / name).is_file())])
 
 
 def _below(out: Path, folder: str, pattern: str) -> Iterable[Path]:

@@ -1,29 +1,33 @@
 """Figures that others published: tables beside our logs, read strictly, one row per figure with the place it has.
 
 A folder `published/` directly below a path given to ingest, with a `sources.toml` in it, holds the tables; every one
-has the columns of `COLUMNS`. Values stay as printed: `printed` is the text, `value` the number it says.
+has the columns of `COLUMNS`. Values stay as printed: `printed` is the text, `value` the number it says. Below it,
+`recomputed/*.jsonl` records what was computed from logs that stay where they are: lines of the ledger, shortened.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
 import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest import suites
+from ingest import rules, suites
 from ingest.problems import Problem
 from ingest.words import Both, WordsError, pair
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FOLDER, SOURCES = "published", "sources.toml"
+FOLDER, SOURCES, RECOMPUTED = "published", "sources.toml", "recomputed"
 
 COLUMNS = (
     "source", "place", "line", "log", "model", "framework", "framework_source", "hardware", "nodes", "devices",
@@ -93,7 +97,11 @@ class Published:
 
 @dataclass(frozen=True)
 class Source:
-    """Who published figures, and where. `page` and `log` are addresses with `{path}`, or empty."""
+    """Who published figures, and where.
+
+    `page` and `log` are addresses with `{path}`, or empty. `rules` are pairs of a pattern of logs (`*` matches any
+    text, slashes too) and the rule by which the source computed the figures of those logs.
+    """
 
     name: str
     title: Both
@@ -104,6 +112,7 @@ class Source:
     licence: str = ""
     page: str = ""
     log: str = ""
+    rules: tuple[tuple[str, str], ...] = ()
 
     def address_of(self, row: Published) -> str:
         """The address of the page on which a figure stands; that of the whole source where no page is known."""
@@ -118,11 +127,26 @@ class Source:
 
 @dataclass(frozen=True)
 class Publications:
-    """All that is known of published figures: rows in the order of their tables, sources by name."""
+    """All that is known of published figures: rows in the order of their tables, sources by name.
+
+    `recorded` are runs that were computed elsewhere, in the ledger's keys; `digest` is a hash of the folders' bytes.
+    """
 
     rows: tuple[Published, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
+    recorded: tuple[Mapping[str, Any], ...] = ()
     problems: tuple[Problem, ...] = ()
+    digest: str = ""
+
+    def rules_of(self, path: str) -> tuple[str, ...]:
+        """The rules by which a source says it computed the figures of a log, beyond those every run has."""
+        found = (
+            rule
+            for source in self.sources.values()
+            for pattern, rule in source.rules
+            if fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
+        )
+        return tuple(dict.fromkeys(each for each in found if each not in rules.NAMES))
 
     @cached_property
     def by_suite(self) -> Mapping[str, tuple[Published, ...]]:
@@ -148,13 +172,19 @@ def load(folder: Path) -> list[Published]:
 def read(found: Sequence[Path]) -> Publications:
     """All figures of the given folders. What is wrong with a row or a source is a problem, and the rest is read."""
     rows: list[Published] = []
+    recorded: list[Mapping[str, Any]] = []
     problems: list[Problem] = []
     sources: dict[str, Source] = {}
+    digest = hashlib.sha256()
     for folder in found:
         sources |= _sources(folder / SOURCES, problems)
         for path in sorted(folder.glob("*.csv")):
             rows += _table(path, sources, problems)
-    return Publications(tuple(rows), sources, tuple(problems))
+        for path in sorted((folder / RECOMPUTED).glob("*.jsonl")):
+            recorded += _recorded(path, problems)
+        for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return Publications(tuple(rows), sources, tuple(recorded), tuple(problems), digest.hexdigest() if found else "")
 
 
 def frame(rows: Iterable[Published]) -> pd.DataFrame:
@@ -267,13 +297,27 @@ def _options(text: str) -> dict[str, str] | None:
     return {name.strip(): value.strip() for name, value in pairs}
 
 
+def _recorded(path: Path, problems: list[Problem]) -> Iterable[Mapping[str, Any]]:
+    """Runs of a record; a line that is none is a problem."""
+    for line, text in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+        try:
+            run = json.loads(text)
+            if not all(isinstance(run[name], dict) for name in ("figures", "case")):
+                raise ValueError("figures and case are objects")
+            str(run["path"]), str(run["sha256"])
+        except (ValueError, LookupError, TypeError) as error:
+            problems.append(_problem("published_row", path, line, cause=f"no record of a run ({error})"))
+        else:
+            yield run
+
+
 def _sources(path: Path, problems: list[Problem]) -> dict[str, Source]:
     """Sources by name; one without both languages, or without a name, is a problem and is left out."""
     try:
         source = path.read_text("utf-8")
         given = tomllib.loads(source)["source"]
         return {str(each["name"]): _source(path, source, each) for each in given}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, WordsError, KeyError, TypeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, WordsError, KeyError, TypeError, ValueError) as error:
         cause = f"no {error}" if isinstance(error, KeyError) else str(error)
         problems.append(_problem("published_sources", path, 0, cause=cause.replace(f"{path}:", "")))
         return {}
@@ -287,8 +331,13 @@ def _source(path: Path, source: str, given: Mapping[str, Any]) -> Source:
         words=Both(**pair(path, source, "words", given["words"])),
         address=str(given["address"]),
         year=int(given["year"]),
+        rules=tuple(_rule(each) for each in given.get("rules", ())),
         **plain,
     )
+
+
+def _rule(given: Mapping[str, Any]) -> tuple[str, str]:
+    return str(given["logs"]), rules.parse(str(given["rule"])).name
 
 
 def _problem(code: str, path: Path, line: int, **args: Any) -> Problem:

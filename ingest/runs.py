@@ -12,6 +12,7 @@ from typing import Any
 
 from ingest import facts, rules, suites
 from ingest.layout import OWN, Layout
+from ingest.metrics import metrics
 from ingest.problems import Problem
 from ingest.redact import redact
 from ingest.run_json import RunJson, beside
@@ -26,7 +27,9 @@ TRACE_POINTS = 400
 _BATCH_TOLERANCE = 0.05
 
 
-def runs_of(given: Input, layout: Layout, sha256: str, original: str | None = None) -> list[dict[str, Any]]:
+def runs_of(
+    given: Input, layout: Layout, sha256: str, original: str | None = None, asked: Sequence[str] = ()
+) -> list[dict[str, Any]]:
     """Everything the ledger keeps of one log: a line per session, or one line that says why there is none.
 
     Args:
@@ -34,6 +37,7 @@ def runs_of(given: Input, layout: Layout, sha256: str, original: str | None = No
         layout: how its tree names things.
         sha256: hash of its bytes.
         original: name of the log that has the same bytes and counts in its place, if there is one.
+        asked: further rules, by which others computed what they published of this log; for the audit.
     """
     run_json = beside(given.path, given.name)
     shared = {"path": given.name, "sha256": sha256, "bytes": given.path.stat().st_size if given.path.exists() else 0}
@@ -45,7 +49,7 @@ def runs_of(given: Input, layout: Layout, sha256: str, original: str | None = No
     if not log.sessions:
         return [redact(_not_understood(shared, [_unclaimed(log, given.name)], run_json))]
     said = layout.facts(given.path.absolute().as_posix())
-    lines = [shared | _line(given, log, each, run_json, said, layout) for each in log.sessions]
+    lines = [shared | _line(given, log, each, run_json, said, layout, asked) for each in log.sessions]
     return [redact(_duplicate(line, original) if original else line) for line in lines]
 
 
@@ -72,14 +76,20 @@ def _not_understood(shared: Mapping[str, Any], problems: list[Problem], run_json
     problems += [run_json.problem] if run_json.problem else []
     return {
         "session": 1, "sessions": 1, "format": None, "outcome": "failed", "observations": 0, "case": {"options": {}},
-        "facts": {}, "environment": {}, "figures": {}, "problems": [each.as_dict() for each in problems],
+        "facts": {}, "environment": {}, "figures": {}, "metrics": {}, "problems": [each.as_dict() for each in problems],
         "argv": None, "repeat": None, "start": None, "end": None, "wall_seconds": None, "notes": None, "source": None,
         "suite": None, "published": False, "duplicate_of": None, "trace": None, "lines": 0, **shared,
     }  # fmt: skip
 
 
 def _line(
-    given: Input, log: Log, session: Session, run_json: RunJson, said: dict[str, Any] | None, layout: Layout
+    given: Input,
+    log: Log,
+    session: Session,
+    run_json: RunJson,
+    said: dict[str, Any] | None,
+    layout: Layout,
+    asked: Sequence[str],
 ) -> dict[str, Any]:
     merged = facts_of(session, run_json, said, layout)
     for_rules = merged.for_rules()
@@ -100,6 +110,8 @@ def _line(
         "facts": {name: each.as_dict() for name, each in sorted(merged.stated.items())},
         "environment": _environment(run_json, session),
         "figures": {name: _kept(each) for name, each in found.items()},
+        "metrics": metrics(session, for_rules, found[rules.HEADLINE]),
+        **({"audit": {name: _kept(rules.figure(name, session, for_rules)) for name in asked}} if asked else {}),
         "problems": [each.as_dict() for each in shown],
         "argv": run_json.data.get("argv"),
         "repeat": run_json.data.get("repeat") or merged.value("repeat"),

@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ingest.audit import Audited, audit
+from ingest.published import Publications
 from ingest.results import counts
 from ingest.rules import HEADLINE
 from ingest.site_text import digest, file_slug, slugs
@@ -104,6 +106,7 @@ class Site:
     problems: tuple[Mapping[str, Any], ...]
     known: tuple[Suite, ...]
     frame: Callable[[Sequence[Run]], Any]
+    published: Publications = field(default_factory=Publications)
 
     @cached_property
     def by_id(self) -> Mapping[str, Run]:
@@ -125,9 +128,15 @@ class Site:
 
     @cached_property
     def shown(self) -> tuple[Suite, ...]:
-        """Suites with at least one run that counts."""
+        """Suites with at least one run that counts, or with figures that others published."""
         used = {self.suite_of[str(run["id"])].id: self.suite_of[str(run["id"])] for run in self.runs if counts(run)}
+        used |= {each.id: each for each in self.known if each.id in self.published.by_suite}
         return tuple(sorted(used.values(), key=lambda each: (each.order, each.id)))
+
+    @cached_property
+    def audited(self) -> tuple[Audited, ...]:
+        """The published figures with their verdicts."""
+        return audit(self.published, self.runs)
 
     @cached_property
     def framework_slugs(self) -> Mapping[str, str]:

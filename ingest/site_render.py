@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -39,7 +40,9 @@ def chart(words: Words, language: str, found: Chart, drawing: str) -> str:
 
 
 def relative(page_path: str, target: str) -> str:
-    """A link from one page to another; both are paths below the language's folder, made of slugs."""
+    """A link from one page to another, both paths below the language's folder made of slugs; an address stays one."""
+    if target.startswith("https://"):
+        return quote(target, safe="/:#?&=%")
     return posixpath.relpath(target, posixpath.dirname(page_path) or ".")
 
 

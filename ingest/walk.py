@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.problems import Problem, UsageError
+from ingest.published import FOLDER, SOURCES
 
 #: Files that lie beside logs and are none.
 COMPANIONS = frozenset({"run.json", "environment.json", "telemetry.csv", "expected.csv"})
@@ -101,6 +102,8 @@ def _below(
     for entry in entries:
         path = folder / entry.name
         if entry.name.startswith(".") or entry.name == "__pycache__":
+            continue
+        if entry.name == FOLDER and (path / SOURCES).is_file():
             continue
         if path.is_dir():  # of a link to itself, os.DirEntry.is_dir raises
             yield from _below(path, root, label, above | {(at.st_dev, at.st_ino)}, problems)

@@ -48,14 +48,14 @@ class Frame:
         return self.columns[name]
 
     @property
-    def seconds(self) -> Column | None:
-        """Seconds that each row covers, with those spent waiting for data; None where none are printed."""
+    def step_seconds(self) -> Column | None:
+        """Seconds per step, with those spent waiting for data; None where none are printed."""
         if "duration" in self:
-            return self["duration"]
+            return self["duration"] / self.covered
         if "step_seconds" in self:
             apart = self.records.reading.reader_apart and "reader_seconds" in self
-            return (self["step_seconds"] + (self["reader_seconds"] if apart else 0.0)) * self.covered
-        return self.covered / self["steps_per_second"] if "steps_per_second" in self else None
+            return self["step_seconds"] + (self["reader_seconds"] if apart else 0.0)
+        return 1.0 / self["steps_per_second"] if "steps_per_second" in self else None
 
     def after_first(self) -> Frame:
         """All rows but the first, each covering what lies between it and the one before."""
@@ -80,8 +80,12 @@ def framed(records: Records) -> Frame:
     return Frame(records, rows, epochs, steps, columns, _covered(records, columns, steps))
 
 
-def undone(total: Column, epochs: Column) -> Column:
-    """Running totals of each epoch to what each record added."""
+def added(frame: Frame, total: Column) -> Column:
+    """What each record adds to a total: running totals of each epoch undone where the printer prints running means."""
+    return total if frame.records.reading.cumulative_since is None else _undone(total, frame.epochs)
+
+
+def _undone(total: Column, epochs: Column) -> Column:
     import numpy as np
 
     same = np.diff(epochs, prepend=np.nan) == 0

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ingest import facts
+from ingest.metrics import METRICS
 from ingest.rules import HEADLINE
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     "suite", "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options",
     "options_text", "unit", "value", "low", "high", "spread", "repeats", "run_ids", "speedup", "speedup_reason",
-    "efficiency", "outcome", "reason",
+    "efficiency", "outcome", "reason", "metrics",
 )  # fmt: skip
 
 #: Outcomes that leave no figure even where records were printed.
@@ -32,7 +33,8 @@ def results(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> pd.DataF
 
     `value` is the median over the repeats in `unit` for the whole job, `low` and `high` their extremes, `spread` the
     sample standard deviation over the mean (NaN for one repeat). `speedup` is against one device of the same case,
-    `efficiency` that over the number of devices. An absent value is NaN with a `reason`.
+    `efficiency` that over the number of devices. An absent value is NaN with a `reason`. `metrics` holds the figures
+    other than throughput, each as a mapping of `value`, `low`, `high`, `repeats`, `unit`, and `diverged` for a loss.
 
     Args:
         runs: ledger lines; duplicates and those not published are left out, out-of-memory outcomes are kept.
@@ -90,7 +92,18 @@ def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
         "reason": None
         if values
         else (reasons[0] if reasons else {"code": "outcome", "args": {"outcome": runs[0]["outcome"]}}),
+        "metrics": {name: found for name in METRICS if (found := _metric(name, runs))},
     }
+
+
+def _metric(name: str, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """One metric over the repeats that say something about it."""
+    said = [run["metrics"][name] for run in runs if name in (run.get("metrics") or {})]
+    values = [each["value"] for each in said if each["value"] is not None]
+    if not said:
+        return None
+    diverged = {"diverged": any(each["diverged"] for each in said)} if any("diverged" in each for each in said) else {}
+    return {**_statistics(values), "unit": said[0]["unit"], **diverged}
 
 
 def _ended(run: Mapping[str, Any]) -> dict[str, Any]:

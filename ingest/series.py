@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.frame import TIMED, Frame, framed, undone
+from ingest.frame import TIMED, Frame, added, framed
 from parsers.contract import Reading, Scope
 from parsers.session import Session
 from parsers.table import Records
@@ -46,21 +46,23 @@ def absent(code: str, **args: Any) -> Absent:
 class Series:
     """n records in file order.
 
-    `values`: samples per second at `scope`, as printed times `multiplier`. `samples` and `seconds`: what each record
-    covers, with running means undone; sum over sum is samples over time. Where the batch size is not known the
-    samples are counted in steps of the job and the seconds scaled alike.
+    `values`: samples per second at `scope`, as printed times `multiplier`. `samples`, `seconds` and `covered`, in steps:
+    what each record adds, with running means undone; sum over sum is samples over time. Where the batch size is not
+    known the samples are counted in steps and the seconds scaled alike; then the series is not `timed`.
     `rows`: the row of each record in `records`, for its line number.
     """
 
     values: Column
     samples: Column
     seconds: Column
+    covered: Column
     steps: Column
     rows: Rows
     records: Records
     unit: str
     scope: Scope
     multiplier: int
+    timed: bool
 
     def __len__(self) -> int:
         """Number of records."""
@@ -156,21 +158,19 @@ def _printed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
     printed, reading = frame["throughput"], frame.records.reading
     refuse_impossible(printed, frame.records, frame.rows)
     multiplier, scope = scoped(reading, case)
-    samples = _samples(frame)
+    samples, timed = _samples(frame), True
     if samples is None:
-        samples = frame.covered * _printed_samples(frame.records, session, case, multiplier)
-    seconds = samples / printed
-    if reading.cumulative_since is not None:
-        samples, seconds = undone(samples, frame.epochs), undone(seconds, frame.epochs)
-    return _made(frame, printed * multiplier, samples * multiplier, seconds, scope, multiplier)
+        per_step = _printed_samples(frame.records, session, case, multiplier)
+        samples, timed = frame.covered * (per_step or 1.0), per_step is not None
+    return _made(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
 
 
-def _printed_samples(records: Records, session: Session, case: Mapping[str, Any], multiplier: int) -> float:
-    """Samples per step at the printed scope, so that seconds are seconds; 1 where not known, which cancels out."""
+def _printed_samples(records: Records, session: Session, case: Mapping[str, Any], multiplier: int) -> float | None:
+    """Samples per step at the printed scope; None where not known."""
     try:
         return samples_per_step(session, records.reading, case) / multiplier
     except Absent:
-        return 1.0
+        return None
 
 
 def _samples(frame: Frame) -> Column | None:
@@ -189,25 +189,9 @@ def _samples(frame: Frame) -> Column | None:
 
 
 def _timed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
-    seconds = frame.seconds
-    assert seconds is not None
-    return _over(frame, seconds, session, case)
-
-
-def _over(frame: Frame, seconds: Column, session: Session, case: Mapping[str, Any]) -> Series:
-    """Samples over the seconds that each record covers."""
-    refuse_impossible(seconds, frame.records, frame.rows)
-    scope: Scope = "job"
-    samples, multiplier = _samples(frame), 1
-    if samples is None:
-        samples = samples_per_step(session, frame.records.reading, case) * frame.covered
-    else:
-        refuse_impossible(samples, frame.records, frame.rows)
-        multiplier, scope = scoped(frame.records.reading, case)
-    values = samples * multiplier / seconds
-    if frame.records.reading.cumulative_since is not None:
-        samples, seconds = undone(samples, frame.epochs), undone(seconds, frame.epochs)
-    return _made(frame, values, samples * multiplier, seconds, scope, multiplier)
+    step_seconds = frame.step_seconds
+    assert step_seconds is not None
+    return _over(frame, step_seconds, session, case)
 
 
 def _clocked(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
@@ -216,9 +200,27 @@ def _clocked(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
 
     if len(frame) < 2:
         raise absent("too_few_records", records=len(frame), needed=2)
-    return _over(frame.after_first(), np.diff(frame["clock"]), session, case)
+    later = frame.after_first()
+    return _over(later, np.diff(frame["clock"]) / later.covered, session, case)
 
 
-def _made(frame: Frame, values: Column, samples: Column, seconds: Column, scope: Scope, multiplier: int) -> Series:
+def _over(frame: Frame, step_seconds: Column, session: Session, case: Mapping[str, Any]) -> Series:
+    """Samples over the seconds that each record covers."""
+    refuse_impossible(step_seconds, frame.records, frame.rows)
+    samples, seconds = _samples(frame), step_seconds * frame.covered
+    if samples is None:
+        per_step = samples_per_step(session, frame.records.reading, case)
+        return _made(frame, per_step / step_seconds, per_step * frame.covered, seconds, "job", 1, True)
+    refuse_impossible(samples, frame.records, frame.rows)
+    multiplier, scope = scoped(frame.records.reading, case)
+    return _made(frame, samples * multiplier / seconds, samples * multiplier, seconds, scope, multiplier, True)
+
+
+def _made(
+    frame: Frame, values: Column, samples: Column, seconds: Column, scope: Scope, multiplier: int, timed: bool
+) -> Series:
     records = frame.records
-    return Series(values, samples, seconds, frame.steps, frame.rows, records, records.reading.unit, scope, multiplier)
+    return Series(
+        values, added(frame, samples), added(frame, seconds), added(frame, frame.covered), frame.steps, frame.rows,
+        records, records.reading.unit, scope, multiplier, timed,
+    )  # fmt: skip

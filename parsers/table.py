@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -102,6 +103,13 @@ class Table:
             found |= {row: numbers[row - first] for row, (at, _) in wanted.items() if at == first}
         return [found[row] for row in rows]
 
+    def printed(self, row: int, name: str) -> bytes:
+        """What the log prints in a row for a column, empty where the line does not print it: NaN would not tell."""
+        first, stretch = self._stretch(row)
+        found = self.reading.regex.finditer(self.source.chunk(stretch).text)
+        match = next(islice(found, row - first, None))
+        return match[name] or b""
+
     def _stretch(self, row: int) -> tuple[int, Stretch]:
         return self.stretches[bisect_right(self.stretches, row, key=lambda each: each[0]) - 1]
 
@@ -162,6 +170,11 @@ class Records:
         """Line numbers of some records, counted from 0 within the session."""
         rows = indices if self._settled is None else self._settled[0][list(indices)].tolist()
         return self.table.lines([self.first + each for each in rows])
+
+    def printed(self, index: int, name: str) -> bytes:
+        """What the log prints for a column of one record, empty where its line does not print it."""
+        row = index if self._settled is None else int(self._settled[0][index])
+        return self.table.printed(self.first + row, name)
 
     def _column(self, name: str) -> Column:
         return self.table.column(name, slice(self.first, self.last))

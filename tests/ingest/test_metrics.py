@@ -1,0 +1,187 @@
+"""Figures other than throughput, on numbers worked by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import clas_static, nlp_bert, pytorch_bert, seg
+
+from ingest import metrics, results, rules
+from parsers.contract import Format, NearMiss, Reading
+from parsers.read import Session, read
+from parsers.scan import Chunk
+from parsers.session import Extent
+from parsers.table import Records, Source, Stretch, Table
+
+ONE = {"devices": 1, "batch_size": 4}
+
+
+def session_of(lines: Sequence[str], folder: Path) -> Session:
+    path = folder / "train.log"
+    path.write_text("".join(f"{each}\n" for each in lines))
+    (session,) = read(path).sessions
+    return session
+
+
+def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Session:
+    """A session of a format that exists in this test alone."""
+    path = folder / "train.log"
+    text = "".join(f"{each}\n" for each in lines).encode()
+    path.write_bytes(text)
+    reading = Reading(pattern, **about)
+    chunk = Chunk(text, 1, 0, len(text), len(lines))
+    table = Table(Source(path), reading)
+    rows = reading.regex.findall(text)
+    table.store(chunk, rows if reading.regex.groups > 1 else [(each,) for each in rows])
+    extent = Extent(Stretch(1, 0, len(text)), 0, len(text))
+    format = Format("made", b"", (reading,), (NearMiss(b"", ""),))
+    return Session(1, format, (Records(table, 0, table.rows),), table.source, (extent,), (extent,))
+
+
+def of(session: Session, case: dict[str, Any] | None = None, telemetry: dict[str, Any] | None = None) -> dict[str, Any]:
+    known = ONE if case is None else case
+    return metrics.metrics(session, known, rules.figure("sustained", session, known), telemetry)
+
+
+def test_time_per_step_is_seconds_over_steps(tmp_path: Path) -> None:
+    """Ten steps each at 0.4 s, then 0.2 s; the first of five records is warm-up: (0.4 + 3 × 0.2) / 4."""
+    found = of(session_of(seg([10.0, 10.0, 20.0, 20.0, 20.0]), tmp_path))["latency"]
+    assert found["value"] == pytest.approx(250.0)
+    assert (found["unit"], found["first_line"], found["last_line"]) == ("ms", 2, 5)
+
+
+def test_time_per_step_needs_no_batch_size(tmp_path: Path) -> None:
+    assert of(session_of(seg([10.0] * 5), tmp_path), {})["latency"]["value"] == pytest.approx(400.0)
+
+
+def test_time_per_step_of_running_means(tmp_path: Path) -> None:
+    """Means since step 5 of 0.1, 0.2 and 0.3 s at steps 10, 20, 30: 0.6, 3.2 and 7.8 s in all; the first is warm-up."""
+    lines = clas_static([(0, 10, 160.0), (0, 20, 80.0), (0, 30, 16 / 0.3)])
+    assert of(session_of(lines, tmp_path))["latency"]["value"] == pytest.approx(1000 * 7.2 / 20, rel=1e-4)
+
+
+def test_time_waiting_for_data_belongs_to_the_step(tmp_path: Path) -> None:
+    lines = [
+        each.replace("reader_cost: 0.00000", "reader_cost: 0.10000") for each in nlp_bert([(10, 96.0), (20, 96.0)])
+    ]
+    assert of(session_of(lines, tmp_path))["latency"]["value"] == pytest.approx(1100.0)
+
+
+def test_time_per_step_from_clocks(tmp_path: Path) -> None:
+    lines = pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0), (4, 7.0)])
+    assert of(session_of(lines, tmp_path), {})["latency"]["value"] == pytest.approx(2500.0)
+
+
+def test_an_epoch_is_no_step(tmp_path: Path) -> None:
+    session = made(
+        rb"epoch took (?P<duration>\S+) s at (?P<throughput>\S+)", ["epoch took 60 s at 7"] * 5, tmp_path, span="epoch"
+    )
+    assert "latency" not in of(session)
+
+
+def test_peak_memory_of_the_log_then_of_telemetry(tmp_path: Path) -> None:
+    lines = [f"iter {i} speed 5.0 mem {m}" for i, m in enumerate([1000, 3000.5, 2000])]
+    session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+) mem (?P<memory>\S+)", lines, tmp_path)
+    found = of(session, ONE, {"memory_peak_mib": 9000.0})["memory"]
+    assert (found["value"], found["unit"], found["source"], found["first_line"]) == (3000.5, "MiB", "log", 2)
+    sampled = of(session_of(seg([5.0] * 3), tmp_path), ONE, {"memory_peak_mib": 9000.0})["memory"]
+    assert (sampled["value"], sampled["source"]) == (9000.0, "telemetry")
+    assert "memory" not in of(session_of(seg([5.0] * 3), tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("losses", "value", "diverged"),
+    [
+        (["7.0", "6.5", "6.0"], 6.0, False),
+        (["7.0", "8.0", "9.0"], 9.0, False),
+        (["7.0", "8.0", "14.5"], 14.5, True),
+        (["7.0", "nan", "nan"], None, True),
+        (["nan", "nan", "nan"], None, True),
+        (["7.0", "inf", "inf"], None, True),
+        (["7.0", "nan", "6.0"], 6.0, False),
+        (["7.0", "6.0", ""], 6.0, False),
+    ],
+)
+def test_a_run_that_left_the_rails_is_seen(
+    losses: list[str], value: float | None, diverged: bool, tmp_path: Path
+) -> None:
+    lines = [f"iter {i} speed 5.0" + (f" loss {each}" if each else "") for i, each in enumerate(losses)]
+    session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+)(?: loss (?P<loss>\S+))?", lines, tmp_path)
+    found = of(session)["loss"]
+    assert (found["value"], found["diverged"]) == (value, diverged)
+
+
+def test_arithmetic_of_gpt_by_the_formula(tmp_path: Path) -> None:
+    """A case of DLPerf's report: hidden 1536, 16 layers, sequence 2048, vocabulary 51,200, one device."""
+    session = made(
+        rb"iter (?P<step>\d+) speed (?P<throughput>\S+)", ["iter 1 speed 5.0"] * 4, tmp_path, unit="sequences/s"
+    )
+    case = {"devices": 2, "hardware": "V100-SXM2-16GB", "precision": "amp", "sequence_length": 2048, "layers": 16,
+            "hidden": 1536, "vocabulary": 51200, "checkpointing": True}  # fmt: skip
+    found = of(session, case)
+    each = 96 * 2048 * 16 * 1536**2 * (1 + 2048 / (6 * 1536) + 51200 / (16 * 16 * 1536)) * 5.0 / 2 / 1e12
+    assert found["flops"]["value"] == pytest.approx(each)
+    assert found["peak_share"]["value"] == pytest.approx(100 * each / 125)
+    assert found["flops_of_job"]["value"] == pytest.approx(each * 2 / 1000)
+    without = of(session, case | {"checkpointing": False})["flops"]["value"]
+    assert without == pytest.approx(each * 72 / 96)
+    assert "flops" not in of(session, {name: each for name, each in case.items() if name != "checkpointing"})
+
+
+def test_printed_arithmetic_comes_first(tmp_path: Path) -> None:
+    session = made(
+        rb"speed (?P<throughput>\S+) TFLOPs (?P<flops>\S+)",
+        [f"speed 5.0 TFLOPs {v}" for v in (1, 40, 42, 44)],
+        tmp_path,
+    )
+    found = of(session, ONE | {"hardware": "NVIDIA", "precision": "amp"})
+    assert found["flops"]["value"] == 42.0
+    assert "peak_share" not in found
+
+
+@pytest.mark.parametrize(
+    ("hardware", "precision", "peak"),
+    [
+        ("V100-SXM2-16GB", "amp", 125.0),
+        ("V100-SXM2-32GB", "fp32", 15.7),
+        ("A100-SXM4-40GB", "tf32", 156.0),
+        ("A100", "bf16", 312.0),
+        ("A10", "bf16", 125.0),
+        ("H100 80GB HBM3", "fp8", 1978.9),
+        ("H100 PCIe", "bf16", 756.5),
+        ("V100", "amp", None),
+        ("V100-SXM2-32GB", "fp8", None),
+        ("A1000", "amp", None),
+        (None, "amp", None),
+    ],
+)
+def test_peaks_of_devices(hardware: str | None, precision: str, peak: float | None) -> None:
+    assert metrics.peak_of(hardware, precision) == peak
+
+
+def test_every_metric_has_a_direction() -> None:
+    assert {name: each.better for name, each in metrics.METRICS.items()} == {
+        "latency": "lower", "memory": "lower", "flops": "higher", "peak_share": "higher", "flops_of_job": "higher",
+        "loss": "lower", "accuracy": "higher",
+    }  # fmt: skip
+
+
+def test_repeats_are_told_as_their_median(tmp_path: Path) -> None:
+    def run(number: int, latency: float, diverged: bool) -> dict[str, Any]:
+        return {
+            "id": str(number), "format": "x", "duplicate_of": None, "published": True, "problems": [], "suite": None,
+            "outcome": "completed", "case": {"model": "m", "framework": "f", "devices": 1, "batch_size": 4, "options": {}},
+            "figures": {"sustained": {"value": 5.0, "unit": "images/s", "scope": "job"}},
+            "metrics": {"latency": {"value": latency, "unit": "ms"}, "loss": {"value": None, "unit": "", "diverged": diverged}},
+        }  # fmt: skip
+
+    frame = results.results([run(1, 10.0, False), run(2, 14.0, True), run(3, 11.0, False)])
+    found = frame["metrics"][0]
+    assert (found["latency"]["value"], found["latency"]["low"], found["latency"]["high"]) == (11.0, 10.0, 14.0)
+    assert found["latency"]["repeats"] == 3
+    assert found["loss"]["diverged"]
+    assert math.isnan(found["loss"]["value"])

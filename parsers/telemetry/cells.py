@@ -1,0 +1,81 @@
+"""Printed cells to numbers: a figure, nothing where the driver says that it does not know, or a fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from parsers.clock import clocks
+from parsers.telemetry.contract import QUANTITIES, Faults
+
+if TYPE_CHECKING:
+    from parsers.telemetry.contract import Column
+
+#: What nvidia-smi writes where it does not know: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!`, and dmon's `-`.
+_UNKNOWN = re.compile(rb"\[[^\[\]\n]*+\]|N/A|ERR!|Unknown Error|Not Supported|-|\?\??")
+_NUMBER = re.compile(rb"([0-9]{1,12}(?:\.[0-9]{1,12})?) ?(MiB|MHz|%|W|C)?")
+_STAMP = re.compile(rb"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?")
+_TIME = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?")
+
+
+def values(quantity: str, printed: Sequence[bytes], lines: Sequence[int], faults: Faults, column: str = "") -> Column:
+    """A column of cells as numbers.
+
+    Args:
+        quantity: a name of QUANTITIES.
+        printed: n cells.
+        lines: their n line numbers.
+        faults: told of cells that are neither a figure of that quantity nor a way to say that there is none.
+        column: name of the column in the file.
+
+    Returns:
+        n float64 in the quantity's unit, NaN where there is no figure.
+    """
+    import numpy as np
+
+    # A column holds few different cells, however long it is.
+    distinct = {each: each.strip() for each in set(printed)}
+    # Where some cells carry their unit and others do not, these were cut, perhaps inside their digits.
+    bare = not any(_has_unit(each) for each in distinct.values())
+    known = {each: _value(quantity, cell, bare=bare) for each, cell in distinct.items()}
+    if None in known.values():
+        for cell, line in zip(printed, lines, strict=True):
+            if known[cell] is None:
+                faults.add("values", line, cell, column or quantity)
+    return np.array([np.nan if (found := known[each]) is None else found for each in printed], dtype=np.float64)
+
+
+def _has_unit(cell: bytes) -> bool:
+    found = _NUMBER.fullmatch(cell)
+    return bool(found and found[2])
+
+
+def _value(quantity: str, cell: bytes, *, bare: bool) -> float | None:
+    """The figure, NaN where the driver knows none, None where the cell is neither."""
+    if _UNKNOWN.fullmatch(cell):
+        return float("nan")
+    found, about = _NUMBER.fullmatch(cell), QUANTITIES[quantity]
+    if not found or bool(found[2]) == bare or (found[2] and found[2].decode() != about.unit):
+        return None
+    value = float(found[1])
+    return value if value <= about.most else None
+
+
+def stamps(printed: Sequence[bytes], lines: Sequence[int], faults: Faults) -> Column:
+    """Cells that hold date and time, or the time of day alone, to seconds; NaN, and a fault, for others.
+
+    Args:
+        printed: n cells.
+        lines: their n line numbers.
+        faults: told of cells that are no stamps.
+    """
+    import numpy as np
+
+    cells = [each.strip() for each in printed]
+    good = [bool(_STAMP.fullmatch(each) or _TIME.fullmatch(each)) for each in cells]
+    found = np.full(len(cells), np.nan)
+    found[good] = clocks([each for each, fits in zip(cells, good, strict=True) if fits])
+    for row in map(int, np.flatnonzero(np.isnan(found))):
+        faults.add("values", lines[row], printed[row], "timestamp")
+    return found

@@ -1,0 +1,127 @@
+"""The contract between a printer of telemetry and everything that uses it.
+
+A printer quotes samples: when, of which device, how much of which quantity. It averages nothing, and knows no run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from parsers.scan import Chunk
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+
+
+class Quantity(NamedTuple):
+    """Unit of a quantity, and more than any device can have of it: what lies above was garbled on its way."""
+
+    unit: str
+    most: float
+
+
+QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
+    {
+        "memory_used": Quantity("MiB", 1e7),
+        "memory_total": Quantity("MiB", 1e7),
+        "utilisation": Quantity("%", 100.0),
+        "memory_utilisation": Quantity("%", 100.0),
+        "power": Quantity("W", 1e5),
+        "power_limit": Quantity("W", 1e5),
+        "temperature": Quantity("C", 200.0),
+        "memory_temperature": Quantity("C", 200.0),
+        "sm_clock": Quantity("MHz", 1e4),
+        "graphics_clock": Quantity("MHz", 1e4),
+        "memory_clock": Quantity("MHz", 1e5),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A stretch of n samples in file order.
+
+    `time`: n float64, seconds since 1970 as the host's clock showed them, NaN where none was printed.
+    `devices`: n names, or None where the printer names none. `ids`: name to what tells a device from all others in the
+    world. `values`: quantity to n float64 in its unit, NaN where the printer said that it does not know.
+    """
+
+    time: Column
+    devices: Sequence[str] | None
+    values: Mapping[str, Column]
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What could not be read: `values` of no device, or `lines` that are no samples; the first of them, and how many."""
+
+    code: str
+    line: int
+    count: int
+    column: str
+    printed: str
+
+
+class Faults:
+    """Faults met so far, the first of each kind."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, Fault] = {}
+
+    def add(self, code: str, line: int, printed: bytes, column: str = "") -> None:
+        """Count a fault, and remember it if it is the first of its kind."""
+        known = self._first.get(code)
+        shown = printed[:80].decode("utf-8", "replace").strip()
+        first = known or Fault(code, line, 0, column, shown)
+        self._first[code] = Fault(first.code, first.line, first.count + 1, first.column, first.printed)
+
+    def all(self) -> tuple[Fault, ...]:
+        """All of them, by line."""
+        return tuple(sorted(self._first.values(), key=lambda each: each.line))
+
+
+@dataclass(frozen=True)
+class Printer:
+    """What one printer of telemetry prints. `id` and `doc` are filled in by the registry from the module.
+
+    `claims` says of some whole lines whether they are its own, and is asked only where one of `markers` stands in them;
+    `blocks` reads a file's chunks. `peaks` marks printers whose numbers are maxima over the run already: nothing but
+    their maximum means anything.
+    """
+
+    title: str
+    markers: tuple[bytes, ...]
+    claims: Callable[[bytes], bool]
+    blocks: Callable[[Iterable[Chunk], Faults], Iterator[Block]]
+    peaks: bool = False
+    id: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """All n samples of a file.
+
+    `device`: n indices into `devices`, which is empty where the printer names none. `dated`: whether the clock has a
+    date; one without tells lengths of time and no more.
+    """
+
+    printer: Printer
+    time: Column
+    device: NDArray[np.intp]
+    devices: tuple[str, ...]
+    ids: Mapping[str, str]
+    values: Mapping[str, Column]
+    dated: bool
+    faults: tuple[Fault, ...]
+
+    def __len__(self) -> int:
+        """Number of samples."""
+        return len(self.time)

@@ -1,0 +1,82 @@
+"""`nvidia-smi --query-gpu=... --format=csv`, with any columns in any order, once or in a loop, appended or not.
+
+The trap: `nounits` leaves the units in the header and takes them off the rows, a file made in several goes repeats its
+header, perhaps with other columns, and without `index`, `uuid` or a bus id nothing says which of several GPUs a row is
+of. Every row bears a time of its own, in the host's own zone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from parsers.scan import Chunk
+from parsers.telemetry.contract import QUANTITIES, Block, Faults, Printer
+from parsers.telemetry.rows import Dialect, Header, blocks, claimed
+
+#: Quantity to the columns that hold it, the best first. Source: `nvidia-smi --help-query-gpu`.
+COLUMNS = {
+    "memory_used": ("memory.used",),
+    "memory_total": ("memory.total",),
+    "utilisation": ("utilization.gpu",),
+    "memory_utilisation": ("utilization.memory",),
+    "power": ("power.draw", "power.draw.average", "power.draw.instant"),
+    "power_limit": ("enforced.power.limit", "power.limit"),
+    "temperature": ("temperature.gpu",),
+    "memory_temperature": ("temperature.memory",),
+    "sm_clock": ("clocks.sm", "clocks.current.sm"),
+    "graphics_clock": ("clocks.gr", "clocks.current.graphics"),
+    "memory_clock": ("clocks.mem", "clocks.current.memory"),
+}
+_INDEX = ("index", "pci.bus_id", "gpu_bus_id", "uuid", "gpu_uuid")
+#: Columns that others put in front when they gather the files of several machines.
+_HOST = ("hostname", "host", "node")
+_CELL = rb" *+[a-z][a-z0-9_.]*+(?: \[[A-Za-z%]++\])? *+"
+_HEADER = re.compile(_CELL + rb"(?:," + _CELL + rb")*+\r?")
+_PASSED = re.compile(rb"Unable to determine the device handle|NVIDIA-SMI has failed|No devices were found")
+
+
+def header(line: bytes) -> Header | None:
+    """The columns that a line names; None if it names none that is measured."""
+    if not line[:2].strip()[:1].islower() or not _HEADER.fullmatch(line):
+        return None
+    names = tuple(each.strip().decode() for each in line.split(b","))
+    bare = [each.partition(" [")[0] for each in names]
+    units = [each.partition(" [")[2].rstrip("]") for each in names]
+    found = {quantity: at for quantity, spelled in COLUMNS.items() if (at := _first(bare, spelled)) is not None}
+    if not found:
+        return None
+    quantities = {name: at for name, at in found.items() if units[at] in ("", QUANTITIES[name].unit)}
+    devices = [at for at in (_first(bare, _HOST), _first(bare, _INDEX)) if at is not None]
+    named = _first(bare, _INDEX) is not None
+    time = _first(bare, ("timestamp",))
+    ids = _first(bare, ("uuid", "gpu_uuid"))
+    refused = tuple(names[at] for name, at in found.items() if name not in quantities)
+    return Header(names, quantities, tuple(devices) if named else (), () if time is None else (time,), ids, refused)
+
+
+def _first(names: list[str], wanted: Iterable[str]) -> int | None:
+    return next((names.index(each) for each in wanted if each in names), None)
+
+
+def _split(line: bytes) -> list[bytes]:
+    return line.split(b",")
+
+
+def _passed(line: bytes) -> bool:
+    return line[:1] in b"UN" and bool(_PASSED.match(line))
+
+
+_DIALECT = Dialect(_split, header, _passed)
+
+
+def _claims(text: bytes) -> bool:
+    return claimed(text, _DIALECT)
+
+
+def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
+    return blocks(chunks, faults, _DIALECT)
+
+
+_MARKERS = (b"memory.", b"utilization.", b"power.draw", b"temperature.", b"clocks.")
+PRINTER = Printer(title="nvidia-smi --query-gpu --format=csv", markers=_MARKERS, claims=_claims, blocks=_blocks)

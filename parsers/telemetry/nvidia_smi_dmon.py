@@ -1,0 +1,77 @@
+"""`nvidia-smi dmon`: a row per device and interval, under two lines of names and units that come again and again.
+
+The trap: which columns there are depends on `-s` and on the driver, so that they are taken by their names; what is
+called MB under `fb` are MiB, as everywhere in NVML; without `-o DT` no row says when, and with `-o T` none says on
+which day. `pmon` looks alike and counts processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from parsers.scan import Chunk
+from parsers.telemetry.contract import Block, Faults, Printer
+from parsers.telemetry.rows import Dialect, Header, blocks, claimed
+
+COLUMNS = {
+    "pwr": "power",
+    "gtemp": "temperature",
+    "temp": "temperature",
+    "mtemp": "memory_temperature",
+    "sm": "utilisation",
+    "mem": "memory_utilisation",
+    "fb": "memory_used",
+    "mclk": "memory_clock",
+    "pclk": "sm_clock",
+}
+_UNITS = {b"idx", b"#idx", b"yyyymmdd", b"#yyyymmdd", b"hh:mm:ss", b"#hh:mm:ss"}
+
+
+def header(line: bytes) -> Header | None:
+    """The columns that a line of names names; None for any other line."""
+    if line[:1] != b"#" or _is_units(line):
+        return None
+    names = tuple(each.decode("utf-8", "replace").lower() for each in _cells(line[1:]))
+    if "gpu" not in names or "pid" in names:
+        return None
+    quantities: dict[str, int] = {}
+    for at, name in enumerate(names):
+        if name in COLUMNS:
+            quantities.setdefault(COLUMNS[name], at)
+    time = tuple(names.index(each) for each in ("date", "time") if each in names) if "time" in names else ()
+    return Header(names, quantities, (names.index("gpu"),), time) if quantities else None
+
+
+def _is_units(line: bytes) -> bool:
+    return any(each.lower() in _UNITS for each in line.replace(b",", b" ").split())
+
+
+def _cells(line: bytes) -> list[bytes]:
+    """Cells of a line, also of `--format csv`; a date as nvidia-smi's other clocks write it."""
+    found = line.replace(b",", b" ").split()
+    if found and len(found[0]) == 8 and found[0].isdigit():
+        found[0] = b"%s/%s/%s" % (found[0][:4], found[0][4:6], found[0][6:])
+    return found
+
+
+def _passed(line: bytes) -> bool:
+    return line[:1] == b"#" and _is_units(line)
+
+
+_DIALECT = Dialect(_cells, header, _passed)
+
+
+def _claims(text: bytes) -> bool:
+    return claimed(text, _DIALECT)
+
+
+def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
+    return blocks(chunks, faults, _DIALECT)
+
+
+PRINTER = Printer(
+    title="nvidia-smi dmon",
+    markers=(b"# gpu", b"#gpu", b"#Date", b"# Date", b"#Time", b"# Time"),
+    claims=_claims,
+    blocks=_blocks,
+)

@@ -1,0 +1,114 @@
+"""`nvidia-smi` by itself: a table per call, appended to a file by a loop or by `-l`, with the date above each.
+
+The trap: training logs hold such a table too, so that a file is claimed only if it holds nothing else. A GPU takes two
+lines of a table, whose columns grew wider with drivers 530 and 550; the rows of MIG instances and processes below are
+parts of what the GPU's own rows say. Power and use are whole numbers of one moment.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from parsers.scan import Chunk
+from parsers.telemetry import cells
+from parsers.telemetry.contract import Block, Faults, Printer
+
+_DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ++(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ++(?P<day>[0-9]{1,2})"
+_DATE = re.compile(_DAY + rb" (?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?: (?!AM|PM)[A-Z]{2,5})? (?P<year>[0-9]{4})\s*+")
+_TITLE = re.compile(rb"\| NVIDIA-SMI [0-9.]++ ")
+_BUS = rb"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]"
+_NAME = re.compile(rb"\| {1,4}(?P<index>[0-9]{1,3}) {2,}[^|\n]*+\| ++" + _BUS + rb" [^|\n]*+\|[^|\n]*+\|\s*+")
+_CELLS = re.compile(rb"\|(?P<first>[^|\n]*+)\|(?P<memory>[^|\n]*+)\|(?P<use>[^|\n]*+)\|\s*+")
+_STATE = re.compile(rb" *+(?:\S++) ++(?P<temperature>\S++) ++(?P<perf>\S++) ++(?P<power>\S++) */ *(?P<limit>\S++) *+")
+_MEMORY = re.compile(rb" *+(?P<used>\S++) */ *(?P<total>\S++) *+")
+_USE = re.compile(rb" *+(?P<use>N/A|ERR!|[0-9]++%) ++\S[^|\n]*+")
+#: All else that such a file holds. Not every line that begins with a `+`: `set -x` prints such into logs.
+_FRAME = re.compile(
+    rb"\|[^\n]*\|\s*$|\+[-=+]++\+\s*$|Every [0-9.]++s: |"
+    rb"Unable to determine the device handle|NVIDIA-SMI has failed|No devices were found"
+)
+_QUANTITIES = ("temperature", "power", "power_limit", "memory_used", "memory_total", "utilisation")
+_MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
+
+
+def _claims(text: bytes) -> bool:
+    """Whether the lines are tables of nvidia-smi and nothing else."""
+    lines = [each for each in text.splitlines() if each.strip()]
+    # The last line of a file may be cut.
+    whole = lines[:-1] or lines
+    return any(map(_TITLE.match, lines)) and all(_DATE.match(each) or _FRAME.match(each) for each in whole)
+
+
+@dataclass
+class _Open:
+    """Samples of a chunk that wait to be made columns of."""
+
+    lines: list[int] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    devices: list[str] = field(default_factory=list)
+    rows: list[Sequence[bytes]] = field(default_factory=list)
+
+
+def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
+    clock, name = float("nan"), b""
+    dated = False
+    for chunk in chunks:
+        waiting = _Open()
+        for number, line in enumerate(chunk.text.split(b"\n"), chunk.first_line):
+            # The line after the one that names the GPU is the one that holds its figures, and no other is.
+            if name:
+                _sample(waiting, faults, number, name, clock, line)
+                name = b""
+            elif found := _NAME.fullmatch(line):
+                name = found["index"]
+            elif found := _DATE.match(line):
+                clock, dated = _seconds(found), True
+            elif _TITLE.match(line):
+                # A table without a date of its own is not of the time of the one before it.
+                clock, dated = (clock if dated else float("nan")), False
+        yield from _block(waiting, faults)
+
+
+def _sample(waiting: _Open, faults: Faults, number: int, name: bytes, clock: float, line: bytes) -> None:
+    parts = _CELLS.fullmatch(line)
+    state = _STATE.fullmatch(parts["first"]) if parts else None
+    memory = _MEMORY.fullmatch(parts["memory"]) if parts else None
+    if not parts or not state or not memory:
+        faults.add("lines", number, line)
+        return
+    use = _USE.fullmatch(parts["use"])
+    waiting.lines.append(number)
+    waiting.times.append(clock)
+    waiting.devices.append(name.decode())
+    waiting.rows.append(
+        (state["temperature"], state["power"], state["limit"], *memory.groups(), use["use"] if use else b"")
+    )
+
+
+def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
+    import numpy as np
+
+    if not waiting.rows:
+        return
+    columns = zip(*waiting.rows, strict=True)
+    values = {
+        name: cells.values(name, column, waiting.lines, faults)
+        for name, column in zip(_QUANTITIES, columns, strict=True)
+    }
+    yield Block(np.array(waiting.times), waiting.devices, values)
+
+
+def _seconds(found: re.Match[bytes]) -> float:
+    """The date above a table; NaN where there is no such day."""
+    hour, minute, second = map(int, found["time"].split(b":"))
+    try:
+        at = dt.datetime(int(found["year"]), _MONTHS.index(found["month"]) + 1, int(found["day"]), hour, minute, second)
+    except ValueError:
+        return float("nan")
+    return at.replace(tzinfo=dt.UTC).timestamp()
+
+
+PRINTER = Printer(title="nvidia-smi", markers=(b"| NVIDIA-SMI ",), claims=_claims, blocks=_blocks)

@@ -1,0 +1,49 @@
+"""The `.mem` file beside a log of Wide & Deep (OneFlow, HugeCTR): `max device0 memory usage is: <bytes>`.
+
+The trap: it is the maximum of a poll of device 0 alone, once a second, and of the whole device: what other processes
+held counts too. DLPerf prints MiB without the part after the point, and so do we.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from parsers.scan import Chunk
+from parsers.telemetry.contract import QUANTITIES, Block, Faults, Printer
+
+_LINE = re.compile(rb"(?m)^[ \t]*+max device(?P<device>[0-9]{1,3}) memory usage is: *+(?P<bytes>[^\n]*+)$")
+_FEW = 10
+_BYTES = re.compile(rb"[0-9]{1,15}")
+
+
+def _claims(text: bytes) -> bool:
+    # A log may quote the line as well; the file that is there for its sake says little else.
+    lines = sum(bool(each.strip()) for each in text.splitlines())
+    return len(_LINE.findall(text)) * _FEW >= lines > 0
+
+
+def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
+    import numpy as np
+
+    for chunk in chunks:
+        devices, used = [], []
+        for found in _LINE.finditer(chunk.text):
+            printed = found["bytes"].strip()
+            value = int(printed) >> 20 if _BYTES.fullmatch(printed) else -1
+            if not 0 <= value <= QUANTITIES["memory_used"].most:
+                faults.add("values", chunk.line_of(found.start()), printed, "max device memory usage")
+                continue
+            devices.append(found["device"].decode())
+            used.append(float(value))
+        if used:
+            yield Block(np.full(len(used), np.nan), devices, {"memory_used": np.array(used)})
+
+
+PRINTER = Printer(
+    title="max device0 memory usage (.mem)",
+    markers=(b" memory usage is: ",),
+    claims=_claims,
+    blocks=_blocks,
+    peaks=True,
+)

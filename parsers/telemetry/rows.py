@@ -1,0 +1,124 @@
+"""Rows of cells under headers that may repeat, and may change: what `--format=csv` and `dmon` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from parsers.scan import Chunk
+from parsers.telemetry import cells
+from parsers.telemetry.contract import Block, Faults
+
+#: How many of the lines must be a printer's own before a file is taken for its work.
+_MOSTLY = 0.9
+
+
+@dataclass(frozen=True)
+class Header:
+    """Which column holds what. `names` are the columns as the file names them, `devices` those that name the device."""
+
+    names: tuple[str, ...]
+    quantities: Mapping[str, int]
+    devices: tuple[int, ...] = ()
+    time: tuple[int, ...] = ()
+    ids: int | None = None
+    #: Columns of a unit that we do not know for them: a figure that is there and cannot be believed.
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a printer splits its lines. `header` gives None for a line that is none; `passed` are lines without meaning."""
+
+    split: Callable[[bytes], list[bytes]]
+    header: Callable[[bytes], Header | None]
+    passed: Callable[[bytes], bool]
+    first: Header | None = None
+
+
+@dataclass
+class _Open:
+    """Rows under one header that wait to be made columns of."""
+
+    header: Header | None
+    rows: list[list[bytes]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+
+def claimed(text: bytes, dialect: Dialect) -> bool:
+    """Whether lines are those of a dialect, nearly all of them, with a header where it has one."""
+    header, own, others = dialect.first, 0, 0
+    for line in text.splitlines():
+        if not line.strip() or dialect.passed(line):
+            continue
+        if found := dialect.header(line):
+            header, own = found, own + 1
+        elif header and len(dialect.split(line)) == len(header.names) and _is_row(line, header, dialect):
+            own += 1
+        else:
+            others += 1
+    return header is not None and own > 0 and own >= _MOSTLY * (own + others)
+
+
+def _is_row(line: bytes, header: Header, dialect: Dialect) -> bool:
+    """Whether at least one cell is what its column says."""
+    import numpy as np
+
+    row, nowhere = dialect.split(line), Faults()
+    found = [cells.values(name, [row[at]], [1], nowhere) for name, at in header.quantities.items()]
+    return not nowhere.all() or bool(np.isfinite(found).any())
+
+
+def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterator[Block]:
+    """All rows, a block per header and chunk."""
+    header = dialect.first
+    for chunk in chunks:
+        waiting = _Open(header)
+        # The last line of a file that does not end was cut, and may have lost digits: it is no sample.
+        for number, line in enumerate(chunk.text.split(b"\n")[:-1], chunk.first_line):
+            if not line.strip() or dialect.passed(line):
+                continue
+            if found := dialect.header(line):
+                yield from _block(waiting, faults)
+                waiting = _Open(found)
+                for name in found.refused:
+                    faults.add("values", number, name.encode(), name)
+                continue
+            row = dialect.split(line)
+            if waiting.header and len(row) == len(waiting.header.names):
+                waiting.rows.append(row)
+                waiting.lines.append(number)
+            else:
+                faults.add("lines", number, line)
+        yield from _block(waiting, faults)
+        header = waiting.header
+
+
+def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
+    header, rows, lines = waiting.header, waiting.rows, waiting.lines
+    if not header or not rows:
+        return
+    import numpy as np
+
+    columns = list(zip(*rows, strict=True))
+    values = {
+        name: cells.values(name, columns[at], lines, faults, header.names[at]) for name, at in header.quantities.items()
+    }
+    time = cells.stamps(_joined(columns, header.time), lines, faults) if header.time else np.full(len(rows), np.nan)
+    devices = [each.decode("utf-8", "replace") for each in _joined(columns, header.devices)]
+    ids: dict[str, str] = {}
+    if header.ids is not None and devices:
+        ids = {
+            name: each.strip().decode("utf-8", "replace")
+            for name, each in zip(devices, columns[header.ids], strict=True)
+        }
+    yield Block(time, devices or None, values, ids)
+
+
+def _joined(columns: Sequence[Sequence[bytes]], wanted: Sequence[int]) -> list[bytes]:
+    """Several columns as one, cell by cell."""
+    if not wanted:
+        return []
+    if len(wanted) == 1:
+        return [each.strip() for each in columns[wanted[0]]]
+    return [b" ".join(each.strip() for each in row) for row in zip(*(columns[at] for at in wanted), strict=True)]

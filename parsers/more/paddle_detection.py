@@ -1,0 +1,71 @@
+"""PaddleDetection (`tools/train.py`): a record per `log_iter` iterations.
+
+`ips` counts one device; it and `batch_cost`, with the wait for data in it, are means of the last `log_iter` iterations.
+Trap: the first record of a run is of one iteration, with all that starts up; networks without a sum of their losses print
+no `loss:`; nothing announces the program, so that a start is known by what Paddle says of the device or of the ranks just
+before the first line of `ppdet`; the batch size is not printed. Memory is what the tensors take, 0 where it is not known.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.paddle import LAUNCHER
+
+FORMAT = Format(
+    title="PaddleDetection",
+    framework="PaddlePaddle",
+    marker=b"INFO: Epoch: [",
+    start=rb"(?:The server starts to listen on IP_ANY|HybridParallelInfo: rank_id: 0,|Please NOTE: device: \d++, \w++ Capa)"
+    rb"(?:[^p]++|p(?!pdet\.)){0,400}+ppdet\.",
+    readings=(
+        Reading(
+            rb"INFO: Epoch: \[(?P<epoch>[0-9]++)\] \[ *+(?P<step>[0-9]++)/[0-9]++\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
+            rb"(?: loss: (?P<loss>" + NUMBER + rb")(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
+            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") data_cost: (?P<reader_seconds>" + NUMBER + rb") "
+            rb"ips: (?P<throughput>" + NUMBER + rb") [is][ma]"
+            rb"(?:\w++/s,? max_mem_reserved: \d++ MB, max_mem_allocated: (?P<memory>[1-9][0-9]*+) MB)?+",
+            unit="images/s",
+            scope="device",
+        ),
+    ),
+    facts=(
+        *LAUNCHER,
+        Fact(
+            "devices",
+            rb"HybridParallelInfo: rank_id: 0, mp_degree: 1, sharding_degree: 1, pp_degree: 1, (?:sep_degree: 1, )?"
+            rb"dp_degree: (\d++),", int,
+        ),
+        Fact("model", rb"ppdet\.utils\.checkpoint INFO: Save checkpoint: (?:[^\s/]++/)*+([\w.-]++)$"),
+    ),
+    samples=(
+        Sample(
+            b"[11/20 13:14:40] ppdet.engine INFO: Epoch: [0] [ 200/1320] learning_rate: 0.000100 loss_class: 0.700000 "
+            b"loss_bbox: 0.250000 loss: 4.250000 eta: 1 day, 2:03:04 batch_cost: 0.5000 data_cost: 0.0003 ips: 16.0000 images/s",
+            epoch=0, step=200, loss=4.25, step_seconds=0.5, reader_seconds=0.0003, throughput=16.0,
+        ),
+        Sample(
+            b"[11/20 13:14:40] ppdet.engine INFO: Epoch: [1] [ 0/70] learning_rate: 0.000033 loss_class: 0.688 loss_bbox: 0.26 "
+            b"eta: 0:25:11 batch_cost: 2.0000 data_cost: 0.0005 ips: 4.0000 images/s",
+            epoch=1, step=0, throughput=4.0, loss=float("nan"),
+        ),
+        Sample(
+            b"[11/20 13:14:40] ppdet.engine INFO: Epoch: [3] [20/50] learning_rate: 0.001 loss: 1.5 eta: 0:01:02 "
+            b"batch_cost: 0.2500 data_cost: 0.0100 ips: 32.0000 images/s, max_mem_reserved: 9001 MB, max_mem_allocated: 8004 MB",
+            epoch=3, step=20, loss=1.5, throughput=32.0, memory=8004,
+        ),
+        Sample(
+            b"[11/20 13:14:40] ppdet.engine INFO: Epoch: [3] [20/50] learning_rate: 0.001 kd_loss: 9.5 eta: 0:01:02 "
+            b"batch_cost: 0.2500 data_cost: 0.0100 ips: 32.0000 images/s, max_mem_reserved: 0 MB, max_mem_allocated: 0 MB",
+            throughput=32.0, loss=float("nan"), memory=float("nan"),
+        ),
+        NearMiss(b"[11/20 13:20:40] ppdet.engine INFO: Total sample number: 733, average FPS: 36.25", "evaluation"),
+        NearMiss(b"[11/20 13:20:40] ppdet.engine INFO: Eval iter: 100", "evaluation"),
+        NearMiss(
+            b"[11/20 13:14:40] ppdet.engine INFO: Epoch: [0] [ 200/1320] learning_rate: 0.000100 loss: 4.250000 eta: 0:10:01 "
+            b"batch_cost: 0.5000 data_cost: 0.0003 ips: 16.0",
+            "cut before the unit, so perhaps inside the number",
+        ),
+        NearMiss(
+            b"[11/20 13:14:40] ppdet.engine INFO: Epoch: [0] [ 200/1320] learning_rate: 0.000100 loss: 4.250000",
+            "a log without speeds",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,78 @@
+"""PaddleOCR (`tools/train.py`): a record per `print_batch_step` iterations, each of them a mean over the interval.
+
+`ips` counts one device. Two dialects: `avg_samples` and a unit (2022 on), and `samples`, the sum over the interval, with
+an `ips` that ends the line (2020 to 2021). Trap: the configuration names a batch size for evaluation too, before that for
+training; with a sampler of several scales no batch has the configured size; the first record of a run holds what starts
+up; a resumed run counts its steps from 0 in a later epoch. Memory is what the tensors take, 0 where it is not known.
+"""
+
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.paddle import LAUNCHER
+
+_HEAD = (
+    rb"INFO: epoch: \[(?P<epoch>[0-9]++)/[0-9]++\], (?:global_step|iter): (?P<step>[0-9]++), "
+    rb"(?:[^\r\n \[]++| (?!acc: |loss: |(?:avg_)?reader_cost: ))*+(?: acc: (?P<accuracy>" + NUMBER + rb"),)?+"
+    rb"(?:[^\r\n \[]++| (?!loss: |(?:avg_)?reader_cost: ))*+(?: loss: (?P<loss>" + NUMBER + rb"),)?+"
+    rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
+    rb"(?:avg_)?+batch_cost: (?P<step_seconds>" + NUMBER + rb") s, "
+)  # fmt: skip
+
+FORMAT = Format(
+    title="PaddleOCR",
+    framework="PaddlePaddle",
+    marker=b"INFO: epoch: [",
+    start=rb"(?:ppocr|root) INFO: Architecture : ",
+    readings=(
+        Reading(
+            _HEAD + rb"avg_samples: (?P<batch>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") s"
+            rb"(?:amples/s, (?:eta: [^\r\nm\[]*+)?+max_mem_reserved: \d++ MB, max_mem_allocated: (?P<memory>[1-9][0-9]*+) MB)?+",
+            unit="samples/s",
+            scope="device",
+        ),
+        Reading(
+            _HEAD + rb"samples: (?P<samples>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            unit="samples/s",
+            scope="device",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"INFO: Train :(?:(?!INFO: \w)[\s\S]){0,20000}?batch_size_per_card : (\d++)", int),
+        Fact("model", rb"INFO: ++model_name : ([\w.+-]++)"),
+        Fact("model", rb"INFO: Architecture :(?:(?!INFO: \w)[\s\S]){0,9000}?\n[^\n]*? INFO:     algorithm : ([\w.+-]++)"),
+        Fact("precision", rb"INFO: ++use_amp : (False)", words={b"False": "fp32"}),
+        Fact("precision", rb"INFO: ++amp_level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
+        Fact("precision", rb"INFO: ++use_amp : (True)", words={b"True": "amp"}),
+        Fact("framework_version", rb"train with paddle (\d[\w.]*+)"),
+        *LAUNCHER,
+        Fact("devices", rb"INFO:     distributed : (False)", lambda _: 1),
+    ),
+    samples=(
+        Sample(
+            b"[2026/11/20 13:14:40] ppocr INFO: epoch: [2/50], global_step: 20, lr: 0.001000, loss: 1.250000, "
+            b"loss_shrink_maps: 0.700000, avg_reader_cost: 0.02000 s, avg_batch_cost: 0.50000 s, avg_samples: 8.0, "
+            b"ips: 16.00000 samples/s, eta: 10 days, 18:04:28, max_mem_reserved: 3127 MB, max_mem_allocated: 2690 MB",
+            epoch=2, step=20, loss=1.25, reader_seconds=0.02, step_seconds=0.5, batch=8, throughput=16, memory=2690,
+        ),
+        Sample(
+            b"[2026/11/20 13:14:40] ppocr INFO: epoch: [1/500], global_step: 10, lr: 0.000100, acc: 0.125000, "
+            b"norm_edit_dis: 0.250000, loss: 30.500000, avg_reader_cost: 0.01000 s, avg_batch_cost: 0.25000 s, "
+            b"avg_samples: 64.0, ips: 256.00000 samples/s, eta: 1:02:03",
+            epoch=1, step=10, accuracy=0.125, loss=30.5, batch=64, throughput=256, memory=float("nan"),
+        ),
+        Sample(
+            b"[2026/11/20 13:14:40] root INFO: epoch: [1/1200], iter: 30, lr: 0.001000, loss: 6.500000, "
+            b"loss_shrink_maps: 4.5, reader_cost: 0.10000 s, batch_cost: 0.50000 s, samples: 160, ips: 32.00000\n",
+            epoch=1, step=30, loss=6.5, reader_seconds=0.1, step_seconds=0.5, samples=160, throughput=32,
+        ),
+        NearMiss(
+            b"[2026/11/20 13:14:50] ppocr INFO: cur metric, precision: 0.5, recall: 0.25, hmean: 0.33, fps: 45.5",
+            "the speed of an evaluation",
+        ),
+        NearMiss(
+            b"[2026/11/20 13:14:40] root INFO: epoch: [1/1200], iter: 30, lr: 0.001000, loss: 6.500000, "
+            b"reader_cost: 0.10000 s, batch_cost: 0.50000 s, samples: 160, ips: 32.0",
+            "cut, perhaps inside the number",
+        ),
+        NearMiss(b"eval model::  43%|####3     | 43/100 [00:01<00:02, 27.15it/s]", "the bar of an evaluation"),
+    ),
+)  # fmt: skip

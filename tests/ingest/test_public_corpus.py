@@ -1,0 +1,95 @@
+"""Logs that others published: the figure of each row of their `expected.csv`, from the log by one of our rules."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from functools import cache
+
+import pytest
+from made_trees import shared
+
+from ingest import rules
+from parsers.read import Log, read
+from parsers.session import Session
+
+
+@dataclass(frozen=True)
+class How:
+    """Which figure of ours stands for a row.
+
+    `format` must claim the log. `rule` gives the figure, of the session with the most records. `case` is what the log
+    leaves unsaid; `None` for a fact that the row leaves out, so that a figure per device stays one.
+    """
+
+    format: str
+    rule: str = "median"
+    case: dict[str, int | None] = field(default_factory=dict)
+    within: float = 0.01
+
+
+#: By the folder and the beginning of the name: a row without an entry fails.
+ROWS = {
+    "ppcls/robinbg": How("paddle.clas_dygraph"),
+    # Two devices, as the log says; the row counts one.
+    "paddledet/intflow": How("more.paddle_detection", case={"devices": None}),
+    "paddleocr/Saifulkamil": How("more.paddle_ocr"),
+}
+#: Rows whose format is still to come.
+PENDING = (
+    "dle_dllogger/", "nemo_lightning/", "mxnet/", "megatron/", "deepspeed/", "hugectr/", "hf_trainer/",
+    "nanogpt_style/", "mlperf/", "tf_cnn_benchmarks/", "tf_estimator/", "fairseq/",
+)  # fmt: skip
+
+
+def rows() -> dict[str, dict[str, str]]:
+    """Rows of confidence `high` by their file."""
+    with shared("corpus/public/expected.csv").open(newline="") as stream:
+        return {each["file"]: each for each in csv.DictReader(stream) if each["confidence"] == "high"}
+
+
+def row_of(beginning: str) -> dict[str, str]:
+    (found,) = (each for name, each in rows().items() if name.startswith(beginning))
+    return found
+
+
+@cache
+def log_of(file: str) -> Log:
+    return read(shared("corpus/public") / file)
+
+
+def longest(log: Log) -> Session:
+    return max(log.sessions, key=lambda each: max(map(len, each.records)))
+
+
+def case_of(session: Session, how: How) -> dict[str, int | str]:
+    stated = {name: each.value for name, each in session.facts.items()} | how.case
+    return {name: value for name, value in stated.items() if value is not None}
+
+
+def test_every_row_has_an_entry() -> None:
+    known = (*ROWS, *PENDING)
+    assert [name for name in rows() if not name.startswith(known)] == []
+
+
+@pytest.mark.parametrize("beginning", ROWS)
+def test_figure_of_a_row(beginning: str) -> None:
+    row, how = row_of(beginning), ROWS[beginning]
+    log = log_of(row["file"])
+    assert [each.format.id for each in log.claims] == [how.format]
+    session = longest(log)
+    found = rules.figure(how.rule, session, case_of(session, how))
+    assert isinstance(found, rules.Figure), found
+    assert found.value == pytest.approx(float(row["throughput"]), rel=how.within)
+
+
+@pytest.mark.parametrize(
+    ("beginning", "starts", "with_records"),
+    [("ppcls/robinbg", 20, 5), ("paddledet/intflow", 14, 13), ("paddleocr/Saifulkamil", 22, 16)],
+)
+def test_starts_and_runs_of_appended_logs(beginning: str, starts: int, with_records: int) -> None:
+    """A start that never printed a step is a session too, and no figure."""
+    sessions = log_of(row_of(beginning)["file"]).sessions
+    assert len(sessions) == starts
+    assert sum(any(map(len, each.records)) for each in sessions) == with_records
+    assert all(each.ending.outcome in ("failed", "oom") for each in sessions if not any(map(len, each.records)))

@@ -122,12 +122,12 @@ def _distinct(rows: Sequence[Published]) -> list[Published]:
     """The rows without those that say what an earlier one says, more or less rounded."""
     found: list[Published] = []
     for row in rows:
-        if not any(_same(row, each) for each in found):
+        if not any(same(row, each) for each in found):
             found.append(row)
     return found
 
 
-def _same(one: Published, two: Published) -> bool:
+def same(one: Published, two: Published) -> bool:
     """Whether two printed figures are one number; figures are rounded here and cut off there."""
     unit = 10.0 ** -min(_decimals(one.printed), _decimals(two.printed))
     return abs((one.value or 0.0) - (two.value or 0.0)) < unit * (1 - 1e-9)
@@ -180,7 +180,7 @@ def _verdict(
         return OTHER_RULE, None
     if other := _elsewhere(row, run, held):
         return OTHER_LOG, other
-    if _contradictions(run):
+    if contradictions(run):
         return OTHER_LOG, None
     return (UNSUPPORTED if house or closest else NO_FIGURE), None
 
@@ -192,7 +192,8 @@ def _elsewhere(row: Published, own: Run, held: _Held) -> Found | None:
     return found if found and found.close else None
 
 
-def _contradictions(run: Run) -> list[Mapping[str, Any]]:
+def contradictions(run: Run) -> list[Mapping[str, Any]]:
+    """Problems in which the name of a log and its content say different things about its case."""
     return [each for each in run.get("problems") or () if _contradicts(each)]
 
 

@@ -51,9 +51,10 @@ def percent(share: float | None, places: int = 1) -> str:
     return f"{share * 100:.{places}f}%" if share is not None and known(share) else ABSENT
 
 
-def signed_percent(share: float) -> str:
-    """A difference as a percentage, with its sign; the minus is a real one."""
-    return f"{share * 100:+.1f}%".replace("-", "−")
+def signed_percent(share: float, places: int = 1) -> str:
+    """A difference as a percentage, with its sign; the minus is a real one, and nothing has none."""
+    nothing = round(share * 100, places) == 0
+    return f"{0:.{places}f}%" if nothing else f"{share * 100:+.{places}f}%".replace("-", "−")
 
 
 def plus_minus(spread: float | None) -> str:

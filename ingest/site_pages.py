@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest import site_charts, site_notes, site_tables
+from ingest import site_audit, site_charts, site_notes, site_tables
 from ingest.numbers import quantity
 from ingest.results import counts
 from ingest.rules import HEADLINE
@@ -48,7 +48,7 @@ class Page:
 
 def pages(site: Site) -> list[Page]:
     """All pages of the site."""
-    found = [_index(site), _models(site), _runs(site), _formats(site), _problems(site)]
+    found = [_index(site), _models(site), _runs(site), _formats(site), _problems(site), _audit(site)]
     found += [_plain("method", "method.md"), _plain("data", "data.md")]
     for suite in site.shown:
         found.append(_model(site, suite))
@@ -107,7 +107,9 @@ def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
 
 def _models(site: Site) -> Page:
     numbers_of = {suite.id: len([r for r in site.runs_of(suite) if r["published"]]) for suite in site.shown}
-    depends = (json.dumps([[s.id, s.title.en, numbers_of[s.id], _frameworks(site, s)] for s in site.shown]),)
+    figures = {suite.id: len(site.published.by_suite.get(suite.id, ())) for suite in site.shown}
+    listed = [[s.id, s.title.en, numbers_of[s.id], figures[s.id], _frameworks(site, s)] for s in site.shown]
+    depends = (json.dumps(listed),)
     return Page(
         "models/index.md",
         "models",
@@ -121,6 +123,7 @@ def _models(site: Site) -> Page:
                     "page": f"models/{suite.id}/index.md",
                     "words": suite.words,
                     "runs": numbers_of[suite.id],
+                    "figures": figures[suite.id],
                     "frameworks": [
                         (each or phrase("site.unknown"), _framework_path(site, suite, each))
                         for each in _frameworks(site, suite)
@@ -369,6 +372,18 @@ def all_problems(site: Site) -> list[Mapping[str, Any]]:
 
 
 def _formats(site: Site) -> Page:
+def _audit(site: Site) -> Page:
+    depends = (site.published.digest, *(site.digests.values() if site.published.rows else ()))
+    return Page(
+        "audit.md",
+        "audit",
+        phrase("nav.audit"),
+        phrase("describe.audit"),
+        depends,
+        lambda: site_audit.context(site),
+    )
+
+
     runs: dict[str, int] = {}
     for run in site.runs:
         runs[str(run.get("format"))] = runs.get(str(run.get("format")), 0) + 1

@@ -222,8 +222,9 @@ CASE_ORDER = ("model", "framework", "hardware", "nodes", "devices", "batch_size"
 
 
 def figure_table(run: Run) -> Table:
-    """Every rule's figure with its window and arithmetic."""
-    rules = [*(each for each in NAMES if each in run["figures"]), *sorted(set(run["figures"]) - set(NAMES))]
+    """Every rule's figure with its window and arithmetic; also those by which others computed what they published."""
+    figures = {**(run.get("audit") or {}), **run["figures"]}
+    rules = [*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))]
     head = (
         Column(phrase("table.rule")),
         Column(phrase("table.value"), True),
@@ -413,7 +414,7 @@ def _headline(run: Run) -> Cell:
 
 
 def _rule_line(run: Run, rule: str) -> tuple[Cell, ...]:
-    found = figure_of(run, rule)
+    found = figure_of(run, rule) or (run.get("audit") or {}).get(rule) or {}
     name = cell(word_for("rule", rule))
     if not numbers.known(found.get("value")):
         return (name, absent(reason(found.get("reason")) or phrase("site.unknown")), *(cell("") for _ in range(5)))

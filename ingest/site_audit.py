@@ -1,0 +1,166 @@
+"""The audit's page: counts of verdicts per source, figures beside what their logs give, and figures that disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ingest import audit, numbers
+from ingest.audit import Audited, Found
+from ingest.published import Published, Source, options_text
+from ingest.site_model import Site
+from ingest.tables import Cell, Column, Entry, Table, Text, absent, cell
+from ingest.words import phrase, word_for
+
+#: How a verdict is coloured; the tones are those of outcomes.
+_TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
+
+
+def context(site: Site) -> Mapping[str, Any]:
+    """What the template lays out."""
+    held = [each for each in site.audited if each.run]
+    known = list(site.published.sources.values())
+    return {
+        "count": len(site.published.rows),
+        "sources": [_described(site, each) for each in known],
+        "summary": _summary(site, known) if site.published.rows else None,
+        "tolerance": numbers.percent(audit.TOLERANCE),
+        "sections": [
+            {"title": model, "table": _figures(site, [each for each in held if each.row.model == model])}
+            for model in dict.fromkeys(each.row.model for each in held)
+        ],
+        "recorded": sum(each.recorded for each in held),
+        "rules": [each for each in known if each.rules],
+        "disagreements": _disagreements(site),
+    }
+
+
+def _described(site: Site, source: Source) -> Mapping[str, Any]:
+    mine = [row for row in site.published.rows if row.source == source.name]
+    return {
+        "title": source.title,
+        "address": source.address,
+        "words": source.words,
+        "year": source.year,
+        "commit": source.commit,
+        "figures": sum(row.value is not None for row in mine),
+        "empty": sum(row.value is None for row in mine),
+    }
+
+
+def _summary(site: Site, known: Sequence[Source]) -> Table:
+    """Verdicts across, sources down."""
+    counted = audit.summary(site.audited)
+    head = (Column(phrase("table.source_of_figures")), *(Column(phrase(f"verdict.{each}"), True) for each in _shown()))
+    rows = [
+        (cell(source.title, source.address), *(_number(counted[source.name][each]) for each in _shown()))
+        for source in known
+        if source.name in counted
+    ]
+    return Table(head, tuple(rows))
+
+
+def _shown() -> tuple[str, ...]:
+    return audit.VERDICTS
+
+
+def _number(count: int) -> Cell:
+    return cell(numbers.count(count))
+
+
+def _figures(site: Site, found: Sequence[Audited]) -> Table:
+    """One row per figure of a log; the places that print the same one share it."""
+    names = ("audit_log", "published_at", "published", "house", "house_difference", "closest", "rule", "difference")
+    numeric = {"published", "house", "house_difference", "closest", "difference"}
+    head = [Column(phrase(f"table.{name}"), name in numeric) for name in names]
+    rows = tuple(_row(site, each) for each in _merged(found))
+    return Table((*head, Column(phrase("table.verdict"))), rows)
+
+
+def _merged(found: Iterable[Audited]) -> list[list[Audited]]:
+    groups: list[list[Audited]] = []
+    for each in found:
+        there = next((g for g in groups if g[0].row.log == each.row.log and audit.same(g[0].row, each.row)), None)
+        if there:
+            there.append(each)
+        else:
+            groups.append([each])
+    return groups
+
+
+def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
+    each = group[0]
+    finest = max((one.row.printed for one in group), key=len)
+    return (
+        _log(site, each),
+        Cell(tuple(Entry(one.row.place, _address(site, one.row)) for one in group)),
+        cell(finest, None, each.row.unit),
+        *_compared(site, each, each.house),
+        *_compared(site, each, each.other or each.closest, named=True),
+        _verdict(site, each),
+    )
+
+
+def _log(site: Site, each: Audited) -> Cell:
+    source = site.published.sources.get(each.row.source)
+    marks = (phrase("audit.recorded"),) if each.recorded else ()
+    return cell(each.row.log, (source.address_of_log(each.row) or None) if source else None, *marks)
+
+
+def _address(site: Site, row: Published) -> str | None:
+    source = site.published.sources.get(row.source)
+    return source.address_of(row) if source else None
+
+
+def _compared(site: Site, each: Audited, found: Found | None, *, named: bool = False) -> tuple[Cell, ...]:
+    """Figure with its lines, rule where it is asked for, and difference."""
+    if not found:
+        return tuple(absent(phrase("audit.no_figure")) for _ in range(3 if named else 2))
+    unit = (phrase("table.unit_each", unit=found.unit),) if found.unit != each.row.unit else ()
+    lines = phrase("audit.lines", first=found.first_line, last=found.last_line)
+    value = cell(numbers.exact(float(f"{found.value:.7g}")), _page(site, found), *unit, lines)
+    rule = (cell(word_for("rule", found.rule)),) if named else ()
+    return (value, *rule, cell(numbers.signed_percent(found.difference, 3)))
+
+
+def _page(site: Site, found: Found) -> str | None:
+    """The page of a run that was read just now."""
+    run = site.by_id.get(str(found.run.get("id", "")))
+    return site.page(run) if run else None
+
+
+def _verdict(site: Site, each: Audited) -> Cell:
+    marks: list[Text] = []
+    if each.other:
+        marks.append(phrase("audit.other_log", log=str(each.other.run["path"]).rpartition("/")[2]))
+    for problem in audit.contradictions(each.run or {}):
+        said = {name: str(problem["args"][name]) for name in ("first", "second")}
+        fact = word_for("fact", problem["args"]["fact"])
+        marks.append(phrase("audit.contradiction", fact=fact, **said))
+    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=_TONES.get(each.verdict, ""))
+
+
+def _disagreements(site: Site) -> Table | None:
+    """Cells for which one source prints different figures."""
+    rows = [_disagreement(site, each.rows) for each in audit.disagreements(site.published.rows)]
+    names = ("model", "framework", "hardware", "case", "precision", "places")
+    return Table(tuple(Column(phrase(f"table.{name}")) for name in names), tuple(rows)) if rows else None
+
+
+def _disagreement(site: Site, rows: Sequence[Published]) -> tuple[Cell, ...]:
+    one = rows[0]
+    size = phrase("table.case_of", devices=one.devices or numbers.ABSENT, batch_size=one.batch_size or numbers.ABSENT)
+    options = options_text(one.options)
+    places = tuple(Entry(f"{row.printed} {row.unit}", _address(site, row), (_place(row),)) for row in rows)
+    return (
+        cell(one.model),
+        cell(one.framework),
+        cell(one.hardware),
+        cell(size, None, *((options,) if options else ())),
+        cell(word_for("precision", one.precision)),
+        Cell(places),
+    )
+
+
+def _place(row: Published) -> str:
+    return f"{row.place}:{row.line}" if row.line else row.place

@@ -1,7 +1,7 @@
 """Figures other than throughput: time per step, memory, arithmetic done, loss; each with unit and direction.
 
-A figure of one session is a mapping with `value`, `unit`, `source` (`log`, `telemetry` or `formula`), the lines it comes
-from and the arithmetic; or `value` None with a `reason`. What a log says nothing about is left out.
+A figure of one session is a mapping with `value`, `unit`, `source` (`log`, `telemetry` or `formula`), the lines it
+comes from and the arithmetic; or `value` None with a `reason`. What a log says nothing about is left out.
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ def _printed_flops(session: Session) -> Found | None:
 def _computed_flops(case: Mapping[str, Any], headline: Figure | Absent) -> Found | None:
     """By the formula for GPT, where the log states the shape of the network and whether activations are made again.
 
-    Source: D. Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", 2021,
-    equation 3, per sequence: `96 s l h² (1 + s / 6h + V / 16 l h)`; 72 in place of 96 without recomputation.
+    Source: D. Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM",
+    2021, equation 3, per sequence: `96 s l h² (1 + s / 6h + V / 16 l h)`; 72 in place of 96 without recomputation.
     """
     shape = [case.get(name) for name in ("sequence_length", "layers", "hidden", "vocabulary", "devices")]
     again = case.get("checkpointing")
@@ -191,8 +191,6 @@ def _computed_flops(case: Mapping[str, Any], headline: Figure | Absent) -> Found
 
 def _last(session: Session, column: str) -> Found | None:
     """The last printed value beside the first, and whether training left the rails."""
-    import numpy as np
-
     for records in _steps(session):
         if column not in records:
             continue
@@ -211,7 +209,7 @@ def _last(session: Session, column: str) -> Found | None:
 
 
 def _said(records: Records, column: str, values: Column) -> NDArray[np.intp]:
-    """Rows that print a value. A printed NaN is one, and the worst; a line that prints none is NaN in the column too."""
+    """Rows that print a value. A printed NaN is one, the worst; a line that prints none is NaN in the column too."""
     import numpy as np
 
     said = ~np.isnan(values)

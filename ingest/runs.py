@@ -10,14 +10,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ingest import facts, rules, suites
+from ingest import facts, repeats, rules, suites
+from ingest.frame import TIMED, framed
 from ingest.layout import OWN, Layout
 from ingest.metrics import metrics
 from ingest.problems import Problem
 from ingest.redact import redact
 from ingest.run_json import RunJson, beside
 from ingest.series import Absent, Series, series
+from ingest.telemetry_figures import iso
 from ingest.walk import Input
+from parsers.clock import DATELESS_BEFORE
 from parsers.read import Log, read
 from parsers.scan import ScanError
 from parsers.session import Session
@@ -27,16 +30,13 @@ TRACE_POINTS = 400
 _BATCH_TOLERANCE = 0.05
 
 
-def runs_of(
-    given: Input, layout: Layout, sha256: str, original: str | None = None, asked: Sequence[str] = ()
-) -> list[dict[str, Any]]:
+def runs_of(given: Input, layout: Layout, sha256: str, asked: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Everything the ledger keeps of one log: a line per session, or one line that says why there is none.
 
     Args:
         given: the log.
         layout: how its tree names things.
         sha256: hash of its bytes.
-        original: name of the log that has the same bytes and counts in its place, if there is one.
         asked: further rules, by which others computed what they published of this log; for the audit.
     """
     run_json = beside(given.path, given.name)
@@ -50,13 +50,7 @@ def runs_of(
         return [redact(_not_understood(shared, [_unclaimed(log, given.name)], run_json))]
     said = layout.facts(given.path.absolute().as_posix())
     lines = [shared | _line(given, log, each, run_json, said, layout, asked) for each in log.sessions]
-    return [redact(_duplicate(line, original) if original else line) for line in lines]
-
-
-def _duplicate(line: dict[str, Any], original: str) -> dict[str, Any]:
-    """The line of a log whose bytes count elsewhere already."""
-    problem = Problem("duplicate", line["path"], args={"original": original}).as_dict()
-    return line | {"published": False, "duplicate_of": original, "problems": [*line["problems"], problem]}
+    return [redact(line) for line in lines]
 
 
 def _unclaimed(log: Log, name: str) -> Problem:
@@ -78,7 +72,8 @@ def _not_understood(shared: Mapping[str, Any], problems: list[Problem], run_json
         "session": 1, "sessions": 1, "format": None, "outcome": "failed", "observations": 0, "case": {"options": {}},
         "facts": {}, "environment": {}, "figures": {}, "metrics": {}, "problems": [each.as_dict() for each in problems],
         "argv": None, "repeat": None, "start": None, "end": None, "wall_seconds": None, "notes": None, "source": None,
-        "suite": None, "published": False, "duplicate_of": None, "trace": None, "lines": 0, **shared,
+        "suite": None, "published": False, "sound": False, "duplicate_of": None, "fingerprint": None, "trace": None,
+        "lines": 0, "clock": None, "telemetry": None, **shared,
     }  # fmt: skip
 
 
@@ -118,11 +113,15 @@ def _line(
         "start": run_json.data.get("start"),
         "end": run_json.data.get("end"),
         "wall_seconds": run_json.data.get("wall_seconds"),
+        "clock": _clock(session),
+        "telemetry": None,
         "notes": run_json.data.get("notes"),
         "source": run_json.data.get("source"),
         "suite": suites.suite(str(case["model"])) if "model" in case else None,
         "published": not blocking,
+        "sound": not blocking,
         "duplicate_of": None,
+        "fingerprint": None if run_json.present else repeats.fingerprint(session),
         "trace": _trace(session, for_rules),
     }
 
@@ -144,11 +143,26 @@ def _kept(found: rules.Figure | Absent) -> dict[str, Any]:
 
 def _observations(session: Session) -> int:
     """Records of the main metric: those that print a speed or a duration, otherwise those with a clock."""
-    for column in ("throughput", "step_seconds", "clock"):
+    for column in ("throughput", *TIMED, "clock"):
         for records in session.records:
             if column in records and len(records):
-                return len(records)
+                return len(framed(records)) if records.reading.repeated else len(records)
     return 0
+
+
+def _clock(session: Session) -> list[str] | None:
+    """First and last clock of the records, as the host showed it; None where the log prints no date and time.
+
+    Seconds since 1970 are no such clock: which zone the host was in they do not say.
+    """
+    import numpy as np
+
+    columns = [each["clock"] for each in session.records if len(each) and "clock" in each.reading.columns]
+    stamps = np.concatenate(columns) if columns else np.empty(0)
+    stamps = stamps[np.isfinite(stamps)]
+    if not len(stamps) or float(stamps.min()) < DATELESS_BEFORE:
+        return None
+    return [iso(float(stamps.min())), iso(float(stamps.max()))]
 
 
 def _outcome(session: Session, log: Log, run_json: RunJson) -> str:
@@ -180,7 +194,7 @@ def _problems(
 ) -> list[Problem]:  # fmt: skip
     """All that is wrong with one session, most of it reasons not to publish its figure."""
     outcome = _outcome(session, log, run_json)
-    problems = [_contradiction(name, each) for each in merged.contradictions]
+    problems = [facts.contradiction(name, each) for each in merged.contradictions]
     problems += _wrong_format(name, session, run_json)
     if log.cut_line and session is log.sessions[-1]:
         problems.append(Problem("cut_line", name, log.cut_line))
@@ -206,14 +220,6 @@ def _without_figure(name: str, session: Session, reason: Absent, outcome: str) -
     return Problem("no_figure", name, session.first_line, {"reason": reason.as_dict()})
 
 
-def _contradiction(name: str, found: facts.Contradiction) -> Problem:
-    line = int(found.first.where.removeprefix("line ")) if found.first.where.startswith("line ") else 0
-    return Problem("contradiction", name, line, {
-        "fact": found.fact, "first": str(found.first.value), "first_source": found.first.where,
-        "second": str(found.second.value), "second_source": found.second.where,
-    })  # fmt: skip
-
-
 def _changed(given: Input, run_json: RunJson) -> list[Problem]:
     """A log that is no longer the one that run.json was written beside."""
     stated = run_json.data.get("files", {}).get(given.path.name, {}).get("sha256")
@@ -235,6 +241,8 @@ def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, Any] | N
 
     main, stated = session.main, merged.value("batch_size")
     if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or not stated:
+        return None
+    if "samples" in main:  # The printer says how many there were; its batch size is the most that there may be.
         return None
     seconds = main["step_seconds"] + (main["reader_seconds"] if main.reading.reader_apart else 0.0)
     implied = float(np.median(main["throughput"] * seconds))

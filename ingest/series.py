@@ -46,9 +46,9 @@ def absent(code: str, **args: Any) -> Absent:
 class Series:
     """n records in file order.
 
-    `values`: samples per second at `scope`, as printed times `multiplier`. `samples`, `seconds` and `covered`, in steps:
-    what each record adds, with running means undone; sum over sum is samples over time. Where the batch size is not
-    known the samples are counted in steps and the seconds scaled alike; then the series is not `timed`.
+    `values`: samples per second at `scope`, as printed times `multiplier`. `samples`, `seconds` and `covered`, in
+    steps: what each record adds, with running means undone; sum over sum is samples over time. Where the batch size is
+    not known the samples are counted in steps and the seconds scaled alike; then the series is not `timed`.
     `rows`: the row of each record in `records`, for its line number.
     """
 

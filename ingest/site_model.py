@@ -78,13 +78,18 @@ class Row:
     speedup_reason: Mapping[str, Any] | None
     reason: Mapping[str, Any] | None
     outcome: str | None
+    #: Figures other than throughput, as `results` gives them.
+    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def metric(self, name: str) -> float | None:
+        """A figure other than throughput, None where there is none."""
+        value = (self.metrics.get(name) or {}).get("value")
+        return float(value) if value is not None and math.isfinite(value) else None
 
     @property
-    def step_seconds(self) -> float | None:
-        """Seconds of one step of the whole job, where batch size and devices are known."""
-        if not self.value or not self.batch_size or not self.devices:
-            return None
-        return self.batch_size * self.devices / self.value
+    def diverged(self) -> bool:
+        """Whether a run behind the figure left the rails, as its loss tells."""
+        return bool((self.metrics.get("loss") or {}).get("diverged"))
 
 
 def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:
@@ -276,6 +281,7 @@ def _row(record: Mapping[str, Any]) -> Row:
         unit=str(clean.get("unit") or ""),
         repeats=int(clean.get("repeats") or 0),
         run_ids=tuple(map(str, clean.get("run_ids") or ())),
+        metrics=clean.get("metrics") or {},
     )
 
 

@@ -214,8 +214,8 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
             for h, g, chosen in found
             if (table := site_tables.scaling(site, suite, chosen))
         ],
-        "latency": [
-            (named(h, "site.unknown_hardware"), group_name(g), site_tables.latency(site, suite, chosen))
+        "beside": [
+            (named(h, "site.unknown_hardware"), group_name(g), site_tables.beside(site, suite, chosen))
             for h, g, chosen in found
         ],
         "logs": site_tables.run_list(site, runs, brief=True),
@@ -321,6 +321,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "suite_title": suite.title,
             "suite_page": f"models/{suite.id}/index.md" if shown else None,
             "figures": site_tables.figure_table(run),
+            "metrics": site_tables.metric_table(run),
             "facts": site_tables.case_table(run),
             "environment": site_tables.environment_table(run),
             "provenance": site_tables.provenance(site, run),
@@ -371,7 +372,6 @@ def all_problems(site: Site) -> list[Mapping[str, Any]]:
     ]
 
 
-def _formats(site: Site) -> Page:
 def _audit(site: Site) -> Page:
     depends = (site.published.digest, *(site.digests.values() if site.published.rows else ()))
     return Page(
@@ -384,6 +384,7 @@ def _audit(site: Site) -> Page:
     )
 
 
+def _formats(site: Site) -> Page:
     runs: dict[str, int] = {}
     for run in site.runs:
         runs[str(run.get("format"))] = runs.get(str(run.get("format")), 0) + 1

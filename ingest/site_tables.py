@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ingest import numbers
+from ingest.metrics import METRICS
 from ingest.rules import NAMES
 from ingest.site_model import (
     Row,
@@ -114,16 +115,52 @@ def scaling(site: Site, suite: Suite, rows: Sequence[Row]) -> Table | None:
     return Table(head, tuple(body))
 
 
-def latency(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
-    """Milliseconds per step, with the throughput's range and spread and the number of repeats."""
+def beside(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
+    """Figures beside the throughput, each with unit and direction; and the throughput's range, spread and repeats."""
+    shown = [name for name in METRICS if any(name in row.metrics for row in rows)]
     head = (
         *_case_columns(),
-        Column(phrase("table.latency"), True),
+        *(Column(metric_title(name), True) for name in shown),
         Column(phrase("table.range", unit=rows[0].unit if rows else suite.unit), True),
         Column(phrase("table.spread"), True),
         Column(phrase("table.repeats"), True),
     )
-    return Table(head, tuple(_latency_row(site, suite, row) for row in _sorted(suite, rows)))
+    return Table(head, tuple(_beside_row(site, suite, row, rows, shown) for row in _sorted(suite, rows)))
+
+
+def metric_title(name: str) -> Text:
+    """A metric's name with its unit and whether more or less of it is better."""
+    metric = METRICS[name]
+    unit = phrase("metric.in_unit", unit=metric.unit) if metric.unit else ""
+    better = phrase(f"metric.{metric.better}") if metric.better else ""
+    return phrase("metric.title", name=phrase(f"metric.{name}"), unit=unit, better=better)
+
+
+def metric_table(run: Run) -> Table | None:
+    """A run's figures other than throughput, with where each comes from."""
+    found = run.get("metrics") or {}
+    body = tuple(_metric_line(name, found[name]) for name in METRICS if name in found)
+    head = ("metric", "value", "source", "window", "arithmetic")
+    return Table(tuple(Column(phrase(f"table.{each}"), each == "value") for each in head), body) if body else None
+
+
+def _metric_line(name: str, found: Mapping[str, Any]) -> tuple[Cell, ...]:
+    marks = [phrase("metric.diverged")] if found.get("diverged") else []
+    first, last = found.get("first_line"), found.get("last_line")
+    known = numbers.known(found.get("value"))
+    return (
+        cell(metric_title(name)),
+        cell(numbers.figure(found["value"]), None, *marks) if known else _not_finite(found),
+        cell(word_for("source", str(found.get("source") or ""))),
+        cell(phrase("run.lines", first=first, last=last) if first else ""),
+        cell(str(found.get("arithmetic") or "")),
+    )
+
+
+def _not_finite(found: Mapping[str, Any]) -> Cell:
+    if found.get("diverged"):
+        return cell(phrase("metric.diverged"), tone="bad")
+    return absent(reason(found.get("reason")) or phrase("site.unknown"))
 
 
 def batch_sizes(suite: Suite, rows: Sequence[Row]) -> Table:
@@ -352,6 +389,7 @@ def _entry(site: Site, suite: Suite, row: Row, best: bool, plain: bool) -> Entry
     if not plain:
         marks.append(suite.other_options(row))
     marks.append(numbers.plus_minus(row.spread))
+    marks += [phrase("metric.diverged")] if row.diverged else []
     pages = [site.page(site.by_id[each]) for each in row.run_ids]
     sources = tuple(Link(str(index + 1), page) for index, page in enumerate(pages)) if len(pages) > 1 else ()
     text = numbers.figure(row.value, row.spread)
@@ -368,18 +406,41 @@ def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
     return (cell(named(row.framework), page, precision(row.precision), options_text(row.options)), cell(size))
 
 
-def _latency_row(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
-    missing = reason(row.reason) or phrase("table.no_batch" if row.value else "table.no_step")
-    step = row.step_seconds
-    once = absent(phrase("table.one_repeat"))
+def _beside_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequence[str]) -> tuple[Cell, ...]:
     span = f"{numbers.figure(row.low, row.spread)} – {numbers.figure(row.high, row.spread)}"
+    once = absent(phrase("table.one_repeat"))
     return (
         *_case_cells(site, suite, row),
-        cell(numbers.milliseconds(step, row.spread)) if step else absent(missing),
+        *(_metric_cell(name, row, rows) for name in shown),
         cell(span) if row.repeats > 1 else once,
         cell(numbers.percent(row.spread)) if numbers.known(row.spread) else once,
         cell(str(row.repeats)),
     )
+
+
+def _metric_cell(name: str, row: Row, rows: Sequence[Row]) -> Cell:
+    value, found = row.metric(name), row.metrics.get(name) or {}
+    if value is None:
+        return _not_finite(found) if found else absent(phrase("metric.not_printed"))
+    marks: list[Text] = [phrase("metric.diverged")] if found.get("diverged") else []
+    if name == "memory" and (ratio := _ratio(name, row, rows)):
+        marks.append(ratio)
+    return cell(numbers.figure(value, _clean_spread(found)), None, *marks)
+
+
+def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
+    """How many times as much as the framework that needs least in the same case; nothing for that one itself."""
+    alike = [each for each in rows if _case_key(each) == _case_key(row) and each.precision == row.precision]
+    known = [value for each in alike if (value := each.metric(name))]
+    mine = row.metric(name)
+    if not mine or len({each.framework for each in alike if each.metric(name)}) < 2 or mine == min(known):
+        return ""
+    return numbers.ratio(mine / min(known))
+
+
+def _clean_spread(found: Mapping[str, Any]) -> float | None:
+    spread = found.get("spread")
+    return spread if numbers.known(spread) else None
 
 
 def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:

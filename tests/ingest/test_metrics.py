@@ -172,11 +172,13 @@ def test_every_metric_has_a_direction() -> None:
 
 def test_repeats_are_told_as_their_median(tmp_path: Path) -> None:
     def run(number: int, latency: float, diverged: bool) -> dict[str, Any]:
+        case = {"model": "m", "framework": "f", "devices": 1, "batch_size": 4, "options": {}}
+        loss = {"value": None, "unit": "", "diverged": diverged}
         return {
             "id": str(number), "format": "x", "duplicate_of": None, "published": True, "problems": [], "suite": None,
-            "outcome": "completed", "case": {"model": "m", "framework": "f", "devices": 1, "batch_size": 4, "options": {}},
+            "outcome": "completed", "case": case,
             "figures": {"sustained": {"value": 5.0, "unit": "images/s", "scope": "job"}},
-            "metrics": {"latency": {"value": latency, "unit": "ms"}, "loss": {"value": None, "unit": "", "diverged": diverged}},
+            "metrics": {"latency": {"value": latency, "unit": "ms"}, "loss": loss},
         }  # fmt: skip
 
     frame = results.results([run(1, 10.0, False), run(2, 14.0, True), run(3, 11.0, False)])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest import suites
+from ingest.problems import Problem
 from parsers.contract import OPTIONS
 from parsers.session import Quoted
 
@@ -100,7 +101,7 @@ def merge(
     for facts in ready:
         for name, stated in facts.items():
             known = merged.setdefault(name, stated)
-            if not _agree(name, known, stated):
+            if not agree(name, known, stated):
                 contradictions.append(Contradiction(name, known, stated))
     merged |= {
         name: Stated(value, "format", "format") for name, value in implied.items() if value and name not in merged
@@ -154,13 +155,23 @@ def _switch(printed: Any) -> Any:
     return {"true": True, "false": False}.get(str(printed).lower(), printed)
 
 
-def _agree(name: str, known: Stated, other: Stated) -> bool:
+def agree(name: str, known: Stated, other: Stated) -> bool:
+    """Whether two values of a fact may stand side by side; of a weaker source, the looser word too."""
     if name in {"framework", "framework_version", "repeat", "suite", "format"} or known.value == other.value:
         # A framework may have several names.
         return True
     if name == "precision":
         return any({known.value, other.value} <= family for family in _PRECISIONS)
     return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", _BATCH_OF_JOB}
+
+
+def contradiction(path: str, found: Contradiction, **more: str) -> Problem:
+    """The problem that names a fact, both values and both sources."""
+    line = int(found.first.where.removeprefix("line ")) if found.first.where.startswith("line ") else 0
+    return Problem("contradiction", path, line, {
+        "fact": found.fact, "first": str(found.first.value), "first_source": found.first.where,
+        "second": str(found.second.value), "second_source": found.second.where, **more,
+    })  # fmt: skip
 
 
 def hardware(printed: str) -> str:

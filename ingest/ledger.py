@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest import layout as layouts
+from ingest import repeats
 from ingest.files import write_if_changed
 from ingest.redact import redacted
 from ingest.run_json import NAME as RUN_JSON
@@ -36,7 +37,6 @@ class Shard:
     name: str
     inputs: tuple[Input, ...]
     hashes: Mapping[str, str]
-    originals: Mapping[str, str]
     asked: Mapping[str, tuple[str, ...]]
     key: str
 
@@ -84,6 +84,7 @@ def collect(
         if progress:
             progress(len(shard.inputs))
     everything = [line for shard in shards for line in lines[shard.name]]
+    repeats.settle(everything)
     identify(everything)
     files = {each.name: _bytes(lines[each.name]) for each in shards}
     digests = {each.name: [each.key, hashlib.sha256(files[each.name]).hexdigest()] for each in shards}
@@ -169,10 +170,9 @@ def _shards(
     for each in inputs:
         folders[_folder(each)].append(each)
     hashes = {each.name: _known_hash(each.path, stats) for each in inputs}
-    originals = _originals(hashes)
     names = _file_names(sorted(folders))
     return [
-        _shard(names[folder], tuple(found), hashes, originals, layout, stats, asked)
+        _shard(names[folder], tuple(found), hashes, layout, stats, asked)
         for folder, found in sorted(folders.items())
     ]
 
@@ -186,16 +186,6 @@ def _folder(given: Input) -> str:
 
 def _known_hash(path: Path, stats: Mapping[str, list[Any]]) -> str:
     return str(stats.get(str(path.absolute()), ["", "", "", ""])[3])
-
-
-def _originals(hashes: Mapping[str, str]) -> dict[str, str]:
-    """Name to the first name with the same bytes, for all but the first."""
-    first: dict[str, str] = {}
-    return {
-        name: first[digest]
-        for name, digest in sorted(hashes.items())
-        if digest and first.setdefault(digest, name) != name
-    }
 
 
 def _file_names(folders: Sequence[str]) -> dict[str, str]:
@@ -212,17 +202,16 @@ def _slug(folder: str) -> str:
 
 
 def _shard(
-    name: str, inputs: tuple[Input, ...], hashes: Mapping[str, str], originals: Mapping[str, str], layout: str,
+    name: str, inputs: tuple[Input, ...], hashes: Mapping[str, str], layout: str,
     stats: Mapping[str, list[Any]], asked: Callable[[str], tuple[str, ...]],
 ) -> Shard:  # fmt: skip
     mine = {each.name: hashes[each.name] for each in inputs}
-    copies = {each.name: originals[each.name] for each in inputs if each.name in originals}
     run_jsons = [_known_hash(each.path.with_name(RUN_JSON), stats) for each in inputs]
     # A layout reads the whole path, so that a tree moved elsewhere may say something else.
     paths = [str(each.path.absolute()) for each in inputs]
     rules = {each.name: found for each in inputs if (found := asked(each.name))}
-    digest = hashlib.sha256(json.dumps([_code(layout), mine, copies, run_jsons, paths, rules]).encode()).hexdigest()
-    return Shard(name, inputs, mine, copies, rules, digest)
+    digest = hashlib.sha256(json.dumps([_code(layout), mine, run_jsons, paths, rules]).encode()).hexdigest()
+    return Shard(name, inputs, mine, rules, digest)
 
 
 @cache
@@ -258,9 +247,7 @@ def _read_shard(job: tuple[Shard, str]) -> list[dict[str, Any]]:
     return [
         line
         for each in shard.inputs
-        for line in runs_of(
-            each, found, shard.hashes[each.name], shard.originals.get(each.name), shard.asked.get(each.name, ())
-        )
+        for line in runs_of(each, found, shard.hashes[each.name], shard.asked.get(each.name, ()))
     ]
 
 

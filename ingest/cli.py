@@ -109,7 +109,10 @@ def _ingested(options: argparse.Namespace) -> int:
         raise UsageError("no logs in the given paths, so nothing was written")
     memory = out.absolute().parent / ".perfledger" / f"{out.absolute().name}.json"
     with _executor(options.jobs, found) as executor, _progress(found) as progress:
-        collected = ledger.collect(found.inputs, options.layout, out, memory, executor, progress, published.rules_of)
+        collected = ledger.collect(
+            found.inputs, options.layout, out, memory, executor, progress, published.rules_of, found.beside
+        )
+    found = replace(found, problems=(*found.problems, *collected.problems))
     problems = _problems(found, collected)
     if options.json:
         for line in collected.lines:

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from pathlib import Path
+
+
+def stamp(path: Path) -> list[int] | None:
+    """Size, time and inode of a regular file; None for anything else, which must not be opened: a pipe never ends."""
+    try:
+        at = path.stat()
+    except OSError:
+        return None
+    return [at.st_size, at.st_mtime_ns, at.st_ino] if stat.S_ISREG(at.st_mode) else None
 
 
 def write_if_changed(path: Path, data: bytes) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest import site_audit, site_charts, site_notes, site_tables
+from ingest import site_audit, site_charts, site_notes, site_tables, site_telemetry
 from ingest.numbers import quantity
 from ingest.results import counts
 from ingest.rules import HEADLINE
@@ -324,6 +324,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "metrics": site_tables.metric_table(run),
             "facts": site_tables.case_table(run),
             "environment": site_tables.environment_table(run),
+            "telemetry": site_telemetry.section(run),
             "provenance": site_tables.provenance(site, run),
             "problems": [(site_tables.place(each), site_tables.problem(each)) for each in run.get("problems") or ()],
             "repeats": [(str(each["id"]), site.page(each)) for each in others],

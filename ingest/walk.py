@@ -15,7 +15,9 @@ from ingest.problems import Problem, UsageError
 from ingest.published import FOLDER, SOURCES
 
 #: Files that lie beside logs and are none.
-COMPANIONS = frozenset({"run.json", "environment.json", "telemetry.csv", "expected.csv"})
+COMPANIONS = frozenset({"run.json", "environment.json", "expected.csv"})
+#: No logs, and perhaps telemetry of those beside them.
+_TELEMETRY = frozenset({".csv", ".mem"})
 NOT_LOGS = frozenset(
     f".{each}"
     for each in (
@@ -40,6 +42,8 @@ class Found:
 
     inputs: tuple[Input, ...]
     problems: tuple[Problem, ...]
+    #: Files that are no logs, and may be telemetry of those.
+    beside: tuple[Input, ...] = ()
 
 
 def walk(paths: Sequence[Path]) -> Found:
@@ -49,17 +53,23 @@ def walk(paths: Sequence[Path]) -> Found:
         UsageError: a path does not exist.
     """
     inputs: list[Input] = []
+    beside: list[Input] = []
     problems: list[Problem] = []
     for path, label in zip(paths, labels(paths), strict=True):
         if not os.path.lexists(path):
             raise UsageError(f"{path}: no such file or folder; give the folder that holds the logs")
-        found = [path] if not path.is_dir() else list(_files(path, label, problems))
+        aside: list[Path] = []
+        found = [path] if not path.is_dir() else list(_files(path, label, problems, aside))
         mine = [_input(each, path, label) for each in found]
+        beside += [_input(each, path, label) for each in aside]
         if not mine:
             problems.append(Problem("no_logs", label))
         inputs += mine
-    unique = {each.path.absolute(): each for each in inputs}
-    return Found(tuple(sorted(unique.values(), key=lambda each: each.name)), tuple(problems))
+    return Found(_unique(inputs), tuple(problems), _unique(beside))
+
+
+def _unique(found: Sequence[Input]) -> tuple[Input, ...]:
+    return tuple(sorted({each.path.absolute(): each for each in found}.values(), key=lambda each: each.name))
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
@@ -81,13 +91,13 @@ def _input(path: Path, root: Path, label: str) -> Input:
     return Input(path, name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
-def _files(root: Path, label: str, problems: list[Problem]) -> Iterator[Path]:
+def _files(root: Path, label: str, problems: list[Problem], aside: list[Path]) -> Iterator[Path]:
     """Files that may be logs, in sorted order; links are followed, but into no folder twice."""
-    yield from _below(root, root, label, frozenset(), problems)
+    yield from _below(root, root, label, frozenset(), problems, aside)
 
 
 def _below(
-    folder: Path, root: Path, label: str, above: frozenset[tuple[int, int]], problems: list[Problem]
+    folder: Path, root: Path, label: str, above: frozenset[tuple[int, int]], problems: list[Problem], aside: list[Path]
 ) -> Iterator[Path]:
     name = _input(folder, root, label).name
     try:
@@ -106,9 +116,11 @@ def _below(
         if entry.name == FOLDER and (path / SOURCES).is_file():
             continue
         if path.is_dir():  # of a link to itself, os.DirEntry.is_dir raises
-            yield from _below(path, root, label, above | {(at.st_dev, at.st_ino)}, problems)
+            yield from _below(path, root, label, above | {(at.st_dev, at.st_ino)}, problems, aside)
         elif _may_be_log(path):
             yield from _regular(path, _input(path, root, label).name, problems)
+        elif path.suffix.lower() in _TELEMETRY and path.name not in COMPANIONS:
+            aside.append(path)
 
 
 def _may_be_log(path: Path) -> bool:

@@ -1,0 +1,81 @@
+"""What a run's page says of its telemetry: a table of figures with what each is taken over, and the files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ingest import numbers
+from ingest.site_model import Run
+from ingest.tables import Column, Table, Text, absent, cell
+from ingest.words import phrase
+
+#: What readers look for first comes first.
+ORDER = (
+    "memory_peak_mib", "memory_mean_mib", "memory_total_mib", "utilisation_mean", "memory_utilisation_mean",
+    "power_mean_w", "power_peak_w", "power_limit_w", "energy_j", "temperature_peak_c", "temperature_mean_c",
+    "memory_temperature_peak_c", "sm_clock_mean_mhz", "graphics_clock_mean_mhz", "memory_clock_mean_mhz",
+)  # fmt: skip
+
+
+def section(run: Run) -> Mapping[str, Any] | None:
+    """The section's sentences and tables; None of a run beside which nothing was sampled."""
+    found = run.get("telemetry")
+    if not found:
+        return None
+    return {"said": _said(found), "figures": figures(found), "files": files(found)}
+
+
+def figures(found: Mapping[str, Any]) -> Table | None:
+    """Every figure that is there, with the same between first and last record where the clocks allow."""
+    known = [key for key in ORDER if found.get(key) is not None]
+    inner = found.get("window") if found.get("part") == "file" else None
+    head = [Column(phrase("telemetry.quantity")), Column(phrase("table.value"), True)]
+    head += [Column(phrase("telemetry.window"), True)] if inner else []
+    head += [Column(phrase("telemetry.over")), Column(phrase("telemetry.printer"))]
+    body = []
+    for key in known:
+        row = [cell(phrase(f"telemetry.{key}")), cell(_figure(key, found[key]))]
+        row += [cell(_figure(key, inner[key])) if inner.get(key) is not None else absent(None)] if inner else []
+        row += [cell(phrase(f"telemetry.{found['scope'][key]}")), cell(str(found["printers"][key]))]
+        body.append(tuple(row))
+    return Table(tuple(head), tuple(body)) if body else None
+
+
+def _figure(key: str, value: float) -> str:
+    """Memory is counted exactly; what is a mean is not known more finely than its samples."""
+    return numbers.grouped(value, 0) if key in {"memory_peak_mib", "memory_total_mib"} else numbers.figure(value)
+
+
+def files(found: Mapping[str, Any]) -> Table:
+    """The files, who made them, and their bytes."""
+    head = (Column(phrase("telemetry.file")), Column(phrase("telemetry.printer")), Column(phrase("run.sha256")))
+    body = tuple((cell(each["path"]), cell(each["printer"]), cell(each["sha256"])) for each in found["files"])
+    return Table(head, body)
+
+
+def _said(found: Mapping[str, Any]) -> list[Text]:
+    if not found["scope"]:
+        return [phrase("telemetry.none_used")]
+    if found["samples"] is None:
+        return [phrase("telemetry.maximum")]
+    said: list[Text] = [phrase(f"telemetry.intro_{found['part']}"), _devices(found), _span(found)]
+    why = (found.get("absent") or {}).get("energy_j")
+    return [*said, phrase(f"telemetry.no_energy_{why}")] if why else said
+
+
+def _devices(found: Mapping[str, Any]) -> Text:
+    sampled, whole = found["devices"], found["devices_of_job"]
+    if sampled is None:
+        return phrase("telemetry.devices_unnamed")
+    if whole and whole > sampled:
+        return phrase("telemetry.devices_some", n=sampled, all=whole)
+    return phrase("telemetry.devices", n=sampled)
+
+
+def _span(found: Mapping[str, Any]) -> Text:
+    samples = numbers.count(found["samples"])
+    if found["first"] is None:
+        return phrase("telemetry.undated", samples=samples)
+    clock = {name: str(found[name]).replace("T", " ") for name in ("first", "last")}
+    return phrase("telemetry.span", samples=samples, seconds=numbers.seconds(found["seconds"]), **clock)

@@ -1,0 +1,270 @@
+"""Samples of devices to the figures of a run: peaks, means and energy, each with what it is taken over.
+
+A peak is the largest sample of any device; a mean is that of every device first, then of the devices; energy is a sum.
+What the samples do not allow is absent, and the reason is kept where it is not plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from parsers.telemetry.contract import Recording
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+PEAKS: Mapping[str, str] = {
+    "memory_peak_mib": "memory_used",
+    "memory_total_mib": "memory_total",
+    "power_peak_w": "power",
+    "power_limit_w": "power_limit",
+    "temperature_peak_c": "temperature",
+    "memory_temperature_peak_c": "memory_temperature",
+}
+MEANS: Mapping[str, str] = {
+    "memory_mean_mib": "memory_used",
+    "utilisation_mean": "utilisation",
+    "memory_utilisation_mean": "memory_utilisation",
+    "power_mean_w": "power",
+    "temperature_mean_c": "temperature",
+    "sm_clock_mean_mhz": "sm_clock",
+    "graphics_clock_mean_mhz": "graphics_clock",
+    "memory_clock_mean_mhz": "memory_clock",
+}
+ENERGY = "energy_j"
+KEYS = (*PEAKS, *MEANS, ENERGY)
+#: Over a longer pause between two samples nobody knows the power: so many times the usual one, and this share of all.
+_PAUSE, _PAUSE_SHARE = 5.0, 0.01
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is known of the devices that a run used: of the whole job, of one machine, and by index on that machine."""
+
+    devices: int | None = None
+    devices_per_node: int | None = None
+    visible: tuple[str, ...] = ()
+
+
+def figures(given: Recording, job: Job) -> dict[str, Any]:
+    """Everything that some samples say.
+
+    Returns:
+        `samples`, `seconds`, `first`, `last`, `devices`; every key of KEYS with its figure or None; `scope` of those
+        that are there; `absent`, why energy is not there; `per_device`, the same figures of every device by itself.
+    """
+    found: dict[str, Any] = {**_extent(given), **dict.fromkeys(KEYS)}
+    rows = [given.device == each for each in range(len(given.devices))] or [_all(given)]
+    found |= {key: _number(_peak(given, name)) for key, name in PEAKS.items()}
+    if not given.printer.peaks:
+        found |= {key: _number(_mean_of([_mean(given, name, each) for each in rows])) for key, name in MEANS.items()}
+    energy = None if given.printer.peaks else _energy(given, rows, job)
+    absent = {ENERGY: energy} if isinstance(energy, str) else {}
+    found[ENERGY] = None if isinstance(energy, str) else _number(energy)
+    scope = {key: _scope(key, given) for key in KEYS if found[key] is not None}
+    return {**found, "scope": scope, "absent": absent, "per_device": _per_device(given, rows)}
+
+
+def nothing(given: Recording, why: str) -> dict[str, Any]:
+    """The same where the samples are not known to be the run's: no figure but those of every device by itself."""
+    rows = [given.device == each for each in range(len(given.devices))]
+    empty: dict[str, Any] = {**_extent(given), **dict.fromkeys(KEYS), "scope": {}}
+    return empty | {"absent": dict.fromkeys(KEYS, why), "per_device": _per_device(given, rows)}
+
+
+def _scope(key: str, given: Recording) -> str:
+    over = "devices" if given.devices else "samples"
+    kind = "sum" if key == ENERGY else "peak" if key in PEAKS else "mean"
+    return f"{kind}_of_{over}"
+
+
+def _all(given: Recording) -> Mask:
+    import numpy as np
+
+    return np.ones(len(given), dtype=np.bool_)
+
+
+def _extent(given: Recording) -> dict[str, Any]:
+    ends = extent(given)
+    clocks = [iso(each) for each in ends] if ends and given.dated else [None, None]
+    return {
+        "samples": None if given.printer.peaks else len(given),
+        "seconds": _number(round(ends[1] - ends[0], 3)) if ends else None,
+        "first": clocks[0],
+        "last": clocks[1],
+        "devices": len(given.devices) or None,
+    }
+
+
+def extent(given: Recording) -> tuple[float, float] | None:
+    """First and last clock of the samples; None where they have none."""
+    import numpy as np
+
+    known = given.time[np.isfinite(given.time)]
+    return (float(known.min()), float(known.max())) if len(known) else None
+
+
+def _peak(given: Recording, quantity: str) -> float | None:
+    return _reduced(given.values.get(quantity), "max")
+
+
+def _mean(given: Recording, quantity: str, rows: Mask) -> float | None:
+    column = given.values.get(quantity)
+    return None if column is None else _reduced(column[rows], "mean")
+
+
+def _reduced(column: Column | None, how: str) -> float | None:
+    """The largest or the mean of what is known."""
+    import numpy as np
+
+    known = column[np.isfinite(column)] if column is not None else np.empty(0)
+    if not len(known):
+        return None
+    return float(known.max() if how == "max" else known.mean())
+
+
+def _mean_of(found: Sequence[float | None]) -> float | None:
+    known = [each for each in found if each is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _number(value: float | None) -> float | int | None:
+    if value is None:
+        return None
+    short = float(f"{value:.10g}")
+    return int(short) if short.is_integer() else short
+
+
+def _energy(given: Recording, rows: Sequence[Mask], job: Job) -> float | str | None:
+    """Joules of all devices of the job, or why there is no such figure; None where nobody measured the power."""
+    import numpy as np
+
+    power = given.values.get("power")
+    if power is None or not np.isfinite(power).any():
+        return None
+    if not given.devices or len(given.devices) != job.devices:
+        return "devices"
+    found = [_integral(given.time[each], power[each]) for each in rows]
+    return next((each for each in found if isinstance(each, str)), None) or sum(
+        e for e in found if isinstance(e, float)
+    )
+
+
+def _integral(time: Column, power: Column) -> float | str:
+    """Joules of one device by the trapezoidal rule, or why there are none."""
+    import numpy as np
+
+    known = np.isfinite(time) & np.isfinite(power)
+    time, power = time[known], power[known]
+    if len(time) < 2:
+        return "no_clock"
+    pauses = np.diff(time)
+    if (pauses < 0).any():
+        return "clock_set_back"
+    longest = max(_PAUSE * float(np.median(pauses)), _PAUSE_SHARE * float(time[-1] - time[0]))
+    return "pauses" if float(pauses.max()) > longest else float(np.trapezoid(power, time))
+
+
+def _per_device(given: Recording, rows: Sequence[Mask]) -> list[dict[str, Any]]:
+    found = []
+    for at, (name, mask) in enumerate(zip(given.devices, rows, strict=False)):
+        one = part(given, mask)
+        own = {key: _number(_peak(one, quantity)) for key, quantity in PEAKS.items()}
+        if not given.printer.peaks:
+            own |= {key: _number(_mean(given, quantity, mask)) for key, quantity in MEANS.items()}
+        # Serial numbers and bus ids are the host's business.
+        named = {"device": name if name.isdigit() else f"#{at + 1}"}
+        found.append(named | {key: value for key, value in own.items() if value is not None})
+    return found
+
+
+def part(given: Recording, rows: Mask) -> Recording:
+    """Some of the samples."""
+    values = {name: column[rows] for name, column in given.values.items()}
+    return replace(given, time=given.time[rows], device=given.device[rows], values=values)
+
+
+def within(given: Recording, first: float, last: float) -> Recording:
+    """The samples of a stretch of time, both ends included."""
+    return part(given, (given.time >= first) & (given.time <= last))
+
+
+def chosen(given: Recording, names: Sequence[str]) -> Recording:
+    """The samples of some devices."""
+    import numpy as np
+
+    wanted = [given.devices.index(each) for each in names]
+    found = part(given, np.isin(given.device, wanted))
+    place = {old: new for new, old in enumerate(wanted)}
+    device = np.array([place[int(each)] for each in found.device], dtype=np.intp)
+    return replace(found, device=device, devices=tuple(names))
+
+
+def together(given: Sequence[Recording]) -> Recording | None:
+    """Recordings of one printer as one; None where nothing says whether they are of other devices or of other times.
+
+    Devices with an identity of their own are told apart by it. Otherwise recordings that follow upon each other are
+    parts of one, and such that all overlap are of different machines.
+    """
+    if len(given) == 1:
+        return given[0]
+    if all(each.devices and set(each.devices) <= set(each.ids) for each in given):
+        return _merged(given, [[each.ids[name] for name in each.devices] for each in given])
+    ends = [extent(each) if each.dated else None for each in given]
+    known = [each for each in ends if each]
+    if len(known) < len(given):
+        return None
+    overlaps = [a[0] <= b[1] and b[0] <= a[1] for a, b in combinations(known, 2)]
+    if not any(overlaps):
+        return _merged(given, [list(each.devices) for each in given])
+    if all(overlaps):
+        return _merged(given, [[f"{at} {name}" for name in each.devices] for at, each in enumerate(given)])
+    return None
+
+
+def _merged(given: Sequence[Recording], names: Sequence[Sequence[str]]) -> Recording:
+    import numpy as np
+
+    devices = tuple(dict.fromkeys(each for found in names for each in found)) if all(names) else ()
+    place = {name: at for at, name in enumerate(devices)}
+    device = [
+        np.array([place[one] for one in own], dtype=np.intp)[each.device] if devices else np.zeros_like(each.device)
+        for each, own in zip(given, names, strict=True)
+    ]
+    quantities = dict.fromkeys(name for each in given for name in each.values)
+    values = {
+        name: np.concatenate([each.values.get(name, np.full(len(each), np.nan)) for each in given])
+        for name in quantities
+    }
+    time = np.concatenate([each.time for each in given])
+    order = np.argsort(time, kind="stable")
+    return replace(
+        given[0],
+        time=time[order],
+        device=np.concatenate(device)[order],
+        devices=devices,
+        ids={},
+        values={name: column[order] for name, column in values.items()},
+        faults=(),
+    )
+
+
+def iso(seconds: float) -> str:
+    """A clock as the host showed it."""
+    import numpy as np
+
+    return str(np.datetime64(round(seconds * 1000), "ms"))
+
+
+def seconds_of(clock: str) -> float:
+    """The same back to seconds."""
+    import numpy as np
+
+    return float(np.datetime64(clock, "us").astype(np.int64)) / 1e6

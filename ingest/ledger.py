@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -20,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ingest import layout as layouts
-from ingest import repeats
-from ingest.files import write_if_changed
+from ingest import repeats, telemetry
+from ingest.files import stamp, write_if_changed
+from ingest.problems import Problem
 from ingest.redact import redacted
 from ingest.run_json import NAME as RUN_JSON
 from ingest.runs import file_hash, identify, runs_of
@@ -38,6 +38,7 @@ class Shard:
     inputs: tuple[Input, ...]
     hashes: Mapping[str, str]
     asked: Mapping[str, tuple[str, ...]]
+    beside: tuple[telemetry.File, ...]
     key: str
 
 
@@ -49,6 +50,8 @@ class Ledger:
     files: dict[str, bytes]
     read_logs: int
     memory: dict[str, Any] = field(repr=False)
+    #: What is wrong with files of which no line speaks.
+    problems: tuple[Problem, ...] = ()
 
 
 def collect(
@@ -59,6 +62,7 @@ def collect(
     executor: Executor | None = None,
     progress: Any = None,
     asked: Callable[[str], tuple[str, ...]] = lambda _name: (),
+    beside: Sequence[Input] = (),
 ) -> Ledger:
     """Read what changed, and take the rest from the shards as they lie.
 
@@ -70,10 +74,12 @@ def collect(
         executor: where shards are read; here, one after the other, if None.
         progress: called with the number of logs read.
         asked: name of a log to further rules, by which others computed what they published of it.
+        beside: files that are no logs, and may be telemetry of some.
     """
     known = _remembered(memory)
-    stats = _hashes(inputs, known.get("stats", {}))
-    shards = _shards(inputs, layout, stats, asked)
+    told = telemetry.sort_out(inputs, beside, known.get("telemetry", {}), _code(layout))
+    stats = _hashes([*told.logs, *(each.given for each in told.files)], known.get("stats", {}))
+    shards = _shards(told.logs, told.files, layout, stats, asked)
     kept = {
         each.name: as_before for each in shards if (as_before := _kept(each, out, known.get("shards", {}))) is not None
     }
@@ -88,7 +94,8 @@ def collect(
     identify(everything)
     files = {each.name: _bytes(lines[each.name]) for each in shards}
     digests = {each.name: [each.key, hashlib.sha256(files[each.name]).hexdigest()] for each in shards}
-    return Ledger(everything, files, sum(len(each.inputs) for each in changed), {"stats": stats, "shards": digests})
+    remembered = {"stats": stats, "shards": digests, "telemetry": told.memory}
+    return Ledger(everything, files, sum(len(each.inputs) for each in changed), remembered, told.problems)
 
 
 def write(ledger: Ledger, out: Path, memory: Path) -> tuple[list[str], list[str]]:
@@ -126,6 +133,10 @@ def _remembered(memory: Path) -> dict[str, Any]:
         return {
             "stats": stats,
             "shards": {name: (str(key), str(digest)) for name, (key, digest) in found["shards"].items()},
+            "telemetry": {
+                "code": str(found["telemetry"]["code"]),
+                "kinds": {path: [*map(int, at[:3]), str(at[3])] for path, at in found["telemetry"]["kinds"].items()},
+            },
         }
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return {}
@@ -136,24 +147,15 @@ def _hashes(inputs: Sequence[Input], known: Mapping[str, list[Any]]) -> dict[str
     found = {}
     for each in inputs:
         for path in (each.path, each.path.with_name(RUN_JSON)):
-            stamp = _stamp(path)
+            at = stamp(path)
             before = known.get(str(path.absolute()))
-            if not stamp or str(path.absolute()) in found:
+            if not at or str(path.absolute()) in found:
                 continue
-            digest = before[3] if before and before[:3] == stamp else _hash(path)
+            digest = before[3] if before and before[:3] == at else _hash(path)
             # One that cannot be read now may be later, with the same time and size: permissions change neither.
             if digest:
-                found[str(path.absolute())] = [*stamp, digest]
+                found[str(path.absolute())] = [*at, digest]
     return found
-
-
-def _stamp(path: Path) -> list[int] | None:
-    try:
-        at = path.stat()
-    except OSError:
-        return None
-    # A pipe would be waited for without end.
-    return [at.st_size, at.st_mtime_ns, at.st_ino] if stat.S_ISREG(at.st_mode) else None
 
 
 def _hash(path: Path) -> str:
@@ -164,15 +166,16 @@ def _hash(path: Path) -> str:
 
 
 def _shards(
-    inputs: Sequence[Input], layout: str, stats: Mapping[str, list[Any]], asked: Callable[[str], tuple[str, ...]]
-) -> list[Shard]:
+    inputs: Sequence[Input], files: Sequence[telemetry.File], layout: str, stats: Mapping[str, list[Any]],
+    asked: Callable[[str], tuple[str, ...]],
+) -> list[Shard]:  # fmt: skip
     folders: dict[str, list[Input]] = defaultdict(list)
     for each in inputs:
         folders[_folder(each)].append(each)
     hashes = {each.name: _known_hash(each.path, stats) for each in inputs}
     names = _file_names(sorted(folders))
     return [
-        _shard(names[folder], tuple(found), hashes, layout, stats, asked)
+        _shard(names[folder], tuple(found), telemetry.beside(found, files), hashes, layout, stats, asked)
         for folder, found in sorted(folders.items())
     ]
 
@@ -202,7 +205,7 @@ def _slug(folder: str) -> str:
 
 
 def _shard(
-    name: str, inputs: tuple[Input, ...], hashes: Mapping[str, str], layout: str,
+    name: str, inputs: tuple[Input, ...], files: tuple[telemetry.File, ...], hashes: Mapping[str, str], layout: str,
     stats: Mapping[str, list[Any]], asked: Callable[[str], tuple[str, ...]],
 ) -> Shard:  # fmt: skip
     mine = {each.name: hashes[each.name] for each in inputs}
@@ -210,8 +213,9 @@ def _shard(
     # A layout reads the whole path, so that a tree moved elsewhere may say something else.
     paths = [str(each.path.absolute()) for each in inputs]
     rules = {each.name: found for each in inputs if (found := asked(each.name))}
-    digest = hashlib.sha256(json.dumps([_code(layout), mine, run_jsons, paths, rules]).encode()).hexdigest()
-    return Shard(name, inputs, mine, rules, digest)
+    beside = {each.given.name: _known_hash(each.given.path, stats) for each in files}
+    digest = hashlib.sha256(json.dumps([_code(layout), mine, run_jsons, paths, rules, beside]).encode()).hexdigest()
+    return Shard(name, inputs, mine | beside, rules, files, digest)
 
 
 @cache
@@ -244,11 +248,11 @@ def _read(shards: Sequence[Shard], layout: str, executor: Executor | None) -> It
 def _read_shard(job: tuple[Shard, str]) -> list[dict[str, Any]]:
     shard, layout = job
     found = layouts.load(layout)
-    return [
-        line
-        for each in shard.inputs
-        for line in runs_of(each, found, shard.hashes[each.name], shard.asked.get(each.name, ()))
+    logs = [
+        (each, runs_of(each, found, shard.hashes[each.name], shard.asked.get(each.name, ()))) for each in shard.inputs
     ]
+    telemetry.attach(logs, shard.beside, shard.hashes)
+    return [line for _, lines in logs for line in lines]
 
 
 def _with_previous(lines: list[dict[str, Any]], shard: Shard, out: Path) -> list[dict[str, Any]]:

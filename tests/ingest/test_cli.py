@@ -21,12 +21,14 @@ PROMISED = {"path", "session", "format", "outcome", "observations", "case", "env
 MORE = {
     "argv",
     "bytes",
+    "clock",
     "duplicate_of",
     "end",
     "facts",
     "fingerprint",
     "id",
     "lines",
+    "metrics",
     "notes",
     "published",
     "repeat",
@@ -36,6 +38,7 @@ MORE = {
     "source",
     "start",
     "suite",
+    "telemetry",
     "trace",
     "wall_seconds",
 }
@@ -241,7 +244,6 @@ def test_files_that_lie_beside_logs_are_none(tree: Path, ingest: Ingest) -> None
         "table.csv",
         "train.py",
         "weights.pdparams",
-        "telemetry.csv",
         ".hidden",
         "environment.json",
     ):

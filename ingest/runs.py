@@ -205,6 +205,8 @@ def _problems(
         problems.append(_without_figure(name, session, headline, outcome))
     elif (missing := facts.missing(merged.stated)) and not run_json.problem:
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
+    elif headline.scope == "thread":
+        problems.append(Problem("thread_figure", name, headline.first_line))
     elif batch := _implied_batch(session, merged):
         problems.append(Problem("batch_size", name, session.main.lines([0])[0], batch))
     return problems

@@ -305,7 +305,8 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     shown = suite.id in {each.id for each in site.shown}
     others = [each for each in repeats if each["id"] != run["id"]]
     chart = site_charts.of_run(run)
-    original = site.by_id.get(str(run.get("duplicate_of"))) if run.get("duplicate_of") else None
+    # A log that tells a run again names the log that counts, by its path.
+    original = next((each for each in site.runs if each["path"] == run.get("duplicate_of")), None)
     depends = (site.digests[str(run["id"])], suite.id, str(shown), *(str(each["id"]) for each in others))
     title = phrase("title.run", run=str(run["id"]))
     return Page(

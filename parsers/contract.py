@@ -96,6 +96,8 @@ FACTS: Mapping[str, str] = MappingProxyType(
         "partial_fc": "share of the classes that a step samples",
         "zero": "stage of ZeRO",
         "checkpointing": "whether activations are computed again",
+        "mode": "what is run, where it is not training alone: inference, evaluation",
+        "validation": "whether the printed seconds hold validation as well",
     }
 )
 #: Facts that make another workload or another way to run it: cases that differ in them are not repeats.
@@ -103,7 +105,7 @@ OPTIONS = frozenset(
     {
         "dali", "xla", "clip", "optimizer", "reader", "sync_mode", "threads", "sequence_length", "num_classes",
         "vocabulary", "embedding", "hidden", "layers", "heads", "micro_batch", "data_parallel", "tensor_parallel",
-        "pipeline_parallel", "partial_fc", "zero", "checkpointing",
+        "pipeline_parallel", "partial_fc", "zero", "checkpointing", "mode", "validation",
     }
 )  # fmt: skip
 
@@ -133,6 +135,8 @@ class Reading:
     of one epoch and step count once, as their median. `reader_apart` marks printers whose seconds per step do not
     contain those spent waiting for data. `weak` marks lines that logs of other printers hold as well: they
     claim a log only where nobody else does.
+    `where` is what must stand in the head of a session for its lines to mean this: the same words may count one worker
+    or all of them, as the configuration printed above them says.
     `settle` is for printers with state: a pure function of the columns in file order (float64, NaN where a line did not
     print it) to the rows that are records and their columns.
     """
@@ -147,6 +151,7 @@ class Reading:
     repeated: bool = False
     reader_apart: bool = False
     weak: bool = False
+    where: bytes | None = None
     settle: Callable[[Columns], tuple[NDArray[np.intp], Columns]] | None = None
 
     @cached_property
@@ -159,6 +164,11 @@ class Reading:
         if len(CLOCKS & set(compiled.groupindex)) > 1:
             raise FormatError("one reading has one clock")
         return compiled
+
+    @cached_property
+    def where_regex(self) -> re.Pattern[bytes] | None:
+        """The compiled condition, if there is one; multi-line mode, so that `^` is a line's start."""
+        return re.compile(self.where, re.MULTILINE) if self.where else None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -242,8 +252,8 @@ class Format:
 
     `marker` stands in every line of interest and makes search cheap. `start` matches once per start of the program,
     where the printer announces itself, `end` where it says that it is done. `framework` holds where the printer says so
-    by its very form. `over` names formats, or `*` for all, above whose claims this one stands: MLPerf's lines beside the training
-    program's own.
+    by its very form. `over` names formats, or `*` for all, above whose claims this one stands: MLPerf's lines beside
+    the training program's own.
     """
 
     title: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -89,6 +90,7 @@ class _Reader:
         self.tables = tuple(Table(self.source, each) for each in format.readings)
         self.last_line = 0
         self._last_text = b""
+        self._first_rank = sys.maxsize
 
     def cut_line(self) -> int:
         """The last line's number if it begins like a record, has no end, and could not be read as one; else 0.
@@ -138,10 +140,19 @@ class _Reader:
     def _pieces(self, chunk: Chunk) -> Iterator[_Piece]:
         """The chunk cut where the program starts; whole, mostly."""
         # A session begins with the line on which the program announces itself, not inside it.
-        at = sorted({chunk.text.rfind(b"\n", 0, each) + 1 for each in self.format.starts(chunk.text)})
+        at = sorted({chunk.text.rfind(b"\n", 0, each) + 1 for each in self._starts(chunk)})
         edges = [*([] if 0 in at else [0]), *at, len(chunk.text)]
         for begin, end in pairwise(edges):
             yield _Piece(begin, end, begin in at)
+
+    def _starts(self, chunk: Chunk) -> list[int]:
+        """Where the program starts; of ranks that all announce themselves, only the lowest does so."""
+        found = self.format.starts(chunk.text)
+        if not (found and chunk.tags):
+            return found
+        ranks = chunk.ranks(found)
+        self._first_rank = min(self._first_rank, *ranks)
+        return [at for at, rank in zip(found, ranks, strict=True) if rank == self._first_rank]
 
     def _feed(
         self, current: _Open, text: bytes, stretch: Stretch, piece: _Piece, pending: list[list[tuple[bytes, ...]]]
@@ -162,7 +173,7 @@ class _Reader:
             Records(table, first, last) for table, first, last in zip(self.tables, current.rows, rows, strict=True)
         )
         extents = tuple(current.head), tuple(current.tail)
-        return Session(number, self.format, records, self.source, *extents)
+        return Session(number, self.format, records, self.source, *extents).meant()
 
 
 def _shape(line: bytes) -> bytes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from parsers.contract import Format
+from parsers.contract import Format, Reading
 from parsers.outcome import Ending, ending
 from parsers.table import Records, Source, Stretch
 
@@ -63,9 +63,18 @@ class Session:
     def facts(self) -> dict[str, Quoted]:
         """Facts by name; of several patterns for one fact, the first that states it."""
         beyond = self.tail if sum(each.end - each.begin for each in self.head) >= FACTS_HEAD else ()
-        # The head is one stretch of text, whichever chunks it was read in: a configuration has many lines.
-        head = b"".join(self._text(each)[0] for each in self.head), self.first_line
-        return dict(_facts(self.format, [head, *map(self._text, beyond)]))
+        return dict(_facts(self.format, [(self._head(), self.first_line), *map(self._text, beyond)]))
+
+    def meant(self) -> Session:
+        """The session without records of readings whose condition its head does not hold."""
+        head = self._head() if any(each.reading.where for each in self.records) else b""
+        return replace(
+            self, records=tuple(each if _holds(each.reading, head) else each.none() for each in self.records)
+        )
+
+    def _head(self) -> bytes:
+        """One stretch of text, whichever chunks it was read in: a configuration has many lines."""
+        return b"".join(self._text(each)[0] for each in self.head)
 
     @cached_property
     def ending(self) -> Ending:
@@ -78,6 +87,10 @@ class Session:
     def _text(self, extent: Extent) -> tuple[bytes, int]:
         chunk = self.source.chunk(extent.stretch)
         return chunk.text[extent.begin : extent.end], chunk.line_of(extent.begin)
+
+
+def _holds(reading: Reading, head: bytes) -> bool:
+    return reading.where_regex is None or reading.where_regex.search(head) is not None
 
 
 def _facts(format: Format, texts: list[tuple[bytes, int]]) -> Iterator[tuple[str, Quoted]]:

@@ -161,6 +161,10 @@ class Records:
         column = self._column(name) if self._settled is None else self._settled[1][name]
         return unwrapped(column) if name == "clock" else column
 
+    def none(self) -> Records:
+        """No records of the same reading."""
+        return Records(self.table, self.first, self.first)
+
     def ranks(self) -> Column:
         """The rank that printed each record."""
         ranks = self.table.rank(slice(self.first, self.last))
@@ -181,7 +185,7 @@ class Records:
 
     @property
     def _settled(self) -> Settled | None:
-        return self.table.settled(self.first, self.last) if self.reading.settle else None
+        return self.table.settled(self.first, self.last) if self.reading.settle and self.last > self.first else None
 
 
 def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]]) -> Column:

@@ -34,11 +34,12 @@ ROWS = {
     # Two devices, as the log says; the row counts one.
     "paddledet/intflow": How("more.paddle_detection", case={"devices": None}),
     "paddleocr/Saifulkamil": How("more.paddle_ocr"),
+    "tf_cnn_benchmarks/lambdal": How("more.tf_cnn_benchmarks", "reported"),
 }
 #: Rows whose format is still to come.
 PENDING = (
     "dle_dllogger/", "nemo_lightning/", "mxnet/", "megatron/", "deepspeed/", "hugectr/", "hf_trainer/",
-    "nanogpt_style/", "mlperf/", "tf_cnn_benchmarks/", "tf_estimator/", "fairseq/",
+    "nanogpt_style/", "mlperf/", "tf_estimator/", "fairseq/",
 )  # fmt: skip
 
 

@@ -317,7 +317,15 @@ def _sources(path: Path, problems: list[Problem]) -> dict[str, Source]:
         source = path.read_text("utf-8")
         given = tomllib.loads(source)["source"]
         return {str(each["name"]): _source(path, source, each) for each in given}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, WordsError, KeyError, TypeError, ValueError) as error:
+    except (
+        OSError,
+        UnicodeDecodeError,
+        tomllib.TOMLDecodeError,
+        WordsError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
         cause = f"no {error}" if isinstance(error, KeyError) else str(error)
         problems.append(_problem("published_sources", path, 0, cause=cause.replace(f"{path}:", "")))
         return {}
@@ -325,6 +333,8 @@ def _sources(path: Path, problems: list[Problem]) -> dict[str, Source]:
 
 def _source(path: Path, source: str, given: Mapping[str, Any]) -> Source:
     plain = {name: str(given[name]) for name in ("commit", "licence", "page", "log") if name in given}
+    for address in (str(given["address"]), *(plain[name] for name in ("page", "log") if name in plain)):
+        _check_address(address)
     return Source(
         name=str(given["name"]),
         title=Both(**pair(path, source, "title", given["title"])),
@@ -334,6 +344,13 @@ def _source(path: Path, source: str, given: Mapping[str, Any]) -> Source:
         rules=tuple(_rule(each) for each in given.get("rules", ())),
         **plain,
     )
+
+
+def _check_address(address: str) -> None:
+    """Raise ValueError for what may not become a link: any other scheme, any placeholder but the path's."""
+    if not address.startswith("https://"):
+        raise ValueError(f"address {address!r} does not begin with https://")
+    address.format(path="")
 
 
 def _rule(given: Mapping[str, Any]) -> tuple[str, str]:

@@ -1,0 +1,300 @@
+"""Figures that others published: none is lost or altered, and a row that cannot be believed is said to be so."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from made_trees import ROOT, Called, make_tree, shared
+
+from ingest import pages, published, suites
+from ingest.published import COLUMNS, METRICS, Published
+from ingest.walk import walk
+
+FOLDER = ROOT / "raw_logs" / "published"
+ROWS = published.load(FOLDER)
+#: Our tables, those they were made from, and how many figures each of those holds.
+TABLES = {"dlperf.csv": 2526, "paddle-perf.csv": 308, "paddle-2019-2021.csv": 94}
+SOURCE = """
+[[source]]
+name = "Made up"
+title = { en = "Made up", zh = "虚构" }
+address = "https://example.org/made-up"
+page = "https://example.org/made-up/{path}"
+log = "https://example.org/made-up/{path}"
+year = 2026
+words = { en = "No figure was measured.", zh = "数字均为虚构。" }
+rules = [{ logs = "logs/*", rule = "mean:skip=2" }]
+"""
+GOOD = {
+    "source": "Made up", "place": "README.md", "line": "7", "log": "logs/one.log", "model": "DeepLabV3P",
+    "framework": "PaddlePaddle", "framework_source": "", "hardware": "made-up", "nodes": "1", "devices": "1",
+    "batch_size": "4", "precision": "fp32", "options": "clip=no; xla=yes", "metric": "throughput", "unit": "samples/s",
+    "value": "20.50", "state": "measured", "speedup": "1.00", "note": "",
+}  # fmt: skip
+
+Figure = tuple[str, ...]
+
+
+def folder(
+    path: Path, rows: Iterable[dict[str, str]], *, source: str = SOURCE, header: Iterable[str] = COLUMNS
+) -> Path:
+    """A folder of published figures with one table."""
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "sources.toml").write_text(source, "utf-8")
+    with (path / "made-up.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(header), extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def given(name: str) -> list[dict[str, str]]:
+    with shared(f"published/{name}").open(encoding="utf-8", newline="") as stream:
+        found = list(csv.DictReader(stream))
+    assert len(found) == TABLES[name]
+    return found
+
+
+def figure_given(row: dict[str, str]) -> Figure:
+    """What of a row as it was collected must be found again, letter for letter."""
+    place = row.get("source_file") or row.get("where") or row.get("source") or ""
+    batch = row["batch_size_per_device"]
+    return (place, row["nodes"], row["devices"], batch, row["value"], row.get("speedup", ""), row.get("log", ""))
+
+
+def figure_kept(row: dict[str, str]) -> Figure:
+    place = row["place"] if row["source"] in {"DLPerf", "PaddlePaddle/Perf"} else row["source"]
+    return (place, row["nodes"], row["devices"], row["batch_size"], row["value"], row["speedup"], row["log"])
+
+
+def kept(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_figure_is_lost_or_altered(name: str) -> None:
+    found = Counter(map(figure_kept, kept((FOLDER / name).read_text("utf-8"))))
+    assert found == Counter(map(figure_given, given(name)))
+
+
+def test_every_figure_is_in_the_data_of_a_built_site(tmp_path: Path) -> None:
+    everything = [each for name in TABLES for each in given(name)]
+    pages.build([], [], tmp_path / "docs", cache=tmp_path / "cache.json", published=published.read([FOLDER]))
+    built = kept((tmp_path / "docs" / "data" / "published.csv").read_text("utf-8"))
+    assert Counter(map(figure_kept, built)) == Counter(map(figure_given, everything))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_metric_and_device_stay_what_they_were(name: str) -> None:
+    """Order is kept, so that row by row the meaning can be compared, and not only the number."""
+    for before, after in zip(given(name), kept((FOLDER / name).read_text("utf-8")), strict=True):
+        metric = before.get("metric", "throughput")
+        assert after["metric"] == {
+            "latency_per_iter": "latency", "gpu_memory": "memory", "gpu_memory_ratio": "memory_ratio",
+            "gpu_util": "utilisation", "flops_per_gpu": "tflops_per_device", "pct_of_peak_125": "percent_of_peak",
+            "flops_aggregate": "pflops",
+        }.get(metric, metric)  # fmt: skip
+        assert after["unit"].split("/")[-1] in (before["unit"].split("/")[-1], "s", "MiB")
+        hardware = before.get("gpu", "V100-SXM2-16GB") or "Xeon Gold 5117"
+        assert after["hardware"] == hardware
+        assert suites.folded(after["model"])[:4] == suites.folded(before["model"])[:4]
+        assert after["framework"].split(" ")[0] == before["framework"].split(" ")[0].replace("OneFlow-GPT", "OneFlow")
+
+
+def test_a_cell_without_a_figure_says_why() -> None:
+    states = Counter((row.source, row.state) for row in ROWS)
+    assert states["DLPerf", "oom"] == 26
+    assert all(row.printed and row.value is not None for row in ROWS if row.state == "measured")
+    assert not any(row.printed for row in ROWS if row.state != "measured")
+
+
+def test_all_rows_are_believed_and_belong_to_a_suite() -> None:
+    found = published.read([FOLDER])
+    assert found.problems == ()
+    assert len(found.rows) == sum(TABLES.values()) == 2928
+    assert {row.model for row in found.rows if row.suite is None} == set()
+
+
+def test_options_of_a_note_are_options() -> None:
+    one = next(row for row in ROWS if row.options.get("deep_vocab_size") == "3200000" and row.framework == "OneFlow")
+    assert one.options["total_batch"] == "16384"
+    assert one.options["hidden_units_num"] == "7"
+    assert "total_batch" not in one.note
+    gpt = next(row for row in ROWS if row.options.get("case") == "2D_8x1x1_16_1536x16")
+    assert (gpt.options["dp"], gpt.options["tp"], gpt.options["pp"], gpt.options["layers"]) == ("8", "1", "1", "16")
+
+
+def test_no_folder_of_a_machine_is_named() -> None:
+    for path in FOLDER.rglob("*"):
+        if path.is_file():
+            assert not re.search(r"/(home|root|workspace|Users|mnt|data\d?)/", path.read_text("utf-8")), path
+
+
+def test_values_stay_as_printed(tmp_path: Path) -> None:
+    (row,) = published.load(folder(tmp_path, [GOOD]))
+    assert (row.printed, row.value, row.speedup) == ("20.50", 20.5, "1.00")
+    assert row.model == "DeepLabV3+"
+    assert row.options == {"clip": "no", "xla": "yes"}
+    written = kept(published.table([row]).decode())
+    assert written == [GOOD | {"model": "DeepLabV3+"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        ({"source": "Nobody"}, "unknown source 'Nobody'"),
+        ({"metric": "speed"}, "unknown metric 'speed'"),
+        ({"state": "maybe"}, "unknown state 'maybe'"),
+        ({"precision": "fp33"}, "unknown precision 'fp33'"),
+        ({"unit": "ms"}, "unit 'ms' is none of throughput"),
+        ({"value": "fast"}, "value 'fast' is no number"),
+        ({"value": ""}, "value '' is no number"),
+        ({"value": "nan"}, "value 'nan' is no number"),
+        ({"value": "inf"}, "value 'inf' is no number"),
+        ({"value": "1,234.5"}, "value '1,234.5' is no number"),
+        ({"state": "oom"}, "value '20.50' stands beside the state oom"),
+        ({"devices": "0"}, "devices '0' is no positive whole number"),
+        ({"devices": "-8"}, "devices '-8' is no positive whole number"),
+        ({"nodes": "²"}, "nodes '²' is no positive whole number"),
+        ({"batch_size": "4.0"}, "batch_size '4.0' is no positive whole number"),
+        ({"options": "clip"}, "options 'clip' are not name=value"),
+        ({"options": "=yes"}, "options '=yes' are not name=value"),
+    ],
+)
+def test_a_row_that_cannot_be_believed_is_a_problem_and_the_rest_goes_on(
+    tmp_path: Path, change: dict[str, str], cause: str
+) -> None:
+    found = published.read([folder(tmp_path / "published", [GOOD, GOOD | change, GOOD])])
+    assert [row.row for row in found.rows] == [2, 4]
+    (problem,) = found.problems
+    assert (problem.code, problem.path, problem.line) == ("published_row", "published/made-up.csv", 3)
+    assert cause in problem.args["cause"]
+
+
+def test_a_row_of_another_length_is_a_problem(tmp_path: Path) -> None:
+    path = folder(tmp_path / "published", [GOOD]) / "made-up.csv"
+    path.write_text(path.read_text("utf-8") + "Made up,README.md\n", "utf-8")
+    found = published.read([path.parent])
+    assert len(found.rows) == 1
+    assert [(each.line, each.args["cause"]) for each in found.problems] == [
+        (3, "it has another number of cells than the header")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "cause"),
+    [
+        ([*COLUMNS, "extra"], "unknown: extra"),
+        ([each for each in COLUMNS if each != "state"], "missing: state"),
+        ([*COLUMNS[1:], COLUMNS[0]], "another order"),
+    ],
+)
+def test_a_table_with_other_columns_is_not_used(tmp_path: Path, header: list[str], cause: str) -> None:
+    found = published.read([folder(tmp_path / "published", [GOOD], header=header)])
+    assert found.rows == ()
+    assert [(each.code, each.args["cause"]) for each in found.problems] == [("published_columns", cause)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('zh = "虚构"', 'zh = ""'),
+        ('name = "Made up"\n', ""),
+        ("year = 2026", 'year = "soon"'),
+        ("mean:skip=2", "average"),
+        ("https://example.org/made-up/{path}", "javascript:alert(1)"),
+        ("https://example.org/made-up/{path}", "https://example.org/{place}"),
+        ("[[source]]", "[[source"),
+    ],
+)
+def test_a_source_that_says_too_little_is_a_problem(tmp_path: Path, before: str, after: str) -> None:
+    assert before in SOURCE
+    found = published.read([folder(tmp_path / "published", [GOOD], source=SOURCE.replace(before, after))])
+    assert found.problems[0].code == "published_sources"
+    assert found.problems[0].path == "published/sources.toml"
+    assert found.rows == ()
+
+
+@pytest.mark.parametrize("line", ["no json", "[]", "{}", '{"figures": {}, "case": {}, "path": "a"}', '{"figures": []}'])
+def test_a_record_that_is_none_is_a_problem(tmp_path: Path, line: str) -> None:
+    path = folder(tmp_path / "published", [GOOD])
+    (path / "recomputed").mkdir()
+    (path / "recomputed" / "logs.jsonl").write_text(f"{line}\n", "utf-8")
+    found = published.read([path])
+    assert [(each.code, each.line) for each in found.problems] == [("published_row", 1)]
+    assert found.recorded == ()
+
+
+def test_bytes_that_are_no_text_are_a_problem(tmp_path: Path) -> None:
+    path = folder(tmp_path / "published", [GOOD])
+    (path / "more.csv").write_bytes(b"\xff\xfe\x00")
+    found = published.read([path])
+    assert len(found.rows) == 1
+    assert [each.code for each in found.problems] == ["published_unreadable"]
+
+
+def test_addresses_of_pages_and_logs() -> None:
+    source = published.read([FOLDER]).sources["PaddlePaddle/Perf"]
+    row = next(each for each in ROWS if each.source == source.name and each.place.startswith("README.md (root)"))
+    assert source.address_of(row) == "https://github.com/PaddlePaddle/Perf/blob/e7a07c4/README.md"
+    assert source.address_of_log(row) == f"https://github.com/PaddlePaddle/Perf/blob/e7a07c4/{row.log}"
+    dlperf = next(each for each in ROWS if each.source == "DLPerf" and each.line == "124")
+    address = published.read([FOLDER]).sources["DLPerf"].address_of(dlperf)
+    assert address == "https://github.com/Oneflow-Inc/DLPerf/blob/c89430bac6/README.md#L124"
+
+
+def test_rules_of_a_log_are_those_of_its_source() -> None:
+    found = published.read([FOLDER])
+    log = "Transformer/OtherReports/PyTorch/logs/V100_LOG/transformer_pytorch_bs5120_fp16_gpu8"
+    assert found.rules_of(f"elsewhere/{log}") == found.rules_of(log) == ("mean:skip=44",)
+    assert found.rules_of("elsewhere/train.log") == ()
+
+
+def test_frame_has_a_row_per_figure() -> None:
+    frame = published.frame(ROWS)
+    assert len(frame) == len(ROWS)
+    assert set(map(str, frame[["nodes", "devices", "batch_size"]].dtypes)) == {"Int64"}
+    assert frame["value"].notna().sum() == sum(row.state == "measured" for row in ROWS)
+    assert published.frame([]).empty
+
+
+def test_units_are_those_of_their_metrics() -> None:
+    assert {row.metric for row in ROWS} <= METRICS.keys()
+    assert all(row.unit in METRICS[row.metric] for row in ROWS)
+
+
+def test_the_walk_passes_them_over(tmp_path: Path) -> None:
+    make_tree(tmp_path / "logs")
+    path = folder(tmp_path / "logs" / "published", [GOOD])
+    (path / "recomputed").mkdir()
+    (path / "recomputed" / "logs.jsonl").write_text("{}\n", "utf-8")
+    names = [each.name for each in walk([tmp_path / "logs"]).inputs]
+    assert names
+    assert not [name for name in names if "published" in name]
+
+
+def test_a_folder_of_that_name_that_holds_logs_is_walked(tmp_path: Path) -> None:
+    make_tree(tmp_path / "published")
+    assert len(walk([tmp_path]).inputs) == 5
+
+
+def test_a_bad_row_reaches_the_user(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    make_tree(tmp_path / "logs")
+    folder(tmp_path / "logs" / "published", [GOOD, GOOD | {"value": "fast"}])
+    done = ingest(tmp_path / "logs", "--out", tmp_path / "docs")
+    assert done.code == 1
+    assert any(line.startswith("published/made-up.csv:3: cannot be believed: value 'fast'") for line in done.problems)
+    page = (tmp_path / "docs" / "zh" / "problems.md").read_text("utf-8")
+    assert "published/made-up.csv:3" in page
+
+
+def test_published_is_what_the_tables_hold(tmp_path: Path) -> None:
+    """The dataclass and the tables have the same columns; `printed` is the column `value`."""
+    names = {each for each in Published.__dataclass_fields__ if each not in {"file", "row", "printed"}}
+    assert names == set(COLUMNS)

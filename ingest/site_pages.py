@@ -214,6 +214,11 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
             for h, g, chosen in found
             if (table := site_tables.scaling(site, suite, chosen))
         ],
+        "largest": [
+            (named(h, "site.unknown_hardware"), group_name(g), table)
+            for h, g, chosen in found
+            if (table := site_tables.largest(site, suite, chosen))
+        ],
         "beside": [
             (named(h, "site.unknown_hardware"), group_name(g), site_tables.beside(site, suite, chosen))
             for h, g, chosen in found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ingest import numbers
@@ -161,6 +162,34 @@ def _not_finite(found: Mapping[str, Any]) -> Cell:
     if found.get("diverged"):
         return cell(phrase("metric.diverged"), tone="bad")
     return absent(reason(found.get("reason")) or phrase("site.unknown"))
+
+
+def largest(site: Site, suite: Suite, rows: Sequence[Row], option: str = "num_classes") -> Table | None:
+    """The largest value of an option that each framework trained with, and the smallest for which memory ran out.
+
+    None where no row states the option.
+    """
+    stated = [row for row in rows if isinstance(row.options.get(option), int)]
+    if not stated:
+        return None
+    head = (*_case_columns(), Column(phrase("table.largest"), True), Column(phrase("table.smallest_oom"), True))
+    body = []
+    for key in sorted({(row.framework or "", _case_key(row)[:3], row.precision or "") for row in stated}):
+        chosen = [r for r in stated if (r.framework or "", _case_key(r)[:3], r.precision or "") == key]
+        body.append((
+            *_case_cells(site, suite, replace(chosen[0], options={})),
+            _extreme(site, [row for row in chosen if row.value], option, max),
+            _extreme(site, [row for row in chosen if row.outcome == "oom"], option, min),
+        ))  # fmt: skip
+    return Table(head, tuple(body))
+
+
+def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., Row]) -> Cell:
+    """The row with the most or least of an option, linked to its run."""
+    if not rows:
+        return absent(phrase("table.not_measured"))
+    row = pick(rows, key=lambda each: each.options[option])
+    return cell(numbers.count(row.options[option]), site.page(site.by_id[row.run_ids[0]]))
 
 
 def batch_sizes(suite: Suite, rows: Sequence[Row]) -> Table:

@@ -14,7 +14,8 @@ FORMAT = Format(
     end=rb"Throughput Average \(sentences/sec\) = |DLL [\d .:-]{26} -  throughput_train : ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Iteration: (?P<step>\d++) ++throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s",
+            DLLOGGER_CLOCK + rb"Iteration: (?P<step>\d++) ++throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s"
+            rb"(?: mlm_loss : \S++ ++nsp_loss : \S++ ++total_loss : (?P<loss>" + NUMBER + rb")(?=\s))?+",
             unit="sequences/s",
             span="step",
             counts="update",
@@ -40,7 +41,7 @@ FORMAT = Format(
         Sample(
             b"DLL 2026-11-20 03:19:13.500000 - Iteration: 2  throughput_train : 121.161 sequences/s mlm_loss : 10.4683  "
             b"nsp_loss : 0.7005  total_loss : 11.1688  avg_loss_step : 11.1687  learning_rate : 0.0 ",
-            clock=1795144753.5, step=2, throughput=121.161,
+            clock=1795144753.5, step=2, throughput=121.161, loss=11.1688,
         ),
         Sample(b"DLL 2026-11-20 20:04:34.092791 - Iteration: 16  throughput_train : 145.221 seq/s mlm_loss : 10.4521",
                step=16, throughput=145.221),

@@ -16,7 +16,8 @@ FORMAT = Format(
     readings=(
         Reading(
             DLLOGGER_CLOCK + rb"\((?P<epoch>\d++), (?P<step>\d++)\) (?:total_ips|imgs_per_sec) : "
-            rb"(?P<throughput>" + NUMBER + rb")" + ENDED,
+            rb"(?P<throughput>" + NUMBER + rb")" + ENDED
+            + rb"(?: ++cross_entropy : \S++ ++l2_loss : \S++ ++total_loss : (?P<loss>" + NUMBER + rb")(?=\s))?+",
             unit="images/s",
             span="step",
         ),
@@ -43,7 +44,7 @@ FORMAT = Format(
         Sample(
             b"DLL 2026-11-20 04:01:45.500000 - (0, 21) imgs_per_sec : 96.969697  cross_entropy : 7.1  l2_loss : 1.2  "
             b"total_loss : 8.3  learning_rate : 0.1 ",
-            step=21, throughput=96.969697,
+            step=21, throughput=96.969697, loss=8.3,
         ),
         Sample(b"DLL 2026-11-20 04:02:49.192609 - () train_throughput : 1219.6576825967823 images/s",
                throughput=1219.6576825967823),

@@ -17,7 +17,9 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
-            rb"\[Train\]\[Epoch (?P<epoch>\d++)/\d++\]\[Iter: (?P<step>\d++)/\d++\](?:[^\r\nb\[]++|b(?!atch_cost: ))*+"
+            rb"\[Train\]\[Epoch (?P<epoch>\d++)/\d++\]\[Iter: (?P<step>\d++)/\d++\]"
+            rb"(?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
+            rb"(?:loss: (?P<loss>" + NUMBER + rb")(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
             rb"batch_cost: (?P<step_seconds>" + NUMBER + rb")s, reader_cost: (?P<reader_seconds>" + NUMBER + rb")s?, "
             rb"ips: (?P<throughput>" + NUMBER + rb") (?:samples|images)/s",
             unit="images/s",
@@ -30,7 +32,7 @@ FORMAT = Format(
             b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 1/1][Iter: 30/100]lr(PiecewiseDecay): 0.10000000, "
             b"top1: 0.12500, CELoss: 2.30000, loss: 2.30000, batch_cost: 0.20000s, reader_cost: 0.08870, "
             b"ips: 80.00000 samples/s, eta: 0:00:14",
-            epoch=1, step=30, step_seconds=0.2, reader_seconds=0.0887, throughput=80.0,
+            epoch=1, step=30, loss=2.3, step_seconds=0.2, reader_seconds=0.0887, throughput=80.0,
         ),
         Sample(
             b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 2/400][Iter: 0/98]lr: 0.00000204, loss: 6.93139, "

@@ -17,7 +17,8 @@ FORMAT = Format(
         Reading(
             # Spelled for speed: the usual line, with no other `b` or `e` before its batch cost, meets no loop of
             # alternatives, and the unit is known by two letters. A gigabyte of these lines is read a third faster.
-            rb"epoch:(?P<epoch>[0-9]++) ++train step:(?P<step>[0-9]++) [^\r\nbe]*+"
+            rb"epoch:(?P<epoch>[0-9]++) ++train step:(?P<step>[0-9]++) ++"
+            rb"(?:(?:lr|top[15]): ++[^\s,]++,? ++)*+(?:loss: ++(?P<loss>" + NUMBER + rb"))?+[^\r\nbe]*+"
             rb"(?:batch_cost: |(?:(?:b(?!atch_cost: )|e(?!poch:))[^\r\nbe]*+)++batch_cost: )"
             rb"(?P<step_seconds>" + NUMBER + rb") s, reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
             rb"ips: (?P<throughput>" + NUMBER + rb") [si][am]",
@@ -31,12 +32,12 @@ FORMAT = Format(
         Sample(
             b"[2026/11/20 13:16:10] ppcls INFO: epoch:0   train step:30   lr: 0.100000, loss:  7.0662 top1:  0.0000 "
             b"top5: -0.0039 batch_cost: 0.32000 s, reader_cost: 0.00110 s, ips: 50.00000 samples/sec.",
-            epoch=0, step=30, step_seconds=0.32, reader_seconds=0.0011, throughput=50.0,
+            epoch=0, step=30, loss=7.0662, step_seconds=0.32, reader_seconds=0.0011, throughput=50.0,
         ),
         Sample(
             b"2026-11-20 13:16:10 INFO: epoch:1   train step:10   top1: 0.0000 top5: 0.0000 loss:  6.9198 lr: 0.100000, "
             b"batch_cost: 0.20000 s, reader_cost: 0.00075 s, ips: 1040.00000 images/sec.",
-            epoch=1, step=10, throughput=1040.0,
+            epoch=1, step=10, loss=6.9198, throughput=1040.0,
         ),
         Sample(
             b"[2026/11/20 13:16:10] ppcls INFO: epoch:0   train step:40   lr: nan, loss: nan batch_cost: 0.10000 s, "

@@ -1,0 +1,84 @@
+"""Figures beside the throughput on the model's page: direction, ratio of memory, divergence, largest number of classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ingest import results, site_tables
+from ingest.site_model import Row, Site, Suite, suites
+from ingest.tables import Table, Writer
+from ingest.words import load
+from tests.site.fixture import run
+
+
+def parts(runs: list[dict[str, Any]]) -> tuple[Site, Suite, tuple[Row, ...]]:
+    site = Site(tuple(sorted(runs, key=lambda each: each["id"])), (), suites(), lambda some: results.results(some))
+    (suite,) = site.shown
+    return site, suite, site.rows[suite.id]
+
+
+def written(table: Table | None, language: str) -> list[list[str]]:
+    """The table's lines, cell by cell, without links and tags."""
+    import re
+
+    assert table is not None
+    text = str(Writer(load(), language, lambda page: page).table(table))
+    lines = [line for line in text.splitlines() if line.startswith("|") and "---" not in line and "--:" not in line]
+    return [
+        [re.sub(r"\[([^\]]*)\]\([^)]*\)|<[^>]+>", r"\1", each).strip() for each in line[1:-1].split("|")]
+        for line in lines
+    ]
+
+
+def of(framework: str, number: int, **found: dict[str, Any]) -> dict[str, Any]:
+    return run(f"resnet50-{framework.lower()}-{number}", framework=framework, metrics=found)
+
+
+def test_each_figure_has_its_unit_and_direction() -> None:
+    memory = {"value": 9000.0, "unit": "MiB", "source": "log"}
+    site, suite, rows = parts(
+        [of("PyTorch", 1, latency={"value": 160.0, "unit": "ms", "source": "log"}, memory=memory)]
+    )
+    head, line = written(site_tables.beside(site, suite, rows), "en")
+    assert head[2:4] == ["Time per step (ms) ↓", "Peak memory of a device (MiB) ↓"]
+    assert line[2:4] == ["160.0", "9,000"]
+    head, again = written(site_tables.beside(site, suite, rows), "zh")
+    assert head[2:4] == ["单步耗时（ms） ↓", "单卡显存峰值（MiB） ↓"]
+    assert again[2:4] == line[2:4]
+
+
+def test_memory_is_told_as_a_multiple_of_the_least() -> None:
+    runs = [
+        of("PyTorch", 1, memory={"value": 9000.0, "unit": "MiB"}),
+        of("TensorFlow", 1, memory={"value": 12000.0, "unit": "MiB"}),
+        of("MXNet", 1),
+    ]
+    lines = written(site_tables.beside(*parts(runs)), "en")
+    cells = {line[0].split()[0]: line[2] for line in lines[1:]}
+    assert cells["PyTorch"] == "9,000"
+    assert cells["TensorFlow"] == "12,000 1.33×"
+    assert cells["MXNet"].startswith("—")
+
+
+def test_a_fast_run_that_diverged_is_seen() -> None:
+    runs = [of("PyTorch", 1, loss={"value": None, "unit": "", "diverged": True}), of("TensorFlow", 1)]
+    site, suite, rows = parts(runs)
+    for language, word in (("en", "diverged"), ("zh", "训练发散")):
+        assert word in str(written(site_tables.comparison(site, suite, rows), language))
+        assert word in str(written(site_tables.beside(site, suite, rows), language))
+        assert word in str(written(site_tables.metric_table(runs[0]), language))
+
+
+def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
+    runs = [
+        run(
+            f"resnet50-pytorch-{i}", options={"num_classes": classes}, outcome=outcome, published=outcome == "completed"
+        )
+        for i, (classes, outcome) in enumerate(
+            [(1_000_000, "completed"), (1_800_000, "completed"), (2_000_000, "oom"), (4_000_000, "oom")]
+        )
+    ]
+    site, suite, rows = parts(runs)
+    (line,) = written(site_tables.largest(site, suite, rows), "en")[1:]
+    assert line[2:] == ["1,800,000", "2,000,000"]
+    assert site_tables.largest(*parts([of("PyTorch", 1)])) is None

@@ -1,4 +1,4 @@
-"""Figures beside the throughput on the model's page: direction, ratio of memory, divergence, largest number of classes."""
+"""Figures beside the throughput on model pages: direction, ratio of memory, divergence, largest number of classes."""
 
 from __future__ import annotations
 

@@ -57,7 +57,6 @@ def metrics(
     session: Session,
     case: Mapping[str, Any],
     headline: Figure | Absent,
-    telemetry: Mapping[str, Any] | None = None,
 ) -> dict[str, Found]:
     """Every metric that a session has something to say about, in the order of METRICS.
 
@@ -65,11 +64,10 @@ def metrics(
         session: what the log states.
         case: facts of the case, as the rules get them.
         headline: the throughput under the house rule.
-        telemetry: what was sampled beside the run, if anything was.
     """
     found: dict[str, Found | None] = {
         "latency": _latency(session, case),
-        "memory": _memory(session, telemetry),
+        "memory": _memory(session),
         **_flops(session, case, headline),
         "loss": _last(session, "loss"),
         "accuracy": _last(session, "accuracy"),
@@ -122,8 +120,8 @@ def _per_step(records: Records, rows: NDArray[np.intp], seconds: Column, steps: 
     }
 
 
-def _memory(session: Session, telemetry: Mapping[str, Any] | None) -> Found | None:
-    """The most memory of one device: as the log prints it, otherwise as it was sampled beside the run."""
+def _memory(session: Session) -> Found | None:
+    """The most memory of one device that the log prints."""
     import numpy as np
 
     for records in _steps(session):
@@ -135,8 +133,7 @@ def _memory(session: Session, telemetry: Mapping[str, Any] | None) -> Found | No
             shown = f"max of {len(values)}"
             return {"value": _digits(values[row]), "source": "log", "first_line": line, "last_line": line,
                     "arithmetic": shown}  # fmt: skip
-    peak = (telemetry or {}).get("memory_peak_mib")
-    return {"value": _digits(peak), "source": "telemetry"} if peak else None
+    return None
 
 
 def _flops(session: Session, case: Mapping[str, Any], headline: Figure | Absent) -> dict[str, Found | None]:

@@ -42,9 +42,9 @@ def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Se
     return Session(1, format, (Records(table, 0, table.rows),), table.source, (extent,), (extent,))
 
 
-def of(session: Session, case: dict[str, Any] | None = None, telemetry: dict[str, Any] | None = None) -> dict[str, Any]:
+def of(session: Session, case: dict[str, Any] | None = None) -> dict[str, Any]:
     known = ONE if case is None else case
-    return metrics.metrics(session, known, rules.figure("sustained", session, known), telemetry)
+    return metrics.metrics(session, known, rules.figure("sustained", session, known))
 
 
 def test_time_per_step_is_seconds_over_steps(tmp_path: Path) -> None:
@@ -83,13 +83,11 @@ def test_an_epoch_is_no_step(tmp_path: Path) -> None:
     assert "latency" not in of(session)
 
 
-def test_peak_memory_of_the_log_then_of_telemetry(tmp_path: Path) -> None:
+def test_peak_memory_of_the_log(tmp_path: Path) -> None:
     lines = [f"iter {i} speed 5.0 mem {m}" for i, m in enumerate([1000, 3000.5, 2000])]
     session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+) mem (?P<memory>\S+)", lines, tmp_path)
-    found = of(session, ONE, {"memory_peak_mib": 9000.0})["memory"]
+    found = of(session)["memory"]
     assert (found["value"], found["unit"], found["source"], found["first_line"]) == (3000.5, "MiB", "log", 2)
-    sampled = of(session_of(seg([5.0] * 3), tmp_path), ONE, {"memory_peak_mib": 9000.0})["memory"]
-    assert (sampled["value"], sampled["source"]) == (9000.0, "telemetry")
     assert "memory" not in of(session_of(seg([5.0] * 3), tmp_path))
 
 

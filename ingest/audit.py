@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from ingest.published import Publications, Published, options_text
@@ -30,6 +31,7 @@ COLUMNS = (
 #: Facts that the name of a log and its content may say differently; then one of the two is of another run.
 _CASE = frozenset({"model", "nodes", "devices", "devices_per_node", "batch_size", "precision"})
 
+_EXACT = Context(prec=1000)
 #: Off is what a table means that says nothing of these; of others (clipping) silence says nothing.
 _OFF = frozenset({("xla", "no"), ("dali", "no")})
 
@@ -129,30 +131,41 @@ def _distinct(rows: Sequence[Published]) -> list[Published]:
 
 def same(one: Published, two: Published) -> bool:
     """Whether two printed figures are one number; figures are rounded here and cut off there."""
-    unit = 10.0 ** -min(_decimals(one.printed), _decimals(two.printed))
-    return abs((one.value or 0.0) - (two.value or 0.0)) < unit * (1 - 1e-9)
+    finer, coarser = sorted((Decimal(each.printed) for each in (one, two)), key=_places, reverse=True)
+    last = Decimal(1).scaleb(-_places(coarser))
+    return coarser in (finer.quantize(last, each, _EXACT) for each in (ROUND_HALF_UP, ROUND_DOWN))
 
 
-def _decimals(printed: str) -> int:
-    return len(printed.partition(".")[2]) if "e" not in printed.lower() else 0
+def _places(number: Decimal) -> int:
+    """Digits after the point."""
+    exponent = number.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 class _Held:
     """The runs at hand, by the log that a figure names and by model and framework."""
 
     def __init__(self, publications: Publications, runs: Sequence[Run]) -> None:
-        read = [run for run in runs if run["format"]]
-        known = {run["sha256"] for run in read}
-        recorded = [run for run in publications.recorded if run["sha256"] not in known]
-        self.recorded = {id(run) for run in recorded}
+        self._wanted = {row.log for row in publications.rows if row.log}
         self.by_log: dict[str, list[Run]] = {}
         self.alike: dict[tuple[Any, Any], list[Run]] = {}
-        wanted = {row.log for row in publications.rows if row.log}
-        for run in [*read, *recorded]:
-            self.alike.setdefault((run["case"].get("model"), run["case"].get("framework")), []).append(run)
-            for log in _ends(str(run["path"])):
-                if log in wanted:
-                    self.by_log.setdefault(log, []).append(run)
+        read = [run for run in runs if run["format"]]
+        for run in read:
+            self._add(run)
+        known, here = {run["sha256"] for run in read}, frozenset(self.by_log)
+        recorded = [run for run in publications.recorded if run["sha256"] not in known and not self._logs(run) & here]
+        for run in recorded:
+            self._add(run)
+        self.recorded = {id(run) for run in recorded}
+
+    def _add(self, run: Run) -> None:
+        self.alike.setdefault((run["case"].get("model"), run["case"].get("framework")), []).append(run)
+        for log in self._logs(run):
+            self.by_log.setdefault(log, []).append(run)
+
+    def _logs(self, run: Run) -> set[str]:
+        """The logs that figures name and that this run's path ends in."""
+        return self._wanted.intersection(_ends(str(run["path"])))
 
 
 def _ends(path: str) -> Iterable[str]:

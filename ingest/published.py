@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import math
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -54,6 +55,7 @@ METRICS: Mapping[str, frozenset[str]] = {
 LOWER_IS_BETTER = frozenset({"latency", "memory", "memory_ratio", "loss"})
 PRECISIONS = frozenset({"", "fp32", "tf32", "amp", "fp16", "bf16"})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
+_PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COUNTS = ("nodes", "devices", "batch_size")
 
 
@@ -276,18 +278,16 @@ def _wrong(cells: Mapping[Any, Any], sources: Mapping[str, Source]) -> str:
     if _options(text["options"]) is None:
         return f"options {text['options']!r} are not name=value; name=value"
     if text["state"] == "measured" and _number(text["value"]) is None:
-        return f"value {text['value']!r} is no number, though the state is measured"
+        return f"value {text['value']!r} is no positive number, though the state is measured"
     if text["state"] != "measured" and text["value"]:
         return f"value {text['value']!r} stands beside the state {text['state']}"
     return ""
 
 
 def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    """A positive number as people write it: no exponent, no separators, no nan."""
+    value = float(text) if _PLAIN.fullmatch(text) else math.nan
+    return value if math.isfinite(value) and value > 0 else None
 
 
 def _options(text: str) -> dict[str, str] | None:

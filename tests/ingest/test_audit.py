@@ -1,0 +1,426 @@
+"""The audit: which log and which rule a published figure belongs to, on hand-made runs and on other people's logs."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import run_json, seg
+from made_trees import ROOT, SHARED, Called, shared, write_run
+from test_published import GOOD, folder
+
+from ingest import audit, published
+from ingest.audit import Audited
+from ingest.published import Publications, Published
+
+RECORD = ROOT / "raw_logs" / "published" / "recomputed" / "paddle-perf.jsonl"
+
+
+def run(path: str, *, audited: dict[str, Any] | None = None, case: dict[str, Any] | None = None, **figures: Any) -> Any:
+    """A ledger line, as far as the audit reads it; a figure is its value, or a whole entry."""
+    return {
+        "path": path,
+        "session": 1,
+        "sha256": path,
+        "format": "paddle.seg",
+        "outcome": "completed",
+        "observations": 10,
+        "case": {"model": "DeepLabV3+", "framework": "PaddlePaddle"} | (case or {}),
+        "figures": {name: figure(value) for name, value in figures.items()},
+        "problems": [],
+    } | ({"audit": {name: figure(value) for name, value in audited.items()}} if audited else {})
+
+
+def figure(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value
+    return {
+        "value": value,
+        "unit": "samples/s",
+        "scope": "job",
+        "used": 8,
+        "skipped": 2,
+        "first_line": 3,
+        "last_line": 9,
+    }
+
+
+@pytest.fixture
+def row(tmp_path: Path) -> Published:
+    """A figure of 20.5 samples/s that names `logs/one.log`."""
+    (found,) = published.load(folder(tmp_path / "published", [GOOD]))
+    return found
+
+
+def audited(row: Published, *runs: Any, recorded: tuple[Any, ...] = ()) -> Audited:
+    (found,) = audit.audit(Publications((row,), recorded=recorded), runs)
+    return found
+
+
+def test_reproduced(row: Published) -> None:
+    found = audited(row, run("tree/logs/one.log", sustained=20.52, mean=20.5))
+    assert found.verdict == audit.REPRODUCED
+    assert found.house is not None
+    assert found.house.difference == pytest.approx(20.52 / 20.5 - 1)
+    assert found.closest is not None
+    assert (found.closest.rule, found.closest.difference) == ("mean", 0.0)
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(20.5205, audit.REPRODUCED), (20.5206, audit.UNSUPPORTED)])
+def test_the_tolerance_is_a_thousandth(row: Published, value: float, verdict: str) -> None:
+    assert audited(row, run("logs/one.log", sustained=value)).verdict == verdict
+    assert audited(row, run("logs/one.log", sustained=41 - value)).verdict == verdict
+
+
+def test_reproduced_by_another_rule_names_the_rule_of_the_source_first(row: Published) -> None:
+    given = run("tree/logs/one.log", sustained=30.0, mean=20.5, audited={"mean:skip=2": 20.5})
+    found = audited(row, given)
+    assert found.verdict == audit.OTHER_RULE
+    assert found.closest is not None
+    assert found.closest.rule == "mean:skip=2"
+
+
+def test_belongs_to_another_log_of_the_same_model_and_framework(row: Published) -> None:
+    found = audited(row, run("tree/logs/one.log", sustained=30.0), run("tree/logs/two.log", sustained=9.0, mean=20.5))
+    assert found.verdict == audit.OTHER_LOG
+    assert found.other is not None
+    assert (found.other.run["path"], found.other.rule) == ("tree/logs/two.log", "mean")
+
+
+@pytest.mark.parametrize("case", [{"model": "BERT-base"}, {"framework": "PyTorch"}])
+def test_a_log_of_something_else_explains_nothing(row: Published, case: dict[str, Any]) -> None:
+    other = run("tree/logs/two.log", sustained=20.5, case=case)
+    assert audited(row, run("tree/logs/one.log", sustained=30.0), other).verdict == audit.UNSUPPORTED
+
+
+def test_the_same_bytes_are_not_another_log(row: Published) -> None:
+    one, two = run("tree/logs/one.log", sustained=30.0), run("tree/logs/two.log", sustained=20.5)
+    assert audited(row, one, two | {"sha256": one["sha256"]}).verdict == audit.UNSUPPORTED
+
+
+@pytest.mark.parametrize(("fact", "verdict"), [("nodes", audit.OTHER_LOG), ("framework_version", audit.UNSUPPORTED)])
+def test_a_log_that_contradicts_its_name_is_another_one(row: Published, fact: str, verdict: str) -> None:
+    problem = {"code": "contradiction", "path": "a", "line": 1, "args": {"fact": fact, "first": "8", "second": "16"}}
+    given = run("tree/logs/one.log", sustained=30.0) | {"problems": [problem]}
+    assert audited(row, given).verdict == verdict
+
+
+def test_a_figure_of_less_than_the_job_is_none(row: Published) -> None:
+    """20.5 of one device is not 20.5 of the job: without the number of devices nothing is compared."""
+    given = run("tree/logs/one.log", sustained=figure(20.5) | {"scope": "device"})
+    found = audited(row, given)
+    assert (found.verdict, found.house, found.closest) == (audit.NO_FIGURE, None, None)
+
+
+def test_absent_figures_are_passed_over(row: Published) -> None:
+    given = run("tree/logs/one.log", sustained={"value": None, "reason": {"code": "no_records", "args": {}}}, mean=20.5)
+    assert audited(row, given).verdict == audit.OTHER_RULE
+
+
+@pytest.mark.parametrize("path", ["tree/logs/other.log", "tree/logs/zone.log", "one.log", "logs/one.log/train.log"])
+def test_no_log(row: Published, path: str) -> None:
+    assert audited(row, run(path, sustained=20.5)).verdict == audit.NO_LOG
+
+
+def test_a_log_that_no_format_reads_is_not_held(row: Published) -> None:
+    assert audited(row, run("tree/logs/one.log") | {"format": None}).verdict == audit.NO_LOG
+
+
+def test_a_figure_without_a_log_is_never_reproduced_by_chance(row: Published) -> None:
+    assert audited(dataclasses.replace(row, log=""), run("tree/logs/one.log", sustained=20.5)).verdict == audit.NO_LOG
+
+
+def test_what_is_read_now_counts_before_what_was_recorded(row: Published) -> None:
+    live, old = run("here/logs/one.log", sustained=20.5), run("there/logs/one.log", sustained=30.0)
+    assert audited(row, recorded=(old,)).recorded
+    found = audited(row, live, recorded=(old | {"sha256": live["sha256"]},))
+    assert (found.verdict, found.recorded) == (audit.REPRODUCED, False)
+
+
+def test_a_log_read_now_with_other_bytes_counts_before_the_recorded_one(row: Published) -> None:
+    """The record's log gives the figure, the one at hand under that name does not: the one at hand is what we hold."""
+    live, old = run("here/logs/one.log", sustained=30.0), run("there/logs/one.log", sustained=20.5)
+    found = audited(row, live, recorded=(old,))
+    assert found.run is not None
+    assert (found.run["path"], found.recorded) == ("here/logs/one.log", False)
+    assert found.verdict != audit.REPRODUCED
+
+
+def test_disagreements_are_beyond_rounding(row: Published) -> None:
+    def also(**change: Any) -> Published:
+        text = change.pop("printed", row.printed)
+        return dataclasses.replace(row, printed=text, value=float(text), place="other.md", **change)
+
+    assert audit.disagreements([row, also(printed="20.5"), also(printed="20.501"), also(printed="20.504")]) == ()
+    assert audit.disagreements([row, also(printed="21", devices=2), also(printed="21", options={})]) == ()
+    assert audit.disagreements([row, also(printed="21", source="Other")]) == ()
+    (found,) = audit.disagreements([row, also(printed="22"), also(printed="20.5")])
+    assert [each.printed for each in found.rows] == ["20.50", "22"]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        ("158.6111", "158.611", True),
+        ("158.6119", "158.611", True),  # cut off, not rounded
+        ("158.6119", "158.612", True),
+        ("158.6131", "158.612", False),
+        ("16142.9", "16142.92", True),
+        ("243", "243.58", True),
+        ("243", "244", False),
+        ("243.1", "244", False),
+        ("158.611", "158.612", False),
+        ("1200", "1201", False),
+        ("9" * 300, "9" * 300 + ".25", True),
+    ],
+)
+def test_rounding_is_no_disagreement(row: Published, one: str, two: str, same: bool) -> None:
+    first, second = (dataclasses.replace(row, printed=each, value=float(each)) for each in (one, two))
+    assert audit.same(first, second) is audit.same(second, first) is same
+
+
+def test_off_and_not_stated_are_one_cell_only_where_silence_means_off(row: Published) -> None:
+    def cell(options: dict[str, str]) -> Published:
+        return dataclasses.replace(row, printed="22", value=22.0, options=options)
+
+    bare = dataclasses.replace(row, options={})
+    assert len(audit.disagreements([bare, cell({"xla": "no"})])) == 1
+    assert audit.disagreements([bare, cell({"xla": "yes"})]) == ()
+    assert audit.disagreements([bare, cell({"clip": "no"})]) == ()
+
+
+def test_the_pages_that_disagree_are_those_that_are_known_to() -> None:
+    """Found by reading those pages: the front page against the models', and two tables of one page."""
+    found = audit.disagreements(published.load(ROOT / "raw_logs" / "published"))
+    printed = {tuple(each.printed for each in one.rows) for one in found}
+    assert {("590188.7", "385625.7"), ("678315.9", "682820.5"), ("194040.4", "183830.0")} <= printed
+    assert {("60.95", "243"), ("203.2", "61.0"), ("11233.92", "11331.93")} <= printed
+    assert sum(each.rows[0].place.startswith("README.md (root)") for each in found) == 28
+
+
+# --- over other people's logs -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Audited]:
+    """The verdicts over the corpus, read now."""
+    import contextlib
+
+    from ingest.cli import main
+
+    tree, record = shared("corpus/paddle-perf"), tmp_path_factory.mktemp("audit") / "published"
+    record.mkdir()
+    for path in (ROOT / "raw_logs" / "published").iterdir():
+        if path.is_file():
+            (record / path.name).write_bytes(path.read_bytes())
+    file = record / "recomputed" / "new.jsonl"
+    with contextlib.redirect_stderr(io.StringIO()):
+        main([str(tree), "--layout", "paddle-perf", "--audit-to", str(file)])
+    found = published.read([record])
+    assert len(found.recorded) >= 82
+    return list(audit.audit(found, []))
+
+
+def expected() -> dict[str, dict[str, str]]:
+    with (SHARED / "corpus" / "expected.csv").open(encoding="utf-8", newline="") as stream:
+        return {each["path"]: each for each in csv.DictReader(stream)}
+
+
+def held(found: list[Audited]) -> list[tuple[Audited, dict[str, str]]]:
+    """Figures of logs at hand, beside what was found out about their logs; without the front page, whose are stale."""
+    table = expected()
+    kept = [(each, table[each.row.log]) for each in found if each.run and "(root)" not in each.row.place]
+    assert len(kept) >= 130
+    return kept
+
+
+def test_what_a_family_rule_gives_is_reproduced(corpus: list[Audited]) -> None:
+    """`rel_err` is that of the closest of a log's figures; a second figure of the log may be another run's."""
+    tried = 0
+    for each, known in held(corpus):
+        close = known["rel_err"] and abs(float(known["rel_err"])) <= audit.TOLERANCE
+        if known["rule_kind"] != "family rule" or not close or not _is_closest(each, known):
+            continue
+        tried += 1
+        assert each.verdict in (audit.REPRODUCED, audit.OTHER_RULE), (each.row.log, each.row.printed)
+    assert tried >= 100
+
+
+def test_what_no_rule_gives_is_not_reproduced(corpus: list[Audited]) -> None:
+    tried = 0
+    for each, known in held(corpus):
+        if known["rel_err"] and abs(float(known["rel_err"])) > audit.TOLERANCE:
+            tried += 1
+            assert each.verdict in (audit.UNSUPPORTED, audit.OTHER_LOG), (each.row.log, each.row.printed)
+    assert tried >= 30
+
+
+def test_the_rule_of_a_family_gives_its_figure_to_the_digits(corpus: list[Audited]) -> None:
+    tried = 0
+    for each, known in held(corpus):
+        if known["rule_kind"] == "family rule" and _is_closest(each, known):
+            assert each.closest is not None
+            tried += 1
+            assert abs(each.closest.difference) <= abs(float(known["rel_err"])) + 2e-6, (each.row.log, each.closest)
+    assert tried >= 100
+
+
+def _is_closest(each: Audited, known: dict[str, str]) -> bool:
+    printed = [float(value) for value in known["published"].split("; ")]
+    closest = min(printed, key=lambda value: abs(float(known["rule_value"]) / value - 1))
+    return each.row.value == pytest.approx(closest, rel=1e-4)
+
+
+def test_the_cell_that_shows_the_amp_log_belongs_to_it(corpus: list[Audited]) -> None:
+    (found,) = [each for each in corpus if each.row.printed == "385625.7"]
+    assert found.verdict == audit.OTHER_LOG
+    assert found.other is not None
+    assert str(found.other.run["path"]).endswith("pytorch_gpu32_amp_bs5120")
+
+
+def test_the_log_of_sixteen_nodes_is_not_that_of_eight(corpus: list[Audited]) -> None:
+    found = {each.verdict for each in corpus if each.row.log == "Word2Vec/logs/W2V_DataLoader_16Thread_8Node"}
+    assert found == {audit.OTHER_LOG}
+
+
+def test_every_log_at_hand_gives_a_figure(corpus: list[Audited]) -> None:
+    assert [each.row.log for each in corpus if each.verdict == audit.NO_FIGURE] == []
+
+
+def test_the_record_says_what_the_logs_give(corpus: list[Audited]) -> None:
+    """The record in the repository against the logs, figure by figure: stale, it would audit with old code."""
+    kept = {run["path"]: run for run in map(json.loads, RECORD.read_text("utf-8").splitlines())}
+    for each in corpus:
+        if each.run:
+            now, before = each.run, kept[each.run["path"]]
+            assert now["sha256"] == before["sha256"]
+            assert now["figures"] == before["figures"], now["path"]
+            assert now.get("audit") == before.get("audit"), now["path"]
+
+
+def test_the_record_quotes_no_log() -> None:
+    lines = RECORD.read_text("utf-8").splitlines()
+    assert len(lines) >= 82
+    for line in lines:
+        found = json.loads(line)
+        assert set(found) <= {
+            "path", "session", "sha256", "format", "outcome", "observations", "case", "figures", "audit", "problems",
+        }  # fmt: skip
+        assert "arithmetic" not in line
+    assert lines == sorted(lines, key=lambda line: (json.loads(line)["path"], json.loads(line)["session"]))
+
+
+def test_the_public_site_audits_without_logs() -> None:
+    """Of what is published, all that named a held log has a verdict though the logs are not in the repository."""
+    found = audit.summary(audit.audit(published.read([ROOT / "raw_logs" / "published"]), []))
+    perf = found["PaddlePaddle/Perf"]
+    assert perf[audit.REPRODUCED] + perf[audit.OTHER_RULE] >= 120
+    assert perf[audit.UNSUPPORTED] + perf[audit.OTHER_LOG] >= 50
+    assert set(found["DLPerf"]) == {audit.NO_LOG}
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """One log of twelve records, 10 to 21 samples/s, and a figure that is their mean after the second."""
+    write_run(tmp_path / "tree", "logs", seg([10.0 + i for i in range(12)]), run=run_json())
+    mean = sum(12.0 + i for i in range(10)) / 10
+    folder(tmp_path / "tree" / "published", [GOOD | {"log": "logs/train.log", "value": f"{mean:.2f}"}])
+    return tmp_path / "tree"
+
+
+def test_rules_of_the_source_are_computed_when_the_log_is_read(
+    logs: Path, tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
+    done = ingest(logs, "--json", "--out", tmp_path / "docs")
+    assert done.code == 0, done.err
+    assert done.lines[0]["audit"]["mean:skip=2"]["value"] == 16.5
+    (found,) = csv.DictReader((tmp_path / "docs" / "data" / "audit.csv").open(encoding="utf-8", newline=""))
+    assert (found["verdict"], found["rule"], found["difference"]) == (audit.OTHER_RULE, "mean:skip=2", "0.000000")
+    assert (found["published"], found["read"], found["records"]) == ("16.50", "here", "12")
+    page = (tmp_path / "docs" / "en" / "runs" / "logs.md").read_text("utf-8")
+    assert "mean:skip=2" in page
+
+
+def test_a_changed_rule_is_computed_though_the_log_is_the_same(
+    logs: Path, tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
+    ingest(logs, "--out", tmp_path / "docs")
+    sources = logs / "published" / "sources.toml"
+    sources.write_text(sources.read_text("utf-8").replace("mean:skip=2", "mean:skip=3"), "utf-8")
+    done = ingest(logs, "--json", "--out", tmp_path / "docs")
+    assert list(done.lines[0]["audit"]) == ["mean:skip=3"]
+    (found,) = csv.DictReader((tmp_path / "docs" / "data" / "audit.csv").open(encoding="utf-8", newline=""))
+    assert (found["verdict"], found["rule"]) != (audit.OTHER_RULE, "mean:skip=2")
+
+
+def test_a_record_stands_for_logs_that_are_elsewhere(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    record = logs / "published" / "recomputed" / "elsewhere.jsonl"
+    done = ingest(logs, "--audit-to", record)
+    assert done.code == 0, done.err
+    assert not (tmp_path / "docs").exists()
+    first = record.read_bytes()
+    ingest(logs, "--audit-to", record)
+    assert record.read_bytes() == first
+    (logs / "logs" / "train.log").unlink()
+    write_run(logs, "other", seg([3.0] * 9), run=run_json(model="FastSCNN"))
+    assert ingest(logs, "--out", tmp_path / "docs").code == 0
+    (found,) = csv.DictReader((tmp_path / "docs" / "data" / "audit.csv").open(encoding="utf-8", newline=""))
+    assert (found["verdict"], found["read"], found["rule"]) == (audit.OTHER_RULE, "recorded", "mean:skip=2")
+
+
+def test_check_sees_an_audit_that_is_stale(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    ingest(logs, "--out", tmp_path / "docs")
+    assert ingest(logs, "--out", tmp_path / "docs", "--check").code == 0
+    path = tmp_path / "docs" / "data" / "audit.csv"
+    path.write_bytes(path.read_bytes().replace(b"16.50", b"16.51"))
+    done = ingest(logs, "--out", tmp_path / "docs", "--check")
+    assert done.code == 2
+    assert "audit.csv: is not what the logs say" in done.err
+
+
+def test_without_published_figures_nothing_of_them_is_written(
+    logs: Path, tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
+    ingest(logs, "--out", tmp_path / "docs")
+    for path in (logs / "published").iterdir():
+        path.unlink()
+    done = ingest(logs, "--out", tmp_path / "docs")
+    assert done.code == 0, done.err
+    assert {path.name for path in (tmp_path / "docs" / "data").iterdir()} == {"runs"}
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("published/recomputed/perf.csv", "give FOLDER/recomputed/NAME.jsonl"),
+        ("published/perf.jsonl", "give FOLDER/recomputed/NAME.jsonl"),
+        ("nowhere/recomputed/perf.jsonl", "holds no sources.toml"),
+    ],
+)
+def test_a_record_needs_a_place(logs: Path, ingest: Callable[..., Called], file: str, said: str) -> None:
+    done = ingest(logs, "--audit-to", logs / file)
+    assert done.code == 2
+    assert said in done.err
+    assert not (logs / file).exists()
+
+
+def test_a_record_and_a_check_exclude_each_other(logs: Path, ingest: Callable[..., Called]) -> None:
+    record = logs / "published" / "recomputed" / "elsewhere.jsonl"
+    assert ingest(logs, "--audit-to", record, "--check").code == 2
+    assert not record.exists()
+
+
+def test_strict_records_nothing_while_something_is_not_understood(logs: Path, ingest: Callable[..., Called]) -> None:
+    (logs / "noise.log").write_text("nothing of use\n", "utf-8")
+    record = logs / "published" / "recomputed" / "elsewhere.jsonl"
+    assert ingest(logs, "--audit-to", record, "--strict").code == 2
+    assert not record.exists()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
@@ -30,28 +30,39 @@ COLOURS = {
     "MXNet": "#56b4e9",
     "OneFlow": "#009e73",
     "MindSpore": "#cc79a7",
+    "HugeCTR": "#d55e00",
+    "Megatron": "#e69f00",
+    "DeepSpeed": "#56b4e9",
 }
+BELOW = 0.62  # inches below a plot, for its labels
+BETWEEN = 0.16  # inches between two plots, one below the other
 WIDEST = 0.26  # of a group: a lone bar must not fill the chart
 SLOW = 0.8  # a record below this share of the median is drawn as an outlier
 
 
 @dataclass(frozen=True)
 class Series:
-    """One framework: a value per group (None where there is none), and low and high of its repeats."""
+    """One framework: a value per group (None where there is none), and low and high of its repeats.
+
+    `missing` are words for groups without a value, to stand where the bar would: `OOM`.
+    """
 
     name: str
     values: tuple[float | None, ...]
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Bars:
-    """Grouped bars: one group per number of devices (and batch size), one bar per framework."""
+    """Grouped bars: one group per number of devices (and batch size), one bar per framework. `across` is the token
+    of what the groups are."""
 
     groups: tuple[str, ...]
     series: tuple[Series, ...]
     unit: str
+    across: str = "groups"
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,25 @@ class Lines:
     """Speed-up over devices: per framework the devices and the speed-up there."""
 
     series: tuple[tuple[str, tuple[int, ...], tuple[float, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points of one series, in the order in which they are joined, and a label at each."""
+
+    name: str
+    across: tuple[float, ...]
+    values: tuple[float, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One quantity over another; `across` and `up` are a token or a unit."""
+
+    series: tuple[Curve, ...]
+    across: str
+    up: str
 
 
 @dataclass(frozen=True)
@@ -75,16 +105,51 @@ class Trace:
 
 def bars(data: Bars) -> str:
     """Throughput as grouped bars, with lines from the slowest to the fastest repeat."""
+    figure, axes = _canvas(2.3, [series.name for series in data.series], below=_below(data.groups))
+    _draw_groups(axes, data)
+    _finish(axes)
+    return _svg(figure)
+
+
+def panels(data: Sequence[Bars]) -> str:
+    """Grouped bars one below the other, over the same groups and for the same series."""
+    figure, axes = _canvas(2.0, [series.name for series in data[0].series], len(data))
+    for panel, each in zip(figure.axes, data, strict=True):
+        _draw_groups(panel, each)
+        _labelled(panel)
+    for panel in figure.axes[:-1]:
+        panel.set_xlabel("")
+        panel.set_xticklabels([])
+    _finish(axes)
+    return _svg(figure)
+
+
+def trend(data: Bars) -> str:
+    """The same data as bars, as a line per series with a marker per group: for what has an order, such as versions."""
     figure, axes = _canvas(2.3, [series.name for series in data.series])
-    width = min(0.8 / max(len(data.series), 1), WIDEST)
-    for index, (series, ink) in enumerate(zip(data.series, _inks([each.name for each in data.series]), strict=True)):
-        shift = (index - (len(data.series) - 1) / 2) * width
-        _draw_bars(axes, series, [group + shift for group in range(len(data.groups))], width, ink)
-    axes.set_xticks(list(range(len(data.groups))), list(data.groups))
-    axes.set_ylabel(data.unit)
-    axes.set_xlabel("@groups@")
-    middle, half = (len(data.groups) - 1) / 2, max(len(data.groups), 3) / 2 + 0.1
-    axes.set_xlim(middle - half, middle + half)
+    inks = _inks([series.name for series in data.series])
+    for series, (drawn, alpha) in zip(data.series, inks, strict=True):
+        found = [(group, value) for group, value in enumerate(series.values) if value is not None]
+        across, values = zip(*found, strict=True) if found else ((), ())
+        axes.plot(across, values, color=drawn, alpha=alpha, linewidth=1.8, marker="o", markersize=5, label=series.name)
+    _over_groups(axes, data)
+    axes.set_ylim(0, _highest(value for series in data.series for value in series.values) * 1.1)
+    _finish(axes)
+    return _svg(figure)
+
+
+def curves(data: Curves) -> str:
+    """One quantity over another, a line per series, its points labelled; both axes from zero."""
+    figure, axes = _canvas(2.6, [series.name for series in data.series])
+    for index, series in enumerate(data.series):
+        ink = PALETTE[index % len(PALETTE)]
+        axes.plot(series.across, series.values, color=ink, linewidth=1.8, marker="o", markersize=5, label=series.name)
+        for at, value, label in zip(series.across, series.values, series.labels, strict=True):
+            axes.annotate(label, (at, value), (0, 6), textcoords="offset points", ha="center", fontsize=8, color=INK)
+    axes.set_xlabel(data.across)
+    axes.set_ylabel(data.up)
+    axes.set_xlim(0, _highest(at for series in data.series for at in series.across) * 1.06)
+    axes.set_ylim(0, _highest(value for series in data.series for value in series.values) * 1.12)
     _finish(axes)
     return _svg(figure)
 
@@ -158,10 +223,42 @@ def _inks(names: Sequence[str]) -> list[tuple[str, float]]:
     return [(each, max(0.3, 1 - 0.45 * colours[:index].count(each))) for index, each in enumerate(colours)]
 
 
+def _draw_groups(axes: Axes, data: Bars) -> None:
+    width = min(0.8 / max(len(data.series), 1), WIDEST)
+    for index, (series, ink) in enumerate(zip(data.series, _inks([each.name for each in data.series]), strict=True)):
+        shift = (index - (len(data.series) - 1) / 2) * width
+        _draw_bars(axes, series, [group + shift for group in range(len(data.groups))], width, ink)
+    _over_groups(axes, data)
+
+
+def _over_groups(axes: Axes, data: Bars) -> None:
+    rotation = 90 if _below(data.groups) > BELOW else 0
+    axes.set_xticks(list(range(len(data.groups))), list(data.groups), rotation=rotation)
+    axes.set_ylabel(data.unit)
+    axes.set_xlabel(f"@{data.across}@")
+    middle, half = (len(data.groups) - 1) / 2, max(len(data.groups), 3) / 2 + 0.1
+    axes.set_xlim(middle - half, middle + half)
+
+
+def _below(groups: Sequence[str]) -> float:
+    """Inches below a plot: labels that would run into each other are turned."""
+    crowded = sum(0.085 * (len(each) + 2) for each in groups) > 6.3
+    return BELOW + (0.085 * max(map(len, groups)) if crowded else 0)
+
+
+def _highest(values: Iterable[float | None]) -> float:
+    return max((value for value in values if value is not None), default=0) or 1
+
+
 def _draw_bars(axes: Axes, series: Series, places: Sequence[float], width: float, ink: tuple[str, float]) -> None:
     found = [(at, value) for at, value in zip(places, series.values, strict=True) if value is not None]
     lefts, heights = [at for at, _ in found], [value for _, value in found]
     axes.bar(lefts, heights, width * 0.92, color=ink[0], alpha=ink[1], label=series.name)
+    for at, word in zip(places, series.missing, strict=False):
+        if word:
+            axes.annotate(
+                word, (at, 0), (0, 3), textcoords="offset points", ha="center", va="bottom", rotation=90, fontsize=8
+            )
     for at, low, high in zip(places, series.low, series.high, strict=False):
         if low is not None and high is not None and low < high:
             axes.plot([at, at], [low, high], color=INK, linewidth=1.2)
@@ -180,18 +277,29 @@ def _draw_window(axes: Axes, data: Trace, across: Sequence[float]) -> None:
         axes.plot(at, values, linestyle="", marker="o", markersize=5, color=PALETTE[1], label=_token("slow"))
 
 
-def _canvas(plot: float, names: Sequence[str]) -> tuple[Figure, Axes]:
-    """A figure around a plot of so many inches; margins do not depend on how wide a font draws its labels."""
+def _canvas(plot: float, names: Sequence[str], panels: int = 1, below: float | None = None) -> tuple[Figure, Axes]:
+    """A figure around plots of so many inches, one below the other, and the first of them, which has the legend.
+
+    Margins do not depend on how wide a font draws its labels.
+    """
     _settle()
     from matplotlib.figure import Figure
 
     columns = _columns(names)
     rows = -(-len(names) // columns)
-    height = plot + 0.62 + 0.14 + 0.24 * rows
+    below = BELOW if below is None else below
+    height = panels * plot + (panels - 1) * BETWEEN + below + 0.14 + 0.24 * rows
     figure = Figure(figsize=(7.2, height))
-    axes = figure.add_axes((0.105, 0.62 / height, 0.885, plot / height))
-    axes.set_gid(str(columns))
     figure.patch.set_alpha(0)
+    for panel in reversed(range(panels)):
+        bottom = below + panel * (plot + BETWEEN)
+        _plain(figure.add_axes((0.105, bottom / height, 0.885, plot / height)))
+    axes = figure.axes[0]
+    axes.set_gid(str(columns))
+    return figure, axes
+
+
+def _plain(axes: Axes) -> None:
     axes.patch.set_alpha(0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
@@ -200,7 +308,6 @@ def _canvas(plot: float, names: Sequence[str]) -> tuple[Figure, Axes]:
     axes.grid(axis="y", color=INK, alpha=0.15, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.ticklabel_format(axis="y", style="plain", useOffset=False)
-    return figure, axes
 
 
 def _settle() -> None:
@@ -225,10 +332,14 @@ def _columns(names: Sequence[str]) -> int:
     return max(1, min(len(names), 4, int(6.3 / inches)))
 
 
-def _finish(axes: Axes) -> None:
+def _labelled(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter
 
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def _finish(axes: Axes) -> None:
+    _labelled(axes)
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         axes.legend(

@@ -15,7 +15,10 @@ from ingest.site_text import file_slug, slugs
 from ingest.tables import Text
 from ingest.words import Phrase, Words, phrase
 
-TOKENS = ("groups", "devices", "speedup", "ideal", "warmup", "median", "slow", "step", "record")
+TOKENS = (
+    "groups", "devices", "speedup", "ideal", "warmup", "median", "slow", "step", "record", "nodes", "batch_size",
+    "case", "version", "vocabulary", "cards", "throughput", "latency", "memory",
+)  # fmt: skip
 DESCRIBED = 24  # values read out to those who cannot see the chart
 
 
@@ -87,11 +90,8 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
     for label in ordered(set(labels), suite.frameworks):
         by_group = {suite.row_key(row): row for row, mine in zip(rows, labels, strict=True) if mine == label}
         chosen = [by_group.get(each) for each in groups]
-        series.append(
-            charts.Series(
-                label, *(tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
-            )
-        )
+        speeds, low, high = (tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
+        series.append(charts.Series(label, speeds, low, high))
     data = charts.Bars(tuple(_group_label(each) for each in groups), tuple(series), rows[0].unit)
     values = tuple(
         phrase("chart.value_of", name=_shown(label), group=_group_label(suite.row_key(row)),

@@ -1,0 +1,116 @@
+"""What a model's page shows of figures that others published, and which reports hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ingest import report_tables
+from ingest.audit import Audited
+from ingest.published import Published, options_text
+from ingest.report_slices import select
+from ingest.reports import Report, reports
+from ingest.site_audit import TONES
+from ingest.site_model import Site, Suite
+from ingest.site_tables import precision
+from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.words import phrase
+
+#: Single repeats and what follows from them stand on the pages of their reports and in the data.
+LEFT_OUT = ("throughput_run", "throughput_mean", "throughput_median")
+
+
+def shown(site: Site) -> tuple[Report, ...]:
+    """The reports whose source has figures here."""
+    there = {row.source for row in site.published.rows}
+    return tuple(each for each in reports() if each.source in there)
+
+
+def path(report: Report) -> str:
+    """The page of a report."""
+    return f"reports/{report.id}.md"
+
+
+def rows_of(site: Site, report: Report) -> tuple[Published, ...]:
+    """The figures of a report's source."""
+    return tuple(row for row in site.published.rows if row.source == report.source)
+
+
+def reports_of(site: Site, suite: Suite) -> list[Link]:
+    """The reports that show figures of a suite's models."""
+    return [
+        Link(each.title, path(each))
+        for each in shown(site)
+        if any(row.suite == suite.id for row in _selected(site, each))
+    ]
+
+
+def _selected(site: Site, report: Report) -> list[Published]:
+    rows = rows_of(site, report)
+    return [row for block in report.blocks if block.figures for row in select(rows, block.figures.where)]
+
+
+def published_tables(site: Site, suite: Suite) -> list[tuple[Text, Table]]:
+    """What others published of a suite's models, by source: figures that several places print stand once."""
+    rows = [row for row in site.published.by_suite.get(suite.id, ()) if row.metric not in LEFT_OUT]
+    verdicts = {id(each.row): each for each in site.audited if each.run}
+    found = []
+    for name, source in site.published.sources.items():
+        if mine := [row for row in rows if row.source == name]:
+            found.append((source.title, _figures(site, mine, verdicts)))
+    return found
+
+
+def _figures(site: Site, rows: Sequence[Published], verdicts: Mapping[int, Audited]) -> Table:
+    groups: dict[tuple[object, ...], list[Published]] = {}
+    for row in rows:
+        groups.setdefault(_case(row), []).append(row)
+    named = ("model", "framework", "hardware", "devices", "batch_size", "precision", "options")
+    several = [name for name in named if len({_of(row, name) for row in rows}) > 1]
+    audited = any(id(row) in verdicts for row in rows)
+    head = [Column(phrase(f"table.{name}"), name in ("devices", "batch_size")) for name in several]
+    head += [Column(phrase("table.published"), True), Column(phrase("report.printed_at"))]
+    head += [Column(phrase("table.verdict"))] if audited else []
+    body = []
+    for group in groups.values():
+        line = [_label(group[0], name) for name in several]
+        line += [_value(group[0]), Cell(tuple(_printed_at(site, row) for row in group))]
+        line += [_verdict(group, verdicts)] if audited else []
+        body.append(tuple(line))
+    return Table(tuple(head), tuple(body))
+
+
+def _of(row: Published, name: str) -> object:
+    return options_text(row.options) if name == "options" else getattr(row, name)
+
+
+def _case(row: Published) -> tuple[object, ...]:
+    """What a figure says: rows alike in it are one figure, printed at several places."""
+    number = row.value if row.value is not None else row.state
+    size = (row.nodes, row.devices, row.batch_size)
+    return (row.model, row.framework, row.hardware, *size, row.precision, options_text(row.options), row.metric, number)
+
+
+def _label(row: Published, name: str) -> Cell:
+    if name == "devices":
+        return cell(report_tables.devices(row)) if row.devices else absent(None)
+    if name == "precision":
+        return cell(precision(row.precision)) if row.precision else absent(None)
+    text = str(_of(row, name) or "")
+    return cell(report_tables.grouped_digits(text)) if text and text != "None" else absent(None)
+
+
+def _value(row: Published) -> Cell:
+    named = (report_tables.metric_name(row.metric),) if row.metric != "throughput" else ()
+    return report_tables.state(row) or Cell((Entry(report_tables.printed(row), None, (row.unit, *named)),))
+
+
+def _printed_at(site: Site, row: Published) -> Entry:
+    place = f"{row.place}:{row.line}" if row.line else row.place
+    return Entry(place, site.published.sources[row.source].address_of(row))
+
+
+def _verdict(group: Sequence[Published], verdicts: Mapping[int, Audited]) -> Cell:
+    found = [verdicts[id(row)] for row in group if id(row) in verdicts]
+    if not found:
+        return absent(None)
+    return cell(phrase(f"verdict.{found[0].verdict}"), "audit.md", tone=TONES.get(found[0].verdict, ""))

@@ -1,0 +1,112 @@
+"""The pages of the reports of published figures, and their index."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ingest import report_charts, report_tables
+from ingest.published import Published
+from ingest.report_model import path, rows_of, shown
+from ingest.report_slices import Slice, Values, slices
+from ingest.reports import SECTIONS, Block, Report
+from ingest.site_charts import Chart
+from ingest.site_model import Site
+from ingest.site_pages import Page
+from ingest.tables import Link
+from ingest.words import phrase
+
+INDEX = "reports/index.md"
+
+
+def pages(site: Site) -> list[Page]:
+    """The index and a page per report; none where nobody's figures are known."""
+    found = shown(site)
+    return [_index(site, found), *(_report(site, each) for each in found)] if found else []
+
+
+def charts(site: Site, report: Report) -> Mapping[str, Chart]:
+    """The charts of a report by name."""
+    return {each.name: each for each in report_charts.of_report(report, rows_of(site, report))}
+
+
+def _index(site: Site, found: Sequence[Report]) -> Page:
+    return Page(
+        INDEX,
+        "reports",
+        phrase("nav.reports"),
+        phrase("describe.reports"),
+        (site.published.digest,),
+        lambda: {"sources": _sources(site, found)},
+        order=0,
+    )
+
+
+def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
+    names = dict.fromkeys(each.source for each in found)
+    return [
+        {
+            "source": site.published.sources[name],
+            "figures": sum(row.source == name for row in site.published.rows),
+            "sections": [
+                (phrase(f"report.section_{section}"), mine)
+                for section in SECTIONS
+                if (mine := [(r, path(r)) for r in found if r.source == name and r.section == section])
+            ],
+        }
+        for name in names
+    ]
+
+
+def _report(site: Site, report: Report) -> Page:
+    return Page(
+        path(report),
+        "report",
+        report.title,
+        report.description,
+        (site.published.digest, *(suite.id for suite in site.shown)),
+        functools.cache(functools.partial(_context, site, report)),
+        order=report.order,
+        group=site.published.sources[report.source].title.en,
+    )
+
+
+def _context(site: Site, report: Report) -> Mapping[str, Any]:
+    rows = rows_of(site, report)
+    cut = {block.place: slices(block, rows) for block in report.blocks if block.figures}
+    used = list({id(f.row): f.row for found in cut.values() for each in found for f in each.figures}.values())
+    common = report_tables.common(used) if used else ()
+    return {
+        "report": report,
+        "source": site.published.sources[report.source],
+        "index": INDEX,
+        "common": [report_tables.stated(*each) for each in common],
+        "models": _models(site, used),
+        "software": report_tables.software(used),
+        "log_links": report_tables.logs(used, site.published.sources),
+        "blocks": [_block(site, report, block, cut.get(block.place, []), common) for block in report.blocks],
+    }
+
+
+def _models(site: Site, rows: Sequence[Published]) -> list[Link]:
+    used = {row.suite for row in rows}
+    return [Link(each.title, f"models/{each.id}/index.md") for each in site.shown if each.id in used]
+
+
+def _block(site: Site, report: Report, block: Block, found: Sequence[Slice], common: Values) -> Mapping[str, Any]:
+    return {
+        "title": block.title,
+        "level": block.level,
+        "text": block.text,
+        "facts": report_tables.of_facts(block.facts) if block.facts else None,
+        "parts": [
+            {
+                "caption": report_tables.caption(each, common),
+                "table": report_tables.of_slice(each) if "table" in each.block.show else None,
+                "charts": report_charts.of_slice(report, block, index, each, common),
+                "printed": report_tables.printed_in((f.row for f in each.figures), site.published.sources),
+            }
+            for index, each in enumerate(found)
+        ],
+    }

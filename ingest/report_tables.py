@@ -1,0 +1,224 @@
+"""Slices of published figures as tables, and words for what figures state. Figures are shown as they were printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from ingest import numbers
+from ingest.published import Published, Source
+from ingest.report_slices import Figure, Head, Slice, Values, fact
+from ingest.reports import CASE, Facts
+from ingest.site_tables import precision
+from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.words import phrase, word_for
+
+#: Options that count something large; others, such as dates, are no quantities.
+COUNTS = ("vocab_size", "deep_vocab_size", "total_batch", "global_batch", "samples")
+
+
+def of_slice(found: Slice) -> Table:
+    """The table of a slice: a column per key of its rows, then its columns."""
+    keys = found.keys()
+    head = [Column(key_name(key), _numeric(key, found.rows)) for key in keys]
+    head += [Column(head_text(found, each), True) for each in found.columns]
+    body = []
+    for index, row in enumerate(found.rows):
+        marks = tuple(mark(found, each) for each in row.marks)
+        labels = [cell(value(found, key, each)) for key, each in row.values]
+        if marks and labels:
+            labels[0] = Cell((Entry(labels[0].entries[0].text, marks=marks),))
+        figures = [_cell(found, found.cells.get((index, column), ())) for column in range(len(found.columns))]
+        body.append((*labels, *figures))
+    return Table(tuple(head), tuple(body), notes=(*found.block.notes, *_speedup_note(found)))
+
+
+def of_facts(facts: Facts) -> Table:
+    """A table of words."""
+    columns = tuple(Column(each) for each in facts.columns)
+    return Table(columns, tuple(tuple(cell(each) for each in row) for row in facts.rows))
+
+
+def software(rows: Iterable[Published]) -> Table | None:
+    """Which sources and versions the frameworks had; None where no figure says so."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.framework_source:
+            found.setdefault(row.framework, {}).setdefault(row.framework_source)
+    body = tuple((cell(name), Cell(tuple(map(Entry, each)))) for name, each in found.items())
+    return Table((Column(phrase("table.framework")), Column(phrase("report.software"))), body) if body else None
+
+
+def caption(found: Slice, common: Values) -> tuple[Text, ...]:
+    """What all figures of a slice have in common, less what all of its page have."""
+    return tuple(
+        found.block.labels.get(each[0], {}).get(each[1]) or stated(*each) for each in found.same if each not in common
+    )
+
+
+def stated(key: str, text: str) -> Text:
+    """A fact in a caption."""
+    if key == "batch_size":
+        return phrase("report.batch_size", n=grouped_digits(text))
+    if key.startswith("options."):
+        return f"{key.removeprefix('options.')}={_grouped(key, text)}"
+    if key == "metric":
+        return metric(*text.split("|"))
+    return precision(text) if key == "precision" else text
+
+
+def common(rows: Sequence[Published]) -> Values:
+    """What all figures of a page state alike."""
+    keys = [*CASE, *(f"options.{name}" for name in sorted({name for row in rows for name in row.options}))]
+    return tuple(
+        (key, fact(rows[0], key)) for key in keys if len({fact(row, key) for row in rows}) == 1 and fact(rows[0], key)
+    )
+
+
+def printed_in(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
+    """The pages on which figures stand, with their lines where these are known."""
+    found: dict[tuple[str, str], list[Published]] = {}
+    for row in rows:
+        found.setdefault((row.source, row.place.split(" ")[0]), []).append(row)
+    return tuple(
+        Link(_lines(path, each), sources[source].address_of(min(each, key=_line)))
+        for (source, path), each in found.items()
+        if path
+    )
+
+
+def logs(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
+    """The logs that figures name, each once."""
+    found = {row.log: row for row in rows if row.log}
+    return tuple(Link(path, sources[row.source].address_of_log(row)) for path, row in sorted(found.items()))
+
+
+def key_name(key: str) -> Text:
+    """The title of a column of labels."""
+    if key.startswith("options."):
+        return word_for("option", key.removeprefix("options."))
+    return phrase(f"report.key_{key}")
+
+
+def head_text(found: Slice, head: Head) -> Text:
+    """A column's title, with its marks in brackets."""
+    text = head.text if head.text is not None else joined([value(found, *each) for each in head.values])
+    marks = joined([mark(found, each) for each in head.marks])
+    return phrase("report.head", head=text, marks=marks) if head.marks else text
+
+
+def value(found: Slice, key: str, text: str) -> Text:
+    """A value as a label."""
+    if label := found.block.labels.get(key, {}).get(text):
+        return label
+    if key == "devices":
+        return _devices(text)
+    if not text:
+        return phrase("site.unknown")
+    return stated(key, text) if key in ("metric", "precision") else _grouped(key, text)
+
+
+def mark(found: Slice, each: tuple[str, str]) -> Text:
+    """A fact as a mark beside a figure."""
+    key, text = each
+    if label := found.block.labels.get(key, {}).get(text):
+        return label
+    return f"bsz={text}" if key == "batch_size" else stated(key, text)
+
+
+def _grouped(key: str, text: str) -> str:
+    counted = key == "batch_size" or key.removeprefix("options.") in COUNTS
+    return grouped_digits(text) if counted else text
+
+
+def metric(name: str, unit: str) -> Text:
+    """A metric's name with its unit."""
+    return phrase("report.in_unit", name=metric_name(name), unit=unit) if unit else metric_name(name)
+
+
+def metric_name(name: str) -> Text:
+    """A metric's name."""
+    return word_for("published_metric", name)
+
+
+def joined(texts: Sequence[Text]) -> Text:
+    """Texts in one line."""
+    if not texts:
+        return ""
+    return texts[0] if len(texts) == 1 else phrase("report.joined", first=texts[0], rest=joined(texts[1:]))
+
+
+def printed(row: Published) -> str:
+    """A figure as it was printed, with separators between its thousands."""
+    return grouped_digits(row.printed)
+
+
+def grouped_digits(text: str) -> str:
+    """Digits in groups; what is no plain number stays as it is."""
+    found = re.fullmatch(r"([0-9]{4,})(\.[0-9]+)?", text)
+    return f"{int(found[1]):,}{found[2] or ''}" if found else text
+
+
+def state(row: Published) -> Cell | None:
+    """The cell of a figure that is none: out of memory, pending, not measured; None for a figure."""
+    if row.state == "oom":
+        return cell(phrase("table.oom"), tone="bad")
+    if row.state == "pending":
+        return cell(phrase("report.pending"))
+    return absent(None) if row.value is None else None
+
+
+def _cell(found: Slice, figures: Sequence[Figure]) -> Cell:
+    known = [each for each in figures if each.row.state != "not_measured"]
+    entries = tuple(entry for each in known for entry in _entries(found, each))
+    return Cell(entries)
+
+
+def _entries(found: Slice, figure: Figure) -> tuple[Entry, ...]:
+    marks = tuple(mark(found, each) for each in figure.marks)
+    if stated := state(figure.row):
+        return tuple(Entry(each.text, None, marks, tone=each.tone) for each in stated.entries)
+    speedup = (f"{figure.speedup}×",) if figure.speedup and figure.row.devices != 1 else ()
+    delta = (_delta(*figure.delta),) if figure.delta else ()
+    return (Entry(printed(figure.row), None, (*delta, *speedup, *marks)),)
+
+
+def _delta(difference: float, share: float) -> str:
+    """A difference in the notation of the sources: absolute, then relative with an arrow."""
+    sign, arrow = ("−", "↓") if difference < 0 else ("+", "↑")
+    return f"({sign}{numbers.exact(abs(round(difference, 6)))}, {arrow}{abs(share) * 100:.1f}%)"
+
+
+def _speedup_note(found: Slice) -> tuple[Text, ...]:
+    shown = any(each.speedup and each.row.devices != 1 for each in found.figures)
+    return (phrase(f"report.speedup_{found.block.speedup}"),) if shown else ()
+
+
+def devices(row: Published) -> Text:
+    """Devices, and on how many machines."""
+    return _devices(f"{row.nodes or ''}x{row.devices or ''}")
+
+
+def _devices(text: str) -> Text:
+    nodes, _, devices = text.partition("x")
+    if not devices:
+        return phrase("site.unknown")
+    return phrase("table.machines", devices=devices, nodes=nodes) if nodes.isdigit() and int(nodes) > 1 else devices
+
+
+def _numeric(key: str, rows: Sequence[Head]) -> bool:
+    values = [text for head in rows for name, text in head.values if name == key]
+    return key in ("devices", "nodes") or all(re.fullmatch(r"[0-9.]*", text) for text in values)
+
+
+def _line(row: Published) -> int:
+    return int(row.line) if row.line.isdecimal() else 0
+
+
+def _lines(path: str, rows: Sequence[Published]) -> Text:
+    lines = sorted({_line(row) for row in rows} - {0})
+    if not lines:
+        return path
+    if lines[0] == lines[-1]:
+        return phrase("report.line", path=path, line=lines[0])
+    return phrase("report.lines", path=path, first=lines[0], last=lines[-1])

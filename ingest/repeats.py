@@ -99,7 +99,7 @@ def _contradictions(first: Line, second: Line) -> Iterator[Contradiction]:
 
 def _placed(line: Line, name: str) -> Stated:
     stated = Stated(**line["facts"][name])
-    return Stated(stated.value, stated.source, f"{stated.where}, {line['path']}")
+    return Stated(stated.value, stated.source, f"{line['path']}: {stated.where}")
 
 
 def _add(line: Line, problem: Problem) -> None:

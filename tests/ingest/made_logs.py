@@ -135,3 +135,28 @@ def oneflow_resnet50(records: Iterable[tuple[int, float, float]], *, batch: int,
             for step, ips, at in records
         ),
     ]
+
+
+def paddle_rec(
+    epochs: Iterable[tuple[float, float]],
+    *,
+    trainers: int,
+    reader: str = "DataLoader",
+    job: str = "",
+    warnings: int = 0,
+) -> list[str]:
+    """PaddleRec: (seconds, samples per second of a node) of each epoch; `job` is the cluster's name for the run."""
+    stamp, lines = "2026-11-20 14:38:09,247 - INFO - Epoch:", [
+        "2026-11-20 14:26:20,125 - INFO - Run Worker Begin",
+        f"I1120 14:26:20.288252 17480 communicator.h:205] trainers: {trainers}",
+        *["W1120 14:26:20.439005 17480 build_strategy.cc:423] a pass is skipped."] * warnings,
+    ]  # fmt: skip
+    for epoch, (seconds, ips) in enumerate(epochs):
+        lines.append(f"{stamp} {epoch}, Running {reader} Begin.")
+        if reader == "DataLoader":
+            lines.append(
+                f"{stamp} {epoch}, Batch: 100, auc: [0.66], cost: [0.49],  avg_batch_cost: {16000 / ips:.5f} sec, "
+                f"avg_samples: 1000.00000, ips: {ips / 16:.5f} example/sec"
+            )
+        lines.append(f"{stamp} {epoch}, using time {seconds} second, ips {ips} example/sec.")
+    return [*lines, *([f"/data/1.user--{job}_conv/io.py:13: UserWarning: the states are not zero"] if job else [])]

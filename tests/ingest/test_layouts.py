@@ -19,30 +19,44 @@ from ingest.runs import runs_of
 from ingest.walk import walk
 
 HARDWARE = {"V100": "V100-SXM2-32GB", "A100": "A100-SXM4-40GB"}
+MODELS = {
+    "Bert": "BERT-base",
+    "CtrDnn": "CTR-DNN",
+    "DeepLabV3P": "DeepLabV3+",
+    "HRNetW18": "HRNet-W18",
+    "ResNet50V1.5": "ResNet-50 v1.5",
+    "Transformer": "Transformer big",
+    "WideDeep": "Wide & Deep",
+    "Word2Vec": "Word2Vec",
+}
+#: Recommendation models, which train on machines without GPUs, and the batch of a thread.
+SERVED = {"CtrDnn": 1000, "WideDeep": 1000, "Word2Vec": 100}
 
 
 def tree_paths() -> list[str]:
     found = shared("corpus/paddle-perf-tree.txt").read_text().split()
-    mine = [each for each in found if each.startswith(("ResNet50V1.5/", "Bert/"))]
-    assert len(mine) == 66
-    return mine
+    assert len(found) == 148
+    return found
 
 
 def framework_of(path: str) -> str:
     other = re.search(r"OtherReports/(\w+)/", path)
-    return (
-        {"TensorFlow": "NGC TensorFlow", "PyTorch": "NGC PyTorch", "MxNet": "NGC MXNet"}[other[1]]
-        if other
-        else "PaddlePaddle"
-    )
+    if not other:
+        return "PaddlePaddle"
+    if path.startswith(("DeepLab", "HRNet")):
+        return "PyTorch"
+    return {"TensorFlow": "NGC TensorFlow", "PyTorch": "NGC PyTorch", "MxNet": "NGC MXNet"}[other[1]]
 
 
 def precision_of(path: str) -> str:
-    """What was run, by the reports of that tree: BERT's fp16 in Paddle and TensorFlow is automatic mixed precision."""
-    word = re.search(r"_(pure_fp16|fp16|fp32|amp)(?=[_.])", path)
-    assert word
-    mixed = path.startswith("Bert/") and "PyTorch" not in path
-    return {"pure_fp16": "fp16", "fp16": "amp" if mixed else "fp16", "fp32": "fp32", "amp": "amp"}[word[1]]
+    """What was run, by the reports of that tree and the logs: fp16 is automatic mixed precision in most of them."""
+    if path.partition("/")[0] in SERVED:
+        return "fp32"
+    word = re.search(r"_(pure_fp16|fp16|fp32|amp)(?=[_.]|$)", path, re.IGNORECASE)
+    assert word, path
+    pure = "ResNet", "Bert/OtherReports/PyTorch", "pytorch_gpu32_fp16", "paddle_gpu32_fp16", "PaddleSeg_fcn_hrnetw18"
+    fp16 = "fp16" if any(each in path for each in pure) else "amp"
+    return {"pure_fp16": "fp16", "fp16": fp16, "fp32": "fp32", "amp": "amp"}[word[1].lower()]
 
 
 def devices_of(facts: dict[str, int]) -> int:
@@ -53,21 +67,35 @@ def devices_of(facts: dict[str, int]) -> int:
 def test_every_path_of_the_tree_is_read(prefix: str) -> None:
     named = layout.load("paddle-perf")
     for path in tree_paths():
-        facts = named.facts(prefix + path)
+        facts, folder = named.facts(prefix + path), path.partition("/")[0]
         assert facts is not None, path
-        assert facts["model"] == ("BERT-base" if path.startswith("Bert/") else "ResNet-50 v1.5")
+        assert facts["model"] == MODELS[folder]
         assert facts["framework"] == framework_of(path)
-        assert facts["hardware"] == HARDWARE[re.search(r"([VA]100)[-_]LOG", path)[1]]  # type: ignore[index]
-        assert facts["batch_size"] == int(re.search(r"bs(\d+)", path)[1])  # type: ignore[index]
+        gpu = re.search(r"([VA]100)[-_]LOG", path)
+        assert facts["hardware"] == ("Xeon Gold 5117" if folder in SERVED else HARDWARE[gpu[1] if gpu else "V100"])
+        batch = re.search(r"bs(\d+)", path, re.IGNORECASE)
+        assert facts.get("batch_size") == (int(batch[1]) if batch else SERVED.get(folder)), path
         assert facts["precision"] == precision_of(path), path
-        devices = re.search(r"gpu(\d+)", path) or re.search(r"N\d+C(\d+)", path)
-        assert devices
+        served = re.search(r"_(DataLoader|DataSet)_(\d+)Thread_(\d+)Node(_GEO)?$", path)
+        if served:
+            assert (facts["reader"], facts["threads"]) == (served[1], int(served[2]))
+            assert (facts["nodes"], devices_of(facts)) == (int(served[3]), int(served[3]))
+            assert facts["sync_mode"] == ("geo" if served[4] else "async")
+            continue
+        devices = re.search(r"(?:gpu|_c|-N)(\d+)(?=[_.]|$)", path) or re.search(r"N\d+C(\d+)", path)
+        assert devices, path
         assert devices_of(facts) == int(devices[1]), path
         assert facts["nodes"] == (4 if devices[1] == "32" else 1)
 
 
+def test_every_path_of_the_tree_fits_one_template() -> None:
+    named = layout.load("paddle-perf")
+    for path in tree_paths():
+        assert sum(bool(each.pattern.search(path)) for each in named.templates) == 1, path
+
+
 def test_no_template_is_idle() -> None:
-    """Of the templates for these two models each speaks for at least one path."""
+    """Each template speaks for at least one path."""
     named, idle = layout.load("paddle-perf"), set()
     paths = shared("corpus/paddle-perf-tree.txt").read_text().split()
     for template in named.templates:

@@ -1,0 +1,177 @@
+"""One run told twice: by its bytes, by its records, and under names that disagree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import paddle_rec, run_json, seg
+from made_trees import Called, write_run
+
+Ingest = Callable[..., Called]
+#: (seconds, samples per second of a node) of four epochs.
+EPOCHS = [(708.5, 15500.25), (690.25, 15940.5), (693.75, 15850.125), (701.0, 15600.75)]
+CTR, WIDE = "CtrDnn/logs/CtrDnn_{}_16Thread_{}Node", "WideDeep/logs/WideDeep_{}_16Thread_{}Node"
+SPEEDS = [20.0 + i / 8 for i in range(12)]
+
+
+def write(root: Path, name: str, lines: list[str]) -> str:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{each}\n" for each in lines))
+    return name
+
+
+def told(called: Called) -> dict[str, list[Any]]:
+    """Problems by log: the code, and what it names."""
+    found: dict[str, list[Any]] = {}
+    for line in called.lines:
+        for each in line["problems"]:
+            args, path = each["args"], line["path"].partition("/")[2]
+            if each["code"] == "contradiction":
+                found.setdefault(path, []).append((args["fact"], args["first"], args["second"]))
+            else:
+                found.setdefault(path, []).append((each["code"], args["original"].partition("/")[2]))
+    return found
+
+
+def counted(called: Called) -> list[str]:
+    return sorted(each["path"].partition("/")[2] for each in called.lines if each["published"])
+
+
+def test_the_copy_whose_name_is_right_counts(tmp_path: Path, ingest: Ingest) -> None:
+    """One log of 32 nodes under three names, of which the alphabet would choose the wrong one."""
+    lines = paddle_rec(EPOCHS, trainers=32)
+    names = [WIDE.format("DataLoader", 16), WIDE.format("DataLoader", 32), WIDE.format("DataSet", 4)]
+    for name in names:
+        write(tmp_path / "perf", name, lines)
+    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
+    assert counted(called) == [names[1]]
+    assert told(called) == {
+        names[0]: [("nodes", "32", "16"), ("duplicate", names[1])],
+        names[2]: [("reader", "DataLoader", "DataSet"), ("nodes", "32", "4"), ("duplicate", names[1])],
+    }
+    for line in called.lines:
+        assert (line["duplicate_of"] is None) == line["published"]
+    (by_nodes,) = (each for each in called.problems if "DataLoader_16Thread_16Node:" in each and "nodes" in each)
+    assert "nodes: 32 (line 2) against 16 (layout paddle-perf)" in by_nodes
+
+
+def test_a_log_that_names_its_network_belongs_to_no_other(tmp_path: Path, ingest: Ingest) -> None:
+    lines = paddle_rec(EPOCHS, trainers=8, reader="Dataset", job="CtrDnn_benchamrk_8_DataSet_async")
+    right, wrong = CTR.format("DataSet", 8), WIDE.format("DataSet", 8)
+    for name in (right, wrong):
+        write(tmp_path / "perf", name, lines)
+    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
+    assert told(called) == {wrong: [("model", "CTR-DNN", "Wide & Deep"), ("duplicate", right)]}
+    assert counted(called) == [right]
+
+
+def test_names_of_one_log_that_says_nothing_publish_neither(tmp_path: Path, ingest: Ingest) -> None:
+    one, other = CTR.format("DataLoader", 4), WIDE.format("DataLoader", 4)
+    for name in (one, other):
+        write(tmp_path / "perf", name, paddle_rec(EPOCHS, trainers=4))
+    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
+    said = ("model", "CTR-DNN", "Wide & Deep")
+    assert told(called) == {one: [said], other: [("duplicate", one), said]}
+    assert counted(called) == []
+    (first, second) = (each for each in called.problems if "Wide & Deep" in each)
+    for each in (first, second):
+        assert (
+            f"CTR-DNN (perf/{one}: layout paddle-perf) against Wide & Deep (perf/{other}: layout paddle-perf)" in each
+        )
+
+
+def test_the_same_records_in_other_bytes_are_one_run(tmp_path: Path, ingest: Ingest) -> None:
+    """The pair of PaddlePaddle/Perf: one log has warnings that the other has not, and the wrong name."""
+    right, wrong = CTR.format("DataLoader", 16), CTR.format("DataLoader", 8)
+    write(tmp_path / "perf", right, paddle_rec(EPOCHS, trainers=16, warnings=5))
+    write(tmp_path / "perf", wrong, paddle_rec(EPOCHS, trainers=16))
+    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
+    assert told(called) == {wrong: [("nodes", "16", "8"), ("same_run", right)]}
+    assert counted(called) == [right]
+    (problem,) = (each for each in called.problems if "the same run" in each)
+    assert f"perf/{wrong}: " in problem
+    assert f"perf/{right}" in problem
+
+
+@pytest.mark.parametrize(
+    ("what", "change"),
+    [
+        ("a speed", {"epochs": [*EPOCHS[:3], (701.0, 15600.875)]}),
+        ("a time", {"epochs": [*EPOCHS[:3], (701.125, 15600.75)]}),
+        ("one epoch more", {"epochs": [*EPOCHS, (700.0, 15601.5)]}),
+        ("the number of nodes", {"trainers": 8}),
+    ],
+)
+def test_what_differs_in_one_thing_is_another_run(
+    tmp_path: Path, ingest: Ingest, what: str, change: dict[str, Any]
+) -> None:
+    given: dict[str, Any] = {"epochs": EPOCHS, "trainers": 16}
+    changed = given | change
+    write(tmp_path / "perf", CTR.format("DataLoader", 16), paddle_rec(given["epochs"], trainers=16))
+    other = CTR.format("DataLoader", changed["trainers"]).replace("CtrDnn/", "second/CtrDnn/")
+    write(tmp_path / "perf", other, paddle_rec(changed["epochs"], trainers=changed["trainers"], warnings=1))
+    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
+    assert told(called) == {}, what
+    assert len(counted(called)) == 2
+
+
+@pytest.mark.parametrize(("records", "codes"), [(4, []), (12, ["same_run"])])
+def test_few_records_may_be_alike_by_chance(tmp_path: Path, ingest: Ingest, records: int, codes: list[str]) -> None:
+    for folder in ("a", "b"):
+        lines = [f"note {folder}", *seg(SPEEDS[:records])]
+        write(tmp_path / "perf", f"{folder}/DeepLabV3P/logs/paddle/Deeplabv3_FP32_BS4-N1.log", lines)
+    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
+    assert [each["code"] for line in called.lines for each in line["problems"]] == codes
+    assert len(counted(called)) == 2 - len(codes)
+
+
+def test_a_run_json_says_which_run_it_was(tmp_path: Path, ingest: Ingest) -> None:
+    for repeat in (1, 2):
+        lines = [f"note {repeat}", *seg(SPEEDS)]
+        write_run(tmp_path / "logs", f"seg/paddleseg/case/{repeat}", lines, run=run_json(repeat=repeat))
+    called = ingest(tmp_path / "logs", "--json")
+    assert called.problems == []
+    assert [each["fingerprint"] for each in called.lines] == [None, None]
+
+
+def test_a_session_of_an_appended_log_is_found(tmp_path: Path, ingest: Ingest) -> None:
+    first, second = paddle_rec(EPOCHS, trainers=4), paddle_rec([(s + 1, i + 1) for s, i in EPOCHS], trainers=4)
+    both, alone = "a/" + CTR.format("DataLoader", 4), "b/" + CTR.format("DataLoader", 4)
+    write(tmp_path / "perf", both, [*first, *second])
+    write(tmp_path / "perf", alone, second)
+    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
+    assert told(called) == {alone: [("same_run", both)]}
+    assert [(each["session"], each["published"]) for each in called.lines] == [(1, True), (2, True), (1, False)]
+
+
+def test_marks_follow_the_logs_that_there_are(tmp_path: Path, ingest: Ingest) -> None:
+    """Marks are part of the ledger's files, and taken off where the original goes, though nothing is read again."""
+    root, out = tmp_path / "perf", tmp_path / "docs"
+    one, other = CTR.format("DataLoader", 16), WIDE.format("DataLoader", 16)
+    for name in (one, other):
+        write(root, name, paddle_rec(EPOCHS, trainers=16))
+    arguments = (root, "--layout", "paddle-perf", "--out", out)
+    first, second = (ingest(*arguments, "--json") for _ in range(2))
+    assert first.lines == second.lines
+    assert counted(second) == []
+    (root / one).unlink()
+    assert ingest(*arguments).code == 0
+    (shard,) = (out / "data" / "runs").glob("*.jsonl")
+    (line,) = map(json.loads, shard.read_text().splitlines())
+    assert (line["published"], line["duplicate_of"], line["problems"]) == (True, None, [])
+
+
+def test_batch_lines_alone_give_no_figure_of_the_job(tmp_path: Path, ingest: Ingest) -> None:
+    """A log that ends within its first epoch knows the speed of a thread; the two are never mixed."""
+    lines = [each for each in paddle_rec(EPOCHS, trainers=16) if "using time" not in each]
+    write(tmp_path / "perf", CTR.format("DataLoader", 16), lines)
+    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
+    (line,) = called.lines
+    assert line["figures"]["mean"]["scope"] == "thread"
+    assert line["figures"]["mean"]["value"] == pytest.approx(sum(ips for _, ips in EPOCHS) / 4 / 16, rel=0.01)
+    assert ([each["code"] for each in line["problems"]], line["published"]) == (["thread_figure"], False)

@@ -337,13 +337,20 @@ def logs(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
+def only_row(docs: Path) -> dict[str, str]:
+    """The one figure of the audit's table."""
+    text = (docs / "data" / "audit.csv").read_text("utf-8")
+    (found,) = csv.DictReader(io.StringIO(text, newline=""))
+    return found
+
+
 def test_rules_of_the_source_are_computed_when_the_log_is_read(
     logs: Path, tmp_path: Path, ingest: Callable[..., Called]
 ) -> None:
     done = ingest(logs, "--json", "--out", tmp_path / "docs")
     assert done.code == 0, done.err
     assert done.lines[0]["audit"]["mean:skip=2"]["value"] == 16.5
-    (found,) = csv.DictReader((tmp_path / "docs" / "data" / "audit.csv").open(encoding="utf-8", newline=""))
+    found = only_row(tmp_path / "docs")
     assert (found["verdict"], found["rule"], found["difference"]) == (audit.OTHER_RULE, "mean:skip=2", "0.000000")
     assert (found["published"], found["read"], found["records"]) == ("16.50", "here", "12")
     page = (tmp_path / "docs" / "en" / "runs" / "logs.md").read_text("utf-8")
@@ -358,7 +365,7 @@ def test_a_changed_rule_is_computed_though_the_log_is_the_same(
     sources.write_text(sources.read_text("utf-8").replace("mean:skip=2", "mean:skip=3"), "utf-8")
     done = ingest(logs, "--json", "--out", tmp_path / "docs")
     assert list(done.lines[0]["audit"]) == ["mean:skip=3"]
-    (found,) = csv.DictReader((tmp_path / "docs" / "data" / "audit.csv").open(encoding="utf-8", newline=""))
+    found = only_row(tmp_path / "docs")
     assert (found["verdict"], found["rule"]) != (audit.OTHER_RULE, "mean:skip=2")
 
 
@@ -373,7 +380,7 @@ def test_a_record_stands_for_logs_that_are_elsewhere(logs: Path, tmp_path: Path,
     (logs / "logs" / "train.log").unlink()
     write_run(logs, "other", seg([3.0] * 9), run=run_json(model="FastSCNN"))
     assert ingest(logs, "--out", tmp_path / "docs").code == 0
-    (found,) = csv.DictReader((tmp_path / "docs" / "data" / "audit.csv").open(encoding="utf-8", newline=""))
+    found = only_row(tmp_path / "docs")
     assert (found["verdict"], found["read"], found["rule"]) == (audit.OTHER_RULE, "recorded", "mean:skip=2")
 
 

@@ -1,0 +1,172 @@
+"""The audit's page: from made-up runs and figures, in both languages, as HTML that links where it says."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest import audit, pages, published, words
+from ingest.published import COLUMNS, Publications
+from tests.site import fixture
+from tests.site.conftest import html
+
+LOG = "test/resnet50-pytorch-n1d1-fp32-1/train.log"
+SOURCE = """
+[[source]]
+name = "Made up"
+title = { en = "Figures made up", zh = "虚构数据" }
+address = "https://example.org/made-up"
+page = "https://example.org/made-up/{path}"
+log = "https://example.org/made-up/{path}"
+year = 2026
+words = { en = "No figure was measured.", zh = "数字均为虚构。" }
+"""
+
+
+def figure(**change: str) -> dict[str, str]:
+    return {
+        "source": "Made up", "place": "README.md table 1", "line": "7", "log": LOG, "model": "ResNet50V1.5",
+        "framework": "PyTorch", "hardware": fixture.HARDWARE, "nodes": "1", "devices": "1", "batch_size": "64",
+        "precision": "fp32", "metric": "throughput", "unit": "images/s", "value": "401.6", "state": "measured",
+    } | change  # fmt: skip
+
+
+FIGURES = (
+    figure(),
+    figure(place="other.md", value="450.25"),
+    figure(log="test/bert-pytorch-1/train.log", model="BERT-base", unit="sequences/s", value="95"),
+    figure(log="test/nowhere.log", value="12.5", devices="8"),
+    figure(log="", model="CycleGAN", value="", state="oom"),
+    figure(log="", model="CycleGAN", value="7.25"),
+)
+
+
+def publications(path: Path, rows: Any = FIGURES, source: str = SOURCE) -> Publications:
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "sources.toml").write_text(source, "utf-8")
+    with (path / "made-up.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    found = published.read([path])
+    assert found.problems == ()
+    return found
+
+
+def build(folder: Path, found: Publications, runs: Any = None, **more: Any) -> pages.Built:
+    given = fixture.runs() if runs is None else runs
+    return pages.build(given, [], folder / "docs", cache=folder / "cache.json", published=found, **more)
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("audited")
+    build(folder, publications(folder / "published"))
+    return folder
+
+
+def page(folder: Path, language: str, name: str = "audit.md") -> str:
+    return (folder / "docs" / language / name).read_text("utf-8")
+
+
+def test_verdicts_and_differences(audited: Path) -> None:
+    text = page(audited, "en")
+    line = next(each for each in text.splitlines() if "401.6" in each)
+    assert "reproduced" in line
+    assert "not supported" not in line
+    other = next(each for each in text.splitlines() if "450.25" in each)
+    assert "not supported by its log" in other
+    assert "12.5" not in text  # its log is not at hand: it counts, and stands in the data
+    assert "|[Figures made up](https://example.org/made-up)|1|0|0|2|0|2|" in text
+
+
+def test_both_languages_say_the_same(audited: Path) -> None:
+    english, chinese = page(audited, "en"), page(audited, "zh")
+    found = words.load()
+    for verdict in audit.VERDICTS:
+        assert found.text("en", f"verdict.{verdict}") in english
+        assert found.text("zh", f"verdict.{verdict}") in chinese
+    numbers = re.compile(r"\|[-+−0-9.,%]+\|")
+    assert numbers.findall(english) == numbers.findall(chinese)
+    assert english.count("](") == chinese.count("](")
+
+
+def test_a_figure_links_to_its_page_its_log_and_our_run(audited: Path) -> None:
+    text = page(audited, "en")
+    assert "[README.md table 1](https://example.org/made-up/README.md#L7)" in text
+    assert f"[{LOG}](https://example.org/made-up/{LOG})" in text
+    run = next(each for each in fixture.runs() if each["path"].endswith(LOG))
+    assert f"](runs/{run['id']}.md)" in text
+
+
+def test_pages_that_disagree_are_listed_with_both_places(audited: Path) -> None:
+    (line,) = [each for each in page(audited, "en").splitlines() if "401.6 images/s" in each]
+    assert "450.25 images/s" in line
+    assert "README.md table 1:7" in line
+    assert "other.md:7" in line
+
+
+def test_a_model_without_runs_has_a_page(audited: Path) -> None:
+    for language in words.LANGUAGES:
+        text = page(audited, language, "models/cyclegan/index.md")
+        assert "](../../audit.md)" in text
+        assert "models/cyclegan" not in text
+        assert "cyclegan/index.md" in page(audited, language, "models/index.md")
+
+
+def test_the_tables_hold_every_figure(audited: Path) -> None:
+    data = audited / "docs" / "data"
+    assert (data / "published.csv").read_text("utf-8").count("\n") == len(FIGURES) + 1
+    rows = list(csv.DictReader((data / "audit.csv").read_text("utf-8").splitlines()))
+    assert [each["published"] for each in rows] == ["401.6", "450.25", "95", "12.5"]
+    assert [each["verdict"] for each in rows] == [audit.REPRODUCED, audit.UNSUPPORTED, audit.UNSUPPORTED, audit.NO_LOG]
+
+
+def test_same_input_same_bytes(audited: Path, tmp_path: Path) -> None:
+    build(tmp_path, publications(tmp_path / "published"), list(reversed(fixture.runs())))
+    for name in ("en/audit.md", "zh/audit.md", "data/audit.csv", "data/published.csv"):
+        assert (tmp_path / "docs" / name).read_bytes() == (audited / "docs" / name).read_bytes()
+
+
+def test_a_changed_figure_makes_its_pages_again_and_no_run_page(tmp_path: Path) -> None:
+    build(tmp_path, publications(tmp_path / "published"))
+    assert build(tmp_path, publications(tmp_path / "published")).written == ()
+    changed = [figure(value="402.6"), *FIGURES[1:]]
+    written = build(tmp_path, publications(tmp_path / "published", changed)).written
+    assert {"en/audit.md", "zh/audit.md", "data/audit.csv", "data/published.csv"} <= set(written)
+    assert not [name for name in written if "/runs/" in name]
+
+
+def test_without_figures_the_page_says_so_and_tables_go(tmp_path: Path) -> None:
+    build(tmp_path, publications(tmp_path / "published"))
+    built = build(tmp_path, Publications())
+    assert {"data/audit.csv", "data/published.csv"} <= set(built.removed)
+    assert "There are no published figures" in page(tmp_path, "en")
+    (tmp_path / "cache.json").unlink()
+    build(tmp_path, publications(tmp_path / "published"))
+    (tmp_path / "cache.json").unlink()
+    assert {"data/audit.csv", "data/published.csv"} <= set(build(tmp_path, Publications()).removed)
+
+
+def test_html(tmp_path: Path) -> None:
+    """mkdocs builds it strictly, with the page in the navigation, and published text stays text."""
+    hostile = [
+        figure(place=text, log=f"test/{text}/train.log", framework=text, hardware=text)
+        for text in fixture.HOSTILE
+        if "\n" not in text
+    ]
+    runs = [*fixture.runs(), *(fixture.run(f"h-{n}", path=f"a/{row['log']}") for n, row in enumerate(hostile))]
+    build(tmp_path, publications(tmp_path / "published", [*FIGURES, *hostile]), runs)
+    site = html(tmp_path)
+    for language in ("", "zh/"):
+        text = (site / language / "audit" / "index.html").read_text("utf-8")
+        for bad in ("<script>alert", "<img src=x", "<svg onload", 'href="javascript:'):
+            assert bad not in text
+        assert not re.search(r'<\w+[^<>"]*(?:"[^"]*"[^<>"]*)*\sonclick', text)
+        assert 'href="https://example.org/made-up/README.md#L7"' in text
+    assert ">Audit<" in re.sub(r"\s+", "", (site / "index.html").read_text("utf-8"))
+    assert ">核对<" in re.sub(r"\s+", "", (site / "zh" / "index.html").read_text("utf-8"))

@@ -53,20 +53,21 @@ def claimed(text: bytes, dialect: Dialect) -> bool:
             continue
         if found := dialect.header(line):
             header, own = found, own + 1
-        elif header and len(dialect.split(line)) == len(header.names) and _is_row(line, header, dialect):
+        elif header and _is_row(dialect.split(line), header):
             own += 1
         else:
             others += 1
     return header is not None and own > 0 and own >= _MOSTLY * (own + others)
 
 
-def _is_row(line: bytes, header: Header, dialect: Dialect) -> bool:
-    """Whether at least one cell is what its column says."""
-    import numpy as np
-
-    row, nowhere = dialect.split(line), Faults()
-    found = [cells.values(name, [row[at]], [1], nowhere) for name, at in header.quantities.items()]
-    return not nowhere.all() or bool(np.isfinite(found).any())
+def _is_row(row: Sequence[bytes], header: Header) -> bool:
+    """Whether there is a cell for each column; of one column, which any text fills, the cell must be a figure."""
+    if len(row) != len(header.names) or len(row) > 1:
+        return len(row) == len(header.names)
+    nowhere = Faults()
+    for name, at in header.quantities.items():
+        cells.values(name, [row[at]], [1], nowhere)
+    return not nowhere.all()
 
 
 def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterator[Block]:

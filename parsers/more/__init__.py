@@ -3,3 +3,30 @@
 Their lines are shared by whole families of programs, so a format here says which family it reads and what its printers
 leave unsaid.
 """
+
+from parsers.contract import NUMBER, Fact
+
+
+def quoted(key: bytes, column: bytes = b"") -> bytes:
+    """A pattern up to and with a key of a flat JSON object and its number, quoted or not, which becomes a column."""
+    skipped = rb'(?:[^\r\n{}"]++|"(?!%s": ))*+"%s": ' % (key, key)
+    return skipped + rb'"?+(?P<%s>' % column + NUMBER + rb')"?+[,}]' if column else skipped
+
+
+#: What fairseq prints of its configuration in all releases. The batch size is that of a device, in tokens.
+FAIRSEQ = (
+    Fact("model", rb"^\| model (transformer\w*?_big)(?:_\w++)?,", lambda _: "Transformer big"),
+    Fact("model", rb"\barch'?[=:] ?'(transformer\w*?_big)(?:_\w++)?'", lambda _: "Transformer big"),
+    Fact(
+        "model",
+        rb"\barch'?[=:] ?'(transformer_wmt_en_de|transformer\w*?_base)(?:_\w++)?'",
+        lambda _: "Transformer base",
+    ),
+    Fact("model", rb"\barch'?[=:] ?'([\w.-]++)'"),
+    Fact("batch_size", rb"max tokens per (?:GPU|device) = (\d++) ", int),
+    Fact("devices", rb"training on (\d++) (?:GPUs|devices)", int),
+    Fact("accumulation", rb"\bupdate_freq'?[=:] ?\[(\d++)\]", int),
+    Fact("precision", rb"\bbf16'?[=:] ?(True)", words={b"True": "bf16"}),
+    Fact("precision", rb"\bfp16'?[=:] ?(True|False)", words={b"True": "fp16", b"False": "fp32"}),
+    Fact("parameters", rb"num\. (?:shared )?model params: ([\d,]++)", lambda printed: int(printed.replace(b",", b""))),
+)

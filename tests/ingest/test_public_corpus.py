@@ -35,11 +35,13 @@ ROWS = {
     "paddledet/intflow": How("more.paddle_detection", case={"devices": None}),
     "paddleocr/Saifulkamil": How("more.paddle_ocr"),
     "tf_cnn_benchmarks/lambdal": How("more.tf_cnn_benchmarks", "reported"),
+    "tf_estimator/BoyDun": How("more.tf_estimator"),
+    "fairseq/mlcommons": How("more.fairseq_old"),
 }
 #: Rows whose format is still to come.
 PENDING = (
     "dle_dllogger/", "nemo_lightning/", "mxnet/", "megatron/", "deepspeed/", "hugectr/", "hf_trainer/",
-    "nanogpt_style/", "mlperf/", "tf_estimator/", "fairseq/",
+    "nanogpt_style/", "mlperf/",
 )  # fmt: skip
 
 

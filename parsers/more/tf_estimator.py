@@ -1,0 +1,95 @@
+"""TensorFlow's Estimator and the tutorials before it: what their hooks print beside the loss.
+
+Speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials count the whole job;
+of the hook's two figures the one in brackets is that of the interval, the other a mean since the start. Without them a
+record is the seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Trap: releases from
+1.13 on print every line twice, once for each logger; the tutorial's `sec/batch` has two digits and, on several devices,
+counts one of them; many other TensorFlow programs print the lines of Estimator too, so that those claim a log only where
+nobody else does.
+"""
+
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+_NUMBER = rb"(?P<%s>" + NUMBER + rb")"
+_TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
+
+
+def _speeds(logger: bytes) -> Reading:
+    """TPUEstimator's speed, by one of the two loggers; they print no step that would merge them."""
+    return Reading(logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED, unit="samples/s", weak=True)
+
+
+def _rates(logger: bytes) -> Reading:
+    return Reading(logger + rb"global_step/sec: " + _NUMBER % b"steps_per_second" + ENDED, unit="samples/s", weak=True)
+
+
+FORMAT = Format(
+    title="TensorFlow Estimator",
+    framework="TensorFlow",
+    marker=b"sec",
+    start=rb"INFO:tensorflow:Using config: ",
+    readings=(
+        Reading(
+            rb"\b[Ss]tep:? ++(?P<step>[0-9]++), (?:[Aa]ccuracy: ++(?P<accuracy>" + NUMBER + rb")%?+, )?+loss = "
+            + _NUMBER % b"loss" + rb" \(" + _NUMBER % b"throughput" + rb" examples/sec[,;] " + NUMBER + rb" sec/batch\)",
+            unit="samples/s",
+        ),
+        Reading(
+            rb"Average examples/sec: " + NUMBER + rb" \(" + _NUMBER % b"throughput" + rb"\), step = " + _NUMBER % b"step" + rb"(?=\s)",
+            unit="samples/s",
+            repeated=True,
+        ),
+        Reading(
+            rb"Batch \[" + _NUMBER % b"step" + rb"\]: ++current exp/sec = " + _NUMBER % b"throughput" + rb", average exp/sec = ",
+            unit="samples/s",
+            repeated=True,
+        ),
+        _speeds(_TENSORFLOW),
+        _speeds(_LOGGER),
+        Reading(
+            rb"(?:INFO:tensorflow:|\] )loss = " + _NUMBER % b"loss" + rb", step = (?P<step>[0-9]++) \("
+            + _NUMBER % b"duration" + rb" sec\)",
+            unit="samples/s",
+            repeated=True,
+            weak=True,
+        ),
+        _rates(_TENSORFLOW),
+        _rates(_LOGGER),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb"\*++ Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
+             rb"INFO:tensorflow: ++Batch size = (\d++)", int),
+        Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),
+    ),
+    samples=(
+        Sample(
+            b"Global Step:    120, accuracy:  12.5%, loss = 2.25 (600.5 examples/sec, 0.21 sec/batch)",
+            step=120, accuracy=12.5, loss=2.25, throughput=600.5,
+        ),
+        Sample(
+            b"2026-11-20 13:14:40.123456: step 100, loss = 4.25 (512.5 examples/sec; 0.250 sec/batch)",
+            step=100, loss=4.25, throughput=512.5,
+        ),
+        Sample(b"INFO:tensorflow:Average examples/sec: 611.9 (600.5), step = 100\n", step=100, throughput=600.5),
+        Sample(
+            b"INFO:tensorflow:Batch [200]:  current exp/sec = 600.5, average exp/sec = 611.9\n", step=200, throughput=600.5
+        ),
+        Sample(b"INFO:tensorflow:examples/sec: 152.64\n", throughput=152.64),
+        Sample(
+            b"I1120 13:14:40.123456 140000000000000 tpu_estimator.py:2160] examples/sec: 152.64\n", throughput=152.64
+        ),
+        Sample(b"INFO:tensorflow:loss = 4.625, step = 300 (20.900 sec)\n", loss=4.625, step=300, duration=20.9),
+        Sample(b"INFO:tensorflow:global_step/sec: 4.775\n", steps_per_second=4.775),
+        Sample(
+            b"I1120 13:14:40.123456 140000000000000 basic_session_run_hooks.py:692] global_step/sec: 4.775\n",
+            steps_per_second=4.775,
+        ),
+        NearMiss(b"INFO:tensorflow:loss = 6.9, step = 0\n", "the first step has no seconds"),
+        NearMiss(
+            b"INFO:tensorflow:Saving dict for global step 300: accuracy = 0.5, global_step = 300, loss = 4.25\n", "evaluation"
+        ),
+        NearMiss(b"INFO:tensorflow:Loss for final step: 4.25.", "the end"),
+        NearMiss(b"INFO:tensorflow:global_step/sec: 4.7", "cut inside the number, perhaps"),
+        NearMiss(b"INFO:tensorflow:Batch [200]:  current exp/sec = 60", "cut inside the number, perhaps"),
+    ),
+)  # fmt: skip

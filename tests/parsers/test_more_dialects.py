@@ -1,0 +1,124 @@
+"""Dialects of the later printers that no golden log shows: their records, and the figures that follow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ingest import rules
+from parsers.read import Log, read
+
+
+def log_of(lines: Sequence[str], folder: Path, ends: str = "\n") -> Log:
+    path = folder / "train.log"
+    path.write_bytes("".join(f"{each}{ends}" for each in lines).encode())
+    return read(path)
+
+
+def claimed(log: Log) -> list[str]:
+    return [each.format.id for each in log.claims]
+
+
+def value(log: Log, rule: str, case: dict[str, int] | None = None) -> float:
+    (session,) = log.sessions
+    found = rules.figure(rule, session, case or {})
+    assert isinstance(found, rules.Figure), found
+    return found.value
+
+
+def fairseq_json(epoch: int, update: float, wps: float, updates: int, **more: str) -> str:
+    stats = {"loss": "6.5", "wps": f"{wps:g}", "ups": "1", "wpb": "1000", "num_updates": f"{updates}", **more}
+    return json.dumps({"epoch": epoch, "update": update, **stats})
+
+
+def test_fairseq_json_counts_intervals(tmp_path: Path) -> None:
+    """The same number of tokens at 1000, 2000 and 4000 tokens/s; the first is dropped."""
+    speeds = [1000.0, 2000.0, 4000.0]
+    lines = [
+        f"2026-11-20 09:00:00 | INFO | train_inner | {fairseq_json(1, 0.1 * i, speed, 100 * i)}"
+        for i, speed in enumerate(speeds, 1)
+    ]
+    log = log_of(lines, tmp_path)
+    assert claimed(log) == ["more.fairseq"]
+    assert value(log, "sustained") == pytest.approx(2 / (1 / 2000 + 1 / 4000))
+
+
+def test_old_fairseq_json_holds_running_means_of_each_epoch(tmp_path: Path) -> None:
+    """Epochs of 400 batches; the second half of each takes twice as long as the first, which a running mean hides."""
+    lines = []
+    for epoch in (1, 2, 3):
+        for done, seconds in ((200, 200.0), (400, 600.0)):
+            wps = 1000 * done / seconds
+            lines.append(fairseq_json(epoch, epoch - 1 + done / 400, wps, 400 * (epoch - 1) + done, oom="0"))
+    log = log_of(lines, tmp_path)
+    assert claimed(log) == ["more.fairseq_old"]
+    # Without the first record: 200 + 400 + 400 batches in 400 + 600 + 600 seconds.
+    assert value(log, "sustained") == pytest.approx(1000 * 1000 / 1600)
+    assert log.sessions[0].records[1]["step"].tolist() == [200, 400] * 3
+
+
+def test_old_fairseq_by_the_bar_of_tqdm(tmp_path: Path) -> None:
+    states = [
+        f"| epoch 001:  25%|##5       | {step}/400 [00:45<01:01,  4.44it/s, loss=7.125, ppl=45.25, wps={wps}, ups=4.4, "
+        f"wpb=1000, bsz=300, num_updates={step}, lr=0.0005, oom=0]"
+        for step, wps in [(100, 1000), (200, 2000), (200, 2000), (400, 1600)]
+    ]
+    log = log_of(["\r".join(states)], tmp_path)
+    assert claimed(log) == ["more.fairseq_old"]
+    # 100 batches took 100 s, 200 took 100 s, 400 took 250 s: the state that is drawn twice counts once.
+    assert value(log, "sustained") == pytest.approx(1000 * 300 / 150)
+
+
+def test_fairseq_with_epochs_alone(tmp_path: Path) -> None:
+    lines = [
+        f"2026-11-20 09:00:00 | INFO | train | epoch {i:03d} | loss 6.5 | ppl 50 | wps {speed} | ups 1.2 | wpb 25500"
+        for i, speed in enumerate((1000, 2000, 4000), 1)
+    ]
+    log = log_of(lines, tmp_path, "\r\n")
+    assert claimed(log) == ["more.fairseq"]
+    assert value(log, "mean") == 3000
+
+
+def estimator(seconds: Sequence[float]) -> list[str]:
+    """What Estimator prints every 100 steps of 1.13 and later: each line by both of its loggers."""
+    lines = ["INFO:tensorflow:Using config: {'_model_dir': 'made/up'}", "INFO:tensorflow:loss = 9.5, step = 0"]
+    for number, took in enumerate(seconds, 1):
+        for said in (
+            f"global_step/sec: {100 / took:g}",
+            f"loss = {9.5 - number}, step = {100 * number} ({took:.3f} sec)",
+        ):
+            lines += [
+                f"INFO:tensorflow:{said}",
+                f"I1120 10:00:00.000000 1400 basic_session_run_hooks.py:692] {said}",
+            ]
+    return [*lines, "INFO:tensorflow:Loss for final step: 3.5."]
+
+
+def test_lines_of_two_loggers_count_once(tmp_path: Path) -> None:
+    log = log_of(estimator([50.0, 20.0, 40.0]), tmp_path)
+    assert claimed(log) == ["more.tf_estimator"]
+    case = {"devices": 1, "batch_size": 32}
+    assert value(log, "sustained", case) == pytest.approx(32 * 200 / 60)
+    assert value(log, "mean", case) == pytest.approx(32 * 100 * (1 / 20 + 1 / 40) / 2)
+
+
+def test_step_rates_alone_need_the_batch_size(tmp_path: Path) -> None:
+    lines = [each for each in estimator([50.0, 20.0, 40.0]) if "loss" not in each]
+    log = log_of(lines, tmp_path)
+    assert value(log, "sustained", {"devices": 1, "batch_size": 32}) == pytest.approx(2 * 32 / (1 / 5 + 1 / 2.5))
+    found = rules.figure("sustained", log.sessions[0], {"devices": 1})
+    assert isinstance(found, rules.Absent)
+    assert found.code == "no_batch_size"
+
+
+def test_examples_per_second_come_before_step_rates(tmp_path: Path) -> None:
+    lines = [*estimator([50.0, 20.0]), *(f"INFO:tensorflow:examples/sec: {each}.5" for each in (100, 200, 300))]
+    assert value(log_of(lines, tmp_path), "mean") == 250.5
+
+
+def test_estimator_lines_claim_no_log_that_another_format_reads(tmp_path: Path) -> None:
+    other = "DLL 2026-11-20 04:01:45.500000 - (0, 21) imgs_per_sec : 96.969697  cross_entropy : 7.1 "
+    assert claimed(log_of([*estimator([50.0, 20.0]), other], tmp_path)) == ["ngc.tensorflow_resnet50"]

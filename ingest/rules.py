@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Column = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
 HEADLINE = "sustained"
@@ -194,22 +195,36 @@ def _inside(window: Window, given: Series) -> Rows:
     """Indices of a window's records. Raises Absent where the log ends before the window does."""
     import numpy as np
 
-    numbers = given.steps if window.by == "step" else np.arange(1.0, len(given) + 1)
-    last = np.inf if window.last is None else window.last
-    inside = (numbers >= window.first) & (numbers <= last) & (numbers % window.every == 0)
+    numbers, last = _numbers(window, given.steps), _last(window, len(given))
+    inside = (numbers >= window.first) & (numbers <= (np.inf if last is None else last))
+    inside &= numbers % window.every == 0
     # Steps restart with every epoch; DLPerf's scripts see the first epoch only.
     used = np.flatnonzero(inside & (np.cumsum(np.diff(numbers, prepend=numbers[0]) < 0) == 0))
-    if not len(used) or (window.last is not None and numbers[used].max() + window.every <= window.last):
-        raise absent("window_not_reached", first=window.first, last=window.last or len(given))
+    if not len(used) or (last is not None and numbers[used].max() + window.every <= last):
+        raise absent("window_not_reached", first=window.first, last=last or len(given))
     return used
+
+
+def _numbers(window: Window, steps: Column) -> Column:
+    """What a window counts its records by, for records of these steps."""
+    import numpy as np
+
+    if window.by == "record":
+        return np.arange(1.0, len(steps) + 1)
+    return steps - steps[0] if window.by == "since_first" else steps
+
+
+def _last(window: Window, count: int) -> int | None:
+    """Where a window ends; a negative number counts from the last of `count` records."""
+    return count + 1 + window.last if window.last is not None and window.last < 0 else window.last
 
 
 def _clock_window(window: Window, session: Session, case: Mapping[str, Any]) -> Figure:
     records = next((each for each in session.records if len(each) and "clock" in each and "step" in each), None)
     if records is None:
         raise absent("no_clock")
-    begin = _row(records, window.first, window)
-    end = len(records) - 1 if window.last is None else _row(records, window.last, window)
+    begin, last = _row(records, window.first, window), _last(window, len(records))
+    end = len(records) - 1 if last is None else _row(records, last, window)
     clock, steps = records["clock"], records["step"]
     seconds = float(clock[end] - clock[begin])
     if not seconds > 0:
@@ -224,8 +239,7 @@ def _clock_window(window: Window, session: Session, case: Mapping[str, Any]) -> 
 def _row(records: Records, number: int, window: Window) -> int:
     import numpy as np
 
-    numbers = records["step"] if window.by == "step" else np.arange(1.0, len(records) + 1)
-    found = np.flatnonzero(numbers == number)
+    found = np.flatnonzero(_numbers(window, records["step"]) == number)
     if not len(found):
-        raise absent("window_not_reached", first=window.first, last=window.last or len(records))
+        raise absent("window_not_reached", first=window.first, last=_last(window, len(records)) or len(records))
     return int(found[0])

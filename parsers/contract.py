@@ -216,7 +216,10 @@ class Fact:
 
 @dataclass(frozen=True)
 class Window:
-    """The records that a published script counts, by printed step or by their number from 1, both ends included.
+    """The records that a published script counts, both ends included.
+
+    They are counted by printed step, by their number from 1 (a `last` of -2 is the last but one), or by the steps since
+    the first printed one.
 
     Source: DLPerf's extractors; `of` is what they sum: speeds, of which the mean is taken; seconds, over which the
     samples are divided; or the wall clock from `first` to `last`. Only steps divisible by `every` count. Without `last`
@@ -227,7 +230,7 @@ class Window:
     last: int | None
     of: Quantity = "throughput"
     every: int = 1
-    by: Literal["step", "record"] = "step"
+    by: Literal["step", "record", "since_first"] = "step"
 
 
 class Sample:

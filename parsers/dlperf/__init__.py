@@ -1,5 +1,7 @@
 """Printers whose logs DLPerf collects and no other wing reads."""
 
+from collections.abc import Callable
+
 from parsers.contract import Fact
 
 #: The `key = value` lines with which OneFlow-Benchmark's trainers begin.
@@ -10,3 +12,33 @@ ONEFLOW_HEADER = (
     Fact("model", rb"^model = (\w++)"),
     Fact("precision", rb"^use_fp16 = (\w++)", words={b"True": "amp", b"False": "fp32"}),
 )
+
+
+def header_start(keys: bytes) -> bytes:
+    """The line before the first of the `key = value` lines with which a program announces itself.
+
+    Args:
+        keys: a pattern of argument names, of which one stands in that list and in no other program's.
+    """
+    line = rb"\w++ = [^\n]*+\n"
+    return rb"(?m:^)(?!\w++ = )[^\n]*+\n(?=(?:(?!%s)%s){0,200}+(?:%s) = )" % (keys, line, keys)
+
+
+def dotted_start(keys: bytes) -> bytes:
+    """Where a program announces itself by a list of its arguments in Megatron's form; other ranks may print into it.
+
+    Args:
+        keys: a pattern of argument names, of which one stands in that list and in no other program's.
+    """
+    line = rb" *+(?:%s) \.{2,}+ " % keys
+    return rb"-{8,}+ arguments -{8,}+ *+\n(?=(?:(?!%s)[^\n]*+\n){0,600}+%s)" % (line, line)
+
+
+def argument(fact: str, key: str, read: Callable[[bytes], int | str] = int) -> Fact:
+    """A fact from an argument that is printed as `key = value` or as `key ........ value`."""
+    return Fact(fact, rb"^ *%s (?:=|\.++) ([^\s,]++)" % key.encode(), read if read is not int else _whole)
+
+
+def _whole(printed: bytes) -> int:
+    """A whole number, 0 (which states nothing) where the argument is none: `None`."""
+    return int(printed) if printed.isdigit() else 0

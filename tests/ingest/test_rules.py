@@ -365,3 +365,31 @@ def test_a_series_keeps_file_order_and_lines(tmp_path: Path) -> None:
     given_series = series(session_of(["noise", *seg([1.0, 2.0]), "noise", *seg([3.0])], tmp_path), ONE)
     assert given_series.values.tolist() == [1.0, 2.0, 3.0]
     assert given_series.records.lines([0, 1, 2]) == [2, 3, 5]
+
+
+def _wdl(steps: Sequence[int], seconds: Sequence[float]) -> list[str]:
+    return [f"{step} time {1795163766.5 + at:.7f} loss 0.546875125" for step, at in zip(steps, seconds, strict=True)]
+
+
+def test_window_counted_from_the_first_printed_step(tmp_path: Path) -> None:
+    """From step 200 to 1200 the clock runs from 0 to 20 s: 1000 steps of 4 samples."""
+    lines = _wdl([200, 700, 1200, 1700], [0.0, 8.0, 20.0, 90.0])
+    found = figure(lines, tmp_path, "dlperf")
+    assert found.value == pytest.approx(4 * 1000 / 20)
+    assert (found.used, found.first_line, found.last_line) == (3, 1, 3)
+    assert missing(_wdl([200, 700, 1100], [0.0, 8.0, 20.0]), tmp_path, "dlperf").code == "window_not_reached"
+
+
+def _ctr(milliseconds: Sequence[float]) -> list[str]:
+    return [
+        f"[rank:0] iter: {100 * n}/900, loss: 0.078, latency(ms): {each} | 2026-11-20 13:19:02.848"
+        for n, each in enumerate(milliseconds, 1)
+    ]
+
+
+def test_window_without_the_first_and_the_last_record(tmp_path: Path) -> None:
+    found = figure(_ctr([50.0, 2.0, 3.0, 4.0, 50.0]), tmp_path, "dlperf")
+    assert found.value == pytest.approx(4 / 0.003)
+    assert (found.used, found.first_line, found.last_line) == (3, 2, 4)
+    absent = missing(_ctr([50.0, 50.0]), tmp_path, "dlperf")
+    assert absent.as_dict() == {"code": "window_not_reached", "args": {"first": 2, "last": 1}}

@@ -1,0 +1,103 @@
+"""DeepSpeed's throughput timer, in whatever program trains with it: a line per `steps_per_print` steps, for the whole job.
+
+Four dialects. The oldest prints only a running mean since the third step, which is undone here; it counts micro steps
+within the epoch, and from the second epoch on what the mean covers cannot be told, so those lines are not used. Since
+2022 `CurrSamplesPerSec` says how fast the last step was; from 2023 on steps are optimiser updates. The timer stops
+outside forward, backward and step. Other programs print their own figures beside it, which come first. GB are GiB;
+memory is what tensors took at most. DLPerf averaged the running mean, which smooths twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample, Window
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
+_SPEED = rb"(?P<throughput>" + NUMBER + rb")(?:(?=,)|" + ENDED + rb")"
+_MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++) ?GB)?+"
+_CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="
+_GIB = {"memory": 1024.0}
+
+
+def _first_epoch(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """Records of the first epoch, numbered by the run where steps begin anew without a word: the mean does so, too."""
+    import numpy as np
+
+    rows = np.flatnonzero(columns["epoch"] == 0)
+    kept = {name: column[rows] for name, column in columns.items()}
+    if len(rows):
+        kept["epoch"] = np.cumsum(np.diff(kept["step"], prepend=kept["step"][0]) < 0).astype(np.float64)
+    return rows, kept
+
+
+FORMAT = Format(
+    title="DeepSpeed throughput timer",
+    framework="DeepSpeed",
+    marker=b"SamplesPerSec=",
+    start=rb"\[runner\.py:[0-9]++:main\] cmd = ",
+    end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
+    readings=(
+        Reading(
+            _TIMER + rb"epoch=[0-9]++/micro_step=[0-9]++/global_step=(?P<step>[0-9]++)" + _CURRENT + _SPEED + _MEMORY,
+            unit="samples/s", span="step", counts="update", factors=_GIB, weak=True,
+        ),
+        Reading(
+            _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++)" + _CURRENT + _SPEED + _MEMORY,
+            unit="samples/s", span="step", factors=_GIB, weak=True,
+        ),
+        Reading(
+            _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++), SamplesPerSec=" + _SPEED + _MEMORY,
+            unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, settle=_first_epoch,
+        ),
+    ),
+    facts=(
+        Fact("model", rb"--model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
+        Fact("devices", rb"\bdist_world_size=([0-9]++)", int),
+        Fact("nodes", rb"\bnnodes=([0-9]++),", int),
+        Fact("batch_size", rb"\btrain_micro_batch_size_per_gpu \.*+ ([0-9]++)$", int),
+        Fact("batch_size", rb"--per_device_train_batch_size[ =]([0-9]++)", int),
+        Fact("accumulation", rb"\bgradient_accumulation_steps \.++ ([0-9]++)$", int),
+        Fact("accumulation", rb"--gradient_accumulation_steps[ =]([0-9]++)", int),
+        Fact("precision", rb"\bfp16_enabled \.++ (\w++)$", words={b"True": "fp16"}),
+        Fact("precision", rb"\bbfloat16_enabled \.++ (\w++)$", words={b"True": "bf16"}),
+        # Only FP16 scales its loss while it runs.
+        Fact("precision", rb"\[(loss_scaler)\.py:[0-9]++:update_scale\]", words={b"loss_scaler": "fp16"}),
+        Fact("zero", rb"\bzero_optimization_stage \.++ ([0-9])$"),
+        Fact("zero", rb"--zero_stage[ =]([0-9])"),
+        Fact("sequence_length", rb"--max_seq_len[ =]([0-9]++)", int),
+        Fact("framework_version", rb"DeepSpeed info: version=([\w.+]++)"),
+    ),
+    windows={"dlperf": Window(101, 200, "seconds")},
+    samples=(
+        Sample(
+            b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, SamplesPerSec=463.5644895928809\n",
+            epoch=0, step=1200, throughput=463.5644895928809,
+        ),
+        Sample(
+            b"[2026-11-20 02:06:58,985] [INFO] [timer.py:189:stop] 0/40, SamplesPerSec=83.5, MemAllocated=0.25GB, "
+            b"MaxMemAllocated=9.5GB\n",
+            step=40, throughput=83.5, memory=9728.0,
+        ),
+        Sample(
+            b"[2026-11-20 02:06:58,985] [INFO] [timer.py:193:stop] 2/40, RunningAvgSamplesPerSec=82.5, "
+            b"CurrSamplesPerSec=83.5, MemAllocated=0.25GB, MaxMemAllocated=9.5GB\n",
+            epoch=2, step=40, throughput=83.5, memory=9728.0,
+        ),
+        Sample(
+            b"[2026-11-20 01:46:59,171] [INFO] [timer.py:199:stop] epoch=1/micro_step=10/global_step=470, "
+            b"RunningAvgSamplesPerSec=173.25, CurrSamplesPerSec=171.75, MemAllocated=3.96GB, MaxMemAllocated=22.5GB\n",
+            step=470, throughput=171.75, memory=23040.0,
+        ),
+        NearMiss(b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, SamplesPerSec=463.5", "cut inside the number"),
+        NearMiss(b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, RunningAvgSamplesPerSec=463.5, Curr",
+                 "cut after the running mean"),
+        NearMiss(b"[2026-11-20 01:46:59,142] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, skipped=6, lr=[9.6e-06]",
+                 "the optimiser's line"),
+        NearMiss(b"{'train_samples_per_second': 463.5, 'train_steps_per_second': 3.6}", "the summary of another trainer"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""HugeCTR (Wide & Deep, DLRM, DCN and others): a line per `display` iterations, with the seconds that they took.
+
+Three dialects of the prefix: `[19d22h10m18s][HUGECTR][INFO]`, `[HUGECTR][02:51:59][INFO][RANK0]` and
+`[HCTR][16:16:20.027][INFO][RK0][main]`. Evaluation lies within those seconds. DLPerf left out iteration 100, divided by
+`loss_print_every_n_iter` whatever the line said, and rounded the vocabulary down to a million; here it is what the
+workspace of one device holds.
+"""
+
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.dlperf import argument, header_start
+
+_PREFIX = rb"\[INFO\](?:\[(?:RANK|RK)[0-9]++\])?+(?:\[\w++\])?+: "
+
+#: DLPerf's script prints its arguments before HugeCTR announces itself: one start, not two.
+_INIT = rb"= ?Model Init ?="
+_START = (
+    rb"(?:" + header_start(rb"wide_workspace_size_per_gpu_in_mb")
+    + rb"(?:(?:(?![^\n]*%s)[^\n]*+\n){0,600}+[^\n]*%s)?|%s)" % (_INIT, _INIT, _INIT)
+)  # fmt: skip
+
+
+def _rows(megabytes: bytes) -> int:
+    """Rows of one float that a workspace holds; 0, which states nothing, where its size is no whole number."""
+    return int(megabytes) * (1 << 20) // 4 if megabytes.isdigit() else 0
+
+
+FORMAT = Format(
+    title="HugeCTR",
+    framework="HugeCTR",
+    marker=b"[INFO]",
+    start=_START,
+    end=_PREFIX + rb"Finish [0-9]++ (?:iterations|epochs) with ",
+    readings=(
+        Reading(
+            _PREFIX + rb"Iter: (?P<step>[0-9]++) Time\((?P<steps>[0-9]++) iters\): (?P<duration>" + NUMBER + rb")s"
+            rb"(?: Loss: (?P<loss>" + NUMBER + rb")" + ENDED + rb"|(?=\s))",
+            unit="samples/s",
+        ),
+        Reading(_PREFIX + rb"Evaluation, (?:AUC|HitRate|AverageLoss): (?P<accuracy>" + NUMBER + rb")" + ENDED),
+    ),
+    facts=(
+        Fact("model", rb"^ *(wide_workspace_size_per_gpu_in_mb|deep_vocab_size) ", lambda _: "Wide & Deep"),
+        Fact("model", _PREFIX + rb"Initialize model: (\S++)"),
+        argument("nodes", "num_nodes"),
+        argument("devices_per_node", "gpu_num_per_node"),
+        argument("batch_size_of_job", "batch_size"),
+        argument("batch_size_of_job", "batchsize"),
+        Fact("batch_size_of_job", _PREFIX + rb"Training batchsize: ([0-9]++)", int),
+        argument("vocabulary", "deep_vocab_size"),
+        argument("vocabulary", "wide_workspace_size_per_gpu_in_mb", _rows),
+        argument("embedding", "deep_embedding_vec_size"),
+        argument("layers", "hidden_units_num"),
+        argument("hidden", "hidden_size"),
+        Fact("gpu", _PREFIX + rb"Device [0-9]++: ([^\n]++)$"),
+        Fact("framework_version", rb"HugeCTR Version: ([\w.+]++)"),
+    ),
+    windows={"dlperf": Window(101, None, "seconds")},
+    samples=(
+        Sample(
+            b"[HUGECTR][02:51:59][INFO][RANK0]: Iter: 100 Time(100 iters): 0.315125s Loss: 0.125125 lr:0.001000\n",
+            step=100, steps=100, duration=0.315125, loss=0.125125,
+        ),
+        Sample(b"[19d22h10m18s][HUGECTR][INFO]: Iter: 1000 Time(1000 iters): 93.957875s Loss: 0.124875\n",
+               step=1000, steps=1000, duration=93.957875, loss=0.124875),
+        Sample(b"[HCTR][16:16:20.027][INFO][RK0][main]: Iter: 200 Time(100 iters): 0.366875s Loss: 0.136125 lr:0.004\n",
+               step=200, steps=100, duration=0.366875, loss=0.136125),
+        Sample(b"[HUGECTR][07:25:22][INFO][RANK0]: Evaluation, AUC: 0.776625\n", accuracy=0.776625),
+        NearMiss(b"[HUGECTR][07:25:22][INFO][RANK0]: Eval Time for 1613 iters: 1.519875s\n", "the time of an evaluation"),
+        NearMiss(b"[HUGECTR][02:51:59][INFO][RANK0]: Iter: 100 Time(100 iters): 0.31", "cut inside the number"),
+        NearMiss(b"[HUGECTR][02:51:59][INFO][RANK0]: Finish 1200 iterations with batchsize: 16384 in 3.98s\n", "the end"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,161 @@
+"""Megatron-LM and its forks (Megatron-DeepSpeed, Megatron Core): a line per `log_interval` iterations.
+
+No throughput is printed: it is the samples of the interval over the milliseconds (in some forks, seconds) per iteration,
+a mean over the interval. Traps: the batch size may grow while it trains, so that samples are taken from `consumed
+samples` where that is printed; the loss is missing where all iterations were skipped; `1460.8/1450.4` is the interval's
+figure and the mean so far; validation lines print a loss, too; old releases print no global batch size, and then only
+the name of the log can say it. Memory is what tensors took at most, not what the allocator reserved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.dlperf import argument, dotted_start
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_HEAD = rb"iteration ++(?P<step>[0-9]++)/ *+[0-9]++ \|"
+
+
+def _ahead(label: bytes, group: bytes) -> bytes:
+    """A field that stands somewhere further on in the line; fields have no fixed order over the releases."""
+    return (
+        rb"(?=(?:(?!%s)[^|\n]{0,120}+\|){0,30}+%s(?P<%s>" % (label, label, group)
+        + NUMBER + rb")(?:/" + NUMBER + rb")?+ *+\|)"
+    )  # fmt: skip
+
+
+def _maybe(label: bytes, group: bytes) -> bytes:
+    return rb"(?:" + _ahead(label, group) + rb"|)"
+
+
+def _elapsed(unit: bytes) -> bytes:
+    return (
+        rb"(?:(?! elapsed time)[^|\n]{0,120}+\|){0,9}+"
+        rb" elapsed time per iteration \(%s\): (?P<step_seconds>" % unit + NUMBER + rb")(?:/" + NUMBER + rb")?+ \|"
+    )
+
+
+_EXTRAS = (
+    _maybe(rb" (?:throughput per GPU \(TFLOP/s/GPU\)|TFLOPs): ++", b"flops")
+    + _maybe(rb" (?:lm )?+loss:?+ ++(?=[-+.0-9nNiI])", b"loss")
+    + _maybe(rb" peak allocated memory: ++", b"memory")
+)
+
+
+def _settle(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """Samples of each record: what was consumed since the one before, where it can be told, else batch times steps."""
+    import numpy as np
+
+    gaps = np.diff(columns["step"], prepend=np.nan)
+    usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    consumed = np.diff(columns["consumed"], prepend=np.nan)
+    estimated = columns["batch"] * np.where(gaps > 0, gaps, usual)
+    kept = {name: column for name, column in columns.items() if name not in {"batch", "consumed"}}
+    kept["samples"] = np.where((gaps > 0) & (consumed > 0), consumed, estimated)
+    return np.arange(len(gaps)), kept
+
+
+def _with_batch(unit: bytes, seconds: float) -> Reading:
+    return Reading(
+        _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
+        + _ahead(rb" global batch size: ++", b"batch") + _EXTRAS,
+        unit="sequences/s", factors={"step_seconds": seconds}, settle=_settle,
+    )  # fmt: skip
+
+
+FORMAT = Format(
+    title="Megatron-LM",
+    framework="Megatron",
+    marker=b"iteration",
+    start=dotted_start(rb"(?:distributed_backend|distributed_timeout_minutes|DDP_impl)"),
+    end=rb"\[(?:after training is done|exiting program (?:after|at))",
+    readings=(
+        _with_batch(b"ms", 1e-3),
+        _with_batch(b"s", 1.0),
+        Reading(
+            _HEAD + _elapsed(b"ms") + rb"(?!(?:[^|\n]{0,120}+\|){0,30} global batch size:)" + _EXTRAS
+            + rb"(?=(?:[^|\n]{0,120}+\|){1,30}+ *+(?:\n|\Z))",
+            unit="sequences/s", factors={"step_seconds": 1e-3},
+        ),
+        Reading(
+            rb"\[Rank [0-9]++\] \(after [0-9]++ iterations\) memory \(MB\) \| allocated: \S++ \| "
+            rb"max allocated: (?P<memory>" + NUMBER + rb") \|"
+        ),
+    ),
+    facts=(
+        Fact("model", rb"building (GPT2?|T5) model \.\.\.", words={b"GPT": "GPT", b"GPT2": "GPT", b"T5": "T5"}),
+        argument("devices", "world_size"),
+        argument("batch_size_of_job", "global_batch_size"),
+        argument("micro_batch", "micro_batch_size"),
+        argument("layers", "num_layers"),
+        argument("hidden", "hidden_size"),
+        argument("heads", "num_attention_heads"),
+        argument("sequence_length", "seq_length"),
+        Fact("vocabulary", rb"> padded vocab \(size: [0-9]++\) with [0-9]++ dummy tokens \(new size: ([0-9]++)\)", int),
+        argument("vocabulary", "padded_vocab_size"),
+        argument("tensor_parallel", "tensor_model_parallel_size"),
+        argument("tensor_parallel", "model_parallel_size"),
+        argument("pipeline_parallel", "pipeline_model_parallel_size"),
+        argument("data_parallel", "data_parallel_size"),
+        Fact("precision", rb"^ *fp8 \.++ (\w++)", words={b"hybrid": "fp8", b"e4m3": "fp8"}),
+        Fact("precision", rb"^ *bf16 \.++ (\w++)", words={b"True": "bf16"}),
+        Fact("precision", rb"^ *fp16 \.++ (\w++)", words={b"True": "fp16", b"False": "fp32"}),
+        Fact("checkpointing", rb"^ *checkpoint_activations \.++ (\w++)", words={b"True": "full", b"False": "none"}),
+        # `selective` recomputes neither all nor nothing; the formula for the arithmetic knows no such case.
+        Fact("checkpointing", rb"^ *recompute_granularity \.++ (\w++)", words={b"full": "full", b"None": "none"}),
+    ),
+    windows={"dlperf": Window(301, 400, "seconds")},
+    samples=(
+        Sample(
+            b" iteration      200/    1000 | consumed samples:          800 | elapsed time per iteration (ms): 430.0 | learning rate: "
+            b"1.342E-04 | global batch size:     4 | lm loss: 7.375E+00 | loss scale: 16384.0 | grad norm: 2.918 | "
+            b"number of skipped iterations:   0 | number of nan iterations:   0 |\n",
+            step=200, consumed=800, step_seconds=0.43, batch=4, loss=7.375, flops=float("nan"), memory=float("nan"),
+        ),
+        Sample(
+            b" iteration       10/    1000 | consumed samples:           40 | elapsed time per iteration (ms): 3171.5 | learning rate: "
+            b"0.000E+00 | global batch size:     4 | loss scale: 8388608.0 | number of skipped iterations:  10 |\n",
+            step=10, consumed=40, step_seconds=3.1715, batch=4, loss=float("nan"),
+        ),
+        Sample(
+            b" [2026-08-15 17:33:14] iteration        1/   10000 | consumed samples:          512 | elapsed time per iteration (ms): "
+            b"4865.5 | throughput per GPU (TFLOP/s/GPU): 494.5 | learning rate: 1.5E-05 | global batch size:   512 | lm loss: "
+            b"1.25E+01 | loss scale: 1.0 | grad norm: 7.5 | peak reserved memory: 14196 | peak allocated memory: 13473 |\n",
+            step=1, step_seconds=4.8655, batch=512, flops=494.5, loss=12.5, memory=13473,
+        ),
+        Sample(
+            b" iteration       12/      50 | consumed samples:         1536 | elapsed time per iteration (ms): 1460.5/1450.5 | "
+            b"throughput per GPU (TFLOP/s/GPU): 494.5/490.5 | tokens per GPU (tokens/s/GPU): 11220.0/11290.0 | learning rate: "
+            b"1.0E-05 | global batch size:   128 | lm loss: 8.5E+00 | loss scale: 1.0 |\n",
+            step=12, step_seconds=1.4605, flops=494.5, batch=128, loss=8.5,
+        ),
+        Sample(
+            b" iteration       10/  200000 | consumed samples:          160 | consumed tokens:       327680 | elapsed time per iteration "
+            b"(s): 1.25 | learning rate: 1.600E-07 | global batch size:    16 | lm loss: 1.0625E+01 | number of nan iterations:   0 | "
+            b"samples per second: 12.800 | TFLOPs: 24.75 |\n",
+            step=10, consumed=160, step_seconds=1.25, batch=16, loss=10.625, flops=24.75,
+        ),
+        Sample(
+            b" iteration      100/  500000 | elapsed time per iteration (ms): 712.5 | learning rate 1.000E-05 | lm loss 8.25E+00 | "
+            b"loss scale 32768.0 |\n",
+            step=100, step_seconds=0.7125, loss=8.25,
+        ),
+        Sample(
+            b"[Rank 3] (after 20 iterations) memory (MB) | allocated: 19539.25 | max allocated: 22112.5 | reserved: 26880.0 | "
+            b"max reserved: 26880.0\n",
+            memory=22112.5,
+        ),
+        NearMiss(
+            b" iteration      200/    1000 | consumed samples:          800 | elapsed time per iteration (ms): 430.0 | learning rate: 1.342E-",
+            "cut before the batch size",
+        ),
+        NearMiss(b" iteration      200/    1000 | consumed samples:          800 | elapsed time per iteration (ms): 43", "cut inside the number"),
+        NearMiss(b" validation loss at iteration 100 | lm loss value: 6.25E+00 | lm loss PPL: 5.1801E+02 | \n", "validation"),
+        NearMiss(b"time (ms) | forward-compute: 310.52 | backward-compute: 940.31 | optimizer: 61.20\n", "timers of parts of a step"),
+    ),
+)  # fmt: skip

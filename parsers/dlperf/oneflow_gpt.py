@@ -1,0 +1,58 @@
+"""OneFlow-Benchmark, GPT (`LanguageModeling/GPT`): a row of a table per printed interval, below the arguments.
+
+The columns are steps, micro-batches and sequences so far, sequences per second of the whole job, seconds per step, loss.
+`nvidia-smi` may print `100 %, 11838 MiB` in between, the whole device, whoever uses it. DLPerf summed the records from
+300 to 400, both included, and divided by one interval too few (1 % high at interval 1); here the window is the steps
+after 300 up to 400.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.dlperf import argument, dotted_start
+
+FORMAT = Format(
+    title="OneFlow GPT",
+    framework="OneFlow",
+    marker=b"micro_batches",
+    start=dotted_start(rb"(?:num_gpus_per_node|gpu_num_per_node|loss_print_every_n_iters?)"),
+    readings=(
+        Reading(
+            rb"\| (?P<step>[0-9]++) ++\| [0-9]++ ++\| (?P<consumed>[0-9]++) ++\| (?P<throughput>[0-9]++\.[0-9]++) ++"
+            rb"\| (?P<step_seconds>[0-9]++\.[0-9]++) ++\| (?P<loss>" + NUMBER + rb") ++\|(?=\s|\Z)",
+            unit="sequences/s",
+        ),
+        Reading(rb"(?<![\w.])[0-9]{1,3} %, (?P<memory>[0-9]++) MiB(?!\w)"),
+    ),
+    facts=(
+        Fact("model", rb"\b(pretrain_gpt|GPT2?Model|gpt_loader)\b", lambda _: "GPT"),
+        argument("nodes", "num_nodes"),
+        argument("devices_per_node", "num_gpus_per_node"),
+        argument("devices_per_node", "gpu_num_per_node"),
+        argument("devices", "world_size"),
+        argument("batch_size_of_job", "global_batch_size"),
+        argument("micro_batch", "micro_batch_size"),
+        argument("layers", "num_layers"),
+        argument("hidden", "hidden_size"),
+        argument("heads", "num_attention_heads"),
+        argument("sequence_length", "seq_length"),
+        argument("vocabulary", "padded_vocab_size"),
+        argument("tensor_parallel", "tensor_model_parallel_size"),
+        argument("pipeline_parallel", "pipeline_model_parallel_size"),
+        argument("data_parallel", "data_parallel_size"),
+        Fact("precision", rb"^ *fp16 (?:=|\.++) (\w++)", words={b"True": "fp16", b"False": "fp32"}),
+        Fact("checkpointing", rb"^ *checkpoint_activations (?:=|\.++) (\w++)", words={b"True": "full", b"False": "none"}),
+    ),
+    windows={"dlperf": Window(301, 400, "seconds")},
+    samples=(
+        Sample(
+            b"| batches         | micro_batches   | samples         | throughput      | latency         | loss            |\n"
+            b"| --------------- | --------------- | --------------- | --------------- | --------------- | --------------- |\n"
+            b"| 20              | 640             | 10240           | 40.00000        | 12.80000        | 10.43750        |\n",
+            step=20, consumed=10240, throughput=40.0, step_seconds=12.8, loss=10.4375,
+        ),
+        Sample(b"micro_batches\n2026-11-20 12:10:01.250, 100 %, 11838 MiB\n", memory=11838),
+        NearMiss(b"| batches         | micro_batches   | samples         | throughput      | latency         | loss            |\n", "the head"),
+        NearMiss(b"| 20              | 640             | 10240           | 40.00000        | 12.80", "cut inside the number"),
+        NearMiss(b"|   0  Tesla V100-SXM2...  On   | 00000000:3D:00.0 Off |                    0 |\n", "a device of nvidia-smi"),
+        NearMiss(b"| N/A   41C    P0    67W / 300W |  11838MiB / 16160MiB |    100%      Default |\n", "memory of a snapshot"),
+    ),
+)  # fmt: skip

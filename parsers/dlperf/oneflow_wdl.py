@@ -1,0 +1,45 @@
+"""OneFlow-Benchmark, Wide & Deep (`wdl_train_eval.py`): a line per `loss_print_every_n_iter` iterations, with the clock.
+
+Only the clock tells the speed; it is a Unix time or, in the first releases, a date, and evaluation lies within it.
+`batch_size` counts the whole job. DLPerf took the seconds of the 1000 iterations after the first line for milliseconds
+per iteration, and 0 where the log is shorter. The memory lies in a `.mem` file beside the log.
+"""
+
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.dlperf import argument, header_start
+
+_LOSS = rb" loss (?P<loss>" + NUMBER + rb")" + ENDED
+
+FORMAT = Format(
+    title="OneFlow Wide & Deep",
+    framework="OneFlow",
+    marker=b"loss ",
+    start=header_start(rb"(?:deep_vocab_size|wide_vocab_size|deep_embedding_vec_size)"),
+    readings=(
+        Reading(rb"(?<!\S)(?P<step>[0-9]++) time (?P<unix>[0-9]{9,11}+(?:\.[0-9]++)?+)" + _LOSS, unit="samples/s"),
+        Reading(
+            rb"(?<!\S)(?P<step>[0-9]++) time (?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]++)?+)" + _LOSS,
+            unit="samples/s",
+        ),
+        Reading(rb"(?<!\S)(?P<step>[0-9]++) eval_loss " + NUMBER + rb" eval_auc (?P<accuracy>" + NUMBER + rb")" + ENDED),
+    ),
+    facts=(
+        Fact("model", rb"^ *(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),
+        argument("nodes", "num_nodes"),
+        argument("nodes", "node_num"),
+        argument("devices_per_node", "gpu_num_per_node"),
+        argument("batch_size_of_job", "batch_size"),
+        argument("vocabulary", "deep_vocab_size"),
+        argument("embedding", "deep_embedding_vec_size"),
+        argument("layers", "hidden_units_num"),
+        argument("hidden", "hidden_size"),
+    ),
+    windows={"dlperf": Window(0, 1000, "clock", by="since_first")},
+    samples=(
+        Sample(b"100 time 1795163766.5000000 loss 0.546875125\n", step=100, clock=1795163766.5, loss=0.546875125),
+        Sample(b"1000 time 2026-11-20 00:00:28.500000 loss 0.503295125\n", step=1000, clock=1795132828.5, loss=0.503295125),
+        Sample(b"1000 eval_loss 0.484675125 eval_auc 0.76162425\n", step=1000, accuracy=0.76162425),
+        NearMiss(b"100 time 1795163766.5000000 loss 0.54", "cut inside the number"),
+        NearMiss(b"iter 100 took time 12.5 loss 0.546875125\n", "a duration"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,28 @@
+"""PaddlePaddle PLSC (large-scale classification, faces): a line per ten batches; `qps` counts one node.
+
+DLPerf read it in a side branch only, multiplied by the nodes.
+"""
+
+from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
+
+FORMAT = Format(
+    title="PaddlePaddle PLSC",
+    framework="PaddlePaddle",
+    marker=b" qps:",
+    readings=(
+        Reading(
+            rb"\bPass: ?(?P<epoch>[0-9]++),? batch: ?(?P<step>[0-9]++),?"
+            rb"(?: (?!loss:|qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+(?: loss: ?(?P<loss>" + NUMBER + rb"),?)?+"
+            rb"(?: (?!qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+ qps: ?(?P<throughput>" + NUMBER + rb"),?" + ENDED,
+            unit="images/s", scope="node",
+        ),
+    ),
+    windows={"dlperf": Window(21, 120)},
+    samples=(
+        Sample(b"Pass:0 batch:10 lr:0.100000 loss:46.125 qps:1234.5 acc1:0.000000 acc5:0.000000\n",
+               epoch=0, step=10, loss=46.125, throughput=1234.5),
+        Sample(b"Pass:0 batch: 20 qps:1250.25\n", step=20, throughput=1250.25),
+        NearMiss(b"Pass:0 batch:10 lr:0.100000 loss:46.125 qps:1234.5", "cut inside the number"),
+        NearMiss(b"Pass:0 test qps:1234.5 acc1:0.5\n", "validation"),
+    ),
+)  # fmt: skip

@@ -13,7 +13,7 @@ from ingest.tables import Cell, Column, Entry, Table, Text, absent, cell
 from ingest.words import phrase, word_for
 
 #: How a verdict is coloured; the tones are those of outcomes.
-_TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
+TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
 
 
 def context(site: Site) -> Mapping[str, Any]:
@@ -70,11 +70,9 @@ def _number(count: int) -> Cell:
 
 def _figures(site: Site, found: Sequence[Audited]) -> Table:
     """One row per figure of a log; the places that print the same one share it."""
-    names = ("audit_log", "published_at", "published", "house", "house_difference", "closest", "rule", "difference")
-    numeric = {"published", "house", "house_difference", "closest", "difference"}
-    head = [Column(phrase(f"table.{name}"), name in numeric) for name in names]
-    rows = tuple(_row(site, each) for each in _merged(found))
-    return Table((*head, Column(phrase("table.verdict"))), rows)
+    names = ("audit_log", "verdict", "published", "house", "closest", "published_at")
+    head = tuple(Column(phrase(f"table.{name}"), name in {"published", "house", "closest"}) for name in names)
+    return Table(head, tuple(_row(site, each) for each in _merged(found)))
 
 
 def _merged(found: Iterable[Audited]) -> list[list[Audited]]:
@@ -93,18 +91,20 @@ def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
     finest = max((one.row.printed for one in group), key=len)
     return (
         _log(site, each),
+        _verdict(each),
+        Cell((Entry(finest), Entry(each.row.unit))),
+        _compared(site, each, each.house),
+        _compared(site, each, each.other or each.closest, named=True),
         Cell(tuple(Entry(one.row.place, _address(site, one.row)) for one in group)),
-        cell(finest, None, each.row.unit),
-        *_compared(site, each, each.house),
-        *_compared(site, each, each.other or each.closest, named=True),
-        _verdict(site, each),
     )
 
 
 def _log(site: Site, each: Audited) -> Cell:
+    """The file and its folder; the address has the whole path."""
     source = site.published.sources.get(each.row.source)
     marks = (phrase("audit.recorded"),) if each.recorded else ()
-    return cell(each.row.log, (source.address_of_log(each.row) or None) if source else None, *marks)
+    shown = "/".join(each.row.log.split("/")[-2:])
+    return cell(shown, (source.address_of_log(each.row) or None) if source else None, *marks)
 
 
 def _address(site: Site, row: Published) -> str | None:
@@ -112,15 +112,16 @@ def _address(site: Site, row: Published) -> str | None:
     return source.address_of(row) if source else None
 
 
-def _compared(site: Site, each: Audited, found: Found | None, *, named: bool = False) -> tuple[Cell, ...]:
-    """Figure with its lines, rule where it is asked for, and difference."""
+def _compared(site: Site, each: Audited, found: Found | None, *, named: bool = False) -> Cell:
+    """A figure; below it the rule where that is asked for, its difference from the published one, and its lines."""
     if not found:
-        return tuple(absent(phrase("audit.no_figure")) for _ in range(3 if named else 2))
-    unit = (phrase("table.unit_each", unit=found.unit),) if found.unit != each.row.unit else ()
-    lines = phrase("audit.lines", first=found.first_line, last=found.last_line)
-    value = cell(numbers.exact(float(f"{found.value:.7g}")), _page(site, found), *unit, lines)
-    rule = (cell(word_for("rule", found.rule)),) if named else ()
-    return (value, *rule, cell(numbers.signed_percent(found.difference, 3)))
+        return absent(phrase("audit.no_figure"))
+    unit = (found.unit,) if found.unit != each.row.unit else ()
+    value = Entry(numbers.exact(float(f"{found.value:.7g}")), _page(site, found), unit)
+    rule = (Entry(word_for("rule", found.rule)),) if named else ()
+    one = found.first_line == found.last_line
+    lines = phrase("audit.line" if one else "audit.lines", first=found.first_line, last=found.last_line)
+    return Cell((value, *rule, Entry(numbers.signed_percent(found.difference, 3), None, (lines,))))
 
 
 def _page(site: Site, found: Found) -> str | None:
@@ -129,7 +130,7 @@ def _page(site: Site, found: Found) -> str | None:
     return site.page(run) if run else None
 
 
-def _verdict(site: Site, each: Audited) -> Cell:
+def _verdict(each: Audited) -> Cell:
     marks: list[Text] = []
     if each.other:
         marks.append(phrase("audit.other_log", log=str(each.other.run["path"]).rpartition("/")[2]))
@@ -137,7 +138,7 @@ def _verdict(site: Site, each: Audited) -> Cell:
         said = {name: str(problem["args"][name]) for name in ("first", "second")}
         fact = word_for("fact", problem["args"]["fact"])
         marks.append(phrase("audit.contradiction", fact=fact, **said))
-    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=_TONES.get(each.verdict, ""))
+    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=TONES.get(each.verdict, ""))
 
 
 def _disagreements(site: Site) -> Table | None:

@@ -6,7 +6,7 @@ A printer quotes samples: when, of which device, how much of which quantity. It 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,11 +76,13 @@ class Faults:
         self._first: dict[str, Fault] = {}
 
     def add(self, code: str, line: int, printed: bytes, column: str = "") -> None:
-        """Count a fault, and remember it if it is the first of its kind."""
+        """Count a fault, and remember it if it stands before all others of its kind."""
         known = self._first.get(code)
+        if known and known.line <= line:
+            self._first[code] = replace(known, count=known.count + 1)
+            return
         shown = printed[:80].decode("utf-8", "replace").strip()
-        first = known or Fault(code, line, 0, column, shown)
-        self._first[code] = Fault(first.code, first.line, first.count + 1, first.column, first.printed)
+        self._first[code] = Fault(code, line, known.count + 1 if known else 1, column, shown)
 
     def all(self) -> tuple[Fault, ...]:
         """All of them, by line."""

@@ -1,0 +1,549 @@
+"""Telemetry of runs: whose it is, what follows from it, what is said where nobody can tell, when it is read again."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import run_json, seg
+from made_trees import Called, write_run
+
+from ingest import telemetry
+from ingest.telemetry import bare, stem
+
+Ingest = Callable[..., Called]
+START = dt.datetime(2026, 3, 1, 10, 0, 0)
+#: Keys that every run with telemetry has, whatever was sampled.
+FIGURES = {
+    "memory_peak_mib", "memory_mean_mib", "memory_total_mib", "utilisation_mean", "memory_utilisation_mean",
+    "power_mean_w", "power_peak_w", "power_limit_w", "energy_j", "temperature_peak_c", "temperature_mean_c",
+    "memory_temperature_peak_c", "sm_clock_mean_mhz", "graphics_clock_mean_mhz", "memory_clock_mean_mhz",
+}  # fmt: skip
+
+HEADER = "timestamp, index, utilization.gpu [%], memory.used [MiB], power.draw [W], temperature.gpu"
+#: (second, device, utilisation, memory, power, temperature), with figures that are worked out by hand below.
+ROWS = [
+    (0, 0, 80, 1000, 100.0, 50), (0, 1, 60, 2000, 200.0, 40),
+    (2, 0, 90, 1200, 300.0, 55), (2, 1, 70, 2400, 200.0, 45),
+    (4, 0, 100, 1100, 200.0, 60), (4, 1, 50, 2200, 100.0, 41),
+]  # fmt: skip
+#: Device 0: mean memory 1100, use 90, power 200, energy 2*200 + 2*250 J; device 1: 2200, 60, 500/3, 2*200 + 2*150 J.
+EXPECTED = {
+    "memory_peak_mib": 2400, "memory_mean_mib": 1650, "utilisation_mean": 75, "power_mean_w": (200 + 500 / 3) / 2,
+    "power_peak_w": 300, "energy_j": 900 + 700, "temperature_peak_c": 60, "temperature_mean_c": (55 + 42) / 2,
+}  # fmt: skip
+
+
+def csv(rows: Iterable[Sequence[Any]] = ROWS, *, start: dt.datetime = START) -> str:
+    lines = [
+        f"{start + dt.timedelta(seconds=s):%Y/%m/%d %H:%M:%S}.000, {device}, {use} %, {mib} MiB, {watts:.2f} W, {heat}"
+        for s, device, use, mib, watts, heat in rows
+    ]
+    return "\n".join([HEADER, *lines, ""])
+
+
+def steady(seconds: int, *, start: dt.datetime = START, memory: int = 5000) -> str:
+    return csv([(s, 0, 90, memory + s, 100.0, 50) for s in range(seconds)], start=start)
+
+
+def log_of(folder: Path, name: str = "train.log", *, devices: int = 2, run: bool = True, **more: Any) -> Path:
+    """A PaddleSeg log, whose lines no reading takes a clock from, and a run.json for it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text("\n".join([*seg([8.0] * 6), f"log {folder.name}/{name}", ""]))
+    if run:
+        (folder / "run.json").write_text(json.dumps(run_json(devices=devices, **more)))
+    return path
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "logs"
+
+
+def test_figures_worked_out_by_hand(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1")
+    log.with_name("telemetry.csv").write_text(csv())
+    called = ingest(root, "--json", "--out", root.parent / "docs")
+    (line,) = called.lines
+    found = line["telemetry"]
+    assert (called.code, called.problems) == (0, [])
+    assert {key: found[key] for key in EXPECTED} == pytest.approx(EXPECTED)
+    assert {key for key in FIGURES if found[key] is not None} == set(EXPECTED)
+    assert (found["samples"], found["devices"], found["devices_of_job"], found["seconds"]) == (6, 2, 2, 4)
+    assert (found["first"], found["last"]) == ("2026-03-01T10:00:00.000", "2026-03-01T10:00:04.000")
+    assert found["files"][0]["path"] == "logs/a/b/c/1/telemetry.csv"
+    assert found["scope"] == {
+        "memory_peak_mib": "peak_of_devices", "memory_mean_mib": "mean_of_devices",
+        "utilisation_mean": "mean_of_devices", "power_mean_w": "mean_of_devices", "power_peak_w": "peak_of_devices",
+        "energy_j": "sum_of_devices", "temperature_peak_c": "peak_of_devices", "temperature_mean_c": "mean_of_devices",
+    }  # fmt: skip
+    assert [each["memory_peak_mib"] for each in found["per_device"]] == [1200, 2400]
+    assert line["metrics"]["memory"] == {"unit": "MiB", "value": 2400.0, "source": "telemetry"}
+
+
+def test_the_page_shows_it_in_both_languages(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1")
+    log.with_name("telemetry.csv").write_text(csv())
+    out = root.parent / "docs"
+    ingest(root, "--out", out)
+    for language, peak in (("en", "Peak memory (MiB)"), ("zh", "显存峰值（MiB）")):
+        (page,) = [each.read_text("utf-8") for each in (out / language / "runs").glob("a-b-c-1*.md")]
+        assert f"|{peak}|2,400|" in page
+        assert "logs/a/b/c/1/telemetry.csv" in page
+
+
+def test_a_run_without_any(root: Path, ingest: Ingest) -> None:
+    log_of(root / "a/b/c/1")
+    (line,) = ingest(root, "--json").lines
+    assert line["telemetry"] is None
+    assert "memory" not in line["metrics"]
+
+
+@pytest.mark.parametrize("name", ["telemetry.csv", "gpu.csv", "nvidia-smi.log", "smi.txt", "monitor", "x.dat"])
+def test_it_is_told_by_its_content_whatever_its_name(name: str, root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1")
+    log.with_name(name).write_text(csv())
+    called = ingest(root, "--json")
+    (line,) = called.lines
+    assert called.problems == []
+    assert line["telemetry"]["memory_peak_mib"] == 2400
+
+
+@pytest.mark.parametrize("name", ["gpu.csv", "notes.csv"])
+def test_other_tables_are_passed_over(name: str, root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1")
+    log.with_name(name).write_text("epoch,loss\n1,2.5\n")
+    called = ingest(root, "--json")
+    assert (called.code, called.lines[0]["telemetry"]) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"epoch,loss\n1,2.5\n", "is named like telemetry and is none that is understood"),
+        (b"\0\1\2" * 500, "is named like telemetry and is none that is understood"),
+        (b"", "is telemetry without a single sample"),
+        (HEADER.encode() + b"\n", "is telemetry without a single sample"),
+    ],
+)
+def test_our_own_name_with_another_content_is_said(content: bytes, said: str, root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1")
+    log.with_name("telemetry.csv").write_bytes(content)
+    called = ingest(root, "--json")
+    assert called.code == 1
+    (problem,) = called.problems
+    assert problem.startswith(f"logs/a/b/c/1/telemetry.csv: {said}")
+    assert called.lines[0]["telemetry"] is None
+    assert called.lines[0]["published"]
+
+
+def test_a_pipe_is_not_opened(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1")
+    os.mkfifo(log.with_name("telemetry.csv"))
+    os.mkfifo(log.with_name("other.csv"))
+    (problem,) = ingest(root, "--json").problems
+    assert "telemetry.csv: is neither a file nor a folder" in problem
+
+
+def test_faults_are_said_with_their_line(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1")
+    rows = csv().replace("2400 MiB", "-2400 MiB").replace("300.00 W", "nan")
+    log.with_name("gpu.csv").write_text(rows)
+    called = ingest(root, "--json")
+    (problem,) = called.problems
+    assert problem.startswith("logs/a/b/c/1/gpu.csv:4: has 2 values that are no figures of their column")
+    found = called.lines[0]["telemetry"]
+    assert (found["memory_peak_mib"], found["power_peak_w"]) == (2200, 200)
+
+
+def test_telemetry_without_a_log(root: Path, ingest: Ingest) -> None:
+    log_of(root / "a/b/c/1")
+    (root / "a/b/c/2").mkdir()
+    (root / "a/b/c/2/telemetry.csv").write_text(csv())
+    called = ingest(root, "--json")
+    assert [each.partition(", ")[0] for each in called.problems] == ["logs/a/b/c/2/telemetry.csv: is telemetry"]
+    assert called.lines[0]["telemetry"] is None
+
+
+def test_only_telemetry_makes_no_run(root: Path, ingest: Ingest) -> None:
+    root.mkdir()
+    (root / "gpu.log").write_text(csv())
+    called = ingest(root, "--json", "--out", root.parent / "docs")
+    assert (called.code, called.lines) == (1, [])
+    assert called.problems[0].startswith("logs/gpu.log: is telemetry, and no log lies in its folder")
+
+
+@pytest.mark.parametrize(
+    ("name", "stems"),
+    [
+        ("case.log", ("case", "case")),
+        ("case.mem", ("case", "case")),
+        ("case.log.gz", ("case", "case")),
+        ("case_gpu.csv", ("case_gpu", "case")),
+        ("case.telemetry.csv", ("case.telemetry", "case")),
+        ("gpu_case.csv", ("gpu_case", "case")),
+        ("case.log.nvidia-smi.csv", ("case.log.nvidia-smi", "case")),
+        ("nvidia-smi.log", ("nvidia-smi", "")),
+        ("telemetry.csv", ("telemetry", "")),
+        ("megpu_1.csv", ("megpu_1", "megpu_1")),
+        ("resnet50_b32_fp16_1.csv", ("resnet50_b32_fp16_1", "resnet50_b32_fp16_1")),
+    ],
+)
+def test_stems(name: str, stems: tuple[str, str]) -> None:
+    assert (stem(name), bare(name)) == stems
+
+
+def test_several_logs_by_stem(root: Path, ingest: Ingest) -> None:
+    for at, name in enumerate(("one", "two"), 1):
+        log_of(root / "f", f"{name}.log", run=False)
+        (root / "f" / f"{name}_gpu.csv").write_text(steady(4, memory=1000 * at))
+    lines = ingest(root, "--json").lines
+    assert [each["telemetry"]["memory_peak_mib"] for each in lines] == [1003, 2003]
+
+
+def test_mem_belongs_to_the_log_of_its_name(root: Path, ingest: Ingest) -> None:
+    for name in ("n1g1", "n1g8"):
+        log_of(root / "log", f"{name}.log", run=False)
+    (root / "log/n1g8.mem").write_text(f"max device0 memory usage is: {(8063 << 20) + 1048575}\n")
+    called = ingest(root, "--json")
+    first, second = called.lines
+    assert first["telemetry"] is None
+    found = second["telemetry"]
+    assert (found["memory_peak_mib"], found["memory_mean_mib"], found["samples"]) == (8063, None, None)
+    assert (found["devices"], found["seconds"], found["energy_j"]) == (1, None, None)
+    assert found["scope"] == {"memory_peak_mib": "peak_of_devices"}
+    assert not [each for each in called.problems if ".mem" in each]
+
+
+def test_mem_of_another_name_belongs_to_none(root: Path, ingest: Ingest) -> None:
+    log_of(root / "log", "n1g1.log", run=False)
+    (root / "log/n1g8.mem").write_text("max device0 memory usage is: 8455716864\n")
+    called = ingest(root, "--json")
+    assert called.lines[0]["telemetry"] is None
+    assert [each for each in called.problems if "n1g8.mem: holds a maximum only" in each]
+
+
+def test_mem_that_is_not_understood(root: Path, ingest: Ingest) -> None:
+    log_of(root / "log", "n1g8.log", run=False)
+    (root / "log/n1g8.mem").write_text("NVML not found\n")
+    assert [each for each in ingest(root, "--json").problems if "n1g8.mem: is named like telemetry" in each]
+
+
+def test_several_logs_without_clocks_cannot_be_told_apart(root: Path, ingest: Ingest) -> None:
+    for name in ("one", "two"):
+        log_of(root / "f", f"{name}.log", run=False)
+    (root / "f/gpu.csv").write_text(csv())
+    called = ingest(root, "--json")
+    assert [each["telemetry"] for each in called.lines] == [None, None]
+    (problem,) = [each for each in called.problems if "gpu.csv" in each]
+    assert problem.startswith("logs/f/gpu.csv: lies beside 2 runs, and without a date and time in it")
+
+
+class TestClocks:
+    """Which of several runs samples belong to, by clocks; in lines as the ledger has them."""
+
+    @staticmethod
+    def line(first: float | None, last: float | None = None, *, path: str = "a.log", **more: Any) -> dict[str, Any]:
+        clock = None if first is None else [iso(first), iso(last if last is not None else first)]
+        return {
+            "path": path, "sha256": path, "session": 1, "format": "x", "observations": 5, "clock": clock,
+            "problems": [], "telemetry": None, "metrics": {}, "case": {"devices": 1, "nodes": 1},
+        } | more  # fmt: skip
+
+    @staticmethod
+    def attach(folder: Path, samples: str, lines: list[dict[str, Any]], name: str = "gpu.csv") -> None:
+        from ingest.walk import Input
+
+        path = folder / name
+        path.write_text(samples)
+        logs: dict[str, list[dict[str, Any]]] = {}
+        for each in lines:
+            logs.setdefault(each["path"], []).append(each)
+        telemetry.attach(
+            [(Input(folder / log, log), own) for log, own in logs.items()],
+            [telemetry.File(Input(path, name), "nvidia_smi_csv")],
+            {name: "0"},
+        )
+
+    @staticmethod
+    def codes(lines: list[dict[str, Any]]) -> list[list[str]]:
+        return [[each["code"] for each in line["problems"]] for line in lines]
+
+    def test_runs_one_after_the_other_share_a_file(self, tmp_path: Path) -> None:
+        lines = [self.line(5, 9), self.line(20, 30, path="b.log")]
+        self.attach(tmp_path, steady(60), lines)
+        peaks = [each["telemetry"]["memory_peak_mib"] for each in lines]
+        assert (peaks, self.codes(lines)) == ([5009, 5030], [[], []])
+        assert [each["telemetry"]["samples"] for each in lines] == [5, 11]
+        assert [each["telemetry"]["part"] for each in lines] == ["window", "window"]
+
+    def test_sessions_of_one_log_share_a_file(self, tmp_path: Path) -> None:
+        lines = [self.line(5, 9), self.line(None, observations=0, session=2), self.line(20, 30, session=3)]
+        self.attach(tmp_path, steady(60), lines)
+        assert [(each["telemetry"] or {}).get("memory_peak_mib") for each in lines] == [5009, None, 5030]
+
+    def test_runs_at_the_same_time(self, tmp_path: Path) -> None:
+        lines = [self.line(5, 25), self.line(20, 30, path="b.log")]
+        self.attach(tmp_path, steady(60), lines)
+        assert self.codes(lines) == [["telemetry_concurrent"]] * 2
+        assert [each["telemetry"] for each in lines] == [None, None]
+
+    def test_a_file_of_one_run_among_others(self, tmp_path: Path) -> None:
+        lines = [self.line(5, 9), self.line(2000, 3000, path="b.log")]
+        self.attach(tmp_path, steady(60), lines)
+        assert [bool(each["telemetry"]) for each in lines] == [True, False]
+        assert self.codes(lines) == [[], []]
+
+    @pytest.mark.parametrize(
+        "windows", [[(5, 9), (50, 90)], [(5, 9), (20, 30), (2000, 3000)], [(2000, 3000), (4000, 5000)]]
+    )
+    def test_clocks_that_do_not_agree(self, windows: list[tuple[float, float]], tmp_path: Path) -> None:
+        """As where the log's machine shows universal time and nvidia-smi local time."""
+        lines = [self.line(*each, path=f"{at}.log") for at, each in enumerate(windows)]
+        self.attach(tmp_path, steady(60), lines)
+        assert self.codes(lines) == [["telemetry_apart"]] * len(lines)
+
+    def test_one_of_them_without_a_clock(self, tmp_path: Path) -> None:
+        lines = [self.line(5, 9), self.line(None, path="b.log")]
+        self.attach(tmp_path, steady(60), lines)
+        assert self.codes(lines) == [["telemetry_no_clock"]] * 2
+
+    def test_a_copy_of_a_log_claims_nothing(self, tmp_path: Path) -> None:
+        lines = [self.line(5, 9), self.line(5, 9, path="b.log", sha256="a.log")]
+        self.attach(tmp_path, steady(60), lines)
+        assert [bool(each["telemetry"]) for each in lines] == [True, False]
+
+    def test_what_is_no_log_claims_nothing(self, tmp_path: Path) -> None:
+        lines = [self.line(5, 9), self.line(None, path="notes.txt", format=None)]
+        self.attach(tmp_path, steady(60), lines)
+        assert [bool(each["telemetry"]) for each in lines] == [True, False]
+
+    def test_the_window_of_the_only_run(self, tmp_path: Path) -> None:
+        lines = [self.line(10, 19)]
+        self.attach(tmp_path, steady(60), lines)
+        found = lines[0]["telemetry"]
+        assert (found["part"], found["memory_peak_mib"], found["energy_j"]) == ("file", 5059, 5900)
+        window = found["window"]
+        assert (window["memory_peak_mib"], window["samples"], window["energy_j"]) == (5019, 10, 900)
+        assert (window["first"], window["last"]) == ("2026-03-01T10:00:10.000", "2026-03-01T10:00:19.000")
+
+    def test_no_window_where_the_clocks_do_not_meet(self, tmp_path: Path) -> None:
+        lines = [self.line(3600 + 10, 3600 + 19)]
+        self.attach(tmp_path, steady(60), lines)
+        found = lines[0]["telemetry"]
+        assert (found["memory_peak_mib"], found["window"]) == (5059, None)
+
+
+def iso(seconds: float) -> str:
+    return (START + dt.timedelta(seconds=seconds)).isoformat(timespec="milliseconds")
+
+
+def test_clocks_of_a_log_reach_its_line(root: Path, ingest: Ingest) -> None:
+    """End to end with a printer whose records have clocks."""
+    golden = Path(__file__).resolve().parents[1] / "golden/ngc.pytorch_bert/made-up.log"
+    folder = root / "bert/x/y/1"
+    folder.mkdir(parents=True)
+    (folder / "train.log").write_bytes(golden.read_bytes())
+    stamps = [
+        dt.datetime.fromisoformat(each.decode()) for each in re.findall(rb"DLL (20\S+ \S+) - ", golden.read_bytes())
+    ]
+    start = min(stamps).replace(microsecond=0) - dt.timedelta(seconds=30)
+    (folder / "gpu.csv").write_text(steady(120, start=start))
+    (line, *_) = ingest(root, "--json").lines
+    first, last = (dt.datetime.fromisoformat(each) for each in line["clock"])
+    assert min(stamps) <= first < last <= max(stamps)
+    window = line["telemetry"]["window"]
+    assert first <= dt.datetime.fromisoformat(window["first"])
+    assert dt.datetime.fromisoformat(window["last"]) <= last
+    assert window["samples"] == int((last - start).total_seconds()) - math.ceil((first - start).total_seconds()) + 1
+    assert window["memory_peak_mib"] == 5000 + int((last - start).total_seconds())
+
+
+def test_more_devices_than_the_run_used(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=1)
+    log.with_name("telemetry.csv").write_text(csv())
+    called = ingest(root, "--json")
+    found = called.lines[0]["telemetry"]
+    assert {found[each] for each in FIGURES} == {None}
+    assert [each["memory_peak_mib"] for each in found["per_device"]] == [1200, 2400]
+    (problem,) = called.problems
+    assert "samples 2 devices of a machine on which the run used 1" in problem
+    assert "memory" not in called.lines[0]["metrics"]
+
+
+@pytest.mark.parametrize(("visible", "peak"), [("1", 2400), ("0", 1200)])
+def test_the_devices_that_the_run_was_given(visible: str, peak: int, root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=1, environment_variables={"CUDA_VISIBLE_DEVICES": visible})
+    log.with_name("telemetry.csv").write_text(csv())
+    called = ingest(root, "--json")
+    found = called.lines[0]["telemetry"]
+    assert (found["memory_peak_mib"], found["devices"], called.problems) == (peak, 1, [])
+    assert found["energy_j"] == {"0": 900, "1": 700}[visible]
+
+
+def test_one_machine_of_several(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=4, nodes=2)
+    log.with_name("telemetry.csv").write_text(csv())
+    found = ingest(root, "--json").lines[0]["telemetry"]
+    assert (found["devices"], found["devices_of_job"], found["memory_peak_mib"]) == (2, 4, 2400)
+    assert (found["energy_j"], found["absent"]) == (None, {"energy_j": "devices"})
+
+
+def test_one_file_per_machine(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=4, nodes=2)
+    log.with_name("gpu.node0.csv").write_text(csv())
+    log.with_name("gpu.node1.csv").write_text(csv([(s, d, u, m + 1, w, t) for s, d, u, m, w, t in ROWS]))
+    called = ingest(root, "--json")
+    found = called.lines[0]["telemetry"]
+    assert called.problems == []
+    assert (found["devices"], found["samples"], found["memory_peak_mib"]) == (4, 12, 2401)
+    assert (found["energy_j"], found["memory_mean_mib"]) == (2 * 1600, 1650.5)
+
+
+def test_parts_of_one_recording(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=2)
+    log.with_name("gpu1.csv").write_text(csv())
+    log.with_name("gpu2.csv").write_text(csv(start=START + dt.timedelta(seconds=6)))
+    found = ingest(root, "--json").lines[0]["telemetry"]
+    assert (found["devices"], found["samples"], found["seconds"]) == (2, 12, 10)
+    assert found["energy_j"] == 1600 * 2 + 2 * (200 + 100) / 2 + 2 * (100 + 200) / 2
+
+
+def test_several_files_of_which_nobody_knows_how_they_belong_together(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=2)
+    dmon = "# gpu   pwr    sm\n# Idx     W     %\n    0   100    90\n    1   120    80\n"
+    for name in ("dmon1.txt", "dmon2.txt"):
+        log.with_name(name).write_text(dmon)
+    called = ingest(root, "--json")
+    assert {called.lines[0]["telemetry"][each] for each in FIGURES} == {None}
+    (problem,) = called.problems
+    assert problem.startswith("logs/a/b/c/1/dmon2.txt: samples devices of the same names as logs/a/b/c/1/dmon1.txt")
+
+
+def test_two_printers_beside_one_run(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=2)
+    log.with_name("gpu.csv").write_text(csv())
+    log.with_name("dmon.txt").write_text("# gpu   pwr  pclk\n# Idx     W   MHz\n    0   999  1380\n    1   999  1400\n")
+    found = ingest(root, "--json").lines[0]["telemetry"]
+    assert (found["power_peak_w"], found["sm_clock_mean_mhz"]) == (300, 1390)
+    assert (found["printers"]["power_peak_w"], found["printers"]["sm_clock_mean_mhz"]) == (
+        "nvidia_smi_csv", "nvidia_smi_dmon",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([(s, 0, 1, 1, 100.0, 1) for s in (*range(10), *range(500, 510))], "pauses"),
+        ([(s, 0, 1, 1, 100.0, 1) for s in (0, 1, 2, 1, 2)], "clock_set_back"),
+        ([(0, 0, 1, 1, 100.0, 1)], "no_clock"),
+    ],
+)
+def test_no_energy_where_the_clock_does_not_bear_it(
+    rows: list[Sequence[Any]], why: str, root: Path, ingest: Ingest
+) -> None:
+    log = log_of(root / "a/b/c/1", devices=1)
+    log.with_name("gpu.csv").write_text(csv(rows))
+    called = ingest(root, "--json", "--out", root.parent / "docs")
+    found = called.lines[0]["telemetry"]
+    assert (found["energy_j"], found["absent"], found["power_mean_w"]) == (None, {"energy_j": why}, 100)
+    (page,) = (root.parent / "docs/en/runs").glob("a-b-c-1*.md")
+    assert "No energy is given" in page.read_text("utf-8")
+
+
+def test_devices_that_are_not_named(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=2)
+    log.with_name("gpu.log").write_text("90 %, 12001 MiB\n70 %, 12003 MiB\n")
+    called = ingest(root, "--json", "--out", root.parent / "docs")
+    found = called.lines[0]["telemetry"]
+    assert (found["devices"], found["memory_peak_mib"], found["utilisation_mean"]) == (None, 12003, 80)
+    assert set(found["scope"].values()) == {"peak_of_samples", "mean_of_samples"}
+    assert (found["first"], found["seconds"], found["energy_j"], found["absent"]) == (None, None, None, {})
+
+
+def test_a_device_that_was_sampled_more_often_counts_no_more(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=2)
+    log.with_name("gpu.csv").write_text(csv([*ROWS, *[(s, 1, 60, 2200, 100.0, 42) for s in range(5, 50)]]))
+    found = ingest(root, "--json").lines[0]["telemetry"]
+    assert found["utilisation_mean"] == pytest.approx((90 + 60) / 2)
+
+
+def test_it_is_read_again_when_it_changes_and_only_then(
+    root: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    read: list[str] = []
+    for name, seen in (("claimant", looked), ("read", read)):
+        real = getattr(telemetry, name)
+
+        def noted(path: Path, *more: Any, real: Any = real, seen: list[str] = seen) -> Any:
+            seen.append(path.name)
+            return real(path, *more)
+
+        monkeypatch.setattr(telemetry, name, noted)
+    out = root.parent / "docs"
+    for repeat in ("1", "2"):
+        log_of(root / "a/b/c" / repeat, repeat=int(repeat))
+    samples = root / "a/b/c/1/telemetry.csv"
+    samples.write_text(csv())
+    shard = out / "data/runs/a-b-c.jsonl"
+
+    def peaks() -> list[float | None]:
+        lines = [json.loads(each) for each in shard.read_text().splitlines()]
+        return [(each["telemetry"] or {}).get("memory_peak_mib") for each in lines]
+
+    assert ingest(root, "--out", out).code == 0
+    assert (sorted(looked), read, peaks()) == (
+        ["telemetry.csv", "train.log", "train.log"],
+        ["telemetry.csv"],
+        [2400, None],
+    )
+    looked.clear()
+    read.clear()
+    assert "0 logs read" in ingest(root, "--out", out).out
+    assert (looked, read) == ([], [])
+    samples.write_text(csv().replace("2400 MiB", "2500 MiB"))
+    assert "2 logs read" in ingest(root, "--out", out).out
+    assert (looked, peaks()) == (["telemetry.csv"], [2500, None])
+    (root / "a/b/c/2/gpu.csv").write_text(csv())
+    ingest(root, "--out", out)
+    assert peaks() == [2500, 2400]
+    samples.unlink()
+    assert ingest(root, "--check", "--out", out).code == 2
+    ingest(root, "--out", out)
+    assert peaks() == [None, 2400]
+
+
+def test_names_of_hosts_and_serial_numbers_are_not_published(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=1)
+    secret = "GPU-5d3c11f0-made-up"
+    log.with_name("gpu.csv").write_text(f"uuid, memory.used [MiB]\n{secret}, 5 MiB\n")
+    called = ingest(root, "--json", "--out", root.parent / "docs")
+    assert called.lines[0]["telemetry"]["per_device"] == [{"device": "#1", "memory_peak_mib": 5, "memory_mean_mib": 5}]
+    assert secret not in called.out
+    published = [each for each in (root.parent / "docs").rglob("*") if each.is_file()]
+    assert published
+    assert [each for each in published if secret.encode() in each.read_bytes()] == []
+
+
+def test_every_number_is_finite(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1")
+    log.with_name("gpu.csv").write_text(f"{HEADER}\n2026/03/01 10:00:00.000, 0, [N/A], [N/A], [N/A], [N/A]\n")
+    found = ingest(root, "--json").lines[0]["telemetry"]
+    assert {found[each] for each in FIGURES} == {None}
+    assert all(math.isfinite(each) for each in found.values() if isinstance(each, float))
+
+
+def test_a_log_of_samples_makes_no_unknown_format(root: Path, ingest: Ingest) -> None:
+    write_run(root, "a/b/c/1", seg([8.0] * 6), run=run_json(devices=2))
+    (root / "a/b/c/1/gpu.log").write_text(csv())
+    called = ingest(root, "--json")
+    assert (called.code, called.problems, len(called.lines)) == (0, [], 1)

@@ -1,7 +1,8 @@
 """OneFlow-Benchmark, BERT pre-training (`run_pretraining.py`): a record per `loss_print_every_n_iter` steps.
 
 `throughput` counts the whole job in sentences. Most releases end the line with a Unix time, from which DLPerf computes.
-Steps are counted from 0.
+Steps are counted from 0. An older dialect prints `iter` for `step`, and the speed with three
+decimals beside the seconds per batch.
 """
 
 from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
@@ -17,6 +18,11 @@ FORMAT = Format(
             rb"throughput: (?P<throughput>" + NUMBER + rb")(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
             unit="sequences/s",
         ),
+        Reading(
+            rb"iter (?P<step>[0-9]++), total_loss: (?P<loss>" + NUMBER + rb"), mlm_loss: \S++ nsp_loss: \S++ "
+            rb"speed: (?P<step_seconds>" + NUMBER + rb")\(sec/batch\), (?P<throughput>" + NUMBER + rb")\(sentences/sec\)",
+            unit="sequences/s",
+        ),
     ),
     facts=ONEFLOW_HEADER,
     windows={"dlperf": Window(19, 119, "clock")},
@@ -26,7 +32,11 @@ FORMAT = Format(
             step=19, loss=9.725, throughput=54.982, clock=1795163766.5,
         ),
         Sample(b"step: 19, total_loss: 11.078, mlm_loss: 10.407, nsp_loss: 0.671, throughput: 52.257\n", step=19, throughput=52.257),
-        NearMiss(b"iter 4, total_loss: 11.032, mlm_loss: 10.281, nsp_loss: 0.751, speed: 33.086(sec/batch), 0.151(sentences/sec)\n",
-                 "an older dialect without a step record"),
+        Sample(
+            b"iter 4, total_loss: 11.032, mlm_loss: 10.281, nsp_loss: 0.751, speed: 32.000(sec/batch), 0.250(sentences/sec)\n",
+            step=4, loss=11.032, step_seconds=32.0, throughput=0.25,
+        ),
+        NearMiss(b"step: 19, total_loss: 11.078, mlm_loss: 10.407, nsp_loss: 0.671, throughput: 52.2", "cut inside the number"),
+        NearMiss(b"iter 4, total_loss: 11.032, mlm_loss: 10.281, nsp_loss: 0.751, speed: 32.000(sec/batch), 0.25", "cut inside the number"),
     ),
 )  # fmt: skip

@@ -1,0 +1,45 @@
+"""InsightFace, ArcFace (MXNet `recognition/ArcFace`): a `Speed` line per 20 batches, labelled by its first and last one.
+
+`Speed` counts the batch that the trainer was started with, `per_batch_size` times its devices, which is that of the job.
+Trap: DLPerf multiplied it by the number of nodes once more. `Iter[0]` is written by the trainer that splits the last layer.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+FORMAT = Format(
+    title="InsightFace ArcFace",
+    framework="MXNet",
+    marker=b" samples/sec",
+    start=rb"Called with argument: Namespace\(",
+    readings=(
+        Reading(
+            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec"
+            rb"[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s)(?:[\t ]++lossvalue=(?P<loss>" + NUMBER + rb")(?=\s))?+",
+            unit="images/s",
+            repeated=True,
+        ),
+        Reading(
+            rb"Iter\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec"
+            rb"(?:[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s))?+(?:[\t ]++lossvalue=(?P<loss>" + NUMBER + rb")(?=\s))?+",
+            unit="images/s",
+            repeated=True,
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"\bper_batch_size=(\d++)", int),
+        Fact("batch_size_of_job", rb"Called with argument: Namespace\([^\n]*?\bbatch_size=(\d++)", int),
+        Fact("model", rb"Called with argument: Namespace\([^\n]*?\bnetwork='(\w++)'"),
+        Fact("num_classes", rb"'num_classes': (\d++)", int),
+    ),
+    windows={"dlperf": Window(2, 6, by="record")},
+    samples=(
+        Sample(b"INFO:root:Epoch[0] Batch [40-60]\tSpeed: 0.95 samples/sec\tacc=0.000000\t\n", epoch=0, step=60, throughput=0.95, accuracy=0.0),
+        Sample(
+            b"INFO:root:Epoch[0] Batch [32400-32420]\tSpeed: 224.07 samples/sec\tacc=0.276429\tlossvalue=11.522861\n",
+            step=32420, throughput=224.07, accuracy=0.276429, loss=11.522861,
+        ),
+        Sample(b"INFO:root:Iter[0] Batch [20-40]\tSpeed: 1500.25 samples/sec\n", epoch=0, step=40, throughput=1500.25),
+        NearMiss(b"INFO:root:Epoch[0] Batch [40-60]\tSpeed: 0.9", "cut inside the number"),
+        NearMiss(b"lr-batch-epoch: 0.1 2000 0\ntesting verification..\n(12000, 512)\ninfer time 21.4", "verification"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,55 @@
+"""GluonCV (MXNet), image and video classification: a `Speed` line per `log_interval` batches, which ends in `lr=`.
+
+The figure counts all devices: the script without Horovod runs in one process, the one with it multiplies by its workers,
+of which the first prints. Labels are `Batch[20]`, `Batch [49]` or `Batch [0019]/[0055]`. Trap: lines with a loss and no
+speed stand between them; `[Epoch 3] speed:` is that of a whole epoch, without decimals.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+_FIELDS = (
+    rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=(?P<accuracy>" + NUMBER + rb")(?=\s)|loss=(?P<loss>" + NUMBER
+    + rb")(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
+)  # fmt: skip
+
+FORMAT = Format(
+    title="GluonCV",
+    framework="MXNet",
+    marker=b" samples/sec",
+    start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
+    readings=(
+        Reading(
+            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch ?\[(?P<step>[0-9]++)\](?:/\[[0-9]++\])?+[\t ]++"
+            rb"Speed: (?P<throughput>" + NUMBER + rb") samples/sec" + _FIELDS + rb"[\t ]++lr=",
+            unit="images/s",
+        ),
+        Reading(
+            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch\[(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec"
+            + _FIELDS + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
+            unit="images/s",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),
+        Fact("devices", rb"^(?:INFO:root:)?Namespace\((?![^\n]*kvstore='dist)[^\n]*?\bnum_gpus=(\d++)", int),
+        Fact("model", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bmodel='([^'\n]++)'"),
+        Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\buse_amp=(True)", words={b"True": "amp"}),
+        Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bdtype='(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
+    ),
+    windows={"dlperf": Window(21, 120)},
+    samples=(
+        Sample(
+            b"INFO:root:Epoch[0] Batch [49]\tSpeed: 1514.069463 samples/sec\ttop1-err=0.999199\tlr=0.003133\n",
+            epoch=0, step=49, throughput=1514.069463,
+        ),
+        Sample(b"INFO:root:Epoch[0] Batch[20]\tSpeed: 96.97 samples/sec\taccuracy=0.001\tlr=0.003\n", step=20, throughput=96.97, accuracy=0.001),
+        Sample(
+            b"Epoch[001] Batch [0019]/[0056]\tSpeed: 45.500000 samples/sec\t accuracy=25.781250\t loss=2.769997\t lr=0.010000\n",
+            epoch=1, step=19, throughput=45.5, accuracy=25.78125, loss=2.769997,
+        ),
+        Sample(b"INFO:root:Epoch[0] Batch[40]\tSpeed: 96.97 samples/sec\n", step=40, throughput=96.97),
+        NearMiss(b"[1,0]<stderr>:INFO:root:Epoch[0] Batch[100] Loss[6.968]\n", "a loss"),
+        NearMiss(b"[Epoch 000] speed: 50 samples/sec\ttime cost: 93.211551\n", "a whole epoch, validation aside, without decimals"),
+        NearMiss(b"INFO:root:[Epoch 0] speed: 1514 samples/sec\ttime cost: 846.1\n", "a whole epoch"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,49 @@
+"""GluonNLP (MXNet), BERT pre-training: a record per `log_interval` steps.
+
+Two emitters: the older one ends in `time`, the seconds since its last line; the newer one adds `latency`, milliseconds
+per step. Both are of the loop that all workers walk through together. Trap: with Horovod every worker prints its line into
+one file; `tks/s` counts the tokens of one worker without padding, so that it is not quoted.
+"""
+
+from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample, Window
+
+_STEP = (
+    rb"\[step (?P<step>[0-9]++)\][\t ]++mlm_loss=(?P<loss>" + NUMBER + rb")[\t ]++(?:mlm_acc=(?P<accuracy>" + NUMBER
+    + rb")[\t ]++)?+(?:(?!throughput=)\w++=\S++[\t ]++)*+throughput=\S++ tks/s[\t ]++(?:lr=\S++[\t ]++)?+time="
+)  # fmt: skip
+
+FORMAT = Format(
+    title="GluonNLP BERT pre-training",
+    framework="MXNet",
+    marker=b" tks/s",
+    readings=(
+        Reading(
+            _STEP + rb"[^\s,]++,? latency=(?P<step_seconds>" + NUMBER + rb") ms/(?:batch|step)",
+            unit="sequences/s",
+            factors={"step_seconds": 1e-3},
+            repeated=True,
+        ),
+        Reading(_STEP + rb"(?P<duration>" + NUMBER + rb")[\t ]*+(?=\r?\n)", unit="sequences/s", repeated=True),
+    ),
+    windows={"dlperf": Window(101, 200)},
+    samples=(
+        Sample(
+            b"INFO:root:[step 249]\tmlm_loss=9.24962\tmlm_acc=5.01887\tnsp_loss=0.68673\tnsp_acc=54.751\tthroughput=12.0K tks/s\t"
+            b"lr=0.0000025 time=125.00, latency=500.0 ms/batch",
+            step=249, loss=9.24962, accuracy=5.01887, step_seconds=0.5,
+        ),
+        Sample(
+            b"INFO:root:[step 249]\tmlm_loss=9.24962\tmlm_acc=5.01887\tnsp_loss=0.68673\tnsp_acc=54.751\tthroughput=12.0K tks/s\t"
+            b"lr=0.0000025 time=125.00, latency=500.0 ms/step\n",
+            step=249, step_seconds=0.5,
+        ),
+        Sample(
+            b"INFO:root:[step 249]\tmlm_loss=9.24962\tmlm_acc=5.01887\tnsp_loss=0.68673\tnsp_acc=54.751\tthroughput=12.0K tks/s\t"
+            b"lr=0.0000025 time=125.24\n",
+            step=249, loss=9.24962, duration=125.24,
+        ),
+        NearMiss(b"INFO:root:[step 249]\tmlm_loss=9.24962\tmlm_acc=5.01887\tnsp_loss=0.68673\tnsp_acc=54.751\tthroughput=12.0K tks/s\t"
+                 b"lr=0.0000025 time=125.2", "cut, perhaps inside the number"),
+        NearMiss(b"INFO:root:Eval throughput=12.0K tks/s time=125.24\n", "an evaluation"),
+    ),
+)  # fmt: skip

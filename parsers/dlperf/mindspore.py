@@ -1,0 +1,96 @@
+"""MindSpore's model zoo (BERT, ResNet-50 and others): a line of state, and a line with the time of what came before it.
+
+The time is that of a sink, the steps that run without the host; it is printed as `epoch time` whatever it covers. All
+ranks write to one file, untagged, and need not keep in step: the first time belongs to the first state that has none yet,
+and of one step all ranks' times count once. Callbacks print `step` of the run (BERT, `outputs are`) or of the epoch
+(`loss is`), for each step or for the last of the sink alone. Trap: newer releases begin with `Train epoch time`; some
+print seconds for milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Reading, Sample, Window
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def _settle(printed: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """Rows that print a time, with the step at which what they cover ended. Milliseconds and seconds come apart."""
+    import numpy as np
+
+    duration = np.where(np.isnan(printed["duration"]), printed["seconds"], printed["duration"])
+    times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
+    times, states = _paired(times, states)
+    step, epoch = printed["step"][states], printed["epoch"][states]
+    steps = np.round(duration[times] / printed["step_seconds"][times])
+    steps = np.where(np.isfinite(steps) & (steps >= 1), steps, _stride(step, epoch))
+    ends = np.where(np.isnan(epoch), step, epoch * steps)
+    return times, {"step": ends, "steps": steps, "duration": duration[times], "loss": printed["loss"][states]}
+
+
+def _paired(times: NDArray[np.intp], states: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The state of each time. Times before any state, as in a log without its head, belong to none.
+
+    One state to a time: first in, first out. Several, one for each step of a sink: the last before the time.
+    """
+    import numpy as np
+
+    if len(states) > 1.5 * len(times):
+        before = np.searchsorted(states, times)
+        return times[before > 0], states[before[before > 0] - 1]
+    rows = np.sort(np.concatenate([times, states]))
+    waiting = np.cumsum(np.where(np.isin(rows, states), 1, -1))
+    fewest = np.minimum(np.minimum.accumulate(waiting), 0)
+    without = rows[np.diff(fewest, prepend=0) < 0]
+    kept = times[~np.isin(times, without)]
+    return kept, states[: len(kept)]
+
+
+def _stride(step: NDArray[np.float64], epoch: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Steps per record where no time per step says so: the epoch's last, or the usual gap between steps of the run."""
+    import numpy as np
+
+    distinct = np.unique(step)
+    gap = np.median(np.diff(distinct, prepend=0.0)) if len(distinct) else 1.0
+    return np.where(np.isnan(epoch), gap, distinct.max(initial=1.0))
+
+
+FORMAT = Format(
+    title="MindSpore model zoo",
+    framework="MindSpore",
+    marker=b"per step time: ",
+    readings=(
+        Reading(
+            rb"epoch: (?:(?P<epoch>[0-9]++),? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
+            rb"(?P<step>[0-9]++), (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
+            rb"(?P<loss>" + NUMBER + rb")(?=[\s\]),])"
+            rb"|epoch time: (?:(?P<duration>" + NUMBER + rb") ms|(?P<seconds>" + NUMBER + rb") s), "
+            rb"per step time: (?:(?P<step_seconds>" + NUMBER + rb") ms|" + NUMBER + rb" s)",
+            unit="samples/s",
+            factors={"duration": 1e-3, "step_seconds": 1e-3},
+            repeated=True,
+            settle=_settle,
+        ),
+    ),
+    windows={"dlperf": Window(21, 120, "seconds"), "dlperf-200": Window(101, 200, "seconds")},
+    samples=(
+        Sample(
+            b"epoch: 1 step: 93, loss is 0.5659234\nepoch time: 11625.0 ms, per step time: 125.0 ms\n",
+            epoch=1, step=93, loss=0.5659234,
+        ),
+        Sample(
+            b"epoch: 0.0, current epoch percent: 0.000, step: 3, outputs are (Tensor(shape=[1], dtype=Float32, [ 1.0856101e+01]), "
+            b"Tensor(shape=[], dtype=Bool, False))\nTrain epoch time: 250.5 ms, per step time: 250.5 ms\n",
+            step=3, loss=10.856101, epoch=float("nan"),
+        ),
+        Sample(b"Train epoch time: 2234463.5 ms, per step time: 893.0 ms\n", duration=2234.4635, step_seconds=0.893),
+        Sample(b"epoch time: 0.3 s, per step time: 0.3 s\n", seconds=0.3, duration=float("nan")),
+        NearMiss(b"epoch: 1 step: 93, loss is 0.56", "cut, perhaps inside the number"),
+        NearMiss(b"epoch time: 11625.0 ms, per step time: 12", "cut inside the number"),
+        NearMiss(b"epoch: 1, acc: 0.7612, eval time: 3.1 s", "an evaluation"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,26 @@
+"""OneFlow's InsightFace (`oneflow_face`): a record per `loss_print_frequency` iterations.
+
+`throughput` counts the whole job. The lines bear no clock. DLPerf called its window of 101 values a hundred iterations.
+"""
+
+from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.dlperf import ONEFLOW_HEADER
+
+FORMAT = Format(
+    title="OneFlow InsightFace",
+    framework="OneFlow",
+    marker=b"train: iter ",
+    readings=(
+        Reading(
+            rb"train: iter (?P<step>[0-9]++), loss (?P<loss>" + NUMBER + rb"), throughput: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            unit="images/s",
+        ),
+    ),
+    facts=ONEFLOW_HEADER,
+    windows={"dlperf": Window(25, 125)},
+    samples=(
+        Sample(b"train: iter 143997, loss 5.95467472076416, throughput: 5063.5\n", step=143997, loss=5.95467472076416, throughput=5063.5),
+        NearMiss(b"train: iter 143997, loss 5.95467472076416, throughput: 506", "cut inside the number"),
+        NearMiss(b"Validation on [lfw]: train: iter 143997, accuracy 0.99", "validation"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,40 @@
+"""PaddlePaddle/models, BERT pre-training of 2020 (`train.py`): a record per `skip_steps` steps.
+
+`speed` counts steps of the loop that all trainers walk through together, so that a job does speed times batch size times
+all of its devices. Trap: DLPerf multiplied by the devices of one node only, yet published figures of several nodes that
+no step rate of this kind gives; validation prints the same `speed`; `batch_size` counts tokens unless `in_tokens: False`.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+FORMAT = Format(
+    title="Paddle BERT (2020)",
+    framework="PaddlePaddle",
+    marker=b" steps/s",
+    readings=(
+        Reading(
+            rb"epoch: (?P<epoch>[0-9]++), progress: [0-9]++/[0-9]++, step: (?P<step>[0-9]++), loss: (?P<loss>" + NUMBER + rb"), "
+            rb"(?:ppl: \S++ next_sent_acc: (?P<accuracy>" + NUMBER + rb"), )?+speed: (?P<steps_per_second>" + NUMBER + rb") steps/s",
+            unit="sequences/s",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"^batch_size: (\d++)\r?\n(?:(?!-{3})[^\n]*+\n){0,80}?in_tokens: False", int),
+        Fact("precision", rb"^use_(?:amp|fp16): (\w++)", words={b"True": "amp", b"False": "fp32"}),
+    ),
+    windows={"dlperf": Window(21, 120)},
+    samples=(
+        Sample(
+            b"epoch: 1, progress: 1/1, step: 60, loss: 10.487363, ppl: 17796.216797, next_sent_acc: 0.560417, "
+            b"speed: 1.250000 steps/s, file: demo_wiki_train.gz",
+            epoch=1, step=60, loss=10.487363, accuracy=0.560417, steps_per_second=1.25,
+        ),
+        Sample(b"epoch: 1, progress: 2/9, step: 80, loss: 9.5, speed: 0.5 steps/s\n", step=80, steps_per_second=0.5),
+        NearMiss(
+            b"[validation_set] epoch: 1, step: 100, loss: 10.036789, global ppl: 12706.841797, batch-averged ppl: 12706.841797, "
+            b"next_sent_acc: 1.000000, speed: 0.987255 steps/s",
+            "validation",
+        ),
+        NearMiss(b"epoch: 1, progress: 1/1, step: 60, loss: 10.487363, ppl: 177.2, next_sent_acc: 0.56, speed: 1.06", "cut"),
+    ),
+)  # fmt: skip

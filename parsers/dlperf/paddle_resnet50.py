@@ -1,0 +1,46 @@
+"""PaddlePaddle/models, image classification of 2020 (`[Pass 0, train batch 10]`): a record per `print_step` batches.
+
+Two emitters: `elapse` is the time of that one batch, `batch_cost` the mean since the last line with those waited for data
+in it. Both count all devices together. Trap: early releases print `elapse` with two decimals; the `ips` of the later
+emitter counts the `batch_size` of whoever started it, of a node or of all, so that it is not quoted. Batches count from 0.
+"""
+
+from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample, Window
+
+_BATCH = (
+    rb"\[Pass (?P<epoch>[0-9]++), train batch (?P<step>[0-9]++)\][\t ]++loss (?P<loss>" + NUMBER
+    + rb"),(?: acc1 (?P<accuracy>" + NUMBER + rb"),)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"
+)  # fmt: skip
+
+FORMAT = Format(
+    title="Paddle image classification (2020)",
+    framework="PaddlePaddle",
+    marker=b", train batch ",
+    readings=(
+        Reading(
+            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-INFO: )?+" + _BATCH + rb" elapse (?P<step_seconds>" + NUMBER + rb") sec",
+            unit="images/s",
+            span="step",
+        ),
+        Reading(
+            _BATCH + rb" batch_cost (?P<step_seconds>" + NUMBER + rb") s(?:ec)?, reader_cost (?P<reader_seconds>" + NUMBER + rb") s(?:ec)?,",
+            unit="images/s",
+        ),
+    ),
+    windows={"dlperf": Window(20, 119), "dlperf-time": Window(19, 119, "clock")},
+    samples=(
+        Sample(
+            b"2026-11-20 08:36:06,500-INFO: [Pass 0, train batch 30] \tloss 7.01, acc1 0.00100, acc5 0.00500, lr 0.10000, "
+            b"elapse 0.3500 sec",
+            clock=1795163766.5, epoch=0, step=30, loss=7.01, accuracy=0.001, step_seconds=0.35,
+        ),
+        Sample(
+            b"INFO:utils.utility:[Pass 0, train batch 10]   loss 21.68535, acc1 0.00781, acc5 0.00781, lr 0.10000, "
+            b"batch_cost 0.12500 sec, reader_cost 0.00069 sec, ips 1024.00000 images/sec",
+            epoch=0, step=10, loss=21.68535, step_seconds=0.125, reader_seconds=0.00069,
+        ),
+        NearMiss(b"2026-11-20 08:36:06,500-INFO: [Pass 0, test batch 10] \tloss 7.01, acc1 0.001, acc5 0.005, elapse 0.35 sec", "a test"),
+        NearMiss(b"[Pass 0, train batch 30] \tloss 7.01, acc1 0.001, acc5 0.005, lr 0.1, elapse 0.3", "cut inside the number"),
+        NearMiss(b"[End pass 0, train_loss 7.01, elapse 812.1 sec", "a whole pass"),
+    ),
+)  # fmt: skip

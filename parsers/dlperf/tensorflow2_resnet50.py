@@ -1,0 +1,48 @@
+"""TensorFlow Model Garden (TF 2), Keras callback `TimeHistory`: a record per `log_steps` steps.
+
+`examples/second` counts the whole job over the steps named. Trap: glog prints no year, and some builds no date, so that a
+run over midnight goes back in time; a progress bar may stand before the message on its line; some documents print the line
+with its figures masked. The figure stands before the unit, so that a cut one is not read.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+FORMAT = Format(
+    title="TensorFlow 2 TimeHistory",
+    framework="TensorFlow",
+    marker=b"TimeHistory: ",
+    readings=(
+        Reading(
+            rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] TimeHistory: "
+            rb"(?P<duration>" + NUMBER + rb") seconds, (?P<throughput>" + NUMBER + rb") examples/second between steps [0-9]++ and (?P<step>[0-9]++)(?=\s)",
+            unit="images/s",
+        ),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb"--batch_size=(\d++)", int),
+        Fact("devices_per_node", rb"--num_gpus=(\d++)", int),
+        Fact("precision", rb"--dtype=(\w++)", words={b"fp16": "amp", b"bf16": "bf16", b"fp32": "fp32"}),
+        Fact("xla", rb"--enable_xla=(\w++)", words={b"true": "True", b"True": "True", b"false": "False", b"False": "False"}),
+    ),
+    windows={"dlperf": Window(101, 600), "dlperf-time": Window(100, 600, "clock")},
+    samples=(
+        Sample(
+            b"I0128 13:08:30.500000 281473617147888 keras_utils.py:119] TimeHistory: 9.62 seconds, 4.16 examples/second between steps 20 and 30\n",
+            step=30, throughput=4.16, duration=9.62, clock=65452110.5,
+        ),
+        Sample(
+            b" 99/1251 [=>....] - ETA: 9:12 - loss: 7.1I0128 13:09:30.564977 140348344015936 keras_utils.py:145] TimeHistory: "
+            b"24.20 seconds, 1058.00 examples/second between steps 0 and 100\n",
+            step=100, throughput=1058.0,
+        ),
+        NearMiss(
+            b"I0324 07:55:20.594147 140348344015936 keras_utils.py:145] TimeHistory: xxxxx seconds, xxxxx examples/second between steps 0 and 1\n",
+            "masked figures",
+        ),
+        NearMiss(
+            b"I0128 13:08:30.564977 281473617147888 keras_utils.py:119] TimeHistory: 9.62 seconds, 4.16 examples/second between steps 20 and 3",
+            "cut inside the step",
+        ),
+        NearMiss(b"INFO:tensorflow:{'train_loss': 7.1, 'avg_exp_per_second': 1058.0}", "another rule of the same program"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,54 @@
+"""MXNet's `Module.fit` with the callback `Speedometer`: a line per `disp_batches` batches and metric.
+
+The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains, all
+devices of its machine; one without counts the job, which then is one process. Labels are `[20]` or `[0-20]`. Trap: a log
+may hold many starts, and `Validation-` lines and `Time cost=` say nothing of training speed. GluonCV, ArcFace and NGC print
+lines of nearly this form.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+_SPEED = (
+    rb"Epoch\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER
+    + rb") samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=(?P<accuracy>" + NUMBER + rb")(?=\s)"
+    rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
+)  # fmt: skip
+_ONE_MACHINE = rb"start with arguments Namespace\((?=[^\n]*\bkv_?store='(?:device|local|nccl))"
+
+FORMAT = Format(
+    title="MXNet Module.fit",
+    framework="MXNet",
+    marker=b" samples/sec",
+    start=b"start with arguments Namespace",
+    readings=(
+        Reading(
+            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED,
+            unit="samples/s",
+            scope="node",
+            repeated=True,
+        ),
+        Reading(rb"INFO:root:" + _SPEED, unit="samples/s", repeated=True),
+    ),
+    facts=(
+        Fact("nodes", rb"start with arguments Namespace\([^\n]*?\bkv_?store='(device|local|nccl)'", lambda _: 1),
+        Fact("batch_size_of_job", _ONE_MACHINE + rb"[^\n]*?\bbatch_size=(\d++)", int),
+        Fact("devices", _ONE_MACHINE + rb"[^\n]*?\bgpus='([\d,]++)'", lambda printed: printed.count(b",") + 1),
+        Fact("model", rb"start with arguments Namespace\([^\n]*?\bnetwork='([^'\n]++)'"),
+        Fact("precision", rb"start with arguments Namespace\([^\n]*?\bdtype='(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
+    ),
+    samples=(
+        Sample(
+            b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Batch [50]\tSpeed: 366.50 samples/sec\tTrain-accuracy=0.044297\n",
+            clock=1795163766.5, epoch=0, step=50, throughput=366.5, accuracy=0.044297,
+        ),
+        Sample(
+            b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Batch [50]\tSpeed: 366.50 samples/sec\tTrain-top_k_accuracy_5=0.120078\n",
+            step=50, throughput=366.5,
+        ),
+        Sample(b"INFO:root:Epoch[0] Batch [20] Speed: 13681.57 samples/sec accuracy=0.001244\n", step=20, throughput=13681.57, accuracy=0.001244),
+        Sample(b"INFO:root:Epoch[0] Batch [0-100]    Speed: 18437.78 samples/sec    accuracy=0.777228\n", step=100, throughput=18437.78),
+        NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Validation-accuracy=0.1\n", "validation"),
+        NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Batch [50]\tSpeed: 36", "cut inside the number"),
+        NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Time cost=4105.1\n", "a whole epoch"),
+    ),
+)  # fmt: skip

@@ -86,7 +86,8 @@ class Session:
 
     def _text(self, extent: Extent) -> tuple[bytes, int]:
         chunk = self.source.chunk(extent.stretch)
-        return chunk.text[extent.begin : extent.end], chunk.line_of(extent.begin)
+        # Patterns of facts end at a line's end, and that is one byte, whoever wrote the file.
+        return chunk.text[extent.begin : extent.end].replace(b"\r\n", b"\n"), chunk.line_of(extent.begin)
 
 
 def _holds(reading: Reading, head: bytes) -> bool:

@@ -72,3 +72,19 @@ def test_figures(format_id: str) -> None:
         assert math.isclose(found.value, float(each["value"]), rel_tol=1e-9), each
         lines = (found.used, found.first_line, found.last_line)
         assert lines == tuple(int(each[name]) for name in ("used", "first_line", "last_line")), each
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_line_ends_with_a_carriage_return_change_nothing(format_id: str, tmp_path: Path) -> None:
+    plain = session_of(format_id)
+    (path,) = (GOLDEN / format_id).glob("*.log")
+    other = tmp_path / path.name
+    other.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    (session,) = read(other).sessions
+    assert session.facts == plain.facts
+    for mine, expected in zip(session.records, plain.records, strict=True):
+        assert len(mine) == len(expected)
+        for name in mine.reading.columns if len(mine) else ():
+            if name in expected:
+                assert mine[name].tolist() == pytest.approx(expected[name].tolist(), nan_ok=True), name
+    assert session.ending.outcome == plain.ending.outcome

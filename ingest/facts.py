@@ -111,15 +111,31 @@ def merge(
 
 
 def _batches(merged: dict[str, Stated]) -> list[Contradiction]:
-    """The job's samples per step, from whichever source, against those of a device; one gives the other."""
+    """The job's samples per step, from whichever source, against those of a device; one gives the other.
+
+    Devices that share a network have no batch of their own.
+    """
     job, each, devices = (merged.get(name) for name in (_BATCH_OF_JOB, "batch_size", "devices"))
+    if job and each and not devices and _all_devices(merged, job, each):
+        merged["devices"] = _with(job, job.value // each.value)
     if not job or not devices:
         return []
-    if not each and job.value % devices.value == 0:
+    if not each and job.value % devices.value == 0 and not _is_cut(merged):
         merged["batch_size"] = _with(job, job.value // devices.value)
     if each and job.value % (each.value * devices.value):
         return [Contradiction(_BATCH_OF_JOB, job, _with(each, each.value * devices.value))]
     return []
+
+
+def _all_devices(merged: Mapping[str, Stated], job: Stated, each: Stated) -> bool:
+    """Whether the one batch is the other times the devices: both are of one source, and nothing else lies between."""
+    steps = merged["accumulation"].value if "accumulation" in merged else 1
+    return job.source == each.source and job.value % each.value == 0 and steps == 1 and not _is_cut(merged)
+
+
+def _is_cut(merged: Mapping[str, Stated]) -> bool:
+    """Whether the network is cut over devices, within its layers or between them."""
+    return any(merged[name].value != 1 for name in ("tensor_parallel", "pipeline_parallel") if name in merged)
 
 
 def _derived(facts: Mapping[str, Stated]) -> dict[str, Stated]:

@@ -18,7 +18,8 @@ OWN = "perfledger"
 NUMBERS = frozenset(
     {
         "nodes", "devices", "devices_per_node", "batch_size", "batch_size_of_job", "samples_per_update_and_device",
-        "accumulation", "sequence_length", "threads", "repeat",
+        "accumulation", "sequence_length", "threads", "repeat", "micro_batch", "data_parallel", "tensor_parallel",
+        "pipeline_parallel", "layers", "hidden", "heads",
     }
 )  # fmt: skip
 _TIMEOUT_SECONDS = 1.0

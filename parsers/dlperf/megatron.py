@@ -70,7 +70,7 @@ def _with_batch(unit: bytes, seconds: float) -> Reading:
 
 FORMAT = Format(
     title="Megatron-LM",
-    framework="Megatron",
+    framework="Megatron-LM",
     marker=b"iteration",
     start=dotted_start(rb"(?:distributed_backend|distributed_timeout_minutes|DDP_impl)"),
     end=rb"\[(?:after training is done|exiting program (?:after|at))",

@@ -113,6 +113,25 @@ def test_a_batch_of_the_job_gives_that_of_a_device_or_stands_for_it() -> None:
     assert accumulated.contradictions == ()
 
 
+def test_devices_that_share_a_network_have_no_batch_of_their_own() -> None:
+    for name in ("tensor_parallel", "pipeline_parallel"):
+        cut = merged(log={"batch_size_of_job": 64, "devices": 8, name: 2})
+        assert "batch_size" not in cut.case()
+        assert cut.case()["options"] == {"batch_size_of_job": 64, name: 2}
+        assert missing(cut.stated) == ["model"]
+    whole = merged(log={"batch_size_of_job": 64, "devices": 8, "tensor_parallel": 1})
+    assert whole.case()["batch_size"] == 8
+
+
+def test_two_batches_of_one_source_give_the_devices() -> None:
+    both = {"batch_size_of_job": 64, "batch_size": 8}
+    assert merged(log=both).case()["devices"] == 8
+    assert merged(log=both | {"accumulation": 1}).case()["devices"] == 8
+    for unclear in ({"accumulation": 2}, {"pipeline_parallel": 2}, {"batch_size": 7}):
+        assert "devices" not in merged(log=both | unclear).case()
+    assert "devices" not in merged(log={"batch_size_of_job": 64}, layout={"batch_size": 8}).case()
+
+
 @pytest.mark.parametrize(
     ("printed", "name"),
     [

@@ -163,6 +163,34 @@ def test_names_of_dlperf(path: str, facts: dict[str, object]) -> None:
     assert {name: found[name] for name in facts} == facts
 
 
+SHAPE = {"data_parallel": 2, "micro_batch": 8, "sequence_length": 2048, "layers": 24, "hidden": 2304, "heads": 24}
+
+
+@pytest.mark.parametrize(
+    ("path", "facts"),
+    [
+        (
+            "megatron_pretrain_gpt_2n8d_dp2_mp8_pp1_mbz8_gbz16_s2048_l24_h2304_nh24_rank0.log",
+            {"nodes": 2, "devices_per_node": 8, "tensor_parallel": 8, "pipeline_parallel": 1, "batch_size_of_job": 16}
+            | SHAPE,
+        ),
+        (
+            "gpt/pretrain_gpt_1n8d_dp2_mp4_pp1_mbz8_gbz16_s2048_l24_h2304_nh24.log",
+            {"nodes": 1, "devices_per_node": 8, "tensor_parallel": 4, "batch_size_of_job": 16} | SHAPE,
+        ),
+        (
+            "logs/megatron_lm_perf_4n8g_dp2_mp4_pp4_mbs8_gbs512_pretrain_3.log",
+            {"nodes": 4, "tensor_parallel": 4, "pipeline_parallel": 4, "micro_batch": 8, "batch_size_of_job": 512},
+        ),
+    ],
+)
+def test_long_names_of_gpt(path: str, facts: dict[str, object]) -> None:
+    found = layout.load("dlperf").facts(path)
+    assert found is not None
+    assert {name: found[name] for name in facts} == facts
+    assert found["model"] == "GPT"
+
+
 @pytest.mark.parametrize(
     "path",
     ["1n8gx2/rn50_b32_fp32_1.log", "1n8g/rn50_b32_fp64_1.log", "1n8g/unknown_b32_fp32_1.log", "rn50_b32_fp32_1.log"],
@@ -202,6 +230,38 @@ def test_a_users_own_layout(tmp_path: Path, ingest: Callable[..., Called]) -> No
     }
     assert line["figures"]["mean"]["value"] == 10.0
     assert line["facts"]["devices"]["where"] == "layout mine"
+
+
+@pytest.mark.parametrize(
+    ("network", "backbone", "model", "published"),
+    [
+        ("FCN", "HRNet_W18", "HRNet-W18", True),
+        ("FCN", "HRNet_W48", "HRNet_W48", False),
+        ("OCRNet", "HRNet_W18", "OCRNet", False),
+        ("DeepLabV3P", "ResNet50_vd", "DeepLabV3+", False),
+    ],
+)
+def test_an_fcn_is_named_by_its_backbone(
+    tmp_path: Path, ingest: Callable[..., Called], network: str, backbone: str, model: str, published: bool
+) -> None:
+    """PaddleSeg's configuration says `FCN`, the tree says HRNet-W18, and both mean one network."""
+    log = tmp_path / "perf/HRNetW18/logs/paddle/PaddleSeg_fcn_hrnetw18_bs8_fp16_DP_N1C8_log"
+    log.parent.mkdir(parents=True)
+    block = [
+        "model:",
+        "  backbone:",
+        "    pretrained: null",
+        f"    type: {backbone}",
+        f"  type: {network}",
+        "optimizer:",
+    ]
+    command = "python train.py --amp_level O2 --batch_size 8 --precision fp16 --log_iters 5"
+    log.write_text("\n".join([*block, *seg([40.0, 50.0, 50.0], batch=8), command]) + "\n")
+    (line,) = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json").lines
+    assert (line["case"]["model"], line["case"]["precision"], line["published"]) == (model, "fp16", published)
+    assert (line["case"]["devices"], line["figures"]["mean"]["value"]) == (8, 400.0)
+    contradictory = [each["args"]["fact"] for each in line["problems"]]
+    assert contradictory == ([] if published else ["model"])
 
 
 BROKEN = {

@@ -22,12 +22,15 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", rb"^batch_size: (\d++)", int),
+        # An FCN is named after its backbone: `fcn_hrnetw18`.
+        Fact("model", rb"^model:$(?=(?:\n [^\n]*+)*?\n  type: FCN$)(?:\n [^\n]*+)*?\n    type: (HRNet_W\d++)$"),
         Fact("model", rb"^model:$(?:\n [^\n]*+)*?\n  type: (\w++)"),
         Fact("devices", rb"init nccl context nranks: (\d++)", int),
         Fact("devices", rb"^GPUs used: (\d++)", int),
         Fact("gpu", rb"^GPU: \['GPU 0: ([^'(]++)"),
         Fact("framework_version", rb"^PaddlePaddle: (?!0\.0\.0)(\S++)"),
         Fact("precision", rb"\[INFO\]\t(use amp to train|use AMP to train[^\n]*+)", lambda _: "amp"),
+        Fact("precision", rb"^(?=[^\n]*--precision[= ]fp16\b)[^\n]*?--amp_level[= ](O[12])\b", words={b"O1": "amp", b"O2": "fp16"}),
         Fact("precision", rb"--precision[= ](fp32|fp16)", words={b"fp32": "fp32", b"fp16": "amp"}),
     ),
     samples=(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ingest import report_model, report_pages
 from ingest import words as words_module
 from ingest.audit import table as audit_table
 from ingest.files import write_if_changed
@@ -98,7 +99,8 @@ def _frame(runs: Sequence[Run]) -> Any:
 
 def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[Target], dict[str, Any]]:
     """Every file the site is made of, none of them rendered yet; and the names of the suites' charts."""
-    found = [_page_target(words, language, page) for page in pages(site) for language in LANGUAGES]
+    everything = [*pages(site), *report_pages.pages(site)]
+    found = [_page_target(words, language, page) for page in everything for language in LANGUAGES]
     found += _run_charts(site, words) + _published_tables(site) + _assets()
     known: dict[str, Any] = {}
     for suite in site.shown:
@@ -106,6 +108,12 @@ def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[T
         known[suite.id] = _suite_charts(site, suite, names.get(suite.id), drawn)
         for name in known[suite.id]["names"]:
             found += _chart_targets(words, name, known[suite.id]["key"], functools.partial(_named, drawn, name))
+    for report in report_model.shown(site):
+        made = functools.cache(functools.partial(report_pages.charts, site, report))
+        key = _hash([_chart_code(), site.published.digest, repr(report)])
+        known[f"report:{report.id}"] = _named_charts(key, names.get(f"report:{report.id}"), made)
+        for name in known[f"report:{report.id}"]["names"]:
+            found += _chart_targets(words, name, key, functools.partial(_named, made, name))
     return found, known
 
 
@@ -132,6 +140,12 @@ def _suite_charts(
 ) -> Mapping[str, Any]:
     """The names of a suite's charts. They follow from its results, which are costly: so they are kept by key."""
     key = _hash([_chart_code(), *(site.digests[str(run["id"])] for run in site.runs_of(suite))])
+    return _named_charts(key, known, drawn)
+
+
+def _named_charts(
+    key: str, known: Mapping[str, Any] | None, drawn: Callable[[], Mapping[str, Chart]]
+) -> Mapping[str, Any]:
     return known if known and known["key"] == key else {"key": key, "names": list(drawn())}
 
 

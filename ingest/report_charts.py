@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from ingest import charts
-from ingest.published import Published
-from ingest.report_slices import Figure, Head, Slice, Values, slices
+from ingest.report_slices import Cut, Figure, Head, Slice, Values
 from ingest.report_tables import COUNTS, caption, head_text, joined, printed, value
 from ingest.reports import Block, Report, ReportError
 from ingest.site_charts import Chart
@@ -34,21 +33,22 @@ UP = ("throughput", "latency", "memory")
 Drawn = tuple[Callable[[], str], tuple[Phrase, ...]]
 
 
-def of_report(report: Report, rows: Sequence[Published]) -> list[Chart]:
+def of_report(report: Report, found: Cut) -> list[Chart]:
     """All charts of a report."""
     return [
         chart
-        for block in report.blocks
-        if block.figures and set(block.figures.show) - {"table"}
-        for index, found in enumerate(slices(block, rows))
-        for chart in of_slice(report, block, index, found, ())
+        for block, parts in zip(report.blocks, found.slices, strict=True)
+        for index in range(len(parts))
+        for chart in of_slice(report, block, parts, index, found.common)
     ]
 
 
-def of_slice(report: Report, block: Block, index: int, found: Slice, common: Values) -> list[Chart]:
-    """The charts of one slice, in the order in which they are declared."""
+def of_slice(report: Report, block: Block, parts: Sequence[Slice], index: int, common: Values) -> list[Chart]:
+    """The charts of one of a block's slices, in the order in which they are declared."""
+    found = parts[index]
     name = f"reports/{report.id}-{report.blocks.index(block) + 1}-{index + 1}"
-    what = joined([block.title or report.title, *caption(found, common)])
+    alone = block.title is not None and len(parts) == 1
+    what = joined([block.title or report.title, *(() if alone else caption(found, common))])
     made = []
     for form in found.block.show:
         if form != "table" and (drawn := _FORMS[form](block, found)):

@@ -53,7 +53,7 @@ def published_tables(site: Site, suite: Suite) -> list[tuple[Text, Table]]:
     """What others published of a suite's models, by source: figures that several places print stand once."""
     rows = [row for row in site.published.by_suite.get(suite.id, ()) if row.metric not in LEFT_OUT]
     verdicts = {id(each.row): each for each in site.audited if each.run}
-    found = []
+    found: list[tuple[Text, Table]] = []
     for name, source in site.published.sources.items():
         if mine := [row for row in rows if row.source == name]:
             found.append((source.title, _figures(site, mine, verdicts)))

@@ -9,7 +9,7 @@ from typing import Any
 from ingest import report_charts, report_tables
 from ingest.published import Published
 from ingest.report_model import path, rows_of, shown
-from ingest.report_slices import Slice, Values, slices
+from ingest.report_slices import Slice, Values, cut
 from ingest.reports import SECTIONS, Block, Report
 from ingest.site_charts import Chart
 from ingest.site_model import Site
@@ -21,14 +21,14 @@ INDEX = "reports/index.md"
 
 
 def pages(site: Site) -> list[Page]:
-    """The index and a page per report; none where nobody's figures are known."""
+    """The index, and a page per report whose source has figures here."""
     found = shown(site)
-    return [_index(site, found), *(_report(site, each) for each in found)] if found else []
+    return [_index(site, found), *(_report(site, each) for each in found)]
 
 
 def charts(site: Site, report: Report) -> Mapping[str, Chart]:
     """The charts of a report by name."""
-    return {each.name: each for each in report_charts.of_report(report, rows_of(site, report))}
+    return {each.name: each for each in report_charts.of_report(report, cut(report, rows_of(site, report)))}
 
 
 def _index(site: Site, found: Sequence[Report]) -> Page:
@@ -73,19 +73,20 @@ def _report(site: Site, report: Report) -> Page:
 
 
 def _context(site: Site, report: Report) -> Mapping[str, Any]:
-    rows = rows_of(site, report)
-    cut = {block.place: slices(block, rows) for block in report.blocks if block.figures}
-    used = list({id(f.row): f.row for found in cut.values() for each in found for f in each.figures}.values())
-    common = report_tables.common(used) if used else ()
+    found = cut(report, rows_of(site, report))
+    used = found.rows
     return {
         "report": report,
         "source": site.published.sources[report.source],
         "index": INDEX,
-        "common": [report_tables.stated(*each) for each in common],
+        "common": [report_tables.stated(*each) for each in found.common],
         "models": _models(site, used),
         "software": report_tables.software(used),
         "log_links": report_tables.logs(used, site.published.sources),
-        "blocks": [_block(site, report, block, cut.get(block.place, []), common) for block in report.blocks],
+        "blocks": [
+            _block(site, report, block, parts, found.common)
+            for block, parts in zip(report.blocks, found.slices, strict=True)
+        ],
     }
 
 
@@ -104,7 +105,7 @@ def _block(site: Site, report: Report, block: Block, found: Sequence[Slice], com
             {
                 "caption": report_tables.caption(each, common),
                 "table": report_tables.of_slice(each) if "table" in each.block.show else None,
-                "charts": report_charts.of_slice(report, block, index, each, common),
+                "charts": report_charts.of_slice(report, block, found, index, common),
                 "printed": report_tables.printed_in((f.row for f in each.figures), site.published.sources),
             }
             for index, each in enumerate(found)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingest.published import Published
-from ingest.reports import CASE, REST, Block, Column, Figures, ReportError, Where
+from ingest.reports import CASE, REST, Block, Column, Figures, Report, ReportError, Where
 from ingest.tables import Text
 
 Values = tuple[tuple[str, str], ...]
@@ -57,6 +57,32 @@ class Slice:
     def keys(self) -> tuple[str, ...]:
         """The keys of the rows."""
         return tuple(key for key, _ in self.rows[0].values) if self.rows else ()
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The slices of a report, block by block, and what all its figures have in common."""
+
+    slices: tuple[tuple[Slice, ...], ...]
+    common: Values
+
+    @property
+    def rows(self) -> tuple[Published, ...]:
+        """Every figure of the report, once."""
+        found = [each.row for block in self.slices for part in block for each in part.figures]
+        return tuple({id(row): row for row in found}.values())
+
+
+def cut(report: Report, rows: Sequence[Published]) -> Cut:
+    """A report's slices, from the figures of its source.
+
+    Raises:
+        ReportError: a block selects nothing, or its rows and columns leave two figures in one cell.
+    """
+    found = Cut(tuple(tuple(slices(block, rows)) if block.figures else () for block in report.blocks), ())
+    used = found.rows
+    same = [key for key in _case_keys(used) if _alike(used, key, lambda _: 0)] if used else []
+    return Cut(found.slices, tuple((key, value) for key in same if (value := fact(used[0], key))))
 
 
 def fact(row: Published, key: str) -> str:
@@ -174,7 +200,13 @@ def _declared(block: Block, columns: Sequence[Column], rows: Sequence[Published]
             column_of[id(row)] = index
     if lost := [row for row in rows if id(row) not in column_of]:
         raise ReportError(f"{block.place}: column: {_place(lost[0])} belongs to no column")
-    return [Head(tuple((key, "") for key in each.where), each.head) for each in columns], column_of
+    pinned = [key for key in columns[0].where if all(_pins(each.where, key) for each in columns)]
+    return [Head(tuple((key, "") for key in pinned), each.head) for each in columns], column_of
+
+
+def _pins(where: Where, key: str) -> bool:
+    """Whether a selection leaves a key one value only, so that the column's head states it."""
+    return len(where.get(key, ())) == 1 and "*" not in where[key][0]
 
 
 def _row_keys(figures: Figures, rows: Sequence[Published], column_of: Mapping[int, int]) -> tuple[str, ...]:
@@ -226,7 +258,7 @@ def _marked(
         figures,
         tuple(Head(head, None, said(of_row[index], marks["row"])) for index, head in enumerate(heads)),
         tuple(
-            Head(head.values, head.text, said(of_column[index], marks["column"]) if index in of_column else ())
+            _column(head, figures, said(of_column[index], marks["column"]) if index in of_column else ())
             for index, head in enumerate(columns)
         ),
         {
@@ -238,6 +270,15 @@ def _marked(
         },
         tuple((key, value) for key in marks["all"] if (value := fact(rows[0], key))),
     )
+
+
+def _column(head: Head, figures: Figures, marks: Values) -> Head:
+    """A column's head; an option that only tells it from its neighbours is a mark."""
+    if head.text is not None:
+        return Head(head.values, head.text, marks)
+    options = tuple(each for each in head.values[1:] if each[0].startswith("options."))
+    said = tuple((key, value) for key, value in options if value and not _is_unmarked(figures, key, value))
+    return Head(tuple(each for each in head.values if each not in options), None, (*said, *marks))
 
 
 def _outermost(
@@ -256,13 +297,15 @@ def _outermost(
 
 
 def _sayer(figures: Figures) -> Callable[[Published, Sequence[str]], Values]:
-    tests = {key: _test(key, values) for key, values in figures.unmarked.items()}
-
     def said(row: Published, keys: Sequence[str]) -> Values:
         found = ((key, fact(row, key)) for key in keys)
-        return tuple((key, value) for key, value in found if value and not (key in tests and tests[key](value)))
+        return tuple((key, value) for key, value in found if value and not _is_unmarked(figures, key, value))
 
     return said
+
+
+def _is_unmarked(figures: Figures, key: str, value: str) -> bool:
+    return key in figures.unmarked and _test(key, figures.unmarked[key])(value)
 
 
 def _values(row: Published, keys: Sequence[str]) -> Values:

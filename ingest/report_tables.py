@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ingest import numbers
 from ingest.published import Published, Source
-from ingest.report_slices import Figure, Head, Slice, Values, fact
-from ingest.reports import CASE, Facts
+from ingest.report_slices import Figure, Head, Slice, Values
+from ingest.reports import Facts
 from ingest.site_tables import precision
 from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
 from ingest.words import phrase, word_for
@@ -67,14 +67,6 @@ def stated(key: str, text: str) -> Text:
     return precision(text) if key == "precision" else text
 
 
-def common(rows: Sequence[Published]) -> Values:
-    """What all figures of a page state alike."""
-    keys = [*CASE, *(f"options.{name}" for name in sorted({name for row in rows for name in row.options}))]
-    return tuple(
-        (key, fact(rows[0], key)) for key in keys if len({fact(row, key) for row in rows}) == 1 and fact(rows[0], key)
-    )
-
-
 def printed_in(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
     """The pages on which figures stand, with their lines where these are known."""
     found: dict[tuple[str, str], list[Published]] = {}
@@ -113,8 +105,6 @@ def value(found: Slice, key: str, text: str) -> Text:
         return label
     if key == "devices":
         return _devices(text)
-    if not text:
-        return phrase("site.unknown")
     return stated(key, text) if key in ("metric", "precision") else _grouped(key, text)
 
 

@@ -96,7 +96,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Report:
-    """One report. `id` is the name of its page and charts."""
+    """One report. `id` is the name of its page and charts; `date` is when its source published it, where that is known
+    better than by the source's year."""
 
     id: str
     source: str
@@ -105,6 +106,7 @@ class Report:
     description: Both
     order: int
     blocks: tuple[Block, ...]
+    date: str = ""
 
 
 @cache
@@ -161,13 +163,13 @@ def _shared(path: Path) -> Mapping[str, Mapping[str, Any]]:
     return _toml(path)[1] if path.is_file() else {}
 
 
-_HEAD = ("title", "description", "source", "section", "order", "where", "page", "block")
+_HEAD = ("title", "description", "source", "section", "order", "date", "where", "page", "block")
 
 
 def _of_file(path: Path, shared: Mapping[str, Mapping[str, Any]]) -> list[Report]:
     file, found = _toml(path)
     file.known("", found, _HEAD)
-    alone: dict[str, Any] = {key: found[key] for key in ("title", "description", "order") if key in found}
+    alone: dict[str, Any] = {key: found[key] for key in ("title", "description", "order", "date") if key in found}
     pages = found.get("page") or [{"id": path.stem, **alone}]
     return [_report(file, found, {**alone, **page}, shared) for page in pages]
 
@@ -176,7 +178,7 @@ def _report(
     file: _File, found: Mapping[str, Any], page: Mapping[str, Any], shared: Mapping[str, Mapping[str, Any]]
 ) -> Report:
     name = str(page.get("id", "page"))
-    file.known(name, page, ("id", "title", "description", "order", "where", "block", "section"))
+    file.known(name, page, ("id", "title", "description", "order", "date", "where", "block", "section"))
     missing = [key for key in ("source", "section") if key not in {**found, **page}]
     missing += [key for key in ("id", "title", "description", "order") if key not in page]
     if missing:
@@ -194,6 +196,7 @@ def _report(
         description=file.both(f"{name}.description", page["description"]),
         order=int(page["order"]),
         blocks=tuple(_block(file, f"{name}, block {n}", each, around) for n, each in enumerate(given, 1)),
+        date=str(page.get("date", "")),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest import site_audit, site_charts, site_notes, site_tables, site_telemetry
+from ingest import report_model, site_audit, site_charts, site_notes, site_tables, site_telemetry
 from ingest.numbers import quantity
 from ingest.results import counts
 from ingest.rules import HEADLINE
@@ -34,7 +34,10 @@ COMMANDS_SHOWN = 6
 
 @dataclass(frozen=True)
 class Page:
-    """One page in both languages. `depends` is hashed into its key; `context` is asked for only when it is rendered."""
+    """One page in both languages. `depends` is hashed into its key; `context` is asked for only when it is rendered.
+
+    `order` and `group` say where it stands in the navigation.
+    """
 
     path: str
     template: str
@@ -44,6 +47,7 @@ class Page:
     context: Callable[[], Mapping[str, Any]]
     searched: bool = True
     order: int | None = None
+    group: str | None = None
 
 
 def pages(site: Site) -> list[Page]:
@@ -143,11 +147,13 @@ def _model(site: Site, suite: Suite) -> Page:
         "model",
         suite.title,
         described,
-        _suite_depends(site, suite, runs),
+        (*_suite_depends(site, suite, runs), *_published_depends(site, suite)),
         lambda: {
             **_report(site, suite, runs),
             "charts": site_charts.of_suite(site, suite),
             "notes": site_notes.notes(site, suite),
+            "reports": report_model.reports_of(site, suite),
+            "published": report_model.published_tables(site, suite),
             "pages": [(named(each), _framework_path(site, suite, each)) for each in _frameworks(site, suite)],
         },
         order=suite.order,
@@ -174,6 +180,11 @@ def _framework(site: Site, suite: Suite, framework: str) -> Page:
 
 def _suite_depends(site: Site, suite: Suite, runs: Sequence[Run]) -> tuple[str, ...]:
     return (suite.id, *(site.digests[str(run["id"])] for run in runs))
+
+
+def _published_depends(site: Site, suite: Suite) -> tuple[str, ...]:
+    """A verdict on a published figure may rest on the log of any run."""
+    return (site.published.digest, *site.digests.values()) if suite.id in site.published.by_suite else ()
 
 
 def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = None) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""MkDocs hook: the models' pages in the navigation, in the order that they state, and one page for a wrong address."""
+"""MkDocs hook: the pages of models and reports in the navigation, as they state, and one page for a wrong address."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 
 
 def on_config(config: Any) -> Any:
-    """Extends the entry `Models` by one page per model; their titles come from the pages, in each language."""
+    """Extends two entries by one page per model and per report; titles come from the pages, in each language."""
     _silence_jieba()
-    found = sorted((Path(config["docs_dir"]) / "en" / "models").glob("*/index.md"), key=_order)
+    pages = Path(config["docs_dir"]) / "en"
+    found = sorted(pages.glob("models/*/index.md"), key=_order)
     models = [f"models/{path.parent.name}/index.md" for path in found]
-    config["nav"] = [_extended(entry, models) for entry in config["nav"]]
+    config["nav"] = [_extended(entry, models, _reports(pages / "reports")) for entry in config["nav"]]
     return config
 
 
@@ -29,12 +30,23 @@ def _silence_jieba() -> None:
     jieba.setLogLevel(logging.WARNING)
 
 
-def _extended(entry: Any, models: list[str]) -> Any:
+def _extended(entry: Any, models: list[str], reports: list[Any]) -> Any:
     if isinstance(entry, dict) and entry.get("Models") == "models/index.md":
         return {"Models": ["models/index.md", *models]}
+    if isinstance(entry, dict) and entry.get("Published reports") == "reports/index.md":
+        return {"Published reports": ["reports/index.md", *reports]}
     return entry
+
+
+def _reports(folder: Path) -> list[Any]:
+    """Reports under the source that each states, in their order."""
+    groups: dict[str, list[str]] = {}
+    for path in sorted((each for each in folder.glob("*.md") if each.stem != "index"), key=_order):
+        stated = re.search(r'^group: "(.*)"$', path.read_text("utf-8"), re.MULTILINE)
+        groups.setdefault(stated[1] if stated else "", []).append(f"reports/{path.name}")
+    return [{source: pages} if source and len(pages) > 1 else pages[0] for source, pages in groups.items()]
 
 
 def _order(path: Path) -> tuple[int, str]:
     stated = re.search(r"^order: (\d+)$", path.read_text("utf-8"), re.MULTILINE)
-    return (int(stated[1]) if stated else 10_000, path.parent.name)
+    return (int(stated[1]) if stated else 10_000, str(path))

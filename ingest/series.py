@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
+#: Units of which a sample, as the batch size of a case counts them, holds many.
+TOKENS = frozenset({"tokens/s", "words/s"})
 #: What a figure of this scope must be multiplied by to count the job, as a name of a case fact.
 _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
 
@@ -88,7 +90,22 @@ def series(session: Session, case: Mapping[str, Any]) -> Series:
 
 
 def samples_per_step(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
-    """Samples of the whole job per printed step.
+    """Samples of the whole job per printed step; tokens, where the reading counts tokens.
+
+    Raises:
+        Absent: devices, batch size, accumulation, or tokens per sample are not known.
+    """
+    if reading.unit not in TOKENS:
+        return _sequences_per_step(session, reading, case)
+    if tokens := case.get("tokens_per_step"):
+        return float(tokens)
+    if (length := case.get("sequence_length")) is None:
+        raise absent("no_tokens_per_step")
+    return length * _sequences_per_step(session, reading, case)
+
+
+def _sequences_per_step(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
+    """Samples as the batch sizes of the case count them.
 
     Where steps are optimiser updates the accumulation must be known, or follow from the run's own figure:
     `throughput * seconds / steps`, accepted only as a whole number of batches of the job.

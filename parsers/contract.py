@@ -82,6 +82,7 @@ FACTS: Mapping[str, str] = MappingProxyType(
         "sync_mode": "how a parameter server is kept in step",
         "threads": "threads of one machine that train",
         "sequence_length": "tokens per sample",
+        "tokens_per_step": "tokens per step over all devices",
         "num_classes": "classes of the last layer",
         "vocabulary": "rows of the embedding",
         "embedding": "width of the embedding",
@@ -114,6 +115,7 @@ _PLAIN = re.compile(rb"[\w -]+")
 
 
 _LONGEST_WORD, _MORE_THAN_ANY = 1000, 10**9
+_MORE_PARAMETERS = 10**15
 
 
 Columns = Mapping[str, "NDArray[np.float64]"]
@@ -211,7 +213,8 @@ class Fact:
         if len(printed) > _LONGEST_WORD:
             return None
         value = self.words.get(printed) if self.words is not None else self.read(printed)
-        return None if isinstance(value, int) and not 0 < value < _MORE_THAN_ANY else value
+        most = _MORE_PARAMETERS if self.name == "parameters" else _MORE_THAN_ANY
+        return None if isinstance(value, int) and not 0 < value < most else value
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ Source: W. D. Clinger, "How to read floating point numbers accurately", 1990, th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ _DIGITS = 15
 _WIDEST = _DIGITS + 1
 _FEW = 16
 _NEWLINE, _POINT, _ZERO = b"\n.0"
+#: `1,234,567.8`; anything else with a comma is no number.
+_THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 
 
 def floats(printed: Sequence[bytes]) -> NDArray[np.float64]:
@@ -68,7 +71,7 @@ def _one_by_one(rows: Sequence[tuple[bytes, ...]], column: int) -> NDArray[np.fl
 
 def _float(printed: bytes) -> float:
     try:
-        return float(printed)
+        return float(printed.replace(b",", b"") if _THOUSANDS.fullmatch(printed) else printed)
     except ValueError:
         return float("nan")
 

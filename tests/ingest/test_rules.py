@@ -188,6 +188,24 @@ def test_what_a_rule_needs_is_named(tmp_path: Path, case: dict[str, Any], code: 
     assert missing(pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0)]), tmp_path, "mean", case).code == code
 
 
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ({"tokens_per_step": 4096}, 4096 / 0.5),
+        ({"tokens_per_step": 4096, "devices": 8, "batch_size": 4, "sequence_length": 64}, 4096 / 0.5),
+        ({"devices": 8, "batch_size": 4, "sequence_length": 64}, 8 * 4 * 64 / 0.5),
+        ({"devices": 8, "batch_size": 4}, "no_tokens_per_step"),
+        ({"sequence_length": 64}, "no_devices"),
+    ],
+)
+def test_batches_of_sequences_are_no_tokens(tmp_path: Path, case: dict[str, Any], expected: float | str) -> None:
+    lines = [f"iter {10 * i}: loss 2.5000, time 500.00ms, mfu 40.00%" for i in range(6)]
+    if isinstance(expected, str):
+        assert missing(lines, tmp_path, "sustained", case).code == expected
+    else:
+        assert figure(lines, tmp_path, "sustained", case).value == pytest.approx(expected)
+
+
 def test_ranks_count_once_as_their_median(tmp_path: Path) -> None:
     """Four ranks print the speed of the job, out of order; the outlier of one is no figure of the job."""
     lines = mxnet_speed(

@@ -115,3 +115,10 @@ def test_shapes_near_the_fast_path(printed: list[bytes]) -> None:
 
 def test_no_numbers_at_all() -> None:
     assert floats([]).tolist() == []
+
+
+def test_separators_of_thousands() -> None:
+    printed = [b"7,500", b"1,234,567.5", b"980"]
+    assert floats(printed).tolist() == [7500, 1234567.5, 980]
+    assert floats(printed * 20).tolist() == [7500, 1234567.5, 980] * 20
+    assert all(math.isnan(each) for each in floats([b"1,23", b",123", b"1234,567", b"1,234,", b"1.5,000"]))

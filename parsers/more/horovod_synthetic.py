@@ -1,0 +1,42 @@
+"""Horovod's synthetic benchmarks (`*_synthetic_benchmark.py`), and BytePS's after them: a record per timed iteration.
+
+An iteration is ten batches unless asked otherwise, timed as one; the figure is that of one device. The tool's own figure
+for the job is that of one rank times the number of devices. Trap: `Img/sec per GPU` is the mean of the iterations and
+`+-` 1.96 standard deviations of them. Warm-up is not timed. The device may be called CPU or HPU.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+FORMAT = Format(
+    title="Horovod synthetic",
+    marker=b"mg/sec ",
+    start=rb"Model: [^\r\n]++\r?\nBatch size: [0-9]",
+    end=rb"Total img/sec on [0-9]++ \w++\(s\): ",
+    readings=(
+        Reading(
+            rb"Iter #(?P<step>[0-9]++): (?P<throughput>" + NUMBER + rb") img/sec per \w++",
+            unit="images/s",
+            scope="device",
+            span="step",
+        ),
+        Reading(
+            rb"Total img/sec on [0-9]++ \w++\(s\): (?P<throughput>" + NUMBER + rb") \+-",
+            unit="images/s",
+            span="run",
+        ),
+    ),
+    facts=(
+        Fact("model", rb"^Model: ([\w.+-]++)"),
+        Fact("batch_size", rb"^Batch size: ([0-9]++)", int),
+        Fact("devices", rb"^Number of \w+?s: ([0-9]++)", int),
+        Fact("devices", rb"^Total img/sec on ([0-9]++) \w++\(s\): ", int),
+    ),
+    samples=(
+        Sample(b"Iter #0: 300.5 img/sec per GPU", step=0, throughput=300.5),
+        Sample(b"Iter #9: 12.0 img/sec per CPU\r\n", step=9, throughput=12.0),
+        Sample(b"Total img/sec on 8 GPU(s): 2404.0 +-18.4", throughput=2404.0),
+        NearMiss(b"Img/sec per GPU: 300.5 +-2.3", "the mean of the lines before, which stands in the total too"),
+        NearMiss(b"Iter #3: 300.", "cut inside the number"),
+        NearMiss(b"Total img/sec on 8 GPU(s): 240", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,75 @@
+"""modded-nanogpt and what was made of it (parameter-golf and other speedruns): a line per step or per so many.
+
+`train_time` is the time spent training since the start, in whole milliseconds; the clock stands still while the model is
+validated. Each record is what passed since the line before. Trap: `step_avg` is a mean since the start, or since step
+10 where the first ten steps do not count: there the clock begins anew, and what lies before is left out here too. Lines
+of validation bear the same fields. How many tokens a step takes only some print; the others print their own source
+code at the head of the log, from which no figure is taken.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def _since_reset(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """The rows since the clock last began anew, where that was within the warm-up."""
+    import numpy as np
+
+    steps, clock = columns["step"], columns["clock"]
+    resets = np.flatnonzero((np.diff(clock) < 0) & (np.diff(steps) > 0) & (steps[1:] <= 20)) + 1
+    rows = np.arange(resets[-1] if len(resets) else 0, len(clock))
+    return rows, {name: each[rows] for name, each in columns.items()}
+
+
+def _sequences(printed: bytes) -> int:
+    """Sequences of a step: `4096 train_seq_len:1024` tokens are 4."""
+    tokens, _, length = printed.partition(b" train_seq_len:")
+    return int(tokens) // int(length)
+
+
+FORMAT = Format(
+    title="modded-nanogpt",
+    framework="PyTorch",
+    marker=b"step",
+    start=rb"(?m)^logs/[0-9a-f-]{36}\.txt\r?$",
+    readings=(
+        Reading(
+            rb"(?<![\w.])step:(?P<step>[0-9]++)/[0-9]++ (?:train_loss:(?P<loss>" + NUMBER + rb") )?+"
+            rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:" + NUMBER + rb"ms",
+            unit="tokens/s",
+            factors={"elapsed": 1e-3},
+            settle=_since_reset,
+        ),
+        Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", span="run", weak=True),
+    ),
+    facts=(
+        Fact("tokens_per_step", rb"train_batch_tokens:([0-9]++) ", int),
+        Fact("batch_size_of_job", rb"train_batch_tokens:([0-9]++ train_seq_len:[1-9][0-9]*+)", _sequences),
+        Fact("sequence_length", rb"train_seq_len:([0-9]++) ", int),
+        Fact("devices", rb"^world_size:([0-9]++)\b", int),
+        Fact("accumulation", rb"grad_accum_steps:([0-9]++)", int),
+        Fact("parameters", rb"^model_params:([0-9]++)", int),
+    ),
+    samples=(
+        Sample(
+            b"step:500/20000 train_loss:2.3750 train_time:50000ms step_avg:100.00ms\n",
+            step=500, loss=2.375, clock=50.0,
+        ),
+        Sample(b"step:12/1770 train_time:1250ms step_avg:104.17ms", step=12, loss=float("nan"), clock=1.25),
+        Sample(b"stopping_early: step:5700/20000\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
+        NearMiss(b"step:500/20000 val_loss:2.5000 val_bpb:1.5 train_time:50062ms step_avg:100.12ms", "validation"),
+        NearMiss(b"warmup_step:5/20", "steps that are taken back"),
+        NearMiss(b"step:500/20000 train_loss:2.3750 train_time:500", "cut inside the number"),
+        NearMiss(
+            b'print0(f"step:{step+1}/{args.num_iterations} train_time:{approx_time:.0f}ms step_avg:{avg:.2f}ms")',
+            "the program's own source",
+        ),
+    ),
+)  # fmt: skip

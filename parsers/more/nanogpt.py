@@ -1,0 +1,71 @@
+"""nanoGPT and its kin of the same author: a record per `log_interval` iterations, of that one iteration.
+
+Three dialects: nanoGPT's own, which prints the milliseconds of the iteration; `build-nanogpt`, with tokens per second;
+llm.c, with both. All count the job. Trap: in nanoGPT an iteration that evaluates or saves holds the time that takes; `mfu`
+is a running mean, and -100% until five iterations have run. nanoGPT says how many tokens an iteration takes where the
+version is of 2023 or later; of older ones the speed cannot be known without the command. Besides, `step 250: train
+loss` is an evaluation.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+
+def _count(printed: bytes) -> int:
+    """`491,520` as a number."""
+    return int(printed.replace(b",", b""))
+
+
+FORMAT = Format(
+    title="nanoGPT",
+    framework="PyTorch",
+    marker=b"loss",
+    # Every rank says so, one after the other.
+    start=rb"tokens per iteration will be: [0-9,]++\r?\n(?!(?:(?!iter [0-9])[^\n]*+\n){0,300}?tokens per iteration will be: )",
+    readings=(
+        Reading(
+            rb"(?<![\w.])iter (?P<step>[0-9]++): loss (?P<loss>" + NUMBER + rb"), time (?P<step_seconds>" + NUMBER + rb")ms",
+            unit="tokens/s",
+            span="step",
+            factors={"step_seconds": 1e-3},
+        ),
+        Reading(
+            rb"(?<![\w.])step ++(?P<step>[0-9]++) \| loss: (?P<loss>" + NUMBER + rb") \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
+            rb"\| dt: (?P<step_seconds>" + NUMBER + rb")ms \| tok/sec: (?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
+            unit="tokens/s",
+            span="step",
+            factors={"step_seconds": 1e-3},
+        ),
+        Reading(
+            rb"(?<![\w.])step ++(?P<step>[0-9]++)/[0-9]++ \| loss (?P<loss>" + NUMBER + rb") (?:[^|\r\nt]++|\|(?! [0-9.]++ ms)|t(?!ok/s))*+"
+            rb"\| (?P<step_seconds>" + NUMBER + rb") ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
+            unit="tokens/s",
+            span="step",
+            factors={"step_seconds": 1e-3},
+        ),
+    ),
+    facts=(
+        Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", _count),
+        Fact("tokens_per_step", rb"total desired batch size: ([0-9,]++)", _count),
+        Fact("tokens_per_step", rb"\| total batch size B \* T \* num_processes \* grad_accum_steps \| *+([0-9]++) ", int),
+        Fact("parameters", rb"number of parameters: ([\d.]++)M", lambda printed: round(float(printed) * 1e6)),
+    ),
+    samples=(
+        Sample(
+            b"iter 100: loss 3.2500, time 125.50ms, mfu 40.12%\n", step=100, loss=3.25, step_seconds=0.1255,
+        ),
+        Sample(b"iter 0: loss 10.9750, time 31250.25ms, mfu -100.00%", step=0, step_seconds=31.25025),
+        Sample(
+            b"step    10 | loss: 9.512500 | lr 2.5000e-04 | norm: 1.7500 | dt: 320.00ms | tok/sec: 1638400.00\n",
+            step=10, loss=9.5125, step_seconds=0.32, throughput=1638400,
+        ),
+        Sample(
+            b"step   20/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | 250.00 ms | 40.1% bf16 MFU | "
+            b"2097152 tok/s\n",
+            step=20, loss=7.125, step_seconds=0.25, throughput=2097152,
+        ),
+        NearMiss(b"step 250: train loss 2.7500, val loss 2.8125", "an evaluation"),
+        NearMiss(b"iter 100: loss 3.2500, time 125.5", "cut before the unit, so perhaps inside the number"),
+        NearMiss(b"step    10 | loss: 9.5 | lr 2.5000e-04 | norm: 1.75 | dt: 320.00ms | tok/sec: 16384", "cut"),
+        NearMiss(b"val loss 3.2750", "an evaluation"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,76 @@
+"""torchtitan (`train.py`): a record per `log_freq` steps, in colour, from one rank or from each of them.
+
+`tps` (`wps` until 2025) counts tokens of one device over the interval: the job's over all devices, whatever the
+parallelism. Trap: numbers have thousands separators; the interval holds what is spent waiting for data, and what
+checkpoints take; the record of step 1 holds the compilation; newer versions print the gradient's norm between loss and
+memory. `memory` is the most that was reserved. `tflops` came later than `mfu`. Batch sizes are in sequences.
+"""
+
+from math import prod
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+_COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
+
+
+def _product(printed: bytes) -> int:
+    """How many devices a mesh has: `4, 2` is 8."""
+    return prod(int(each) for each in printed.split(b","))
+
+
+FORMAT = Format(
+    title="torchtitan",
+    framework="PyTorch",
+    marker=b"step: ",
+    # Every rank says so, one after the other.
+    start=rb"Starting job: (?!(?:(?![^\n]*?step: )[^\n]*+\n){1,300}?[^\n]*?Starting job: )",
+    end=rb"- INFO - Training completed",
+    readings=(
+        Reading(
+            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - [\w.]++ - INFO - |(?<=\n)|(?<=[\]:] )|\A)"
+            rb"step: ++(?P<step>[0-9]++) ++loss: ++(?P<loss>" + NUMBER + rb")(?:(?! ++memory:) ++[\w/.]++: ++[^\s:]++)*+ "
+            rb"++memory: ++(?P<memory>" + NUMBER + rb")GiB\([^\r\n)]*+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
+            rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",
+            unit="tokens/s",
+            scope="device",
+            factors={"memory": 1024},
+            repeated=True,
+        ),
+    ),
+    facts=(
+        Fact("model", rb"Building (\w++ [\w.-]++) with "),
+        Fact("model", rb"Model (\w++ [\w.-]++) size: "),
+        Fact("parameters", rb" size: ([0-9,]++) total parameters", lambda printed: int(printed.replace(b",", b""))),
+        Fact("devices", rb"Building \d-D device mesh with \[[^\]\n]*+\], \[([0-9, ]++)\]", _product),
+        Fact("batch_size", rb"local batch size ([0-9]++),", int),
+        Fact("batch_size_of_job", rb"global batch size ([0-9]++),", int),
+        Fact("accumulation", rb"gradient accumulation steps ([0-9]++),", int),
+        Fact("sequence_length", rb"sequence length ([0-9]++),", int),
+        Fact("gpu", rb"(?:CUDA|GPU) capacity: ([^\n(]+?)(?: \(\d+\))? with "),
+    ),
+    samples=(
+        Sample(
+            b"[rank0]:2026-11-20 10:11:12,500 - root - INFO - step: 10  loss:  7.1250  memory: 20.50GiB(25.88%)  "
+            b"tps: 7,500  mfu: 38.40%\n",
+            clock=1795169472.5, step=10, loss=7.125, memory=20992, throughput=7500, flops=float("nan"),
+        ),
+        Sample(
+            b"[titan] 2026-11-20 10:11:12,500 - root - INFO - step: 1200  loss: 2.5000  grad_norm: 0.7500  "
+            b"memory: 64.00GiB(81.0%)  tps: 1,234,567  tflops: 1,380.25  mfu: 42.50%",
+            step=1200, loss=2.5, memory=65536, throughput=1234567, flops=1380.25,
+        ),
+        Sample(
+            b"2026-11-20 10:11:12,500 - root - INFO - step:  5  loss:     nan  memory: 20.50GiB(25.88%)  wps: 980  mfu: 5.00%",
+            step=5, loss=float("nan"), throughput=980,
+        ),
+        NearMiss(
+            b"2026-11-20 10:11:12,500 - root - INFO - step: 10  loss:  7.1250  memory: 20.50GiB(25.88%)  tps: 7,5",
+            "cut inside the number",
+        ),
+        NearMiss(
+            b"2026-11-20 10:11:12,500 - root - INFO - validate step: 10  loss:  7.1250  memory: 20.50GiB(25.88%)  "
+            b"tps: 17,500",
+            "validation",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""No format claims another's log: tried on every log at hand, and on every made-up log beside every other."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from made_trees import SHARED, shared
+
+from parsers.detect import claims
+from parsers.read import read
+from parsers.registry import formats
+from parsers.scan import Noise, chunks
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+MADE = sorted(GOLDEN.glob("*/*.log"))
+#: Formats by the table's word for them: one word may stand for several printers.
+PUBLIC = {
+    "ppcls": {"paddle.clas_dygraph"},
+    "paddledet": {"more.paddle_detection"},
+    "paddleocr": {"more.paddle_ocr"},
+    "dle_dllogger": {"more.dllogger", "more.dllogger_document"},
+    "nemo_lightning": {"more.nemo"},
+    "tf_estimator": {"more.tf_estimator", "more.tf_tutorial"},
+    "hf_trainer": {"more.hf_trainer"},
+    "fairseq": {"more.fairseq"},
+    "megatron": {"dlperf.megatron"},
+    "deepspeed": {"dlperf.deepspeed"},
+    "mlperf": {"more.mlperf"},
+    "hugectr": {"more.mlperf"},
+    "tf_cnn_benchmarks": {"more.tf_cnn_benchmarks"},
+}
+
+
+def logs() -> list[Path]:
+    found = [path for folder in ("corpus", "own-logs") for path in sorted((SHARED / folder).rglob("*"))]
+    return [path for path in found if path.is_file() and path.suffix not in {".csv", ".md"} and path.name not in
+            {"paddle-perf-tree.txt", "facts.json"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", logs() or [None], ids=lambda path: path.name if path else "no-corpus")
+def test_every_log_at_hand_is_claimed_once(path: Path | None) -> None:
+    shared("corpus")
+    assert path is not None
+    found = [each.format.id for each in read(path).claims]
+    assert len(found) == 1, found
+    if path.parent.name in PUBLIC:
+        assert found[0] in PUBLIC[path.parent.name]
+
+
+@pytest.mark.parametrize("path", MADE, ids=lambda path: path.parent.name)
+def test_only_its_own_format_reads_a_made_log(path: Path) -> None:
+    """Each format by itself, without the order in which claims are settled."""
+    text = b"".join(chunk.text for chunk in chunks(path, Noise()))
+    readers = [each for each in formats() if any(one.regex.search(text) for one in each.readings)]
+    above = [each.id for each in readers if each.over]
+    assert (above or [each.id for each in readers]) == [path.parent.name]
+
+
+@pytest.mark.parametrize(("first", "second"), list(pairwise([*MADE, MADE[0]])), ids=lambda path: path.parent.name)
+def test_a_log_of_two_printers_names_both(first: Path, second: Path, tmp_path: Path) -> None:
+    path = tmp_path / "both.log"
+    path.write_bytes(first.read_bytes() + b"\n" + second.read_bytes())
+    found = {each.format.id for each in claims(chunks(path, Noise()))}
+    both = {first.parent.name, second.parent.name}
+    known = {each.id: each for each in formats()}
+    if not any(known[each].over or any(one.weak for one in known[each].readings) for each in both):
+        assert found == both
+    assert found <= both

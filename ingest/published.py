@@ -144,11 +144,16 @@ class Publications:
         """The rules by which a source says it computed the figures of a log, beyond those every run has."""
         found = (
             rule
-            for source in self.sources.values()
-            for pattern, rule in source.rules
-            if fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
+            for beginning, pattern, rule in self._patterns
+            if beginning in path and (fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}"))
         )
         return tuple(dict.fromkeys(each for each in found if each not in rules.NAMES))
+
+    @cached_property
+    def _patterns(self) -> tuple[tuple[str, str, str], ...]:
+        """What a pattern begins with, the pattern, and its rule: most logs are told apart by the beginning alone."""
+        given = (each for source in self.sources.values() for each in source.rules)
+        return tuple((re.split(r"[*?[]", pattern, maxsplit=1)[0], pattern, rule) for pattern, rule in given)
 
     @cached_property
     def by_suite(self) -> Mapping[str, tuple[Published, ...]]:

@@ -289,6 +289,18 @@ def test_the_log_of_sixteen_nodes_is_not_that_of_eight(corpus: list[Audited]) ->
     assert found == {audit.OTHER_LOG}
 
 
+def test_a_figure_and_its_log_are_of_one_case(corpus: list[Audited]) -> None:
+    """The tables and the facts of the logs spell the case alike; but for the log that is another run's."""
+    names = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
+    tried = 0
+    for each in corpus:
+        if each.run and not audit.contradictions(each.run):
+            tried += 1
+            case = each.run["case"]
+            assert {name: case[name] for name in names} == {name: getattr(each.row, name) for name in names}
+    assert tried >= 180
+
+
 def test_every_log_at_hand_gives_a_figure(corpus: list[Audited]) -> None:
     assert [each.row.log for each in corpus if each.verdict == audit.NO_FIGURE] == []
 

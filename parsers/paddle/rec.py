@@ -9,9 +9,8 @@ and nowhere else, but for Word2Vec, which alone counts words.
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
 
-#: A job's name as the cluster writes it into paths: network, nodes, reader and way of synchronising, misspelling and all.
-_JOB = rb"/[\w.-]*?--%s_bench(?:ma|am)rk_\d++_%s_%s_"
-_NETWORK, _READER, _SYNC = rb"(?i:CtrDnn|WideDeep|W2V|Word2Vec)", rb"(?i:DataLoader|DataSet)", rb"[a-z]++"
+#: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
+_JOB = rb"--%s_bench(?:ma|am)rk_"
 
 
 def _epoch(printed: bytes, unit: str) -> Reading:
@@ -46,9 +45,9 @@ FORMAT = Format(
         _batch(rb"word", "pairs/s"),
     ),
     facts=(
-        Fact("model", _JOB % (rb"(?i:(CtrDnn))", _READER, _SYNC), lambda _: "CTR-DNN"),
-        Fact("model", _JOB % (rb"(?i:(WideDeep))", _READER, _SYNC), lambda _: "Wide & Deep"),
-        Fact("model", _JOB % (rb"(?i:(W2V|Word2Vec))", _READER, _SYNC), lambda _: "Word2Vec"),
+        Fact("model", _JOB % rb"(?i:(CtrDnn|ctr_dnn))", lambda _: "CTR-DNN"),
+        Fact("model", _JOB % rb"(?i:(WideDeep|wide_deep))", lambda _: "Wide & Deep"),
+        Fact("model", _JOB % rb"(?i:(W2V|Word2Vec))", lambda _: "Word2Vec"),
         Fact("model", rb"ips:? [\d.]++ (word)/sec", words={b"word": "Word2Vec"}),
         Fact("nodes", rb"communicator\.h:\d++\] trainers: (\d++)$", int),
         Fact("batch_size", rb"avg_samples: (\d++)\.0++, ips: ", int),
@@ -56,7 +55,7 @@ FORMAT = Format(
         Fact("sync_mode", rb"(GeoCommunicator)", lambda _: "geo"),
         # The first letter is cut off in the logs of some releases.
         Fact("sync_mode", rb"ync_mode: (async|geo|sync|half_async)\b"),
-        Fact("sync_mode", _JOB % (_NETWORK, _READER, rb"(async|geo|sync)")),
+        Fact("sync_mode", _JOB % rb"\w+?" + rb"\w*?_(async|geo|sync)_"),
     ),
     samples=(
         Sample(b"2026-11-20 14:38:09,247 - INFO - Epoch: 2, using time 700.5 second, ips 15500.25 example/sec.",

@@ -37,10 +37,12 @@ ROWS = {
     "tf_cnn_benchmarks/lambdal": How("more.tf_cnn_benchmarks", "reported"),
     "tf_estimator/BoyDun": How("more.tf_estimator"),
     "fairseq/mlcommons": How("more.fairseq_old"),
+    "megatron/bigscience": How("dlperf.megatron"),
+    "deepspeed/microsoft": How("dlperf.deepspeed"),
 }
 #: Rows whose format is still to come.
 PENDING = (
-    "dle_dllogger/", "nemo_lightning/", "mxnet/", "megatron/", "deepspeed/", "hugectr/", "hf_trainer/",
+    "dle_dllogger/", "nemo_lightning/", "mxnet/", "hugectr/", "hf_trainer/",
     "nanogpt_style/", "mlperf/",
 )  # fmt: skip
 

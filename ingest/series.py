@@ -101,7 +101,7 @@ def samples_per_step(session: Session, reading: Reading, case: Mapping[str, Any]
         return float(tokens)
     if (length := case.get("sequence_length")) is None:
         raise absent("no_tokens_per_step")
-    return length * _sequences_per_step(session, reading, case)
+    return float(length) * _sequences_per_step(session, reading, case)
 
 
 def _sequences_per_step(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:

@@ -47,7 +47,7 @@ FORMAT = Format(
             factors={"elapsed": 1e-3},
             settle=_since_reset,
         ),
-        Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", span="run", weak=True),
+        Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True),
     ),
     facts=(
         Fact("tokens_per_step", rb"train_batch_tokens:([0-9]++) ", int),

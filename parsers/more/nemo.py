@@ -1,0 +1,118 @@
+"""NVIDIA NeMo over Lightning, GPT and its kin: a record per logged step, in any of five dialects.
+
+DLLogger lines as JSON and as text, NeMo 2.0's line `Training epoch 0, iteration 5/99 | ...`, and the bars of Lightning
+that print `train_step_timing in s`. All count the job. Trap: with `step_timing_kwargs: buffer_size: 5`, as the published
+recipes have it, the timing is a mean over the last five steps, so that slow steps linger, those of the start too; hence
+the time between two DLLogger lines counts wherever there are some, and validation and saving with it. A bar stands
+several times for one step, glued to the line that follows it; numbers of seven figures are rounded in it. The samples
+of a step are the difference of `consumed_samples`, or the global batch size.
+"""
+
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+_TIMING = rb"train_step_timing in s"
+_JSON = rb'(?:(?!"consumed_samples"|"train_step_timing in s"|"reduced_train_loss")[^\n{}])*+'
+_TEXT = rb"(?:(?!consumed_samples : |train_step_timing in s : |DLL \d)[^\r\n])*+"
+_BAR = rb"(?:(?!consumed_samples=|train_step_timing in s=|global_step=)[^\r\n\]\[])*+"
+_PIPE = rb"(?:(?! \| (?:train_step_timing in s|reduced_train_loss|consumed_samples|global_step): |Training epoch)[^\r\n])*+"
+
+FORMAT = Format(
+    title="NeMo",
+    framework="NeMo",
+    marker=_TIMING,
+    end=rb"`Trainer\.fit` stopped: `max_(?:steps|epochs)=[0-9]++` reached|max_time reached",
+    readings=(
+        Reading(
+            rb'"timestamp": "(?P<unix>' + NUMBER + rb')", [^\n{}]*?"type": "LOG", "step": (?P<step>[0-9]++), "data": \{'
+            + _JSON + rb'(?:"reduced_train_loss": (?P<loss>' + NUMBER + rb")" + _JSON + rb')?+(?:"consumed_samples": '
+            rb"(?P<consumed>[0-9]++(?:\.[0-9]++)?+)" + _JSON + rb')?+"' + _TIMING + rb'": ' + NUMBER + rb"[,}]",
+            unit="samples/s",
+        ),
+        Reading(
+            rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - (?P<step>[0-9]++) (?:reduced_train_loss : (?P<loss>" + NUMBER + rb") )?+"
+            + _TEXT + rb"(?:consumed_samples : (?P<consumed>[0-9]++(?:\.[0-9]++)?+) " + _TEXT + rb")?+"
+            + _TIMING + rb" : " + NUMBER + rb"(?:(?=\s)|" + ENDED + rb")",
+            unit="samples/s",
+        ),
+        Reading(
+            rb"Training epoch (?P<epoch>[0-9]++), iteration [0-9]++/[0-9]++" + _PIPE
+            + rb"(?: \| global_step: (?P<step>[0-9]++)(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: (?P<loss>" + NUMBER + rb")" + _PIPE + rb")?+ \| "
+            + _TIMING + rb": (?P<step_seconds>" + NUMBER + rb")(?=\s)(?: \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
+            unit="samples/s",
+            repeated=True,
+        ),
+        Reading(
+            rb"\[[0-9:]++<[0-9:?]++,[^\r\n\]\[]*?[, ]reduced_train_loss=(?P<loss>" + NUMBER + rb")" + _BAR
+            + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _BAR + rb"(?:consumed_samples=[^,\r\n\]]++" + _BAR + rb")?+"
+            + _TIMING + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])",
+            unit="samples/s",
+            repeated=True,
+        ),
+        Reading(rb"TFLOPs per sec per GPU=(?P<flops>[0-9.]++)(?=\s)", weak=True),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb'"?cfg/global_batch_size"? ?: ([0-9]++)\b', int),
+        Fact("batch_size_of_job", rb"^\W*+global_batch_size: ([0-9]++)\b", int),
+        Fact("batch_size_of_job", rb"\| global_batch_size: ([0-9]++) \|", int),
+        Fact("micro_batch", rb'"?cfg/micro_batch_size"? ?: ([0-9]++)\b', int),
+        Fact("micro_batch", rb"^\W*+micro_batch_size: ([0-9]++)\b", int),
+        Fact("tensor_parallel", rb'"?cfg/tensor_model_parallel_size"? ?: ([0-9]++)\b', int),
+        Fact("tensor_parallel", rb"^\W*+tensor_model_parallel_size: ([0-9]++)\b", int),
+        Fact("pipeline_parallel", rb'"?cfg/pipeline_model_parallel_size"? ?: ([0-9]++)\b', int),
+        Fact("pipeline_parallel", rb"^\W*+pipeline_model_parallel_size: ([0-9]++)\b", int),
+        Fact("sequence_length", rb'"?cfg/encoder_seq_length"? ?: ([0-9]++)\b', int),
+        Fact("sequence_length", rb"^\W*+(?:encoder_)?seq_length: ([0-9]++)\b", int),
+        Fact("layers", rb'"?cfg/num_layers"? ?: ([0-9]++)\b', int),
+        Fact("hidden", rb'"?cfg/hidden_size"? ?: ([0-9]++)\b', int),
+        Fact("heads", rb'"?cfg/num_attention_heads"? ?: ([0-9]++)\b', int),
+        Fact("nodes", rb"^\W*+num_nodes: ([0-9]++)\b", int),
+        Fact("devices_per_node", rb"^\W*+devices: ([0-9]++)\b", int),
+        Fact("devices", rb"^\W*All distributed processes registered\. Starting with ([0-9]++) processes", int),
+        Fact("precision", rb'"?cfg/fp8"? ?: (\w++)', words={b"True": "fp8", b"true": "fp8"}),
+        Fact("precision", rb"^\W*+fp8: (True|true)\b", words={b"True": "fp8", b"true": "fp8"}),
+        Fact(
+            "precision",
+            rb"^\W*+precision: '?([\w-]++)",
+            words={b"bf16": "bf16", b"bf16-mixed": "bf16", b"16": "amp", b"16-mixed": "amp", b"32": "fp32", b"32-true": "fp32"},
+        ),
+    ),
+    samples=(
+        Sample(
+            b'DLLL {"timestamp": "1795169472.500000", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "1905.5", '
+            b'"type": "LOG", "step": 47, "data": {"reduced_train_loss": 7.875, "lr": 3.5e-05, "global_step": 47.0, '
+            b'"consumed_samples": 98304.0, "train_backward_timing in s": 5.5e-05, "grad_norm": 8.75, '
+            b'"train_step_timing in s": 32.5, "epoch": 0}}',
+            clock=1795169472.5, step=47, loss=7.875, consumed=98304,
+        ),
+        Sample(
+            b"train_step_timing in s=21.40]DLL 2026-11-20 10:11:12.500000 - 3 reduced_train_loss : 11.25  lr : 0.0  "
+            b"global_step : 3.0  consumed_samples : 512.0  grad_norm : 8.75  train_step_timing in s : 8.5625  epoch : 0 ",
+            clock=1795169472.5, step=3, loss=11.25, consumed=512,
+        ),
+        Sample(
+            b"Training epoch 0, iteration 5/99 | lr: 1.799e-06 | global_batch_size: 512 | global_step: 5 | "
+            b"reduced_train_loss: 10.75 | train_step_timing in s: 2.125 | consumed_samples: 3072\n",
+            epoch=0, step=5, loss=10.75, step_seconds=2.125, consumed=3072,
+        ),
+        Sample(
+            b"Epoch 0: :  20%|##        | 4/20 [00:34<02:17, v_num=None, reduced_train_loss=10.40, global_step=3.000, "
+            b"consumed_samples=512.0, train_step_timing in s=8.560]",
+            step=3, loss=10.4, step_seconds=8.56,
+        ),
+        Sample(b"train_step_timing in s: [8.5, 4.25]\nTFLOPs per sec per GPU=612.50\n", flops=612.5),
+        NearMiss(
+            b"[NeMo I 2026-11-20 10:11:12 nemo_logging:393] train_step_timing in s: [21.37, 12.82, 9.98]",
+            "all timings once more, at the end",
+        ),
+        NearMiss(
+            b"Epoch 0: :  20%|##        | 4/20 [00:34<02:17, v_num=None, reduced_train_loss=10.40, global_step=3.000, "
+            b"consumed_samples=512.0, train_step_timing in s=8.5",
+            "cut inside the number",
+        ),
+        NearMiss(b"Validation: iteration 5/10 | validation_step_timing in s: 1.25", "validation"),
+        NearMiss(
+            b"Validation DataLoader 0: : 100%|##########| 4/4 [00:04<00:00, v_num=None, validation_step_timing in s=1.25]",
+            "validation",
+        ),
+    ),
+)  # fmt: skip

@@ -313,10 +313,10 @@ def _of_printer(line: Line, job: Job, owned: Sequence[_Owned]) -> dict[str, Any]
     if given is None:
         _say([line], [Problem("telemetry_parts", names[1], args={"beside": names[0]})])
         return telemetry_figures.nothing(recordings[0], "parts") | {"window": None}
-    too_many = [(at, each) for at, each in enumerate(recordings) if _too_many(each, job)]
+    too_many = [(at, sampled) for at, each in enumerate(recordings) if (sampled := _too_many(each, job))]
     if too_many:
-        at, most = too_many[0]
-        args = {"sampled": len(most.devices), "used": job.devices_per_node or job.devices}
+        at, sampled = too_many[0]
+        args = {"sampled": sampled, "used": job.devices_per_node or job.devices}
         _say([line], [Problem("telemetry_devices", names[at], args=args)])
         return telemetry_figures.nothing(given, "devices") | {"window": None}
     return telemetry_figures.figures(given, job) | _in_window(line, given, job)
@@ -328,10 +328,11 @@ def _used(given: Recording, job: Job) -> Recording:
     return telemetry_figures.chosen(given, job.visible) if known else given
 
 
-def _too_many(given: Recording, job: Job) -> bool:
-    """Whether a machine had more devices than the run used of it; idle ones would spoil every mean."""
+def _too_many(given: Recording, job: Job) -> int | None:
+    """How many devices of a machine were sampled, if the run used fewer of it: idle ones would spoil every mean."""
     used = job.devices_per_node or job.devices
-    return bool(used) and not given.printer.peaks and len(given.devices) > (used or 0)
+    sampled = len(given.devices) or telemetry_figures.sweep(given)
+    return sampled if used and sampled and sampled > used and not given.printer.peaks else None
 
 
 def _in_window(line: Line, given: Recording, job: Job) -> dict[str, Any]:

@@ -42,6 +42,9 @@ ENERGY = "energy_j"
 KEYS = (*PEAKS, *MEANS, ENERGY)
 #: Over a longer pause between two samples nobody knows the power: so many times the usual one, and this share of all.
 _PAUSE, _PAUSE_SHARE = 5.0, 0.01
+#: Two rows closer than this share of the usual time between two sweeps are of one; of up to 50 devices, one row in so
+#: many ends a sweep; and a sweep goes through as many devices as nearly all others.
+_WITHIN_SWEEP, _PAUSES_BETWEEN, _MOSTLY, _FEW = 0.25, 0.98, 0.9, 4
 
 
 @dataclass(frozen=True)
@@ -205,6 +208,22 @@ def chosen(given: Recording, names: Sequence[str]) -> Recording:
     place = {old: new for new, old in enumerate(wanted)}
     device = np.array([place[int(each)] for each in found.device], dtype=np.intp)
     return replace(found, device=device, devices=tuple(names))
+
+
+def sweep(given: Recording) -> int | None:
+    """How many devices a recording that names none goes through each time, by its clock; None where that is not plain.
+
+    Rows of one sweep lie milliseconds apart, sweeps as far as the user asked for.
+    """
+    import numpy as np
+
+    pauses = np.diff(given.time)
+    if given.devices or len(pauses) < _FEW or not np.isfinite(pauses).all() or (pauses < 0).any():
+        return None
+    between = np.flatnonzero(pauses > _WITHIN_SWEEP * float(np.quantile(pauses, _PAUSES_BETWEEN)))
+    sizes = np.diff(between)
+    usual = int(np.median(sizes)) if len(sizes) else 0
+    return usual if usual and (sizes == usual).mean() >= _MOSTLY else None
 
 
 def together(given: Sequence[Recording]) -> Recording | None:

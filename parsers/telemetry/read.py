@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import zlib
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -12,10 +13,10 @@ from pathlib import Path
 
 from parsers import detect, telemetry
 from parsers.clock import DATELESS_BEFORE, unwrapped
-from parsers.scan import Chunk, Noise, ScanError, chunks, clean, open_log
+from parsers.scan import Chunk, Noise, ScanError, check, chunks, clean, open_log
 from parsers.telemetry.contract import QUANTITIES, Block, Faults, Printer, Recording
 
-HEAD = TAIL = 1 << 16
+FIRST, HEAD, TAIL = 1 << 13, 1 << 16, 1 << 16
 _PACKED = frozenset({".gz", ".zst"})
 
 
@@ -43,9 +44,10 @@ def claimant(path: Path) -> str:
     """
     noise = Noise()
     try:
+        if not (asked := _marked(path)):
+            return ""
         ends = list(islice(chunks(path, noise, HEAD), 1))
-        asked = [each for each in printers() if any(mark in one.text for one in ends for mark in each.markers)]
-        if not asked or noise.binary or noise.cut_lines:
+        if noise.binary or noise.cut_lines:
             return ""
         ends += _tail(path, ends[0].bytes)
     except (ScanError, OSError):
@@ -53,6 +55,17 @@ def claimant(path: Path) -> str:
     text = b"\n".join(each.text for each in ends)
     found = [each.id for each in asked if each.claims(text)]
     return found[0] if len(found) == 1 and not detect.claims(ends) else ""
+
+
+def _marked(path: Path) -> list[Printer]:
+    """Printers that a file may be of, by its very first lines as they lie there: of nearly all logs, none."""
+    check(path)
+    try:
+        with open_log(path) as stream:
+            first = stream.read(FIRST)
+    except (EOFError, zlib.error):
+        return []
+    return [each for each in printers() if any(mark in first for mark in each.markers)]
 
 
 def _tail(path: Path, seen: int) -> list[Chunk]:

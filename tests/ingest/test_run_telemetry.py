@@ -379,6 +379,33 @@ def test_more_devices_than_the_run_used(root: Path, ingest: Ingest) -> None:
     assert "memory" not in called.lines[0]["metrics"]
 
 
+@pytest.mark.parametrize(("used", "found"), [(1, False), (2, True), (None, True)])
+def test_devices_without_names_are_counted_by_the_clock(
+    used: int | None, found: bool, root: Path, ingest: Ingest
+) -> None:
+    """Rows of one sweep lie milliseconds apart: two of them where the run used one device spoil its means."""
+    log = log_of(root / "a/b/c/1", devices=used or 1, run=used is not None)
+    rows = [
+        f"{START + dt.timedelta(seconds=s, milliseconds=3 * d):%Y/%m/%d %H:%M:%S}.{3 * d:03}, {90 - 80 * d} %\n"
+        for s in range(20)
+        for d in range(2)
+    ]
+    log.with_name("gpu.csv").write_text("timestamp, utilization.gpu [%]\n" + "".join(rows))
+    called = ingest(root, "--json")
+    telemetry_of_run = called.lines[0]["telemetry"]
+    assert telemetry_of_run["devices"] is None
+    assert telemetry_of_run["utilisation_mean"] == (50 if found else None)
+    assert any("samples 2 devices" in each for each in called.problems) is not found
+
+
+def test_one_device_without_a_name(root: Path, ingest: Ingest) -> None:
+    log = log_of(root / "a/b/c/1", devices=1)
+    rows = [f"{START + dt.timedelta(seconds=s):%Y/%m/%d %H:%M:%S}.0{s:02}, 5 %\n" for s in range(20)]
+    log.with_name("gpu.csv").write_text("timestamp, utilization.gpu [%]\n" + "".join(rows))
+    called = ingest(root, "--json")
+    assert (called.problems, called.lines[0]["telemetry"]["utilisation_mean"]) == ([], 5)
+
+
 @pytest.mark.parametrize(("visible", "peak"), [("1", 2400), ("0", 1200)])
 def test_the_devices_that_the_run_was_given(visible: str, peak: int, root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1", devices=1, environment_variables={"CUDA_VISIBLE_DEVICES": visible})

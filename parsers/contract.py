@@ -94,6 +94,7 @@ FACTS: Mapping[str, str] = MappingProxyType(
         "data_parallel": "copies of the model",
         "tensor_parallel": "devices that share a layer",
         "pipeline_parallel": "stages of the pipeline",
+        "parallel": "how the last layer is spread over the devices",
         "partial_fc": "share of the classes that a step samples",
         "zero": "stage of ZeRO",
         "checkpointing": "whether activations are computed again",
@@ -106,7 +107,7 @@ OPTIONS = frozenset(
     {
         "dali", "xla", "clip", "optimizer", "reader", "sync_mode", "threads", "sequence_length", "num_classes",
         "vocabulary", "embedding", "hidden", "layers", "heads", "micro_batch", "data_parallel", "tensor_parallel",
-        "pipeline_parallel", "partial_fc", "zero", "checkpointing", "mode", "validation",
+        "pipeline_parallel", "parallel", "partial_fc", "zero", "checkpointing", "mode", "validation",
     }
 )  # fmt: skip
 

@@ -163,6 +163,45 @@ def test_names_of_dlperf(path: str, facts: dict[str, object]) -> None:
     assert {name: found[name] for name in facts} == facts
 
 
+ONE_OF_R100 = {"nodes": 1, "devices_per_node": 8, "model": "InsightFace R100", "precision": "fp32", "repeat": 2}
+
+
+@pytest.mark.parametrize(
+    ("path", "facts"),
+    [
+        ("logs/paddle/resnet50/bz128/10n8g/r50_b128_fp32_1.log", {"nodes": 10, "devices_per_node": 8}),
+        ("logs/tensorflow/bert/bz64/1n128g/bert_b64_fp32_1.log", {"nodes": 1, "devices_per_node": 128}),
+        ("logs_fp32/mindspore/resnet50/bz128/4n8g/rn50_b128_fp32_5.log", {"model": "ResNet-50 v1.5", "nodes": 4}),
+        ("logs/ngc/mxnet/resnet50/bz128/1n8g/r50_b128_fp32_1.log", {"model": "ResNet-50 v1.5", "batch_size": 128}),
+        ("fp32_b128/mxnet/resnet50/bz128/1n8g/rn50_b128_fp16_1.log", {"model": "ResNet-50 v1b", "precision": "amp"}),
+        ("logs/mxnet/bert/bz32/2n8g/bert_b32_fp32_1.log", {"model": "BERT-base", "batch_size": 32}),
+        ("amp_ngc_bert_b96/pytorch/2n8g/bert-base-adam-training_b96_fp16_5.log", {"model": "BERT-base", "repeat": 5}),
+        ("logs/insightface/arcface/bz64/1n8g/r100_b64_fp32_2.log", {"batch_size": 64} | ONE_OF_R100),
+        (
+            "logs-20210104-sample-ratio-0.1/mxnet/partial_fc/bz64/1n8g/r100_b64_fp32_2.log",
+            {"batch_size": 64, "parallel": "partial_fc", "partial_fc": "0.1"} | ONE_OF_R100,
+        ),
+        (
+            "r100_fp32_b115_oneflow_model_parallel_True_partial_fc_True_0.1/r100/1n8g/r100_b115_fp32_2.log",
+            {"batch_size": 115, "parallel": "partial_fc", "partial_fc": "0.1"} | ONE_OF_R100,
+        ),
+        (
+            "r100_fp32_b115_oneflow_model_parallel_True_partial_fc_False_1/r100/1n8g/r100_b115_fp32_2.log",
+            {"batch_size": 115, "parallel": "model_parallel"} | ONE_OF_R100,
+        ),
+        (
+            "y1_fp32_b256_oneflow_model_parallel_False_partial_fc_False_1/y1/1n1g/y1_b256_fp32_1.log",
+            {"batch_size": 256, "parallel": "data_parallel", "model": "InsightFace Y1"},
+        ),
+    ],
+)
+def test_folders_of_dlperf(path: str, facts: dict[str, object]) -> None:
+    found = layout.load("dlperf").facts(path)
+    assert found is not None
+    assert {name: found[name] for name in facts} == facts
+    assert ("partial_fc" in found) == ("partial_fc" in facts)
+
+
 SHAPE = {"data_parallel": 2, "micro_batch": 8, "sequence_length": 2048, "layers": 24, "hidden": 2304, "heads": 24}
 
 

@@ -23,13 +23,30 @@ SOURCES = {
     "ngc-pytorch-bert": ("dlperf", "ngc.pytorch_bert"),
     "ngc-tf1-rn50": ("dlperf", "ngc.tensorflow_resnet50"),
     "ngc-tf1-bert": ("dlperf", "ngc.tensorflow_bert"),
+    "paddle-bert": ("dlperf", "dlperf.paddle_bert"),
+    "paddle-rn50": ("dlperf", "dlperf.paddle_resnet50"),
+    "paddle-rn50-time": ("dlperf-time", "dlperf.paddle_resnet50"),
+    "pytorch-examples-rn50": ("dlperf", "dlperf.pytorch_examples"),
+    "tf2-rn50": ("dlperf", "dlperf.tensorflow2_resnet50"),
+    "tf2-rn50-time": ("dlperf-time", "dlperf.tensorflow2_resnet50"),
+    "tf2-bert": ("dlperf", "dlperf.tensorflow2_bert"),
+    "gluon-nlp-bert": ("dlperf", "dlperf.gluon_nlp_bert"),
+    "gluon-cv-rn50": ("dlperf", "dlperf.gluon_cv"),
+    "partial-fc": ("dlperf", "dlperf.partial_fc"),
+    "mindspore-bert": ("dlperf", "dlperf.mindspore"),
+    "mindspore-rn50": ("dlperf", "dlperf.mindspore"),
+    "oneflow-face": ("dlperf", "dlperf.oneflow_insightface"),
     "oneflow-rn50": ("dlperf", "dlperf.oneflow_resnet50"),
     "oneflow-bert": ("dlperf", "dlperf.oneflow_bert"),
 }
-SETTINGS = ((32, 0.300), (48, 0.210))
+#: Half of the last digit that a printer gives of its speed, where that is more than of the table's own: what no rule can
+#: get back where steps take minutes.
+HALF_A_DIGIT = {"ngc-tf1-bert": 5e-4, "oneflow-face": 5e-4, "tf2-rn50": 5e-3, "partial-fc": 5e-3}
+#: (batch size, seconds per step); with the last, runs go over midnight, of which clocks without a date say nothing.
+SETTINGS = ((32, 0.300), (48, 0.210), (7, 12.5), (64, 300.0))
 
 
-@pytest.fixture(scope="module", params=SETTINGS, ids=lambda each: f"batch{each[0]}")
+@pytest.fixture(scope="module", params=SETTINGS, ids=lambda each: f"batch{each[0]}-{each[1]:g}s")
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """The tree that the generator writes, and its batch size."""
     script = shared("parity/generate.py")
@@ -59,12 +76,15 @@ def test_medians_and_speedups(made: tuple[Path, int], source: str) -> None:
         each for each in csv.DictReader((folder / "expected.csv").read_text().splitlines()) if each["source"] == source
     ]
     assert len(expected) == len(frame) == 3
+    half_a_digit, baseline = HALF_A_DIGIT.get(source, 5e-5), float(expected[0]["median"])
     for each in expected:
         case = frame[frame["devices"] == int(each["devices"])].iloc[0]
         assert (case["nodes"], case["batch_size"]) == (int(each["nodes"]), batch)
-        assert case["value"] == pytest.approx(float(each["median"]), rel=1e-4)
-        assert case["speedup"] == pytest.approx(float(each["speedup"]), rel=1e-4)
-        assert case["efficiency"] == pytest.approx(float(each["speedup"]) / case["devices"], rel=1e-4)
+        median = float(each["median"])
+        relative = max(1e-4, half_a_digit / median) + max(0.0, half_a_digit / baseline - 1e-4)
+        assert case["value"] == pytest.approx(median, rel=1e-4, abs=half_a_digit)
+        assert case["speedup"] == pytest.approx(float(each["speedup"]), rel=relative)
+        assert case["efficiency"] == pytest.approx(case["speedup"] / case["devices"], rel=1e-9)
     assert list(frame["repeats"]) == [3, 4, 2]
     assert not pd.isna(frame["value"]).any()
 

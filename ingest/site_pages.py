@@ -415,6 +415,7 @@ def _formats(site: Site) -> Page:
         depends,
         lambda: {
             "formats": _described_formats(runs),
+            "telemetry": site_telemetry.printers(),
         },
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from ingest import numbers
 from ingest.site_model import Run
 from ingest.tables import Column, Table, Text, absent, cell
-from ingest.words import phrase
+from ingest.words import TEMPLATES, phrase
 
 #: What readers look for first comes first.
 ORDER = (
@@ -16,6 +17,17 @@ ORDER = (
     "power_mean_w", "power_peak_w", "power_limit_w", "energy_j", "temperature_peak_c", "temperature_mean_c",
     "memory_temperature_peak_c", "sm_clock_mean_mhz", "graphics_clock_mean_mhz", "memory_clock_mean_mhz",
 )  # fmt: skip
+
+
+def printers() -> list[Mapping[str, Any]]:
+    """What telemetry is understood, as the modules that read it say, and in Chinese."""
+    from parsers.telemetry.read import printers
+
+    chinese = tomllib.loads((TEMPLATES / "formats.zh.toml").read_text("utf-8"))
+    return [
+        {"id": each.id, "title": each.title, "doc": each.doc, "said": {"zh": chinese[f"telemetry.{each.id}"]}}
+        for each in printers()
+    ]
 
 
 def section(run: Run) -> Mapping[str, Any] | None:

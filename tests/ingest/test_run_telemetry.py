@@ -574,3 +574,17 @@ def test_a_log_of_samples_makes_no_unknown_format(root: Path, ingest: Ingest) ->
     (root / "a/b/c/1/gpu.log").write_text(csv())
     called = ingest(root, "--json")
     assert (called.code, called.problems, len(called.lines)) == (0, [], 1)
+
+
+def test_every_printer_is_described_in_both_languages(root: Path, ingest: Ingest) -> None:
+    from parsers.telemetry.read import printers
+
+    log_of(root / "a/b/c/1")
+    out = root.parent / "docs"
+    ingest(root, "--out", out)
+    assert printers()
+    for language in ("en", "zh"):
+        page = (out / language / "formats.md").read_text("utf-8")
+        assert [each.id for each in printers() if each.title not in page] == []
+    assert "whose columns grew wider" in (out / "en/formats.md").read_text("utf-8")
+    assert "530 和 550 版驱动" in (out / "zh/formats.md").read_text("utf-8")

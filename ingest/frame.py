@@ -95,15 +95,15 @@ def _undone(total: Column, epochs: Column) -> Column:
 def between(records: Records, epochs: Column, steps: Column) -> Column:
     """Steps from each of n records to the next, n - 1 values.
 
-    Printers that count updates print a line for each, whatever number it bears: a loss scaler that skips an update
-    repeats it.
+    Printers that count updates print a line for each, or for each so many, whatever number it bears: a loss scaler that
+    skips an update does not advance it.
     """
     import numpy as np
 
-    if records.reading.counts == "update":
-        return np.ones(len(steps) - 1)
     gaps = np.diff(steps)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    if records.reading.counts == "update":
+        return np.full(len(gaps), usual)
     return np.where(gaps > 0, gaps, usual)
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Units of which a sample, as the batch size of a case counts them, holds many.
 TOKENS = frozenset({"tokens/s", "words/s"})
+#: A unit of which nobody knows how many a sample holds.
+UNCOUNTED = "items/s"
 #: What a figure of this scope must be multiplied by to count the job, as a name of a case fact.
 _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
 
@@ -176,14 +178,27 @@ def _printed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
     refuse_impossible(printed, frame.records, frame.rows)
     multiplier, scope = scoped(reading, case)
     samples, timed = _samples(frame), True
+    if samples is None and _lasts(frame):
+        samples = printed * frame["duration"]
     if samples is None:
         per_step = _printed_samples(frame.records, session, case, multiplier)
         samples, timed = frame.covered * (per_step or 1.0), per_step is not None
     return _made(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
 
 
+def _lasts(frame: Frame) -> bool:
+    """Whether every record prints the seconds that it covers, so that its speed says how many samples those were."""
+    import numpy as np
+
+    if "duration" not in frame or frame.records.reading.cumulative_since is not None:
+        return False
+    return bool((np.isfinite(frame["duration"]) & (frame["duration"] > 0)).all())
+
+
 def _printed_samples(records: Records, session: Session, case: Mapping[str, Any], multiplier: int) -> float | None:
     """Samples per step at the printed scope; None where not known."""
+    if records.reading.unit == UNCOUNTED:
+        return None
     try:
         return samples_per_step(session, records.reading, case) / multiplier
     except Absent:

@@ -14,7 +14,9 @@ _TIMING = rb"train_step_timing in s"
 _JSON = rb'(?:(?!"consumed_samples"|"train_step_timing in s"|"reduced_train_loss")[^\n{}])*+'
 _TEXT = rb"(?:(?!consumed_samples : |train_step_timing in s : |DLL \d)[^\r\n])*+"
 _BAR = rb"(?:(?!consumed_samples=|train_step_timing in s=|global_step=)[^\r\n\]\[])*+"
-_PIPE = rb"(?:(?! \| (?:train_step_timing in s|reduced_train_loss|consumed_samples|global_step): |Training epoch)[^\r\n])*+"
+_PIPE = (
+    rb"(?:(?! \| (?:train_step_timing in s|reduced_train_loss|consumed_samples|global_step): |Training epoch)[^\r\n])*+"
+)
 
 FORMAT = Format(
     title="NeMo",

@@ -1,0 +1,146 @@
+"""NVIDIA DLLogger's JSON lines, of any program that logs through it; `DLLL ` in front on the screen, bare in a file.
+
+The speed stands under whatever key the program chose: `throughput`, `train.total_ips`, `training_sequences_per_second`,
+`items/s` and so on; by DeepLearningExamples' convention it counts the job. A line with two numbers or more as its step is an
+iteration, one with a single number in brackets an epoch, one with empty brackets the whole run. Trap: evaluation and
+inference log under keys of the same ending; `compute_ips` leaves out the time spent waiting for data; some programs
+print no speed but the losses and one figure at the end. Where a key does not say what is counted the unit is items.
+What the text form of the same programs prints is read by formats of their own.
+"""
+
+from __future__ import annotations
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Span
+
+_PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global)[._/ ])*+"
+#: Words for what is counted, by unit.
+_COUNTED = {
+    "images/s": rb"(?:ips|(?:imgs?|images)(?:_per_sec(?:ond)?|/s(?:ec)?))",
+    "sequences/s": rb"(?:(?:seqs?|sequences|sentences)(?:_per_sec(?:ond)?|/s(?:ec)?))",
+    "tokens/s": rb"(?:(?:tok|tokens)(?:_per_sec(?:ond)?|/s(?:ec)?))",
+    "items/s": rb"(?:throughput|(?:items|samples|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?))",
+}  # fmt: skip
+_LOSS = rb'"(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss": ?+(?P<loss>' + NUMBER + rb")[,}]"
+_STEPS: dict[Span, bytes] = {
+    "interval": rb"(?:\[(?P<epoch>[0-9]++), ?+)?+(?P<step>[0-9]++)(?:, ?+[0-9]++)*+\]?+",
+    "epoch": rb"\[(?P<epoch>[0-9]++)\]",
+    "run": rb"\[\]",
+}
+
+
+def _line(span: Span) -> bytes:
+    """A line up to its data, and the loss where there is one."""
+    return (
+        rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+[^,\n{}]*+, ?+)*+"type": ?+"LOG", ?+'
+        rb'"step": ?+' + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
+    )
+
+
+def _reading(unit: str, span: Span) -> Reading:
+    """Lines of a span that hold a speed of training in a unit."""
+    key = rb'"' + _PREFIX + _COUNTED[unit] + rb'(?:_train|_avg)?+": ?+'
+    # What sums up a run under a bare `throughput` may be inference.
+    trained = rb'(?=[^\n{}]*?"(?:train|[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
+    value = rb"(?P<throughput>" + NUMBER + rb")(?=[,}])"
+    seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
+    return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span)
+
+
+FORMAT = Format(
+    title="DLLogger JSON",
+    marker=b'"LOG"',
+    readings=(
+        *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _COUNTED),
+        Reading(
+            _line("interval").replace(rb"(?:(?=[^\n{}]*?" + _LOSS + rb")|)", rb"(?=[^\n{}]*?" + _LOSS + rb")"),
+            unit="samples/s",
+            counts="update",
+        ),
+    ),
+    facts=(
+        Fact("model", rb'"PARAMETER", "data": \{[^\n]*?"(?:arch|model_name|model)": "([\w.+/-]++)"'),
+        Fact("model", rb"[(, ]bert_model='([\w.+/-]++)'"),
+        Fact("batch_size", rb'"(?:batch_size_per_gpu|per_gpu_batch_size|batch_size_per_device|local_batch_size)": ([0-9]++)\b', int),
+        Fact("batch_size", rb'"PARAMETER", "data": \{(?=[^\n]*?"optimizer_batch_size": )[^\n]*?"batch_size": ([0-9]++)\b', int),
+        Fact("batch_size_of_job", rb'"global_batch_size": ([0-9]++)\b', int),
+        Fact("accumulation", rb'"gradient_accumulation(?:_steps)?": ([0-9]++)\b', int),
+        Fact("accumulation", rb"[(, ]gradient_accumulation_steps=([0-9]++)\b", int),
+        Fact("devices", rb'"(?:world_size|num_gpus|n_gpus)": ([0-9]++)\b', int),
+        Fact("sequence_length", rb"[(, ]max_seq_length=([0-9]++)\b", int),
+        Fact("precision", rb'"PARAMETER", "data": \{[^\n]*?"(?:amp|use_amp)": (true|false)\b', words={b"true": "amp", b"false": "fp32"}),
+        Fact("precision", rb"[(, ](?:fp16|amp)=(True)\b", words={b"True": "amp"}),
+    ),
+    samples=(
+        Sample(
+            b'DLLL {"timestamp": "1795169472.500000", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "12.5", '
+            b'"type": "LOG", "step": [0, 40], "data": {"train.loss": 6.5, "train.compute_ips": 2750.5, '
+            b'"train.total_ips": 2500.25, "train.lr": 0.1}}',
+            clock=1795169472.5, epoch=0, step=40, loss=6.5, throughput=2500.25,
+        ),
+        Sample(
+            b'{"timestamp": "1795169472.5", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "12.5", "type": "LOG", '
+            b'"step": [1, 7, 90], "data": {"frames/s": 125000.5, "train_loss": 2.25, "took": 0.5}}',
+            epoch=1, step=7, throughput=125000.5, loss=2.25,
+        ),
+        Sample(
+            b'{"timestamp":"1795169472.5","elapsedtime":"12.5","type":"LOG","step":700,"data":{"training_sequences_per_second":512.5}}',
+            step=700, throughput=512.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [2, 30], "data": {"tokens_per_sec": 98304.5, "loss": 3.5}}',
+            step=30, throughput=98304.5, loss=3.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [3], "data": {"val.total_ips": 9000.5, "train.total_ips": 2600.5}}',
+            epoch=3, throughput=2600.5,
+        ),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [4], "data": {"train_sequences_per_sec": 260.5}}',
+            epoch=4, throughput=260.5,
+        ),
+        Sample(b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [5], "data": {"train_tokens/s": 65536.5}}',
+               epoch=5, throughput=65536.5),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [6], "data": {"train_throughput": 1300000.5, '
+            b'"validation_throughput": 9300000.5, "train_epoch_time": 15.5}}',
+            epoch=6, throughput=1300000.5,
+        ),
+        Sample(b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"train.total_ips": 2550.5}}',
+               throughput=2550.5),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"e2e_train_time": 1250.5, '
+            b'"training_sequences_per_second": 128.5, "final_loss": 2.5, "raw_train_time": 1200.5}}',
+            throughput=128.5, seconds=1200.5,
+        ),
+        Sample(b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"train_tokens/s": 131072.5}}',
+               throughput=131072.5),
+        Sample(b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"throughput_train": 425.5}}',
+               throughput=425.5),
+        Sample(
+            b'DLLL {"timestamp": "1795169472.500000", "datetime": "2026-11-20 10:11:12.500000", "elapsedtime": "12.5", '
+            b'"type": "LOG", "step": [0, 12], "data": {"average_loss": 3.625, "step_loss": 3.5, "learning_rate": 1.5e-05}}',
+            clock=1795169472.5, epoch=0, step=12, loss=3.5,
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"val.total_ips": 9000.5}}',
+            "validation",
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"train.compute_ips": 2750.5}}',
+            "without the time spent waiting for data",
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [], "data": {"throughput": 425.5, "latency_p99": 0.5}}',
+            "inference, or may be",
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "METADATA", "metric": "throughput", "metadata": {"unit": "items/s"}}',
+            "describes a key",
+        ),
+        NearMiss(
+            b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": "PARAMETER", "data": {"throughput": 425.5}}',
+            "a parameter",
+        ),
+        NearMiss(b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [0, 40], "data": {"throughput": 425.', "cut"),
+    ),
+)  # fmt: skip

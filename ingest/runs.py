@@ -157,7 +157,7 @@ def _clock(session: Session) -> list[str] | None:
     """
     import numpy as np
 
-    columns = [each["clock"] for each in session.records if len(each) and "clock" in each.reading.columns]
+    columns = [each["clock"] for each in session.records if "clock" in each.reading.columns and "clock" in each]
     stamps = np.concatenate(columns) if columns else np.empty(0)
     stamps = stamps[np.isfinite(stamps)]
     if not len(stamps) or float(stamps.min()) < DATELESS_BEFORE:

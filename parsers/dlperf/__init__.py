@@ -31,7 +31,7 @@ def dotted_start(keys: bytes) -> bytes:
         keys: a pattern of argument names, of which one stands in that list and in no other program's.
     """
     line = rb" *+(?:%s) \.{2,}+ " % keys
-    return rb"-{8,}+ arguments -{8,}+ *+\n(?=(?:(?!%s)[^\n]*+\n){0,600}+%s)" % (line, line)
+    return rb"-------- arguments --------[- ]*+\n(?=(?:(?!%s)[^\n]*+\n){0,600}+%s)" % (line, line)
 
 
 def argument(fact: str, key: str, read: Callable[[bytes], int | str] = int) -> Fact:

@@ -78,7 +78,7 @@ FORMAT = Format(
         _with_batch(b"ms", 1e-3),
         _with_batch(b"s", 1.0),
         Reading(
-            _HEAD + _elapsed(b"ms") + rb"(?!(?:[^|\n]{0,120}+\|){0,30} global batch size:)" + _EXTRAS
+            _HEAD + rb"(?= elapsed)" + _elapsed(b"ms") + rb"(?!(?:[^|\n]{0,120}+\|){0,30} global batch size:)" + _EXTRAS
             + rb"(?=(?:[^|\n]{0,120}+\|){1,30}+ *+(?:\n|\Z))",
             unit="sequences/s", factors={"step_seconds": 1e-3},
         ),

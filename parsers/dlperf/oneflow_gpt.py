@@ -20,7 +20,7 @@ FORMAT = Format(
             rb"\| (?P<step_seconds>[0-9]++\.[0-9]++) ++\| (?P<loss>" + NUMBER + rb") ++\|(?=\s|\Z)",
             unit="sequences/s",
         ),
-        Reading(rb"(?<![\w.])[0-9]{1,3} %, (?P<memory>[0-9]++) MiB(?!\w)"),
+        Reading(rb" %, (?P<memory>[0-9]++) MiB(?!\w)"),
     ),
     facts=(
         Fact("model", rb"\b(pretrain_gpt|GPT2?Model|gpt_loader)\b", lambda _: "GPT"),

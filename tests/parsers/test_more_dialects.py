@@ -122,3 +122,89 @@ def test_examples_per_second_come_before_step_rates(tmp_path: Path) -> None:
 def test_estimator_lines_claim_no_log_that_another_format_reads(tmp_path: Path) -> None:
     other = "DLL 2026-11-20 04:01:45.500000 - (0, 21) imgs_per_sec : 96.969697  cross_entropy : 7.1 "
     assert claimed(log_of([*estimator([50.0, 20.0]), other], tmp_path)) == ["ngc.tensorflow_resnet50"]
+
+
+def bar(text: str, drawn: str = "[==============================] -") -> str:
+    count, rest = text.split(" ", 1)
+    return f"{count}/{count} {drawn} {rest}"
+
+
+def states(last: str, count: int = 100) -> str:
+    """A bar redrawn in place, up to its last states."""
+    drawn = [f"{n:3d}/{count} [=====>........................] - ETA: 9s - loss: 0.9000" for n in (1, 50, 99)]
+    return "\r".join(["", *drawn, last])
+
+
+ONE = {"devices": 1, "batch_size": 32}
+
+
+def keras(seconds: Sequence[int], *, more: str = "", drawn: str = "[====] -", per: str = "step") -> list[str]:
+    lines = []
+    for epoch, took in enumerate(seconds, 1):
+        last = f"{took}s {10 * took}ms/{per} - loss: 0.5000 - accuracy: 0.7500{more}"
+        lines += [f"Epoch {epoch}/{len(seconds)}", states(bar(f"100 {last}", drawn))]
+    return lines
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("drawn", ["[====] -", "━━━━━━", "-"])
+def test_keras_counts_an_epoch_once(drawn: str, ends: str, tmp_path: Path) -> None:
+    lines = [*keras([50, 20, 40], drawn=drawn), bar("10 9s 900ms/step - loss: 0.7000")]
+    log = log_of(lines, tmp_path, ends)
+    assert claimed(log) == ["more.keras"]
+    assert value(log, "sustained", ONE) == pytest.approx(32 * 200 / 60)
+    (session,) = log.sessions
+    assert "validation" not in session.facts
+    assert session.main["epoch"].tolist() == [1, 2, 3]
+    assert session.main["loss"].tolist() == [0.5] * 3
+
+
+def test_keras_says_that_the_validation_is_in_the_seconds(tmp_path: Path) -> None:
+    log = log_of(keras([50, 20], more=" - val_loss: 0.6000 - val_accuracy: 0.7000"), tmp_path)
+    assert log.sessions[0].facts["validation"].value == "included"
+
+
+def test_keras_before_the_validation_is_redrawn_with_it(tmp_path: Path) -> None:
+    """Releases of old draw the complete bar twice; the first state is of the training alone."""
+    lines = keras([50, 20, 40])
+    lines = [
+        each + "\r" + bar("100 90s 900ms/step - loss: 0.5 - val_loss: 0.6") if "/step" in each else each
+        for each in lines
+    ]
+    log = log_of(lines, tmp_path)
+    assert value(log, "sustained", ONE) == pytest.approx(32 * 200 / 60)
+    assert "validation" not in log.sessions[0].facts
+
+
+@pytest.mark.parametrize("per", ["step", "sample"])
+def test_keras_bars_of_samples(per: str, tmp_path: Path) -> None:
+    """100 samples in 20 and in 40 seconds, whatever the unit is called: the bar counts what was announced."""
+    lines = ["Train on 100 samples, validate on 10 samples", *keras([50, 20, 40], per=per)]
+    log = log_of(lines, tmp_path)
+    assert claimed(log) == ["more.keras"]
+    assert value(log, "sustained", ONE) == pytest.approx(200 / 60)
+    assert value(log, "sustained") == pytest.approx(200 / 60)
+
+
+def test_keras_whole_numbers_that_say_too_little(tmp_path: Path) -> None:
+    lines = ["Epoch 1/2", bar("100 0s 3ms/step - loss: 0.5 "), "Epoch 2/2", bar("100 0s 3ms/step - loss: 0.4 ")]
+    found = rules.figure("sustained", log_of(lines, tmp_path).sessions[0], ONE)
+    assert isinstance(found, rules.Absent)
+
+
+def test_keras_takes_the_longer_number(tmp_path: Path) -> None:
+    lines = ["Epoch 1/2", bar("1000 9s 9ms/step - loss: 0.5 "), "Epoch 2/2", bar("1000 8s 7900us/step - loss: 0.4 ")]
+    assert value(log_of(lines, tmp_path), "sustained", ONE) == pytest.approx(32 / 0.0079)
+    lines = ["Epoch 1/2", bar("1000 9s 9ms/step - loss: 0.5 "), "Epoch 2/2", bar("9000 72s 8ms/step - loss: 0.4 ")]
+    assert value(log_of(lines, tmp_path), "sustained", ONE) == pytest.approx(32 * 9000 / 72)
+
+
+def test_every_fit_of_a_keras_program_is_a_run(tmp_path: Path) -> None:
+    lines = ["Train on 100 samples", "WARNING: of something", *keras([50, 20])]
+    log = log_of([*lines, bar("10 9s 900ms/step - loss: 0.7 "), *lines], tmp_path)
+    assert [len(each.main) for each in log.sessions] == [2, 2]
+    assert all("samples" in each.main for each in log.sessions)
+
+
+def test_other_programs_with_epochs_are_not_keras(tmp_path: Path) -> None:
+    assert claimed(log_of(["Epoch 1/10", "loss: 0.5", "Epoch 2/10", "loss: 0.4"], tmp_path)) == []

@@ -187,7 +187,7 @@ def _report(
     if section not in SECTIONS:
         raise file.wrong(name, f"section {section!r} is none of {', '.join(SECTIONS)}")
     around = {"source": found["source"], **found.get("where", {}), **page.get("where", {})}
-    given = [shared_block(file, each, shared) for each in (*page.get("block", ()), *found.get("block", ()))]
+    given = [_merged_block(file, each, shared) for each in (*page.get("block", ()), *found.get("block", ()))]
     return Report(
         id=name,
         source=str(found["source"]),
@@ -200,19 +200,26 @@ def _report(
     )
 
 
-def shared_block(file: _File, given: Mapping[str, Any], shared: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """A block, or the shared one that it names with `use`; what it says itself goes before."""
+def _merged_block(file: _File, given: Mapping[str, Any], shared: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """A block, or the shared one that it names with `use`, to which it may add; what it says itself counts."""
     if "use" not in given:
         return given
     if given["use"] not in shared:
         raise file.wrong("use", f"no block {given['use']!r} in {SHARED}")
-    return {**shared[given["use"]], **{key: value for key, value in given.items() if key != "use"}}
+    made = dict(shared[given["use"]])
+    for key, value in given.items():
+        both = isinstance(value, Mapping) and isinstance(made.get(key), Mapping) and key in _MERGED
+        made[key] = {**made[key], **value} if both else value
+    return {key: value for key, value in made.items() if key != "use"}
 
 
 _FIGURES = (
     "where", "split", "rows", "columns", "column", "show", "speedup", "several", "notes", "order", "labels", "unmarked",
     "delta",
 )  # fmt: skip
+
+
+_MERGED = ("where", "order", "labels", "unmarked")
 
 
 def _block(file: _File, place: str, given: Mapping[str, Any], around: Mapping[str, Any]) -> Block:

@@ -40,6 +40,8 @@ def _elapsed(unit: bytes) -> bytes:
     )
 
 
+#: Arguments that stand between two others.
+_OTHERS = rb"(?:(?! *(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 _EXTRAS = (
     _maybe(rb" (?:throughput per GPU \(TFLOP/s/GPU\)|TFLOPs): ++", b"flops")
     + _maybe(rb" (?:lm )?+loss:?+ ++(?=[-+.0-9nNiI])", b"loss")
@@ -88,10 +90,15 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        Fact("framework", rb"^ *deepspeed \.++ (True)", words={b"True": "DeepSpeed"}),
+        Fact("zero", rb"^ *zero_stage \.++ ([0-9])$"),
         Fact("model", rb"building (GPT2?|T5) model \.\.\.", words={b"GPT": "GPT", b"GPT2": "GPT", b"T5": "T5"}),
         argument("devices", "world_size"),
         argument("batch_size_of_job", "global_batch_size"),
         argument("micro_batch", "micro_batch_size"),
+        # Before 2020's second half: samples of one copy of the network, and hence of a device where none is cut.
+        Fact("batch_size", rb"^ *batch_size \.++ ([0-9]++) *\n" + _OTHERS + rb" *model_parallel_size \.++ 1$", int),
+        Fact("batch_size", rb"^ *model_parallel_size \.++ 1 *\n" + _OTHERS + rb" *batch_size \.++ ([0-9]++)$", int),
         argument("layers", "num_layers"),
         argument("hidden", "hidden_size"),
         argument("heads", "num_attention_heads"),

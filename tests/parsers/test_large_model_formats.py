@@ -252,6 +252,24 @@ def test_megatron_states_what_its_arguments_say_and_nothing_of_other_lengths(tmp
     assert "precision" not in facts
 
 
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("turned", [False, True])
+def test_batch_of_an_old_megatron_is_that_of_a_device_where_the_network_is_whole(
+    size: int, turned: bool, tmp_path: Path
+) -> None:
+    arguments = ["  batch_size ...................... 4", "  lr .............................. 0.1"]
+    arguments.append(f"  model_parallel_size ............. {size}")
+    lines = ["-------------------- arguments --------------------", *arguments[:: -1 if turned else 1]]
+    lines += ["  world_size ...................... 8", "---------------- end of arguments ----------------"]
+    lines += [
+        f" iteration {step}/500000 | elapsed time per iteration (ms): 500.0 | learning rate 1.0E-05 | lm loss 8.2E+00 |"
+        for step in (100, 200, 300)
+    ]
+    facts = only(log_of(lines, tmp_path)).facts
+    assert facts["devices"].value == 8
+    assert (facts["batch_size"].value if "batch_size" in facts else None) == (4 if size == 1 else None)
+
+
 # OneFlow GPT, Wide & Deep, HugeCTR
 
 

@@ -208,3 +208,25 @@ def test_every_fit_of_a_keras_program_is_a_run(tmp_path: Path) -> None:
 
 def test_other_programs_with_epochs_are_not_keras(tmp_path: Path) -> None:
     assert claimed(log_of(["Epoch 1/10", "loss: 0.5", "Epoch 2/10", "loss: 0.4"], tmp_path)) == []
+
+
+def lightning(count: int, rate: str, *, epoch: int = 0, more: str = "") -> str:
+    return f"Epoch {epoch}: 100%|##########| {count}/{count} [01:40<00:00,  {rate}{more}]"
+
+
+def test_lightning_of_old_counts_the_validation_too(tmp_path: Path) -> None:
+    old = ", loss=0.625, v_num=0"
+    bar_of_its_own = "Validation DataLoader 0: 100%|####| 9/9 [00:01<00:00, 9.00it/s]"
+    lines = [f"{bar_of_its_own}\r{lightning(99, '5.00it/s', more=old)}"]
+    (session,) = log_of(lines, tmp_path).sessions
+    assert session.facts["validation"].value == "included"
+    lines = [lines[0].replace(old, ", v_num=0, train_loss=0.625")]
+    (session,) = log_of(lines, tmp_path).sessions
+    assert "validation" not in session.facts
+
+
+def test_lightning_turns_its_rate_over(tmp_path: Path) -> None:
+    lines = [lightning(100, rate, epoch=epoch) for epoch, rate in enumerate(["9.00it/s", "2.00it/s", "1.50s/it"])]
+    log = log_of(lines, tmp_path, "\r\n")
+    assert claimed(log) == ["more.lightning"]
+    assert value(log, "sustained", ONE) == pytest.approx(32 * 200 / (50 + 150))

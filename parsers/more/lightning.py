@@ -1,0 +1,77 @@
+"""PyTorch Lightning's own bar (`Epoch 0: 100%|...| 500/500 [01:40<00:00, 5.00it/s`): a record per epoch.
+
+Of each epoch the first complete state counts, which in releases from 2.0 on is drawn before the validation. Steps are
+printed, not samples, hence the batch size must be known; the rate is a mean over the epoch, turned over (`1.25s/it`) where
+a step takes longer than a second. Trap: in older releases, those that print `loss=..., v_num=`, the bar goes on over the
+batches of the validation, which the option `validation` says; `Validation DataLoader 0` is a bar of its own; bars of
+other programs with `Epoch 0:` in front are drawn alike and mean the same; NeMo's bars with `train_step_timing` are read by
+their own format.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def _epochs(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """The first complete state of each epoch's bar; steps per second and seconds per step in one column."""
+    import numpy as np
+
+    rows = np.flatnonzero(np.diff(columns["epoch"], prepend=np.nan) != 0)
+    found = {name: columns[name][rows] for name in ("epoch", "steps", "loss")}
+    rate, seconds = columns["steps_per_second"][rows], columns["step_seconds"][rows]
+    return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
+
+
+FORMAT = Format(
+    title="PyTorch Lightning",
+    framework="PyTorch",
+    marker=b"Epoch ",
+    start=rb"(?m)^(?:INFO:[\w.]++:|\[[^\]\n]*+\]\[[^\]\n]*+\]\[INFO\] - )?+GPU available: ",
+    end=rb"`(?:Trainer\.)?fit` stopped: ",
+    readings=(
+        Reading(
+            rb"Epoch (?P<epoch>[0-9]++): 100%\|[^|\r\n]++\| (?P<steps>[0-9]++)/(?P=steps) \[[0-9:]++<[0-9:]++, ++"
+            rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
+            rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
+            rb" (?:train_)?+loss(?:_step|_epoch)?+=(?P<loss>" + NUMBER + rb")(?=[,\]]))?+[^\]\r\n]*+\]",
+            unit="samples/s",
+            span="epoch",
+            weak=True,
+            settle=_epochs,
+        ),
+    ),
+    facts=(
+        Fact("devices", rb"Starting with (\d++) processes", int),
+        Fact("devices", rb"GLOBAL_RANK: \d++, MEMBER: \d++/(\d++)", int),
+        Fact("gpu", rb"You are using a CUDA device \('([^'\n]++)'\)"),
+        Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
+             words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
+        Fact("validation", rb"Validat(?:ing|ion DataLoader \d++): [\s\S]{0,2000}?(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
+    ),
+    samples=(
+        Sample(
+            b"\rEpoch 3: 100%|##########| 500/500 [01:40<00:00,  5.00it/s, loss=0.625, v_num=0]\n",
+            epoch=3, steps=500, steps_per_second=5, loss=0.625,
+        ),
+        Sample(
+            "Epoch 0: 100%|██████████| 80/80 [01:40<00:00,  1.25s/it, v_num=2, train_loss=0.500, val_loss=0.700]\n".encode(),
+            epoch=0, steps=80, step_seconds=1.25, loss=0.5,
+        ),
+        Sample(b"Epoch 12: 100%|##########| 80/80 [1:01:40<00:00,  4.50it/s]", steps=80, steps_per_second=4.5),
+        NearMiss(b"Epoch 0:  83%|########3 | 500/600 [01:40<00:20,  5.00it/s, loss=0.625, v_num=0]", "not yet complete"),
+        NearMiss(b"Validation DataLoader 0: 100%|##########| 100/100 [00:10<00:00, 10.00it/s]", "the validation"),
+        NearMiss(b"Epoch 0: 100%|##########| 500/500 [01:40<00:00,  5.00it/s, loss=0.62", "cut inside the state"),
+        NearMiss(
+            b"Epoch 0: 100%|##########| 50/50 [01:40<00:00,  2.00s/it, v_num=0, train_step_timing in s=1.950]",
+            "NeMo prints the step's seconds itself",
+        ),
+        NearMiss(b"Epoch 0: 100%|##########| 500/500 [01:40<00:00, ?it/s]", "no rate"),
+    ),
+)  # fmt: skip

@@ -230,3 +230,18 @@ def test_lightning_turns_its_rate_over(tmp_path: Path) -> None:
     log = log_of(lines, tmp_path, "\r\n")
     assert claimed(log) == ["more.lightning"]
     assert value(log, "sustained", ONE) == pytest.approx(32 * 200 / (50 + 150))
+
+
+def test_a_resumed_detectron2_began_its_mean_anew(tmp_path: Path) -> None:
+    """Resumed at iteration 5000: 0.5 s each for the first 18 that count, then 0.25 s."""
+    lines, spent = [], 0.0
+    for number in range(1, 6):
+        spent += 18 * 0.5 if number == 1 else 20 * 0.25
+        mean = spent / (20 * number - 2)
+        lines.append(
+            f"[11/20 09:00:00 d2.utils.events]:  eta: 0:02:03  iter: {4999 + 20 * number}  total_loss: 4.1  "
+            f"loss_cls: 1.2  time: {mean:.10f}  data_time: 0.01  lr: 0.01  max_mem: 3000M"
+        )
+    log = log_of(lines, tmp_path, "\r\n")
+    assert claimed(log) == ["more.detectron2"]
+    assert value(log, "sustained", {"devices": 4, "batch_size": 4}) == pytest.approx(16 / 0.25)

@@ -1,0 +1,74 @@
+"""Detectron2 (`CommonMetricPrinter`): a record per 20 iterations.
+
+`time` is a running mean of the seconds of an iteration since the third of the program; a resumed program counts its
+iterations on, so that the mean began where its first record did. It leaves out what stands between iterations, such as
+checkpoints and evaluations. Trap: `IMS_PER_BATCH` is the batch size of the job; the same line ends with several losses of
+a validation where a hook of the user computes them; `Overall training speed` is printed after a crash too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def _since_start(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """Iterations of this program: those before the interval that the first record closes were another's."""
+    import numpy as np
+
+    steps = columns["step"]
+    usual = np.median(np.diff(steps)) if len(steps) > 1 else np.inf
+    return np.arange(len(steps)), {**columns, "step": steps - max(0.0, steps[0] - (usual - 1)) if len(steps) else steps}
+
+
+FORMAT = Format(
+    title="Detectron2",
+    framework="PyTorch",
+    marker=b"d2.utils.events",
+    start=rb"detectron2(?:\]:| INFO:) Rank of current process: 0\. World size: ",
+    readings=(
+        Reading(
+            rb"d2\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\ni]++)?+iter: (?P<step>[0-9]++)  total_loss: (?P<loss>" + NUMBER
+            + rb") (?:[^\r\n ]++| (?!time: ))*+ time: (?P<step_seconds>" + NUMBER
+            + rb")  (?:last_time: " + NUMBER + rb"  )?+data_time: (?P<reader_seconds>" + NUMBER
+            + rb")  (?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
+            unit="images/s",
+            cumulative_since=2,
+            settle=_since_start,
+        ),
+    ),
+    facts=(
+        Fact("devices", rb"Rank of current process: \d++\. World size: (\d++)", int),
+        Fact("batch_size_of_job", rb"\bIMS_PER_BATCH: (\d++)", int),
+        Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.(?:yaml|py)'"),
+        Fact("precision", rb"^ *+AMP:\s++ENABLED: (True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("gpu", rb"^GPU 0[\d,]*+ ++([^(\r\n]*[^(\s])"),
+        Fact("framework_version", rb"^PyTorch ++(\d[\w.]*+)"),
+    ),
+    samples=(
+        Sample(
+            b"[11/20 09:00:00 d2.utils.events]:  eta: 1 day, 1:02:03  iter: 39  total_loss: 4.125  loss_cls: 1.25  "
+            b"loss_box_reg: 0.125  time: 0.2500  data_time: 0.0100  lr: 0.00039  max_mem: 3000M",
+            step=39, loss=4.125, step_seconds=0.25, reader_seconds=0.01, memory=3000,
+        ),
+        Sample(
+            b"[11/20 09:00:00] d2.utils.events INFO:  iter: 59  total_loss: 4.125  loss_cls: 1.25    time: 0.2500  "
+            b"last_time: 0.2400  data_time: 0.0100  last_data_time: 0.0090   lr: 0.00039  max_mem: 3000M\n",
+            step=59, step_seconds=0.25, memory=3000,
+        ),
+        NearMiss(
+            b"[11/20 09:10:00 d2.engine.hooks]: Overall training speed: 997 iterations in 0:04:09 (0.2500 s / it)",
+            "a sum that a crash prints too",
+        ),
+        NearMiss(
+            b"[11/20 09:10:00 d2.evaluation.evaluator]: Inference done 11/50. Dataloading: 0.0010 s/iter. Inference: 0.05 s/iter.",
+            "inference",
+        ),
+        NearMiss(b"[11/20 09:00:00 d2.utils.events]:  eta: 0:02:03  iter: 39  total_loss: 4.125  time: 0.25", "cut"),
+    ),
+)  # fmt: skip

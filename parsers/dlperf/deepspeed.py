@@ -1,9 +1,9 @@
 """DeepSpeed's throughput timer, in whatever program trains with it: a line per `steps_per_print` steps, for the whole job.
 
-Four dialects. The oldest prints only a running mean since the third step, which is undone here; it counts micro steps
+Five dialects. The oldest prints only a running mean since the third step, which is undone here; it counts micro steps
 within the epoch, and from the second epoch on what the mean covers cannot be told, so those lines are not used. Since
 2022 `CurrSamplesPerSec` says how fast the last step was; from 2023 on steps are optimiser updates. The timer stops
-outside forward, backward and step. Other programs print their own figures beside it, which come first. GB are GiB;
+outside forward, backward and step. Pipelines print `steps: ... samples/sec:` instead, over the interval. Other programs print their own figures beside it, which come first. GB are GiB;
 memory is what tensors took at most. DLPerf averaged the running mean, which smooths twice.
 """
 
@@ -38,7 +38,7 @@ def _first_epoch(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
 FORMAT = Format(
     title="DeepSpeed throughput timer",
     framework="DeepSpeed",
-    marker=b"SamplesPerSec=",
+    marker=b"amples",
     start=rb"\[runner\.py:[0-9]++:main\] cmd = ",
     end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
     readings=(
@@ -53,6 +53,11 @@ FORMAT = Format(
         Reading(
             _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++), SamplesPerSec=" + _SPEED + _MEMORY,
             unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, settle=_first_epoch,
+        ),
+        Reading(
+            rb"\bsteps: (?P<step>[0-9]++) loss: (?P<loss>" + NUMBER + rb") iter time \(s\): (?P<step_seconds>" + NUMBER
+            + rb") samples/sec: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            unit="samples/s", counts="update", weak=True,
         ),
     ),
     facts=(
@@ -93,6 +98,8 @@ FORMAT = Format(
             b"RunningAvgSamplesPerSec=173.25, CurrSamplesPerSec=171.75, MemAllocated=3.96GB, MaxMemAllocated=22.5GB\n",
             step=470, throughput=171.75, memory=23040.0,
         ),
+        Sample(b"steps: 100 loss: 7.5250 iter time (s): 2.525 samples/sec: 101.375\n",
+               step=100, loss=7.525, step_seconds=2.525, throughput=101.375),
         NearMiss(b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, SamplesPerSec=463.5", "cut inside the number"),
         NearMiss(b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, RunningAvgSamplesPerSec=463.5, Curr",
                  "cut after the running mean"),

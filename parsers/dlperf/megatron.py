@@ -1,7 +1,7 @@
-"""Megatron-LM and its forks (Megatron-DeepSpeed, Megatron Core): a line per `log_interval` iterations.
+"""Megatron-LM and its forks (Megatron-DeepSpeed, GPT-NeoX, Megatron Core): a line per `log_interval` iterations.
 
-No throughput is printed: it is the samples of the interval over the milliseconds (in some forks, seconds) per iteration,
-a mean over the interval. Traps: the batch size may grow while it trains, so that samples are taken from `consumed
+Only GPT-NeoX prints a throughput that is read; elsewhere it is the samples of the interval over the milliseconds (in some
+forks, seconds) per iteration, a mean over the interval. Traps: the batch size may grow while it trains, so that samples are taken from `consumed
 samples` where that is printed; the loss is missing where all iterations were skipped; `1460.8/1450.4` is the interval's
 figure and the mean so far; validation lines print a loss, too; old releases print no global batch size, and then only
 the name of the log can say it. Memory is what tensors took at most, not what the allocator reserved.
@@ -25,7 +25,7 @@ def _ahead(label: bytes, group: bytes) -> bytes:
     """A field that stands somewhere further on in the line; fields have no fixed order over the releases."""
     return (
         rb"(?=(?:(?!%s)[^|\n]{0,120}+\|){0,30}+%s(?P<%s>" % (label, label, group)
-        + NUMBER + rb")(?:/" + NUMBER + rb")?+ *+\|)"
+        + NUMBER + rb")(?:/" + NUMBER + rb"|TFLOPS)?+ *+\|)"
     )  # fmt: skip
 
 
@@ -43,8 +43,8 @@ def _elapsed(unit: bytes) -> bytes:
 #: Arguments that stand between two others.
 _OTHERS = rb"(?:(?! *(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 _EXTRAS = (
-    _maybe(rb" (?:throughput per GPU \(TFLOP/s/GPU\)|TFLOPs): ++", b"flops")
-    + _maybe(rb" (?:lm )?+loss:?+ ++(?=[-+.0-9nNiI])", b"loss")
+    _maybe(rb" (?:throughput per GPU \(TFLOP/s/GPU\)|TFLOPs|approx flops per GPU): ++", b"flops")
+    + _maybe(rb" (?:lm[ _])?+loss:?+ ++(?=[-+.0-9nNiI])", b"loss")
     + _maybe(rb" peak allocated memory: ++", b"memory")
 )
 
@@ -79,6 +79,10 @@ FORMAT = Format(
     readings=(
         _with_batch(b"ms", 1e-3),
         _with_batch(b"s", 1.0),
+        Reading(
+            rb"\bsamples/sec: (?P<throughput>" + NUMBER + rb") \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,
+            unit="sequences/s", factors={"step_seconds": 1e-3},
+        ),
         Reading(
             _HEAD + rb"(?= elapsed)" + _elapsed(b"ms") + rb"(?!(?:[^|\n]{0,120}+\|){0,30} global batch size:)" + _EXTRAS
             + rb"(?=(?:[^|\n]{0,120}+\|){1,30}+ *+(?:\n|\Z))",
@@ -151,6 +155,11 @@ FORMAT = Format(
             b" iteration      100/  500000 | elapsed time per iteration (ms): 712.5 | learning rate 1.000E-05 | lm loss 8.25E+00 | "
             b"loss scale 32768.0 |\n",
             step=100, step_seconds=0.7125, loss=8.25,
+        ),
+        Sample(
+            b" samples/sec: 28.250 | iteration       10/  320000 | elapsed time per iteration (ms): 906.5 | learning rate 9.375E-06 | "
+            b"approx flops per GPU: 24.5TFLOPS | lm_loss 1.0875E+01 | loss scale 65536.0 |\n",
+            step=10, throughput=28.25, step_seconds=0.9065, flops=24.5, loss=10.875,
         ),
         Sample(
             b"[Rank 3] (after 20 iterations) memory (MB) | allocated: 19539.25 | max allocated: 22112.5 | reserved: 26880.0 | "

@@ -179,6 +179,17 @@ def test_deepspeed_step_is_an_update(tmp_path: Path) -> None:
     assert found["latency"]["value"] == pytest.approx(1000 * sum(256 / each for each in speeds) / 10)
 
 
+def test_deepspeed_pipeline(tmp_path: Path) -> None:
+    lines = [
+        f"steps: {step} loss: 7.5250 iter time (s): {256 / speed} samples/sec: {speed:.3f}"
+        for step, speed in ((10, 16.0), (20, 64.0), (30, 128.0))
+    ]
+    session = only(log_of(lines, tmp_path))
+    assert value(session) == pytest.approx(2 / (1 / 64 + 1 / 128))
+    found = metrics(session, CASE, rules.figure("sustained", session, CASE))
+    assert found["latency"]["value"] == pytest.approx(3000.0)
+
+
 # Megatron-LM
 
 
@@ -227,6 +238,17 @@ def test_megatron_in_seconds_agrees_with_its_own_samples_per_second(tmp_path: Pa
     found = metrics(session, CASE, rules.figure("sustained", session, CASE))
     assert found["flops"]["value"] == 24.75
     assert found["latency"]["value"] == pytest.approx(1250.0)
+
+
+def test_gpt_neox_says_how_many_samples_it_trains(tmp_path: Path) -> None:
+    lines = [
+        f" samples/sec: {speed} | iteration {step}/320000 | elapsed time per iteration (ms): {32000 / speed:.1f} |"
+        " learning rate 9.375E-06 | approx flops per GPU: 24.5TFLOPS | lm_loss 1.0875E+01 | loss scale 65536.0 |"
+        for step, speed in ((10, 8.0), (20, 16.0), (30, 32.0))
+    ]
+    session = only(log_of(lines, tmp_path))
+    assert value(session) == pytest.approx(2 / (1 / 16 + 1 / 32))
+    assert value(session, "mean") == pytest.approx(24.0)
 
 
 def test_megatron_figures_beside_the_throughput(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest import audit, pages, published, words
+from ingest import audit, numbers, pages, published, words
 from ingest.published import COLUMNS, Publications
 from tests.site import fixture
 from tests.site.conftest import html
@@ -170,3 +170,10 @@ def test_html(tmp_path: Path) -> None:
         assert 'href="https://example.org/made-up/README.md#L7"' in text
     assert ">Audit<" in re.sub(r"\s+", "", (site / "index.html").read_text("utf-8"))
     assert ">核对<" in re.sub(r"\s+", "", (site / "zh" / "index.html").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.01162, "+1.162%"), (-0.0019, "−0.190%"), (-1e-7, "0.000%"), (0.0, "0.000%")]
+)
+def test_a_difference_is_written_as_finely_as_the_tolerance_needs(share: float, said: str) -> None:
+    assert numbers.signed_percent(share, 3) == said

@@ -37,16 +37,13 @@ def rows_of(site: Site, report: Report) -> tuple[Published, ...]:
 
 def reports_of(site: Site, suite: Suite) -> list[Link]:
     """The reports that show figures of a suite's models."""
-    return [
-        Link(each.title, path(each))
-        for each in shown(site)
-        if any(row.suite == suite.id for row in _selected(site, each))
-    ]
+    rows = site.published.by_suite.get(suite.id, ())
+    return [Link(each.title, path(each)) for each in shown(site) if _holds(each, rows)]
 
 
-def _selected(site: Site, report: Report) -> list[Published]:
-    rows = rows_of(site, report)
-    return [row for block in report.blocks if block.figures for row in select(rows, block.figures.where)]
+def _holds(report: Report, rows: Sequence[Published]) -> bool:
+    mine = [row for row in rows if row.source == report.source]
+    return any(select(mine, block.figures.where) for block in report.blocks if block.figures)
 
 
 def published_tables(site: Site, suite: Suite) -> list[tuple[Text, Table]]:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 
 from ingest.published import Published
 from ingest.reports import CASE, REST, Block, Column, Figures, Report, ReportError, Where
 from ingest.tables import Text
 
 Values = tuple[tuple[str, str], ...]
+TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "precision", "metric", "unit", "state"})
 GAP = 2  # lines from one row of a printed table to the next: some have a blank one between their groups
 
 
@@ -97,8 +101,11 @@ def fact(row: Published, key: str) -> str:
 
 def select(rows: Iterable[Published], where: Where) -> list[Published]:
     """The figures that keep every condition."""
-    tests = [(_getter(key), _test(key, values)) for key, values in where.items()]
-    return [row for row in rows if all(test(get(row)) for get, test in tests)]
+    found = list(rows)
+    for key, values in where.items():
+        get, test = _getter(key), _test(key, values)
+        found = [row for row in found if test(get(row))]
+    return found
 
 
 def slices(block: Block, rows: Sequence[Published]) -> list[Slice]:
@@ -123,18 +130,19 @@ def _said(where: Where) -> str:
 
 
 def _getter(key: str) -> Callable[[Published], str]:
-    if key == "metric":  # a selection names it without its unit
-        return lambda row: row.metric
-    return lambda row: fact(row, key)
+    """What a selection compares; it names a metric without its unit."""
+    return attrgetter(key) if key in TEXTS else partial(fact, key=key)
 
 
 def _test(key: str, values: Sequence[str]) -> Callable[[str], bool]:
     plain = frozenset(values)
-    patterns = [each for each in values if "*" in each]
+    if not any("*" in each or "-" in each for each in values):
+        return plain.__contains__
+    patterns = [re.compile(fnmatch.translate(each)) for each in values if "*" in each]
     ranges = [_range(each) for each in values if key == "line" and "-" in each]
 
     def test(value: str) -> bool:
-        if value in plain or any(fnmatch.fnmatchcase(value, each) for each in patterns):
+        if value in plain or any(each.match(value) for each in patterns):
             return True
         return value.isdecimal() and any(first <= int(value) <= last for first, last in ranges)
 

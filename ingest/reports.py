@@ -186,7 +186,7 @@ def _report(
     section = page.get("section", found.get("section"))
     if section not in SECTIONS:
         raise file.wrong(name, f"section {section!r} is none of {', '.join(SECTIONS)}")
-    around = {"source": found["source"], **found.get("where", {}), **page.get("where", {})}
+    around = {**found.get("where", {}), **page.get("where", {})}
     given = [_merged_block(file, each, shared) for each in (*page.get("block", ()), *found.get("block", ()))]
     return Report(
         id=name,

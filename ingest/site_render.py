@@ -103,7 +103,7 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
     lines.append(f"description: {front_matter(words.say(language, page.description))}")
     lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
     lines += (
-        [] if page.template in ("models", "model", "reports", "report") else ["hide: [navigation]"]
+        [] if page.template in ("models", "model", "reports") else ["hide: [navigation]"]
     )  # it would list the page itself only
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [f"group: {front_matter(page.group)}"] if page.group else []

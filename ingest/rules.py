@@ -5,6 +5,7 @@ The house window drops the first fifth of the records, `max(1, n // 5)`, none wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -227,6 +228,8 @@ def _clock_window(window: Window, session: Session, case: Mapping[str, Any]) -> 
     end = len(records) - 1 if last is None else _row(records, last, window)
     clock, steps = records["clock"], records["step"]
     seconds = float(clock[end] - clock[begin])
+    if math.isnan(seconds):  # The printer has releases that print no clock.
+        raise absent("no_clock")
     if not seconds > 0:
         raise absent("clock_runs_back", line=records.lines([end])[0])
     samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])

@@ -1,0 +1,422 @@
+"""What broke the scripts that these formats come from: we give the right figure, or say why there is none.
+
+One test for each input that made them fail, or, worse, print a wrong number without a word.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from made_logs import mxnet_speed, pytorch_bert
+from made_trees import Called
+
+from ingest import layout, results, runs
+from ingest.walk import walk
+
+BATCH = 32
+WARM = range(21, 121)
+
+
+def took(i: int) -> float:
+    """Seconds of the i-th step, counted from 1, with a warm-up of ten."""
+    return (0.5 if i > 10 else 2.0) + 0.05 * (i % 4)
+
+
+def at(i: int) -> float:
+    """Seconds from the start to the end of the i-th step."""
+    return sum(took(each) for each in range(1, i + 1))
+
+
+def speed(i: int, devices: int = 1) -> float:
+    return BATCH * devices / took(i)
+
+
+def write(root: Path, name: str, lines: Iterable[str]) -> Path:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{each}\n" for each in lines))
+    return path
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """The ledger's lines of a tree in DLPerf's layout."""
+    found, named = walk([folder]), layout.load("dlperf")
+    assert not found.problems
+    lines = [line for each in found.inputs for line in runs.runs_of(each, named, each.name)]
+    runs.identify(lines)
+    return lines
+
+
+def line_of(folder: Path, lines: Iterable[str], case: str = "1n1g", model: str = "rn50") -> dict[str, Any]:
+    """The ledger's line of one log."""
+    write(folder, f"{case}/{model}_b{BATCH}_fp32_1.log", lines)
+    (line,) = lines_of(folder)
+    return line
+
+
+def value(line: dict[str, Any], rule: str = "dlperf") -> float:
+    assert line["problems"] == []
+    assert line["figures"][rule]["scope"] == "job"
+    return float(line["figures"][rule]["value"])
+
+
+def why(line: dict[str, Any], rule: str = "dlperf") -> str:
+    """The reason for which a rule gives no figure."""
+    assert line["figures"][rule]["value"] is None
+    return str(line["figures"][rule]["reason"]["code"])
+
+
+def codes(line: dict[str, Any]) -> set[str]:
+    return {each["code"] for each in line["problems"]}
+
+
+def gluon_cv(steps: Iterable[int], devices: int = 1, label: str = "Batch[{}]") -> list[str]:
+    return [
+        f"INFO:root:Epoch[0] {label.format(i)}\tSpeed: {speed(i, devices):.6f} samples/sec\taccuracy=0.001\tlr=0.003"
+        for i in steps
+    ]
+
+
+def tensorflow_bert(steps: Iterable[int], unit: str | Callable[[int], str]) -> list[str]:
+    said = unit if callable(unit) else lambda _: unit
+    return [
+        f"DLL 2026-11-20 14:{i // 60:02}:{i % 60:02}.500000 - Iteration: {i}  throughput_train : {speed(i):.3f} "
+        f"{said(i)} mlm_loss : 10.4  nsp_loss : 0.67  total_loss : 11.1  avg_loss_step : 11.1  learning_rate : 5e-06 "
+        for i in steps
+    ]
+
+
+def tensorflow2_bert(steps: Iterable[int], begin: float, date: str = "I0630 ") -> list[str]:
+    def stamp(i: int) -> str:
+        seconds = (begin + at(i)) % 86400
+        return f"{int(seconds // 3600):02}:{int(seconds // 60 % 60):02}:{seconds % 60:09.6f}"
+
+    return [
+        f"{date}{stamp(i)} 140000000000001 model_training_utils.py:444] Train Step: {i}/130  / loss = 10.1  "
+        "masked_lm_accuracy = 0.01"
+        for i in steps
+    ]
+
+
+def pytorch_examples(steps: Iterable[int], ranks: int = 1, slow: Sequence[int] = ()) -> list[str]:
+    return [
+        f"Epoch: [0][{i:3d}/200]\tTime {12.5 if i in slow else took(i):6.3f} ( 2.123)\tData  0.106 ( 0.077)\t"
+        "Loss 1.1494e+01 (1.8538e+01)\tAcc@1   1.56 (  1.56)\tAcc@5  11.72 ( 10.94)"
+        for i in steps
+        for _ in range(ranks)
+    ]
+
+
+def paddle_bert(steps: Iterable[int]) -> list[str]:
+    return [
+        f"epoch: 1, progress: 1/1, step: {i}, loss: 10.48, ppl: 177.2, next_sent_acc: 0.56, speed: {1 / took(i):.6f} "
+        "steps/s, file: made_up.gz"
+        for i in steps
+    ]
+
+
+def gluon_nlp(steps: Iterable[int], end: str, workers: int = 1) -> list[str]:
+    return [
+        f"INFO:root:[step {i}]\tmlm_loss=9.2\tmlm_acc=5.0\tnsp_loss=0.68\tnsp_acc=54.7\tthroughput=12.0K tks/s\t"
+        f"lr=0.0000025 time={took(i):.2f}{end.format(1000 * took(i))}"
+        for i in steps
+        for _ in range(workers)
+    ]
+
+
+def arcface(devices: int, kind: str = "Epoch") -> list[str]:
+    return [
+        f"INFO:root:{kind}[0] Batch [{20 * i}-{20 * i + 20}]\tSpeed: {speed(i + 11, devices):.2f} samples/sec\t"
+        f"acc=0.000000\tlossvalue=40.25"
+        for i in range(10)
+    ]
+
+
+def mindspore(steps: Iterable[int], ranks: int = 1, unit: str = "ms", head: str = "") -> list[str]:
+    def time(i: int) -> str:
+        printed = f"{1000 * took(i):.3f} ms" if unit == "ms" else f"{took(i):.6f} s"
+        return f"{head}epoch time: {printed}, per step time: {printed}"
+
+    state = (
+        "epoch: 0.0, current epoch percent: 0.001, step: {}, outputs are (Tensor(shape=[], dtype=Float32, value= 10.5))"
+    )
+    return [line for i in steps for line in [state.format(i)] * ranks + [time(i)] * ranks]
+
+
+PLAIN = statistics.fmean(speed(i) for i in WARM)
+BY_TIME = 100 * BATCH / (at(120) - at(20))
+
+
+def test_no_case_of_one_device(tmp_path: Path) -> None:
+    """Was: speed-up 1.0 everywhere, and a case that nobody ran."""
+    write(tmp_path, "1n8g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121), 8))
+    write(tmp_path, "2n8g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121), 16))
+    frame = results.results(lines_of(tmp_path), "dlperf")
+    assert list(frame["devices"]) == [8, 16]
+    assert frame["value"].tolist() == pytest.approx([8 * PLAIN, 16 * PLAIN])
+    assert frame["speedup"].isna().all()
+    assert [each["code"] for each in frame["speedup_reason"]] == ["no_baseline"] * 2
+
+
+@pytest.mark.parametrize(("case", "nodes", "devices"), [("10n8g", 10, 80), ("1n128g", 1, 128), ("12n16g", 12, 192)])
+def test_cases_of_more_than_nine(case: str, nodes: int, devices: int, tmp_path: Path) -> None:
+    """Was: an error, since one digit was taken for each."""
+    line = line_of(tmp_path, paddle_bert(range(1, 131)), case, "bert")
+    assert (line["case"]["nodes"], line["case"]["devices"]) == (nodes, devices)
+    assert value(line) == pytest.approx(devices * statistics.fmean(BATCH / took(i) for i in WARM), rel=1e-6)
+
+
+def test_a_case_that_is_none(tmp_path: Path) -> None:
+    line = line_of(tmp_path, paddle_bert(range(1, 131)), "1n8gx2", "bert")
+    assert codes(line) >= {"unmatched_name"}
+    assert not line["published"]
+    assert why(line) == "no_devices"
+
+
+def test_a_model_with_underscores(tmp_path: Path) -> None:
+    line = line_of(tmp_path, gluon_nlp(range(1, 201), ", latency={:.1f} ms/batch"), model="bert_base")
+    assert (line["case"]["model"], line["case"]["batch_size"]) == ("BERT-base", BATCH)
+    assert value(line) == pytest.approx(statistics.fmean(speed(i) for i in range(101, 201)), rel=1e-6)
+
+
+def test_two_batch_sizes_and_precisions_in_one_folder(tmp_path: Path) -> None:
+    """Was: the file read last took the place of the others."""
+    for name, devices in (("b32_fp32_1", 1), ("b64_fp32_1", 2), ("b32_fp16_1", 3), ("b32_fp32_2", 1)):
+        write(tmp_path, f"1n1g/rn50_{name}.log", [f"{name} made up", *gluon_cv(range(1, 121), devices)])
+    frame = results.results(lines_of(tmp_path), "dlperf").set_index(["batch_size", "precision"])
+    assert {case: round(row["value"] / PLAIN, 6) for case, row in frame.iterrows()} == {
+        (32, "fp32"): 1, (64, "fp32"): 2, (32, "amp"): 3,
+    }  # fmt: skip
+    assert frame.loc[(32, "fp32"), "repeats"] == 2
+
+
+def test_a_log_shorter_than_the_window(tmp_path: Path) -> None:
+    """Was: a speed of 0, which went into the median."""
+    for repeat, last in ((1, 131), (2, 131), (3, 90)):
+        lines = [f"DLL {repeat}", *pytorch_bert((i, at(i)) for i in range(1, last))]
+        write(tmp_path, f"1n1g/bert_b32_fp32_{repeat}.log", lines)
+    short = next(each for each in lines_of(tmp_path) if each["repeat"] == 3)
+    assert why(short) == "window_not_reached"
+    assert short["figures"]["sustained"]["value"] > 0
+    (row,) = results.results(lines_of(tmp_path), "dlperf").to_dict("records")
+    assert row["value"] == pytest.approx(100 * BATCH / (at(125) - at(25)), rel=1e-6)
+
+
+def test_a_slash_at_the_end(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    """Was: a table without a name."""
+    write(tmp_path, "mine/1n1g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121)))
+    with_slash, without = (
+        ingest(f"{tmp_path}/mine{each}", "--layout", "dlperf", "--json", "--out", tmp_path / "docs")
+        for each in ("/", "")
+    )
+    assert with_slash.lines == without.lines
+    assert len(without.lines) == 1
+
+
+def test_the_last_iteration_prints_a_final_loss(tmp_path: Path) -> None:
+    *lines, last = pytorch_bert((i, at(i)) for i in range(1, 126))
+    assert value(
+        line_of(tmp_path, [*lines, last.replace("average_loss", "final_loss")], model="bert")
+    ) == pytest.approx(100 * BATCH / (at(125) - at(25)), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "unit", ["seq/s", "sequences/s", lambda i: "seq/s" if i < 60 else "sequences/s"], ids=["old", "new", "both"]
+)
+def test_a_unit_that_was_renamed(unit: str | Callable[[int], str], tmp_path: Path) -> None:
+    """Was: NaN in the table, and no error."""
+    line = line_of(tmp_path, tensorflow_bert(range(10, 131, 10), unit), model="bert")
+    assert value(line) == pytest.approx(statistics.fmean(speed(i) for i in range(30, 121, 10)), rel=1e-4)
+
+
+def test_a_number_that_stands_inside_another(tmp_path: Path) -> None:
+    """Was: `Iteration: 20` found in 200 and `Iteration: 120` in 1200, and a figure of other iterations."""
+    line = line_of(tmp_path, tensorflow_bert([*range(200, 300), *range(1190, 1210)], "seq/s"), model="bert")
+    assert why(line, "dlperf-time") == why(line) == "window_not_reached"
+    assert value(line, "sustained") > 0
+
+
+def test_lines_of_the_validation(tmp_path: Path) -> None:
+    """Was: 64.0 became 61.6."""
+    validation = "[validation_set] epoch: 1, step: {}, loss: 10.03, global ppl: 127.8, batch-averged ppl: 127.8, "
+    lines = [
+        line
+        for i, each in enumerate(paddle_bert(range(1, 131)), 1)
+        for line in [each, validation.format(i) + "next_sent_acc: 1.000000, speed: 0.100000 steps/s"]
+    ]
+    line = line_of(tmp_path, lines, model="bert")
+    assert line["observations"] == 130
+    assert value(line) == pytest.approx(PLAIN, rel=1e-6)
+    assert value(line, "sustained") == pytest.approx(104 * BATCH / (at(130) - at(26)), rel=1e-6)
+
+
+@pytest.mark.parametrize("label", ["Batch[{}]", "Batch [{}]", "Batch [{:04}]/[5004]"])
+@pytest.mark.parametrize("last", [120, 121, 150])
+def test_labels_and_losses_between_speeds(label: str, last: int, tmp_path: Path) -> None:
+    lines = [
+        line
+        for i, each in enumerate(gluon_cv(range(1, last + 1), 8, label), 1)
+        for line in [f"INFO:root:Epoch[0] Batch[{i}] Loss[6.968]", each]
+    ]
+    line = line_of(tmp_path, lines, "1n8g")
+    assert (line["format"], line["observations"]) == ("dlperf.gluon_cv", last)
+    assert value(line) == pytest.approx(8 * PLAIN, rel=1e-6)
+
+
+@pytest.mark.parametrize("end", ["", ", latency={:.1f} ms/batch", ", latency={:.1f} ms/step"])
+@pytest.mark.parametrize("workers", [1, 8])
+def test_a_line_without_latency(end: str, workers: int, tmp_path: Path) -> None:
+    """Was: an error, or one of the shape of the table."""
+    line = line_of(tmp_path, gluon_nlp(range(1, 207), end, workers), f"1n{workers}g", "bert")
+    assert value(line) == pytest.approx(workers * statistics.fmean(speed(i) for i in range(101, 201)), rel=1e-6)
+
+
+def test_a_line_without_latency_whose_batch_nobody_states(tmp_path: Path) -> None:
+    write(tmp_path, "pretrain.log", gluon_nlp(range(1, 207), ""))
+    (line,) = lines_of(tmp_path)
+    assert why(line) == why(line, "sustained") == "no_devices"
+    assert codes(line) == {"unmatched_name", "no_figure"}
+
+
+@pytest.mark.parametrize("date", ["I0630 ", "I1231 ", "I"])
+@pytest.mark.parametrize("hour", [8, 23.99])
+def test_midnight(hour: float, date: str, tmp_path: Path) -> None:
+    """Was: a speed of -0.04."""
+    line = line_of(tmp_path, tensorflow2_bert(range(1, 131), 3600 * hour, date), model="bert")
+    assert value(line) == pytest.approx(BY_TIME, rel=1e-6)
+    assert value(line, "sustained") == pytest.approx(104 * BATCH / (at(130) - at(26)), rel=1e-2)
+
+
+def test_a_step_of_ten_seconds(tmp_path: Path) -> None:
+    """Was: 12.500 read as 2.5."""
+    line = line_of(tmp_path, pytorch_examples(range(200), slow=(60, 61)))
+    seconds = sum(12.5 if i in (60, 61) else took(i) for i in range(26, 126))
+    assert value(line) == pytest.approx(100 * BATCH / seconds, rel=1e-6)
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 8])
+def test_all_ranks_of_a_node_in_one_file(ranks: int, tmp_path: Path) -> None:
+    """Was: 741 became 407, since a hundred lines of eight ranks are of twelve steps, and of the warm-up."""
+    line = line_of(tmp_path, pytorch_examples(range(200), ranks), f"1n{ranks}g")
+    seconds = sum(took(i) for i in range(26, 126))
+    assert value(line) == pytest.approx(ranks * 100 * BATCH / seconds, rel=1e-6)
+
+
+def test_a_rank_that_lost_a_line(tmp_path: Path) -> None:
+    """Was: an error of the shape of the table, as soon as one line of 120 x ranks is missing."""
+    lines = mxnet_speed((rank, i - 1, speed(i, 8)) for i in range(1, 121) for rank in range(8))
+    line = line_of(tmp_path, [*lines[:500], *lines[501:]], "1n8g")
+    assert value(line) == pytest.approx(8 * PLAIN, rel=1e-6)
+
+
+def test_119_lines(tmp_path: Path) -> None:
+    line = line_of(tmp_path, mxnet_speed((0, i - 1, speed(i)) for i in range(1, 120)))
+    assert why(line) == "window_not_reached"
+    assert value(line, "sustained") > 0
+
+
+def test_ranks_that_interleave(tmp_path: Path) -> None:
+    """Was: rows of the table that mix iterations."""
+    pairs = sorted(((rank, i) for i in range(1, 121) for rank in range(8)), key=lambda each: each[1] + each[0] % 3)
+    line = line_of(tmp_path, mxnet_speed((rank, i - 1, speed(i, 8) * (1 + rank / 1000)) for rank, i in pairs), "1n8g")
+    assert value(line) == pytest.approx(8 * PLAIN * 1.0035, rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", ["ms", "s"])
+@pytest.mark.parametrize("head", ["", "Train "])
+@pytest.mark.parametrize("ranks", [1, 8])
+def test_seconds_for_milliseconds(unit: str, head: str, ranks: int, tmp_path: Path) -> None:
+    line = line_of(tmp_path, mindspore(range(1, 131), ranks, unit, head), f"1n{ranks}g", "bert")
+    assert line["format"] == "dlperf.mindspore"
+    assert value(line) == pytest.approx(ranks * BY_TIME, rel=1e-6)
+
+
+def test_ranks_that_lag(tmp_path: Path) -> None:
+    """Was: what they print after the first rank has passed the window was lost. Here the last lags by a step."""
+    blocks = [mindspore([i], 2) for i in range(1, 131)]
+    lines = blocks[0][:3] + [line for before, now in pairwise(blocks) for line in [*now[:2], before[3], now[2]]]
+    assert value(line_of(tmp_path, [*lines, blocks[-1][3]], "1n2g", "bert")) == pytest.approx(2 * BY_TIME, rel=1e-6)
+
+
+def test_sinks_whose_every_step_prints_its_loss(tmp_path: Path) -> None:
+    """One time for ten lines of state; a log that begins in the middle of a sink."""
+    lines = ["epoch time: 99.0 ms, per step time: 9.9 ms"]
+    for sink in range(13):
+        seconds = sum(took(10 * sink + i) for i in range(1, 11))
+        lines += [f"epoch: {sink + 1} step: {i}, loss is 6.9" for i in range(1, 11)]
+        lines += [f"epoch time: {1000 * seconds:.3f} ms, per step time: {100 * seconds:.3f} ms"]
+    line = line_of(tmp_path, lines)
+    assert line["observations"] == 13
+    assert value(line) == pytest.approx(BY_TIME, rel=1e-6)
+
+
+@pytest.mark.parametrize("case", ["1n1g", "1n8g", "2n8g"])
+def test_devices_of_all_nodes_count(case: str, tmp_path: Path) -> None:
+    """Was: the steps of a job of several nodes times the devices of one."""
+    devices = {"1n1g": 1, "1n8g": 8, "2n8g": 16}[case]
+    line = line_of(tmp_path, paddle_bert(range(1, 131)), case, "bert")
+    assert value(line) == pytest.approx(devices * PLAIN, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["Epoch", "Iter"])
+@pytest.mark.parametrize(("case", "devices"), [("1n8g", 8), ("2n8g", 16)])
+def test_a_speed_of_the_job_is_not_multiplied(kind: str, case: str, devices: int, tmp_path: Path) -> None:
+    """Was: the speed of all nodes times the number of nodes."""
+    line = line_of(tmp_path, arcface(devices, kind), case, "r100")
+    assert (line["format"], line["observations"]) == ("dlperf.arcface", 10)
+    assert value(line) == pytest.approx(statistics.fmean(speed(i + 11, devices) for i in range(1, 6)), rel=1e-4)
+
+
+def test_a_line_without_its_clock(tmp_path: Path) -> None:
+    """Was: the speed at the end of the line taken for a time."""
+    line = line_of(
+        tmp_path,
+        [
+            f"train: epoch 0, iter {i}, loss: 7.1, top_1: 0.0, top_k: 0.0, samples/s: {speed(i):.3f}"
+            for i in range(20, 161, 20)
+        ],
+    )
+    assert why(line) == "no_clock"
+    assert value(line, "median") == pytest.approx(statistics.median(speed(i) for i in range(40, 161, 20)), rel=1e-4)
+
+
+def test_masked_figures(tmp_path: Path) -> None:
+    masked = "TimeHistory: xxxxx seconds, xxxxx examples/second between steps 0 and 1"
+    line = line_of(tmp_path, [f"I0324 07:55:20.594147 1 keras_utils.py:145] {masked}"])
+    assert codes(line) >= {"unknown_format"}
+
+
+def test_a_speed_printed_once_per_metric(tmp_path: Path) -> None:
+    """Counts once, and all of them count."""
+    lines = [
+        f"2026-11-20 08:36:06,500 Node[0] Epoch[{epoch}] Batch [{20 * i}]\tSpeed: {speed(i + epoch, 4):.2f} "
+        f"samples/sec\tTrain-{metric}=0.1"
+        for epoch in range(2)
+        for i in range(1, 41)
+        for metric in ("accuracy", "top_k_accuracy_5", "cross-entropy")
+    ]
+    line = line_of(tmp_path, lines, "1n4g")
+    values = [speed(i + epoch, 4) for epoch in range(2) for i in range(1, 41)]
+    assert line["figures"]["mean"]["used"] == 64
+    assert value(line, "mean") == pytest.approx(statistics.fmean(values[16:]), rel=1e-4)
+
+
+def test_nothing_is_nan(tmp_path: Path) -> None:
+    """Of a tree of all kinds, a figure is a positive number or has a reason."""
+    for model, lines in (
+        ("rn50", gluon_cv(range(1, 60))),
+        ("r50", pytorch_examples(range(30))),
+        ("bert", mindspore(range(1, 30))),
+        ("bert_base", tensorflow2_bert([1], 0)),
+    ):
+        write(tmp_path, f"1n1g/{model}_b{BATCH}_fp32_1.log", lines)
+    for line in lines_of(tmp_path):
+        for each in line["figures"].values():
+            assert each.get("reason") if each["value"] is None else each["value"] > 0
+        assert not pd.isna(line["figures"]["dlperf"]["value"]) or why(line) in {"window_not_reached"}

@@ -188,22 +188,21 @@ def test_what_a_rule_needs_is_named(tmp_path: Path, case: dict[str, Any], code: 
     assert missing(pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0)]), tmp_path, "mean", case).code == code
 
 
+def dllogger(at: float, step: int, key: str, value: float) -> str:
+    data = f'"step": [0, {step}], "data": {{"{key}": {value}}}'
+    return f'DLLL {{"timestamp": "{1795168800 + at:.6f}", "type": "LOG", {data}}}'
+
+
 def test_updates_that_are_printed_every_tenth_time_count_ten(tmp_path: Path) -> None:
-    """Of 50 updates of 64 samples in 20 s the second ten and the third advance the number by less than ten."""
+    """Of 50 updates of 64 samples in 20 s two tens advance the number by less than ten."""
     stamps = [(10, 0.0), (20, 4.0), (29, 8.0), (29, 12.0), (39, 16.0), (49, 20.0)]
-    lines = [
-        f'DLLL {{"timestamp": "{1795168800 + at:.6f}", "type": "LOG", "step": [0, {step}], "data": {{"step_loss": 2.5}}}}'
-        for step, at in stamps
-    ]
+    lines = [dllogger(at, step, "step_loss", 2.5) for step, at in stamps]
     case = {"devices": 2, "batch_size": 8, "accumulation": 4}
     assert figure(lines, tmp_path, "sustained:skip=0", case).value == pytest.approx(50 * 64 / 20)
 
 
 def test_items_are_no_samples(tmp_path: Path) -> None:
-    lines = [
-        f'DLLL {{"timestamp": "{1795168800 + at:.6f}", "type": "LOG", "step": [0, {at}], "data": {{"items/s": 5000.5}}}}'
-        for at in range(1, 6)
-    ]
+    lines = [dllogger(step, step, "items/s", 5000.5) for step in range(1, 6)]
     assert figure(lines, tmp_path, "sustained", ONE).value == pytest.approx(5000.5)
     assert not series(session_of(lines, tmp_path), ONE).timed
 

@@ -1,0 +1,189 @@
+"""MLPerf training logs: `:::MLLOG` with JSON (2020 on), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
+
+Where the submitter logs `throughput`, alone or among `tracked_stats`, it counts the job, and this format stands above
+that of the training program whose lines stand between. Else the figure is that of whole epochs, evaluation in between
+left out where its times are logged; or of the whole run. Trap: `train_samples` is the size of the data set where it is
+logged before the first epoch, but what the run has processed where it is logged after; the last epoch may have ended
+where the target was met, and does not count. Every node may log the job's throughput, which counts once. `epoch_num` is in samples
+with some. Times are of the wall clock, with the start-up of the first epoch in them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+
+#: The columns that hold the time of an event until `_settled` makes records of them, in seconds.
+_RUN, _RUN_END, _EPOCH, _EPOCH_END = "seconds", "step_seconds", "duration", "reader_seconds"
+_JSON = rb':::MLLOG \{"namespace": ?+"[^"\n]*+", ?+"time_ms": ?+'
+_KEY = rb', ?+"event_type": ?+"[A-Z_]++", ?+"key": ?+"'
+_VALUE = rb'", ?+"value": ?+'
+#: 2018 with the place in the source, 2019 without.
+_TEXT = rb":::ML(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9])"
+_TIME = rb"[0-9]++(?:\.[0-9]++)?+"
+_WHERE = rb" (?:\([^)\r\n]{0,300}+\) )?+"
+_NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+(?P<epoch>[0-9]++)(?=[,}\s])'
+
+
+def _settled(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """Whole epochs, or the whole run, as records with samples and seconds."""
+    import numpy as np
+
+    at = {name: np.flatnonzero(np.isfinite(each)) for name, each in columns.items()}
+    stated = at.get("samples", ())
+    if not len(stated):
+        return np.empty(0, np.intp), {}
+    ends = at[_EPOCH_END] if len(at[_EPOCH_END]) else at[_RUN_END]
+    processed = len(ends) and stated[0] > ends[0]
+    spans = (_run if processed else _epochs)(columns, at)
+    rows, numbers, seconds = (np.array(each, dtype=float) for each in zip(*spans, strict=True)) if spans else ((),) * 3
+    samples = np.full(len(rows), columns["samples"][stated[0]])
+    return np.asarray(rows, np.intp), {
+        "epoch": np.asarray(numbers),
+        "samples": samples,
+        "duration": np.asarray(seconds),
+    }
+
+
+def _run(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
+    """(row, epoch, seconds) of the whole run, if both its ends were logged."""
+    begin, end = at[_RUN][:1], at[_RUN_END][-1:]
+    if not (len(begin) and len(end) and begin[0] < end[0]):
+        return []
+    return [(int(end[0]), 1.0, float(columns[_RUN_END][end[0]] - columns[_RUN][begin[0]]))]
+
+
+def _epochs(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
+    """(row, epoch, seconds) of every whole epoch, if they are numbered one by one; without the last."""
+    import numpy as np
+
+    numbers = columns["epoch"]
+    _, first = np.unique(numbers[at[_EPOCH]], return_index=True)
+    starts = at[_EPOCH][np.sort(first)]
+    if not (np.diff(numbers[starts]) == 1).all():
+        return []
+    times, found = columns[_EPOCH], []
+    for start, after in zip(starts[:-1], starts[1:], strict=True):
+        ends = at[_EPOCH_END][(at[_EPOCH_END] > start) & (at[_EPOCH_END] < after)]
+        row, end = (ends[0], columns[_EPOCH_END][ends[0]]) if len(ends) else (after, times[after])
+        found.append((int(row), float(numbers[start]), float(end - times[start])))
+    return found
+
+
+def _event(column: str, key: bytes, more: bytes = b"") -> bytes:
+    """An event of the JSON dialect: its time, in a column of its own."""
+    return rb"(?=(?P<%s>[0-9]++)%s%s\"%s)" % (column.encode(), _KEY, key, more)
+
+
+FORMAT = Format(
+    title="MLPerf",
+    marker=b":::ML",
+    over=("*",),
+    start=rb'"key": ?+"submission_benchmark"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start',
+    end=rb'"key": ?+"run_stop"[^\n]{0,400}?"status": ?+"success"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final',
+    readings=(
+        Reading(
+            _JSON + rb"(?P<unix>[0-9]++)" + _KEY + rb"(?:throughput" + _VALUE + rb"|tracked_stats" + _VALUE
+            + rb'\{[^\n{}]*?"throughput": ?+)(?P<throughput>' + NUMBER + rb")(?=[,}])"
+            rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
+            unit="samples/s",
+            span="epoch",
+            factors={"unix": 1e-3},
+            repeated=True,
+        ),
+        Reading(
+            _JSON + rb"(?:" + b"|".join((
+                _event(_RUN, rb"run_start"), _event(_RUN_END, rb"run_stop"),
+                _event(_EPOCH, rb"epoch_start", _NUMBER_OF_EPOCH), _event(_EPOCH_END, rb"epoch_stop"),
+                rb"(?=[0-9]++" + _KEY + rb"train_samples" + _VALUE + rb"(?P<samples>[0-9]++)[,}])",
+            )) + rb")",
+            unit="samples/s",
+            span="epoch",
+            factors=dict.fromkeys((_RUN, _RUN_END, _EPOCH, _EPOCH_END), 1e-3),
+            weak=True,
+            settle=_settled,
+        ),
+        Reading(
+            _TEXT + rb"(?:(?=(?P<seconds>" + _TIME + rb")" + _WHERE + rb"run_start\b)|(?=(?P<step_seconds>" + _TIME + rb")" + _WHERE
+            + rb"run_stop\b)|(?=(?P<duration>" + _TIME + rb")" + _WHERE + rb"(?:train_epoch: |epoch_start: " + _NUMBER_OF_EPOCH[:-len(rb"(?P<epoch>[0-9]++)(?=[,}\s])")]
+            + rb")(?P<epoch>[0-9]++)(?=[,}\s]))|(?=(?P<reader_seconds>" + _TIME + rb")" + _WHERE + rb"epoch_stop\b)|(?=" + _TIME + _WHERE
+            + rb'(?:input_size: |preproc_num_train_examples: |train_samples: \{"value": )(?P<samples>[0-9]++)(?=[,}\s])))',
+            unit="samples/s",
+            span="epoch",
+            weak=True,
+            settle=_settled,
+        ),
+        Reading(
+            rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
+            weak=True,
+        ),
+    ),
+    facts=(
+        Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"'),
+        Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) "),
+        Fact("batch_size_of_job", rb'"global_batch_size' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("batch_size", rb'"d_batch_size' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("accumulation", rb'"gradient_accumulation_steps' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("batch_size", rb"\) input_batch_size: ([0-9]++)\b", int),
+        Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x', int),
+        Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
+        Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),
+    ),
+    samples=(
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "throughput", '
+            b'"value": 26500.25, "metadata": {"file": "fit.py", "lineno": 958}}',
+            clock=1795169472.5, throughput=26500.25, step=float("nan"),
+        ),
+        Sample(
+            b'0: :::MLLOG {"namespace": "worker", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"train_step_time": 0.25, "throughput": 3750.5}, "metadata": {"file": "run.py", "lineno": 1850, "epoch_num": 150586}}',
+            throughput=3750.5, step=150586,
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "epoch_start", '
+            b'"value": null, "metadata": {"file": "train.py", "lineno": 258, "epoch_num": 2}}',
+            duration=1795169472.5, epoch=2, seconds=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_samples", '
+            b'"value": 2400384, "metadata": {"file": "train.py", "lineno": 224}}',
+            samples=2400384, duration=float("nan"),
+        ),
+        Sample(
+            b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) train_epoch: 7\n",
+            duration=1795169472.5, epoch=7,
+        ),
+        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) input_size: 1281167\n",
+               samples=1281167),
+        Sample(b':::MLL 1795169472.500 epoch_start: {"value": null, "metadata": {"epoch_num": 3, "lineno": 7}}',
+               duration=1795169472.5, epoch=3),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", '
+            b'"value": 0.75, "metadata": {"file": "train.py", "lineno": 280, "epoch_num": 1}}',
+            accuracy=0.75,
+        ),
+        NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"val_accuracy": 0.5}, "metadata": {"file": "run.py", "lineno": 1850}}',
+            "statistics without a speed",
+        ),
+        NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "throughput", "value": 265',
+            "cut inside the number",
+        ),
+        NearMiss(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_size: 50000", "of the evaluation"),
+        NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "global_batch_size", '
+            b'"value": 3264, "metadata": {"file": "fit.py", "lineno": 1216}}',
+            "a fact, not a record",
+        ),
+    ),
+)  # fmt: skip

@@ -10,6 +10,7 @@ with some. Times are of the wall clock, with the start-up of the first epoch in 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
@@ -43,12 +44,11 @@ def _settled(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
     ends = at[_EPOCH_END] if len(at[_EPOCH_END]) else at[_RUN_END]
     processed = len(ends) and stated[0] > ends[0]
     spans = (_run if processed else _epochs)(columns, at)
-    rows, numbers, seconds = (np.array(each, dtype=float) for each in zip(*spans, strict=True)) if spans else ((),) * 3
-    samples = np.full(len(rows), columns["samples"][stated[0]])
-    return np.asarray(rows, np.intp), {
-        "epoch": np.asarray(numbers),
-        "samples": samples,
-        "duration": np.asarray(seconds),
+    rows = np.array([row for row, _, _ in spans], dtype=np.intp)
+    return rows, {
+        "epoch": np.array([epoch for _, epoch, _ in spans]),
+        "samples": np.full(len(rows), columns["samples"][stated[0]]),
+        "duration": np.array([seconds for _, _, seconds in spans]),
     }
 
 
@@ -70,7 +70,7 @@ def _epochs(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int
     if not (np.diff(numbers[starts]) == 1).all():
         return []
     times, found = columns[_EPOCH], []
-    for start, after in zip(starts[:-1], starts[1:], strict=True):
+    for start, after in pairwise(starts):
         ends = at[_EPOCH_END][(at[_EPOCH_END] > start) & (at[_EPOCH_END] < after)]
         row, end = (ends[0], columns[_EPOCH_END][ends[0]]) if len(ends) else (after, times[after])
         found.append((int(row), float(numbers[start]), float(end - times[start])))

@@ -1,0 +1,64 @@
+"""The document that DLLogger wrote until 2019 (`nvlog.json`): one JSON object for the run, its series as columns.
+
+A record per epoch, of `train_epoch_items/sec`: items of the job over the time of the epoch. `train_epoch_avg_items/sec`, which
+stands beside it, is the mean of the speeds of the iterations; where there is but one epoch it is given as the tool's own
+figure. Trap: an item is what the program says, a frame of a spectrogram in Tacotron 2; the devices of the machine are
+listed, used or not; `world_size` are those in use. A file cut short has lost its last series and not only a line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def _series(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """The numbers of one list: its first, and those that follow until another list begins."""
+    import numpy as np
+
+    if "throughput" not in columns:
+        return np.empty(0, np.intp), {}
+    first, later = np.isfinite(columns["throughput"]), np.isfinite(columns["compute_throughput"])
+    lists = np.cumsum(~later)
+    rows = np.flatnonzero(np.isin(lists, lists[first]))
+    values = np.where(first, columns["throughput"], columns["compute_throughput"])[rows]
+    return rows, {"epoch": np.arange(len(rows), dtype=float), "throughput": values}
+
+
+FORMAT = Format(
+    title="DLLogger document",
+    marker=b"train_epoch_",
+    end=rb'\n *+"event": \{[^{}]*+\}\s*+\}\s*+\Z',
+    readings=(
+        Reading(
+            rb'(?<=\n)[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
+            rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|'
+            rb"(?:(?<=,\n)|(?<=,\r\n))[ \t]++(?P<compute_throughput>[0-9]++\.[0-9eE.+-]*+)(?=,?\r?\n)",
+            unit="items/s",
+            span="epoch",
+            weak=True,
+            settle=_series,
+        ),
+        Reading(
+            rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run",
+        ),
+    ),
+    facts=(
+        Fact("model", rb'"model_name": "([^"\n]++)"'),
+        Fact("devices", rb'"world_size": ([0-9]++)\b', int),
+        Fact("batch_size", rb'^ *+"batch_size": ([0-9]++)\b', int),
+        Fact("gpu", rb'"gpu_info": \{[^{}]*?"name": \[\s*+"([^"\n]++)"'),
+        Fact("precision", rb'"amp(?:_run)?": (true|false)\b', words={b"true": "amp", b"false": "fp32"}),
+    ),
+    samples=(
+        Sample(b'{\n        "train_epoch_items/sec": [\n            16000.25\n        ],\n', throughput=16000.25),
+        Sample(b'"train_epoch_avg_items/sec": [\n            16250.75\n        ],\n', throughput=16250.75),
+        NearMiss(b'{\n            "train_epoch_items/sec": [\n            160', "cut inside the number"),
+        NearMiss(b'        "epoch_time": 640.5', "a time"),
+    ),
+)  # fmt: skip

@@ -48,7 +48,8 @@ def of_slice(report: Report, block: Block, parts: Sequence[Slice], index: int, c
     found = parts[index]
     name = f"reports/{report.id}-{report.blocks.index(block) + 1}-{index + 1}"
     alone = block.title is not None and len(parts) == 1
-    what = joined([block.title or report.title, *(() if alone else caption(found, common))])
+    said = caption(found, common)
+    what = joined(said) if said and not alone else block.title or report.title
     made = []
     for form in found.block.show:
         if form != "table" and (drawn := _FORMS[form](block, found)):
@@ -62,6 +63,8 @@ def _bars(block: Block, found: Slice) -> Drawn | None:
 
 
 def _lines(block: Block, found: Slice) -> Drawn | None:
+    if len(found.rows) < 2:
+        return None
     return partial(charts.trend, _grouped(block, found, range(len(found.columns)))), _said(found)
 
 
@@ -158,6 +161,7 @@ def _group(block: Block, found: Slice, head: Head) -> str:
 def _name(block: Block, found: Slice, head: Head) -> str:
     """The name of a series; the metric stands beside the axis."""
     named = [_plain(block, found, key, text, brief=False) for key, text in head.values if key != "metric"]
+    named = [f"{each} @cards@" if head.values == (("devices", head.values[0][1]),) else each for each in named]
     marks = [_plain(block, found, key, text, brief=False) for key, text in head.marks]
     words = [_neutral(block, head.text)] if head.text else named
     return " ".join([*words, *marks]) or _neutral(block, found.figures[0].row.framework)

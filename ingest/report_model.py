@@ -47,30 +47,37 @@ def _holds(report: Report, rows: Sequence[Published]) -> bool:
 
 
 def published_tables(site: Site, suite: Suite) -> list[tuple[Text, Table]]:
-    """What others published of a suite's models, by source: figures that several places print stand once."""
+    """What others published of a suite's models, by source and hardware: what several places print stands once."""
     rows = [row for row in site.published.by_suite.get(suite.id, ()) if row.metric not in LEFT_OUT]
     verdicts = {id(each.row): each for each in site.audited if each.run}
-    found: list[tuple[Text, Table]] = []
-    for name, source in site.published.sources.items():
-        if mine := [row for row in rows if row.source == name]:
-            found.append((source.title, _figures(site, mine, verdicts)))
-    return found
+    groups: dict[tuple[str, str], list[Published]] = {}
+    for row in rows:
+        groups.setdefault((row.source, row.hardware), []).append(row)
+    return [
+        (
+            phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
+            _figures(site, mine, verdicts),
+        )
+        for (source, hardware), mine in groups.items()
+    ]
 
 
 def _figures(site: Site, rows: Sequence[Published], verdicts: Mapping[int, Audited]) -> Table:
     groups: dict[tuple[object, ...], list[Published]] = {}
     for row in rows:
         groups.setdefault(_case(row), []).append(row)
-    named = ("model", "framework", "hardware", "devices", "batch_size", "precision", "options")
+    named = ("model", "framework", "devices", "batch_size", "precision", "options")
     several = [name for name in named if len({_of(row, name) for row in rows}) > 1]
     audited = any(id(row) in verdicts for row in rows)
     head = [Column(phrase(f"table.{name}"), name in ("devices", "batch_size")) for name in several]
-    head += [Column(phrase("table.published"), True), Column(phrase("report.printed_at"))]
+    alike = len({(row.metric, row.unit) for row in rows}) == 1
+    figure = report_tables.metric(rows[0].metric, rows[0].unit) if alike else phrase("table.published")
+    head += [Column(figure, True)]
     head += [Column(phrase("table.verdict"))] if audited else []
     body = []
     for group in groups.values():
         line = [_label(group[0], name) for name in several]
-        line += [_value(group[0]), Cell(tuple(_printed_at(site, row) for row in group))]
+        line += [_value(site, group, named=not alike)]
         line += [_verdict(group, verdicts)] if audited else []
         body.append(tuple(line))
     return Table(tuple(head), tuple(body))
@@ -96,14 +103,17 @@ def _label(row: Published, name: str) -> Cell:
     return cell(report_tables.grouped_digits(text)) if text and text != "None" else absent(None)
 
 
-def _value(row: Published) -> Cell:
-    named = (report_tables.metric_name(row.metric),) if row.metric != "throughput" else ()
-    return report_tables.state(row) or Cell((Entry(report_tables.printed(row), None, (row.unit, *named)),))
+def _value(site: Site, group: Sequence[Published], *, named: bool) -> Cell:
+    """The figure, linked to the place where it was printed first, and the other places."""
+    row, *others = group
+    marks = (row.unit, report_tables.metric_name(row.metric)) if named else ()
+    places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
+    entry = Entry(report_tables.printed(row), _address(site, row), marks, places)
+    return report_tables.state(row) or Cell((entry,))
 
 
-def _printed_at(site: Site, row: Published) -> Entry:
-    place = f"{row.place}:{row.line}" if row.line else row.place
-    return Entry(place, site.published.sources[row.source].address_of(row))
+def _address(site: Site, row: Published) -> str:
+    return site.published.sources[row.source].address_of(row)
 
 
 def _verdict(group: Sequence[Published], verdicts: Mapping[int, Audited]) -> Cell:

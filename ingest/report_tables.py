@@ -94,9 +94,17 @@ def key_name(key: str) -> Text:
 
 def head_text(found: Slice, head: Head) -> Text:
     """A column's title, with its marks in brackets."""
-    text = head.text if head.text is not None else joined([value(found, *each) for each in head.values])
+    text = head.text if head.text is not None else joined([_title(found, *each) for each in head.values])
     marks = joined([mark(found, each) for each in head.marks])
     return phrase("report.head", head=text, marks=marks) if head.marks else text
+
+
+def _title(found: Slice, key: str, text: str) -> Text:
+    """A value at the head of a column, where no title says what it counts."""
+    devices = text.partition("x")[2] if key == "devices" else ""
+    if devices and value(found, key, text) == devices:
+        return phrase("report.one_device") if devices == "1" else phrase("report.devices", n=devices)
+    return value(found, key, text)
 
 
 def value(found: Slice, key: str, text: str) -> Text:

@@ -103,6 +103,7 @@ def merge(
             known = merged.setdefault(name, stated)
             if not agree(name, known, stated):
                 contradictions.append(Contradiction(name, known, stated))
+    _follow(merged, {name for each in sources for name in each})
     merged |= {
         name: Stated(value, "format", "format") for name, value in implied.items() if value and name not in merged
     }
@@ -161,6 +162,13 @@ def _devices(found: dict[str, Stated]) -> None:
         found["nodes"] = _with(devices, devices.value // each.value)
     elif nodes is None and devices and devices.value == 1:
         found["nodes"] = _with(devices, 1)
+
+
+def _follow(merged: dict[str, Stated], stated: set[str]) -> None:
+    """Draw anew what no source states: it follows from the facts that stand, whichever sources they are of."""
+    for name in {"nodes", "devices"} - stated:
+        merged.pop(name, None)
+    _devices(merged)
 
 
 def _with(stated: Stated, value: Any) -> Stated:

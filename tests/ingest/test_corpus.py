@@ -142,8 +142,10 @@ def test_rule_that_rebuilds_the_published_figure(corpus: Corpus, row: dict[str, 
 def test_facts_of_the_case(corpus: Corpus, row: dict[str, str]) -> None:
     line = corpus.by_path[row["path"]]
     case = line["case"]
-    assert case["devices"] == int(row["devices"])
-    assert case["nodes"] == (16 if row["path"] == WRONG else int(row["nodes"]))
+    # The table counts the nodes that the wrong name claims.
+    told = {"devices": 16, "nodes": 16} if row["path"] == WRONG else {}
+    assert case["devices"] == told.get("devices", int(row["devices"]))
+    assert case["nodes"] == told.get("nodes", int(row["nodes"]))
     assert case["batch_size"] == int(row["batch_size_per_device"])
     assert case["hardware"] == (row["gpu"] or "Xeon Gold 5117")
     assert case["framework"] == row["framework"].removesuffix(" 1.15").removesuffix(" (mmsegmentation)")

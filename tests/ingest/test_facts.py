@@ -89,6 +89,25 @@ def test_facts_that_follow_from_others(given: dict[str, Any], expected: dict[str
     assert {name: case[name] for name in ("nodes", "devices", "batch_size") if name in case} == expected
 
 
+@pytest.mark.parametrize(
+    ("log", "layout", "expected", "contradicted"),
+    [
+        ({"nodes": 16}, {"nodes": 8, "devices_per_node": 1}, (16, 16), ["nodes"]),
+        ({"devices_per_node": 8}, {"nodes": 4}, (4, 32), []),
+        ({"devices_per_node": 8}, {"devices": 32}, (4, 32), []),
+        ({"devices": 8}, {"nodes": 1, "devices_per_node": 8}, (1, 8), []),
+        ({"devices": 8}, {"nodes": 2, "devices_per_node": 8}, (2, 8), ["devices"]),
+    ],
+)
+def test_what_follows_is_drawn_from_the_facts_that_stand(
+    log: dict[str, Any], layout: dict[str, Any], expected: tuple[int, int], contradicted: list[str]
+) -> None:
+    """Devices that follow from overruled nodes would stand beside other nodes."""
+    found = merged(log=log, layout=layout)
+    assert (found.value("nodes"), found.value("devices")) == expected
+    assert [each.fact for each in found.contradictions] == contradicted
+
+
 def test_options_come_from_every_source_and_must_agree() -> None:
     said = merged({"options": {"xla": True}}, {"xla": "True", "dali": "true"}, {"reader": "DataSet"})
     assert said.case()["options"] == {"dali": True, "reader": "DataSet", "xla": True}

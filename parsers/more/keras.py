@@ -25,9 +25,7 @@ _COARSE = 5
 _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ )?+(?:- )?+"
 
 #: Other programs print `Epoch 1/10` too: a bar must follow within some lines of warnings.
-_BEGINS = (
-    rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}? *+(?:[^\r\n]*+\r){0,3}? *+[0-9]++/[0-9]++ (?:\[[=>.]|\xe2\x94|- [0-9]++s))"
-)
+_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+[0-9]++/[0-9]++ (?:\[[=>.]|\xe2\x94|- [0-9]++s))"
 
 
 def _epochs(columns: Columns) -> tuple[NDArray[np.intp], Columns]:

@@ -245,3 +245,23 @@ def test_a_resumed_detectron2_began_its_mean_anew(tmp_path: Path) -> None:
     log = log_of(lines, tmp_path, "\r\n")
     assert claimed(log) == ["more.detectron2"]
     assert value(log, "sustained", {"devices": 4, "batch_size": 4}) == pytest.approx(16 / 0.25)
+
+
+def test_keras_bars_that_are_taken_back_by_backspaces(tmp_path: Path) -> None:
+    """Keras 2.0 erases every state before it draws the next; what stays is the last, with the validation in it."""
+    lines = ["Train on 100 samples, validate on 10 samples"]
+    for epoch in (1, 2):
+        drawn = ["50/100 [==>...] - ETA: 9s - loss: 0.9", bar("100 30s - loss: 0.7 - acc: 0.5")] * 3
+        drawn.append(bar("100 40s 400ms/step - loss: 0.7 - acc: 0.5 - val_loss: 0.8"))
+        erased = "".join(f"{each}{chr(8) * len(each)}\r" for each in drawn[:-1]) + drawn[-1]
+        lines += [f"Epoch {epoch}/2", erased]
+    log = log_of(lines, tmp_path)
+    assert value(log, "sustained") == pytest.approx(100 / 40)
+    assert log.sessions[0].facts["validation"].value == "included"
+
+
+def test_keras_with_warnings_before_the_first_bar(tmp_path: Path) -> None:
+    warnings = ["2026-11-20 10:00:00.1: I tensorflow/stream_executor] opened", "WARNING:tensorflow:Callbacks are slow"]
+    lines = ["Epoch 1/2", *warnings, " 1/100 [>....] - ETA: 9s - loss: 0.9", bar("100 50s 500ms/step - loss: 0.7")]
+    lines += ["Epoch 2/2", "  1/Unknown - 1s 500ms/step - loss: 0.5", bar("100 20s 200ms/step - loss: 0.6")]
+    assert value(log_of(lines, tmp_path), "sustained", ONE) == pytest.approx(32 / 0.2)

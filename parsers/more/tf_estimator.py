@@ -27,7 +27,7 @@ FORMAT = Format(
     title="TensorFlow Estimator",
     framework="TensorFlow",
     marker=b"sec",
-    start=rb"INFO:tensorflow:Using config: ",
+    start=rb"(?:INFO:tensorflow:Using config: |Filling queue with \d++ \w++ images before starting to train)",
     readings=(
         Reading(
             rb"\b[Ss]tep:? ++(?P<step>[0-9]++), (?:[Aa]ccuracy: ++(?P<accuracy>" + NUMBER + rb")%?+, )?+loss = "

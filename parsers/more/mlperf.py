@@ -38,7 +38,7 @@ def _settled(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
     import numpy as np
 
     at = {name: np.flatnonzero(np.isfinite(each)) for name, each in columns.items()}
-    stated = at.get("samples", ())
+    stated = at.get("samples", np.empty(0, np.intp))
     if not len(stated):
         return np.empty(0, np.intp), {}
     ends = at[_EPOCH_END] if len(at[_EPOCH_END]) else at[_RUN_END]

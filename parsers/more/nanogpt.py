@@ -19,8 +19,8 @@ FORMAT = Format(
     title="nanoGPT",
     framework="PyTorch",
     marker=b"loss",
-    # Every rank says so, one after the other.
-    start=rb"tokens per iteration will be: [0-9,]++\r?\n(?!(?:(?!iter [0-9])[^\n]*+\n){0,300}?tokens per iteration will be: )",
+    # Every rank says so, one after the other: they are one start.
+    start=rb"tokens per iteration will be: (?:(?:(?!iter [0-9])[^\n]*+\n){1,300}?[^\n]*?tokens per iteration will be: )*+",
     readings=(
         Reading(
             rb"(?<![\w.])iter (?P<step>[0-9]++): loss (?P<loss>" + NUMBER + rb"), time (?P<step_seconds>" + NUMBER + rb")ms",
@@ -36,7 +36,7 @@ FORMAT = Format(
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"(?<![\w.])step ++(?P<step>[0-9]++)/[0-9]++ \| loss (?P<loss>" + NUMBER + rb") (?:[^|\r\nt]++|\|(?! [0-9.]++ ms)|t(?!ok/s))*+"
+            rb"(?<![\w.])step ++(?P<step>[0-9]++)/[0-9]++ \| (?:train )?+loss (?P<loss>" + NUMBER + rb")[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
             rb"\| (?P<step_seconds>" + NUMBER + rb") ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
             unit="tokens/s",
             span="step",

@@ -22,14 +22,14 @@ FORMAT = Format(
     title="torchtitan",
     framework="PyTorch",
     marker=b"step: ",
-    # Every rank says so, one after the other.
-    start=rb"Starting job: (?!(?:(?![^\n]*?step: )[^\n]*+\n){1,300}?[^\n]*?Starting job: )",
+    # Every rank says so, one after the other: they are one start.
+    start=rb"Starting job: (?:(?:(?![^\n]*?step: )[^\n]*+\n){1,300}?[^\n]*?Starting job: )*+",
     end=rb"- INFO - Training completed",
     readings=(
         Reading(
             rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - [\w.]++ - INFO - |(?<=\n)|(?<=[\]:] )|\A)"
-            rb"step: ++(?P<step>[0-9]++) ++loss: ++(?P<loss>" + NUMBER + rb")(?:(?! ++memory:) ++[\w/.]++: ++[^\s:]++)*+ "
-            rb"++memory: ++(?P<memory>" + NUMBER + rb")GiB\([^\r\n)]*+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
+            rb"step: ++(?P<step>[0-9]++) ++loss: ++(?P<loss>" + NUMBER + rb")(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
+            rb"++memory: ++(?P<memory>" + NUMBER + rb")GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
             rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",
             unit="tokens/s",
             scope="device",

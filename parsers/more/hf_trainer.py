@@ -1,0 +1,133 @@
+"""Hugging Face Trainer (`transformers`, and TRL over it): a summary at the end, losses on the way, and tqdm's bar.
+
+`train_samples_per_second` of the summary counts the job over the whole run, evaluation and saving included; of a run that
+was resumed it counts what was trained before as well, and is too high. Every node prints the summary, and a table may
+follow; they count once. On the way only the bar tells the time: seconds per optimiser step, smoothed by tqdm over the last
+few, so that a record of it is not one step's. Trap: the bars of evaluations have the same form, and interrupt it; those of
+tokenising and loading have a name in front. Later versions put the numbers in quotes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.intp]
+
+
+def _count(printed: bytes) -> int:
+    """`1,024` as a number."""
+    return int(printed.replace(b",", b""))
+
+
+def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
+    """One row per step of the bar that counts the optimiser steps: the median where several nodes print it."""
+    import numpy as np
+
+    if "step" not in columns:
+        return np.empty(0, np.intp), {}
+    seconds = np.where(np.isfinite(columns["step_seconds"]), columns["step_seconds"], 1.0 / columns["steps_per_second"])
+    total = _total(columns, seconds)
+    rows = np.flatnonzero((columns["samples"] == total) & (columns["step"] < total) & (seconds > 0))
+    steps, first, group = np.unique(columns["step"][rows], return_index=True, return_inverse=True)
+    taken = [float(np.median(seconds[rows][group == each])) for each in range(len(steps))]
+    return rows[first], {"step": steps, "step_seconds": np.array(taken)}
+
+
+def _total(columns: Columns, seconds: NDArray[np.float64]) -> float:
+    """How many steps the training takes: as stated, or else those of the bar that lasted longest."""
+    import numpy as np
+
+    stated = columns["consumed"][np.isfinite(columns["consumed"])]
+    if len(stated):
+        return float(stated[0])
+    lasted = np.where(np.isfinite(seconds), columns["step"] * seconds, 0.0)
+    return float(columns["samples"][np.argmax(lasted)]) if len(lasted) else float("nan")
+
+
+#: `2.5` or `'2.5'`, as a column.
+_VALUE = rb"'?+(?P<%s>" + NUMBER + rb")'?+"
+_AHEAD = rb"(?:(?!'train_|'epoch': )[^{}\r\n])*+"
+
+FORMAT = Format(
+    title="Hugging Face Trainer",
+    framework="PyTorch",
+    marker=b"'epoch': ",
+    # Every node says so, and none of them has taken a step when the last does: they are one start.
+    start=rb"\*{5} Running training \*{5}(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?\*{5} Running training \*{5})*+",
+    end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
+    readings=(
+        Reading(
+            rb"(?:(?<=[\r\n])|\A) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<samples>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
+            rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],])|"
+            rb"Total optimization steps = (?P<consumed>[0-9,]++)(?=\s)",
+            unit="samples/s",
+            weak=True,
+            settle=_bar_of_training,
+        ),
+        Reading(
+            rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"throughput" + rb"(?=[,}])",
+            unit="samples/s",
+            span="run",
+        ),
+        Reading(
+            rb"(?<=\s)train_samples_per_second ++= ++(?P<throughput>" + NUMBER + rb")(?=\s)", unit="samples/s", span="run", weak=True,
+        ),
+        Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),
+    ),
+    facts=(
+        Fact("model", rb"--model_name_or_path[= ]'?+([\w./-]++)"),
+        Fact("model", rb"loading configuration file https://huggingface\.co/([\w./-]+?)/resolve/"),
+        Fact("model", rb'"_name_or_path": "([\w./-]++)"'),
+        Fact("model", rb"--model_type[= ]([\w-]++)"),
+        Fact("model", rb'^ *+"model_type": "([\w-]++)"'),
+        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", _count),
+        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", _count),
+        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", _count),
+        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", _count),
+        Fact("devices", rb"print\]   world_size \.++ ([0-9]++)", int),
+        Fact("zero", rb"print\]   zero_optimization_stage \.++ ([0-9]++)", int),
+        Fact("precision", rb"\b(bf16|fp16)=True\b", words={b"bf16": "bf16", b"fp16": "amp"}),
+        Fact("precision", rb"Using (?:amp|apex|cuda_amp|auto) (fp16) backend", words={b"fp16": "amp"}),
+        Fact("precision", rb"\bbf16=False,\s[^{}]{0,6000}?\bfp16=(False),", words={b"False": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\n 12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]\r".encode(),
+            step=12, samples=100, step_seconds=4.5,
+        ),
+        Sample(
+            "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\r\n 12%|█▎        | 120/1000 [00:58<14:41,  2.50it/s]".encode(),
+            step=120, samples=1000, steps_per_second=2.5,
+        ),
+        Sample(
+            b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, 'train_loss': 2.5, "
+            b"'epoch': 1.0}",
+            seconds=512.5, throughput=19.5,
+        ),
+        Sample(
+            b"{'train_runtime': '512.5', 'train_samples_per_second': '19.5', 'train_steps_per_second': '0.25', 'epoch': '1'}",
+            seconds=512.5, throughput=19.5,
+        ),
+        Sample(
+            b"{'eval_loss': 2.5, 'epoch': 1.0}\n***** train metrics *****\n  epoch                    =        1.0\n"
+            b"  train_runtime            = 0:08:32.50\n  train_samples_per_second =       19.5\n",
+            throughput=19.5,
+        ),
+        Sample(b"{'loss': 2.5, 'grad_norm': 1.25, 'learning_rate': 5e-05, 'epoch': 0.12}", loss=2.5, epoch=0.12),
+        Sample(b"{'loss': '2.5', 'grad_norm': '1.25', 'learning_rate': '5e-05', 'epoch': '0.12'}", loss=2.5, epoch=0.12),
+        NearMiss(
+            b"{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'eval_steps_per_second': 5.0, 'epoch': 1.0}",
+            "an evaluation",
+        ),
+        NearMiss("Running tokenizer:  12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]".encode(), "not training"),
+        NearMiss("  0%|          | 0/100 [00:00<?, ?it/s]".encode(), "nothing done yet"),
+        NearMiss(b"{'train_runtime': 512.5, 'train_samples_per_second': 19.", "cut inside the number"),
+        NearMiss(b"  train_samples            =       1000", "a number of samples"),
+    ),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""PaddleDetection (`tools/train.py`): a record per `log_iter` iterations.
+"""PaddleDetection (`tools/train.py`): a record per `log_iter` iterations, in the words of today or of its static graph.
 
 `ips` counts one device; it and `batch_cost`, with the wait for data in it, are means of the last `log_iter` iterations.
 Trap: the first record of a run is of one iteration, with all that starts up; networks without a sum of their losses print
@@ -12,7 +12,7 @@ from parsers.paddle import LAUNCHER
 FORMAT = Format(
     title="PaddleDetection",
     framework="PaddlePaddle",
-    marker=b"INFO: Epoch: [",
+    marker=b" ips: ",
     start=rb"(?:The server starts to listen on IP_ANY|HybridParallelInfo: rank_id: 0,|Please NOTE: device: \d++, \w++ Capa)"
     rb"(?:[^p]++|p(?!pdet\.)){0,400}+ppdet\.",
     readings=(
@@ -22,6 +22,13 @@ FORMAT = Format(
             rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") data_cost: (?P<reader_seconds>" + NUMBER + rb") "
             rb"ips: (?P<throughput>" + NUMBER + rb") [is][ma]"
             rb"(?:\w++/s,? max_mem_reserved: \d++ MB, max_mem_allocated: (?P<memory>[1-9][0-9]*+) MB)?+",
+            unit="images/s",
+            scope="device",
+        ),
+        Reading(
+            rb"\biter: (?P<step>[0-9]++), lr: " + NUMBER + rb", (?:[^\r\n'e\[]++|'(?!loss': )|e(?!ta: ))*+"
+            rb"(?:'loss': '(?P<loss>" + NUMBER + rb")',(?:[^\r\ne\[]++|e(?!ta: ))*+)?+eta: [^\r\nb\[]*+"
+            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, ips: (?P<throughput>" + NUMBER + rb") images/sec",
             unit="images/s",
             scope="device",
         ),
@@ -55,6 +62,11 @@ FORMAT = Format(
             b"[11/20 13:14:40] ppdet.engine INFO: Epoch: [3] [20/50] learning_rate: 0.001 kd_loss: 9.5 eta: 0:01:02 "
             b"batch_cost: 0.2500 data_cost: 0.0100 ips: 32.0000 images/s, max_mem_reserved: 0 MB, max_mem_allocated: 0 MB",
             throughput=32.0, loss=float("nan"), memory=float("nan"),
+        ),
+        Sample(
+            b"2026-11-20 13:14:40,123-INFO: iter: 40, lr: 0.000413, 'loss_cls': '0.500000', 'loss_bbox': '0.250000', "
+            b"'loss': '0.750000', eta: 1 day, 2:03:04, batch_cost: 0.25000 sec, ips: 8.00000 images/sec",
+            step=40, loss=0.75, step_seconds=0.25, throughput=8.0,
         ),
         NearMiss(b"[11/20 13:20:40] ppdet.engine INFO: Total sample number: 733, average FPS: 36.25", "evaluation"),
         NearMiss(b"[11/20 13:20:40] ppdet.engine INFO: Eval iter: 100", "evaluation"),

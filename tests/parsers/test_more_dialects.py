@@ -265,3 +265,14 @@ def test_keras_with_warnings_before_the_first_bar(tmp_path: Path) -> None:
     lines = ["Epoch 1/2", *warnings, " 1/100 [>....] - ETA: 9s - loss: 0.9", bar("100 50s 500ms/step - loss: 0.7")]
     lines += ["Epoch 2/2", "  1/Unknown - 1s 500ms/step - loss: 0.5", bar("100 20s 200ms/step - loss: 0.6")]
     assert value(log_of(lines, tmp_path), "sustained", ONE) == pytest.approx(32 / 0.2)
+
+
+def test_paddle_detection_of_the_static_graph(tmp_path: Path) -> None:
+    lines = [
+        f"2026-11-20 13:14:40,123-INFO: iter: {20 * i}, lr: 0.000413, 'loss_cls': '0.5', 'loss': '0.7', "
+        f"eta: 1 day, 2:03:04, batch_cost: {2 / speed:.5f} sec, ips: {speed:.5f} images/sec"
+        for i, speed in enumerate((2.0, 8.0, 4.0))
+    ]
+    log = log_of(lines, tmp_path)
+    assert claimed(log) == ["more.paddle_detection"]
+    assert value(log, "sustained", {"devices": 4, "batch_size": 2}) == pytest.approx(4 * 2 / (1 / 8 + 1 / 4))

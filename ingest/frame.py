@@ -129,15 +129,37 @@ def _once_per_step(columns: Mapping[str, Column], epochs: Column, steps: Column)
     """One row per epoch and step, in order of first appearance: the median over the lines that printed it."""
     import numpy as np
 
-    _, order = np.unique(np.stack([epochs, steps], axis=1), axis=0, return_inverse=True)
-    order = order.ravel()
     # A file may hold the same steps twice, of a program that was started again without saying so.
-    begun = np.diff(order, prepend=order[0]) < -max(_LAG, order.max() // 10)
+    order, begun = _restarts(epochs, steps)
     keys = np.cumsum(begun) * (order.max() + 1) + order
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     sequence = np.argsort(first, kind="stable")
     merged = {name: _medians(each, group.ravel(), len(first))[sequence] for name, each in columns.items()}
     return merged, first[sequence]
+
+
+def _restarts(epochs: Column, steps: Column) -> tuple[Rows, NDArray[np.bool_]]:
+    """The place of each row among the distinct steps, and whether the row goes back further than a rank may lag."""
+    import numpy as np
+
+    _, order = np.unique(np.stack([epochs, steps], axis=1), axis=0, return_inverse=True)
+    order = order.ravel()
+    return order, np.diff(order, prepend=order[0]) < -max(_LAG, order.max() // 10)
+
+
+def begun_anew(records: Records) -> int | None:
+    """The first row that stands at the session's first step once more: a program that was started without saying so.
+
+    A run that is resumed goes back to a later step, and to none before its own first.
+    """
+    import numpy as np
+
+    if len(records) < 2 or "step" not in records:
+        return None
+    epochs = records["epoch"] if "epoch" in records else np.zeros(len(records))
+    order, begun = _restarts(epochs, records["step"])
+    found = np.flatnonzero(begun & (order <= order[0]))
+    return int(found[0]) if len(found) else None
 
 
 def _medians(values: Column, group: Rows, count: int) -> Column:

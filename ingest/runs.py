@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest import facts, repeats, rules, suites
-from ingest.frame import TIMED, framed
+from ingest.frame import TIMED, begun_anew, framed
 from ingest.layout import OWN, Layout
 from ingest.metrics import metrics
 from ingest.problems import Problem
@@ -200,6 +200,7 @@ def _problems(
         problems.append(Problem("cut_line", name, log.cut_line))
     if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
+    problems += _begun_anew(name, session)
     headline = found[rules.HEADLINE]
     if isinstance(headline, Absent):
         problems.append(_without_figure(name, session, headline, outcome))
@@ -210,6 +211,15 @@ def _problems(
     elif batch := _implied_batch(session, merged):
         problems.append(Problem("batch_size", name, session.main.lines([0])[0], batch))
     return problems
+
+
+def _begun_anew(name: str, session: Session) -> list[Problem]:
+    """A second run in one session, of a printer that does not say when it starts."""
+    for records in session.records:
+        row = begun_anew(records) if records.reading.span != "run" else None
+        if row is not None:
+            return [Problem("begun_anew", name, records.lines([row])[0])]
+    return []
 
 
 def _without_figure(name: str, session: Session, reason: Absent, outcome: str) -> Problem:

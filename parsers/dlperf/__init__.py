@@ -13,6 +13,11 @@ ONEFLOW_HEADER = (
     Fact("precision", rb"^use_fp16 = (\w++)", words={b"True": "amp", b"False": "fp32"}),
 )
 
+#: Where they begin: the first of those lines, in a block that names the batch size of a device.
+ONEFLOW_START = (
+    rb"(?m:^)(?:(?!batch_size_per_device = )\w++ = [^\n]*+\n){0,200}+batch_size_per_device = "
+)  # fmt: skip
+
 
 def header_start(keys: bytes) -> bytes:
     """The line before the first of the `key = value` lines with which a program announces itself.

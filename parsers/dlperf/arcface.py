@@ -1,10 +1,17 @@
 """InsightFace, ArcFace (MXNet `recognition/ArcFace`): a `Speed` line per 20 batches, labelled by its first and last one.
 
-`Speed` counts the batch that the trainer was started with, `per_batch_size` times its devices, which is that of the job.
-Trap: DLPerf multiplied it by the number of nodes once more. `Iter[0]` is written by the trainer that splits the last layer.
+`Speed` counts the batch that the trainer was started with, `per_batch_size` times its devices, which is that of the job, or
+of one worker where the head says that a distributed store joins several. Trap: DLPerf multiplied it by the number of nodes
+whatever it counted. `Iter[0]` is written by the trainer that splits the last layer.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+
+_FIELDS = rb"(?:[\t ]++lossvalue=(?P<loss>" + NUMBER + rb")(?=\s))?+"
+_BATCH = rb"\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec"
+_EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s)" + _FIELDS
+_ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s))?+" + _FIELDS
+_MANY_WORKERS = rb"[\s\S]*?Called with argument: Namespace\([^\n]*\bkvstore='dist"
 
 FORMAT = Format(
     title="InsightFace ArcFace",
@@ -12,22 +19,13 @@ FORMAT = Format(
     marker=b" samples/sec",
     start=rb"Called with argument: Namespace\(",
     readings=(
-        Reading(
-            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec"
-            rb"[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s)(?:[\t ]++lossvalue=(?P<loss>" + NUMBER + rb")(?=\s))?+",
-            unit="images/s",
-            repeated=True,
-        ),
-        Reading(
-            rb"Iter\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec"
-            rb"(?:[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s))?+(?:[\t ]++lossvalue=(?P<loss>" + NUMBER + rb")(?=\s))?+",
-            unit="images/s",
-            repeated=True,
-        ),
+        Reading(_EPOCH, unit="images/s", repeated=True, where=rb"\A(?!" + _MANY_WORKERS + rb")"),
+        Reading(_EPOCH, unit="images/s", repeated=True, where=rb"\A(?=" + _MANY_WORKERS + rb")", scope="node"),
+        Reading(_ITER, unit="images/s", repeated=True),
     ),
     facts=(
         Fact("batch_size", rb"\bper_batch_size=(\d++)", int),
-        Fact("batch_size_of_job", rb"Called with argument: Namespace\([^\n]*?\bbatch_size=(\d++)", int),
+        Fact("batch_size_of_job", rb"Called with argument: Namespace\((?![^\n]*\bkvstore='dist)[^\n]*?\bbatch_size=(\d++)", int),
         Fact("model", rb"Called with argument: Namespace\([^\n]*?\bnetwork='(\w++)'"),
         Fact("num_classes", rb"'num_classes': (\d++)", int),
     ),

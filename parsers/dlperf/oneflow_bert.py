@@ -6,12 +6,13 @@ decimals beside the seconds per batch.
 """
 
 from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
-from parsers.dlperf import ONEFLOW_HEADER
+from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
     title="OneFlow BERT pre-training",
     framework="OneFlow",
     marker=b"mlm_loss: ",
+    start=ONEFLOW_START,
     readings=(
         Reading(
             rb"step: (?P<step>\d++), total_loss: (?P<loss>" + NUMBER + rb"), mlm_loss: \S++ nsp_loss: \S++ "

@@ -4,12 +4,13 @@
 """
 
 from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
-from parsers.dlperf import ONEFLOW_HEADER
+from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
     title="OneFlow InsightFace",
     framework="OneFlow",
     marker=b"train: iter ",
+    start=ONEFLOW_START,
     readings=(
         Reading(
             rb"train: iter (?P<step>[0-9]++), loss (?P<loss>" + NUMBER + rb"), throughput: (?P<throughput>" + NUMBER + rb")" + ENDED,

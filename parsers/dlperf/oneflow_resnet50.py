@@ -5,12 +5,13 @@ with the speed. `validation:` lines carry a speed of another workload.
 """
 
 from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
-from parsers.dlperf import ONEFLOW_HEADER
+from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
     title="OneFlow ResNet-50",
     framework="OneFlow",
     marker=b"train: epoch ",
+    start=ONEFLOW_START,
     readings=(
         Reading(
             rb"train: epoch (?P<epoch>\d++), iter (?P<step>\d++), loss: (?P<loss>" + NUMBER + rb"), top_1: \S++ top_k: \S++ "

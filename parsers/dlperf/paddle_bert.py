@@ -11,6 +11,7 @@ FORMAT = Format(
     title="Paddle BERT (2020)",
     framework="PaddlePaddle",
     marker=b" steps/s",
+    start=b"-  Configuration Arguments -",
     readings=(
         Reading(
             rb"epoch: (?P<epoch>[0-9]++), progress: [0-9]++/[0-9]++, step: (?P<step>[0-9]++), loss: (?P<loss>" + NUMBER + rb"), "

@@ -16,6 +16,7 @@ FORMAT = Format(
     title="Paddle image classification (2020)",
     framework="PaddlePaddle",
     marker=b", train batch ",
+    start=b"-  Configuration Arguments -",
     readings=(
         Reading(
             rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-INFO: )?+" + _BATCH + rb" elapse (?P<step_seconds>" + NUMBER + rb") sec",

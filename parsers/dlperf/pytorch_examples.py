@@ -12,6 +12,7 @@ FORMAT = Format(
     title="PyTorch examples, ImageNet",
     framework="PyTorch",
     marker=b"Epoch: [",
+    start=rb"Use GPU: 0 for training",
     readings=(
         Reading(
             rb"Epoch: \[(?P<epoch>[0-9]++)\]\[ *+(?P<step>[0-9]++)/[0-9]++\][\t ]++Time +(?P<step_seconds>" + NUMBER + rb") "

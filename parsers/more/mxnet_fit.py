@@ -1,7 +1,7 @@
 """MXNet's `Module.fit` with the callback `Speedometer`: a line per `disp_batches` batches and metric.
 
 The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains, all
-devices of its machine; one without counts the job, which then is one process. Labels are `[20]` or `[0-20]`. Trap: a log
+devices of its machine, or the job where Horovod joins them; one without counts the job, which then is one process. Labels are `[20]` or `[0-20]`. Trap: a log
 may hold many starts, and `Validation-` lines and `Time cost=` say nothing of training speed. GluonCV, ArcFace and NGC print
 lines of nearly this form.
 """
@@ -13,6 +13,7 @@ _SPEED = (
     + rb") samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=(?P<accuracy>" + NUMBER + rb")(?=\s)"
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
+_WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED
 _ONE_MACHINE = rb"start with arguments Namespace\((?=[^\n]*\bkv_?store='(?:device|local|nccl))"
 
 FORMAT = Format(
@@ -21,12 +22,8 @@ FORMAT = Format(
     marker=b" samples/sec",
     start=b"start with arguments Namespace",
     readings=(
-        Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED,
-            unit="samples/s",
-            scope="node",
-            repeated=True,
-        ),
+        Reading(_WORKER, unit="samples/s", scope="node", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='horovod')"),
+        Reading(_WORKER, unit="samples/s", repeated=True, where=rb"\bkv_?store='horovod'"),
         Reading(rb"INFO:root:" + _SPEED, unit="samples/s", repeated=True),
     ),
     facts=(

@@ -407,6 +407,25 @@ def test_a_speed_printed_once_per_metric(tmp_path: Path) -> None:
     assert value(line, "mean") == pytest.approx(statistics.fmean(values[16:]), rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    "lines", [mindspore(range(1, 131)), tensorflow2_bert(range(1, 131), 0), gluon_nlp(range(1, 207), "")]
+)
+def test_a_second_run_that_nobody_announces(lines: list[str], tmp_path: Path) -> None:
+    """The file holds two runs; which line begins the second is said, and no figure of both is published."""
+    line = line_of(tmp_path, lines * 2, model="bert")
+    problem = line["problems"][0]
+    # MindSpore's step is known from the line after that of its state.
+    assert (problem["code"], problem["line"] - len(lines)) in {("begun_anew", 1), ("begun_anew", 2)}
+    assert not line["published"]
+
+
+@pytest.mark.parametrize("back", [60, 100, 125])
+def test_a_run_that_is_resumed(back: int, tmp_path: Path) -> None:
+    """Steps that come again after a checkpoint are steps of one run."""
+    line = line_of(tmp_path, [*paddle_bert(range(1, 131)), *paddle_bert(range(back, 200))], model="bert")
+    assert value(line) == pytest.approx(PLAIN, rel=1e-6)
+
+
 def test_nothing_is_nan(tmp_path: Path) -> None:
     """Of a tree of all kinds, a figure is a positive number or has a reason."""
     for model, lines in (

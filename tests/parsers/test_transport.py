@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from ingest.frame import begun_anew
 from parsers.read import Log, read
 from parsers.registry import formats
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 FORMATS = [each.id for each in formats()]
+#: Printers that do not announce themselves, or not in this log; that a second run has begun is told by their steps.
+SILENT = {
+    "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
+    "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "more.dllogger", "more.nemo",
+    "ngc.mxnet_resnet50_speed", "ngc.tensorflow_bert", "paddle.nlp_bert", "paddle.seg",
+}  # fmt: skip
+#: Of these not even that: they print no step, or steps of their own kind.
+MUTE = {"more.hf_trainer", "more.nvlog"}
 Rows = list[tuple[tuple[str, float], ...]]
 
 
@@ -92,3 +102,16 @@ def test_a_cut_leaves_no_other_number(case: tuple[str, bytes, Rows], tmp_path: P
         for found in map(dict, rows(log)):
             # A loss or an accuracy that stands behind the figure may be lost with the end of the line.
             assert any(told(found, each) for each in known), (found, text[:end][-80:])
+
+
+def test_two_runs_in_one_file(case: tuple[str, bytes, Rows], tmp_path: Path) -> None:
+    """A run that is appended to another is one of its own, where its printer announces itself."""
+    format_id, text, expected = case
+    log = log_of(text + text, tmp_path)
+    if format_id in SILENT | MUTE:
+        (session,) = log.sessions
+        told = [begun_anew(each) for each in session.records if each.reading.span != "run"]
+        assert any(each is not None for each in told) == (format_id in SILENT)
+        return
+    assert len(log.sessions) == 2
+    assert all(rows(replace(log, sessions=(each,))) == expected for each in log.sessions)

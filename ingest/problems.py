@@ -37,7 +37,15 @@ def of(entry: Mapping[str, Any]) -> Problem:
 def said(problem: Problem) -> str:
     """`path:line: what, and why`, one line in English; control characters of names are shown, not obeyed."""
     where = f"{problem.path}:{problem.line}" if problem.line else problem.path
-    return printable(f"{where}: {_words().text('en', f'problem.{problem.code}', **problem.args)}").replace("\n", "\\n")
+    args = {name: _shown(each) for name, each in problem.args.items()}
+    return printable(f"{where}: {_words().text('en', f'problem.{problem.code}', **args)}").replace("\n", "\\n")
+
+
+def _shown(argument: Any) -> Any:
+    """An argument of a problem; a reason, which is a code with arguments of its own, in its words."""
+    if isinstance(argument, Mapping) and "code" in argument:
+        return _words().text("en", f"reason.{argument['code']}", **argument.get("args", {}))
+    return argument
 
 
 @cache

@@ -13,6 +13,11 @@ def quoted(key: bytes, column: bytes = b"") -> bytes:
     return skipped + rb'"?+(?P<%s>' % column + NUMBER + rb')"?+[,}]' if column else skipped
 
 
+def resnet_v1(printed: bytes) -> str:
+    """`resnet50` where the program means the network with its strides in the first convolution of a block."""
+    return f"ResNet-{printed.decode()} v1"
+
+
 #: What fairseq prints of its configuration in all releases. The batch size is that of a device, in tokens.
 FAIRSEQ = (
     Fact("model", rb"^\| model (transformer\w*?_big)(?:_\w++)?,", lambda _: "Transformer big"),

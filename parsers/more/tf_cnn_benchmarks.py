@@ -3,10 +3,11 @@
 `images/sec` is a running mean since the first step after the warm-up. Trap: what it counts is told by the head of the log
 only: the whole job, one process under Horovod, where every process prints it, or one worker of a distributed run; the
 last line always counts the job. Passes of inference print the same lines, hence the option `mode`. Where `--display_perf_
-ewma` smooths the figures, no line tells. Without a head only the figure of the end can be believed.
+ewma` smooths the figures, no line tells. `resnet50` is version 1, and `resnet50_v1.5` another model. Without a head only the figure of the end can be believed.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope
+from parsers.more import resnet_v1
 
 _LINE = rb"(?m)^(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
 #: Training is what every log is taken to be of, so that it needs no word.
@@ -42,6 +43,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        Fact("model", _LINE + rb"Model: ++resnet(\d++)$", resnet_v1),
         Fact("model", _LINE + rb"Model: ++(\S++)"),
         Fact("framework_version", _LINE + rb"TensorFlow: ++(\d[\w.]*+)"),
         Fact("batch_size_of_job", _LINE + rb"Batch size: ++(\d++)(?:\.0)?+ global", int),

@@ -131,7 +131,7 @@ def _grouped(block: Block, found: Slice, columns: Iterable[int]) -> charts.Bars:
         raise ReportError(f"{block.place}: show: a chart needs figures of one metric and unit")
     groups = tuple(_group(block, found, each) for each in found.rows)
     series = tuple(_series(block, found, column) for column in chosen)
-    return charts.Bars(groups, series, _up(figures[0].metric, figures[0].unit), _across(found.keys()))
+    return charts.Bars(groups, series, _up(figures[0].metric, figures[0].unit), _across(found.keys))
 
 
 def _series(block: Block, found: Slice, column: int) -> charts.Series:
@@ -154,7 +154,7 @@ def _up(metric: str, unit: str) -> str:
 
 
 def _group(block: Block, found: Slice, head: Head) -> str:
-    between = " × " if found.keys() == ("devices", "batch_size") else " "
+    between = " × " if found.keys == ("devices", "batch_size") else " "
     return between.join(_plain(block, found, key, text) for key, text in head.values)
 
 

@@ -23,7 +23,7 @@ INDEX = "reports/index.md"
 def pages(site: Site) -> list[Page]:
     """The index, and a page per report whose source has figures here."""
     found = shown(site)
-    return [_index(site, found), *(_report(site, each) for each in found)]
+    return [_index(site, found), *(page_of(site, each) for each in found)]
 
 
 def charts(site: Site, report: Report) -> Mapping[str, Chart]:
@@ -59,7 +59,8 @@ def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _report(site: Site, report: Report) -> Page:
+def page_of(site: Site, report: Report) -> Page:
+    """The page of a report."""
     return Page(
         path(report),
         "report",

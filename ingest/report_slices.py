@@ -58,6 +58,7 @@ class Slice:
         """All figures, row by row."""
         return tuple(each for place in sorted(self.cells) for each in self.cells[place])
 
+    @property
     def keys(self) -> tuple[str, ...]:
         """The keys of the rows."""
         return tuple(key for key, _ in self.rows[0].values) if self.rows else ()

@@ -19,7 +19,7 @@ COUNTS = ("vocab_size", "deep_vocab_size", "total_batch", "global_batch", "sampl
 
 def of_slice(found: Slice) -> Table:
     """The table of a slice: a column per key of its rows, then its columns."""
-    keys = found.keys()
+    keys = found.keys
     head = [Column(key_name(key), _numeric(key, found.rows)) for key in keys]
     head += [Column(head_text(found, each), True) for each in found.columns]
     body = []

@@ -1,0 +1,523 @@
+"""Reports of published figures: every declaration builds, cells are what the tables say, and mistakes are named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest import pages, published, report_charts, report_tables, site_render, words
+from ingest.published import Publications, Published, Source
+from ingest.report_pages import pages as report_pages
+from ingest.report_slices import Cut, Slice, cut, slices
+from ingest.reports import FORMS, SECTIONS, SPEEDUPS, Report, ReportError, reports
+from ingest.site_model import Site, suites
+from ingest.tables import Cell, Table
+from ingest.words import Both
+from tests.site import fixture
+
+ROOT = Path(__file__).resolve().parents[2]
+ALL = reports()
+LANGUAGES = ("en", "zh")
+
+
+@cache
+def figures() -> Publications:
+    """The published figures of this project."""
+    found = published.read([ROOT / "raw_logs" / "published"])
+    assert len(found.rows) > 2900
+    assert not found.problems
+    return found
+
+
+@cache
+def cuts() -> dict[str, Cut]:
+    return {each.id: cut(each, [row for row in figures().rows if row.source == each.source]) for each in ALL}
+
+
+def cut_of(report: Report) -> Cut:
+    return cuts()[report.id]
+
+
+def named(identifier: str) -> Report:
+    return next(each for each in ALL if each.id == identifier)
+
+
+def site_of(publications: Publications) -> Site:
+    return Site((), (), suites(), lambda _: None, publications)
+
+
+@cache
+def markdown() -> dict[tuple[str, str], str]:
+    """Every page of the reports, by language and path."""
+    known = words.load()
+    return {
+        (language, page.path): site_render.markdown(known, language, page)
+        for page in report_pages(site_of(figures()))
+        for language in LANGUAGES
+    }
+
+
+def texts(cell: Cell) -> list[str]:
+    """What the entries of a cell say, numbers without separators."""
+    return [str(entry.text).replace(",", "") for entry in cell.entries]
+
+
+def one(**given: Any) -> Published:
+    """A made figure; none of these was published anywhere."""
+    made = {
+        "source": "Made up", "place": "page.md", "line": "", "log": "", "model": "Test net", "framework": "Alpha",
+        "framework_source": "", "hardware": "Test GPU", "nodes": 1, "devices": 1, "batch_size": 8, "precision": "fp32",
+        "options": {}, "metric": "throughput", "unit": "images/s", "printed": "10.5", "value": 10.5,
+        "state": "measured", "speedup": "", "note": "", "file": "published/made.csv", "row": 2,
+    }  # fmt: skip
+    if "value" in given and "printed" not in given:
+        given["printed"] = str(given["value"])
+    return Published(**{**made, **given})
+
+
+HEAD = """
+source = "Made up"
+section = "summary"
+order = 1
+title = { en = "Made", zh = "示例" }
+description = { en = "Made.", zh = "示例。" }
+"""
+
+
+def declared(folder: Path, text: str, *, head: str = HEAD, shared: str = "") -> Report:
+    (folder / "made.toml").write_text(head + text, "utf-8")
+    (folder / "_shared.toml").write_text(shared, "utf-8")
+    return reports(folder)[0]
+
+
+def sliced(folder: Path, text: str, rows: Sequence[Published]) -> list[Slice]:
+    return slices(declared(folder, f"[[block]]\n{text}").blocks[0], rows)
+
+
+def tabled(folder: Path, text: str, rows: Sequence[Published]) -> Table:
+    found = sliced(folder, text, rows)
+    assert len(found) == 1
+    return report_tables.of_slice(found[0])
+
+
+# --- the declarations of this project ---------------------------------------------------------------------------------
+
+
+def test_every_source_has_reports_and_every_report_a_source() -> None:
+    assert {each.source for each in ALL} == set(figures().sources)
+    assert len(ALL) > 40
+    assert {each.section for each in ALL} == set(SECTIONS)
+
+
+def test_every_published_figure_stands_in_a_report() -> None:
+    """Whoever adds figures has to say where they are shown."""
+    shown = {id(row) for report in ALL for row in cut_of(report).rows}
+    assert not [f"{row.file}:{row.row}" for row in figures().rows if id(row) not in shown]
+
+
+@pytest.mark.parametrize("report", ALL, ids=lambda each: each.id)
+def test_cells_are_the_figures_of_the_tables(report: Report) -> None:
+    found = [(block, part) for block, parts in zip(report.blocks, cut_of(report).slices, strict=True) for part in parts]
+    assert found
+    for block, part in found:
+        table = report_tables.of_slice(part)
+        keys = len(part.keys)
+        assert len(table.rows) == len(part.rows)
+        assert len(table.columns) == keys + len(part.columns), block.place
+        for (row, column), there in part.cells.items():
+            said = texts(table.rows[row][keys + column])
+            wanted = [{"measured": each.row.printed, "oom": "oom"}.get(each.row.state) for each in there]
+            wanted = [each for each in wanted if each]
+            assert [each if "oom" not in each else "oom" for each in said] == wanted, block.place
+            assert all(each.row.value is None or float(each.row.printed) == each.row.value for each in there)
+
+
+@pytest.mark.parametrize("report", ALL, ids=lambda each: each.id)
+def test_both_languages_show_the_same_figures(report: Report) -> None:
+    english, chinese = (markdown()[language, f"reports/{report.id}.md"] for language in LANGUAGES)
+    numbers = [re.findall(r"(?<=\|)[\d,.]+(?= <small|\||<br>)", text) for text in (english, chinese)]
+    assert numbers[0] == numbers[1]
+    assert english.count('<figure class="pl-figure">') == chinese.count('<figure class="pl-figure">')
+    shown = {report_tables.printed(row) for row in cut_of(report).rows if row.value is not None}
+    assert not [each for each in shown if each not in english or each not in chinese]
+
+
+@pytest.mark.parametrize("report", ALL, ids=lambda each: each.id)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_report_says_whose_figures_they_are(report: Report, language: str) -> None:
+    text = markdown()[language, f"reports/{report.id}.md"]
+    source = figures().sources[report.source]
+    head = text.partition("\n## ")[0]
+    assert f"]({source.address})" in head
+    assert str(report.date or source.year) in head
+    assert source.commit in head
+    assert {"en": "were published by others", "zh": "由他人公布"}[language] in head
+
+
+def test_the_index_lists_every_report() -> None:
+    for language in LANGUAGES:
+        text = markdown()[language, "reports/index.md"]
+        assert not [each.id for each in ALL if f"]({each.id}.md)" not in text]
+
+
+ROUND = {4: (8, "images/s"), 5: (8, "images/s"), 6: (6, "sequences/s"), 7: (6, "sequences/s"), 8: (7, "sequences/s"),
+         9: (7, "sequences/s")}  # fmt: skip
+
+
+def matrices() -> list[tuple[int, Slice]]:
+    found = named("dlperf-round")
+    return [(n, parts[0]) for n, parts in enumerate(cut_of(found).slices, 2) if parts]
+
+
+def test_the_round_has_its_six_matrices() -> None:
+    assert {n: (len(part.columns), part.figures[0].row.unit) for n, part in matrices()} == ROUND
+    for _, part in matrices():
+        assert [head.values for head in part.rows] == [(("devices", each),) for each in ("1x1", "1x8", "2x16", "4x32")]
+        assert len(part.figures) == len(part.rows) * len(part.columns)
+
+
+def test_the_round_has_its_twelve_figures() -> None:
+    found = report_charts.of_report(named("dlperf-round"), cut_of(named("dlperf-round")))
+    assert [each.name.rpartition("-")[2] for each in found] == ["bars", "speedup"] * 6
+    assert len({each.name for each in found}) == 12
+    for (_, part), chart in zip(matrices(), found[::2], strict=True):
+        data = chart.draw.args[0]  # type: ignore[attr-defined]
+        drawn = {
+            (row, column): value for column, each in enumerate(data.series) for row, value in enumerate(each.values)
+        }
+        assert drawn == {place: each[0].row.value for place, each in part.cells.items()}
+        assert data.groups == ("1", "8", "16", "32")
+    for (_, part), chart in zip(matrices(), found[1::2], strict=True):
+        lines = chart.draw.args[0].series  # type: ignore[attr-defined]
+        assert len(lines) == len(part.columns)
+        for column, (_, devices, speeds) in enumerate(lines):
+            values = [part.cells[row, column][0].row.value or 0 for row in range(4)]
+            assert devices == (1, 8, 16, 32)
+            assert list(speeds) == [pytest.approx(value / values[0], abs=0.005) for value in values]
+
+
+def test_speed_ups_of_the_round_are_those_of_the_framework_pages() -> None:
+    """Computed from the figures: OneFlow on 32 GPUs is 12,411.97 / 397.64 of one, and its own page prints 31.21."""
+    part = dict(matrices())[4]
+    assert [each[0].speedup for (row, column), each in sorted(part.cells.items()) if column == 0] == [
+        "1.00", "7.87", "15.74", "31.21"
+    ]  # fmt: skip
+
+
+def test_the_sixteen_tables_of_insightface() -> None:
+    tables = [part for parts in cut_of(named("dlperf-insightface")).slices for part in parts]
+    paired = [part for part in tables if part.figures[0].row.metric == "throughput"]
+    assert len(paired) == 16
+    assert {tuple(head.values for head in part.columns) for part in paired} == {
+        ((("framework", "OneFlow"),), (("framework", "MXNet"),))
+    }
+    unmeasured = [each for part in paired for each in part.figures if each.row.state == "not_measured"]
+    assert len(unmeasured) == 12
+    assert all(each.row.framework == "MXNet" and each.row.options["dataset"] == "glint360k" for each in unmeasured)
+
+
+def test_out_of_memory_stands_in_its_cells_and_the_ratio_has_a_dash() -> None:
+    cells = [
+        row[1:]
+        for parts in cut_of(named("dlperf-wide-deep")).slices
+        for part in parts
+        for row in report_tables.of_slice(part).rows
+    ]
+    assert len(cells) == 5 + 8 + 9
+    lost = [row for row in cells if any(each.entries and each.entries[0].tone == "bad" for each in row)]
+    assert len(lost) == 3 + 5
+    for oneflow, hugectr, memory, memory_of_hugectr, ratio in lost:
+        assert hugectr.entries[0].tone == memory_of_hugectr.entries[0].tone == "bad"
+        assert oneflow.entries[0].tone == memory.entries[0].tone == ""
+        assert not ratio.entries
+    known = markdown()
+    assert known["en", "reports/dlperf-wide-deep.md"].count('pl-bad">OOM</span>') == 16
+    assert known["zh", "reports/dlperf-wide-deep.md"].count('pl-bad">OOM</span>') == 16
+
+
+def test_the_eighteen_cases_of_gpt() -> None:
+    arithmetic, chart, sequences = (parts for parts in cut_of(named("dlperf-gpt")).slices if parts)
+    assert (len(arithmetic[0].rows), len(arithmetic[0].columns)) == (18, 6)
+    assert (len(chart[0].rows), len(chart[0].columns)) == (18, 2)
+    assert [len(part.rows) for part in sequences] == [4, 4, 6, 4]
+
+
+def test_differences_are_written_as_the_source_writes_them() -> None:
+    found = markdown()["en", "reports/dlperf-zero.md"]
+    assert "3,849 <small>(−1,754, ↓31.3%)</small>" in found
+    assert "742 <small>(+25, ↑3.5%)</small>" in found
+
+
+@pytest.mark.parametrize("form", [each for each in FORMS if each != "table"])
+def test_every_form_of_chart_is_used_and_has_its_words(form: str) -> None:
+    known = words.load()
+    assert known.has(f"report.chart_{form}")
+    assert known.has(f"report.text_{form}")
+    assert any(block.figures and form in block.figures.show for each in ALL for block in each.blocks)
+
+
+def test_what_is_named_by_data_has_its_words() -> None:
+    known = words.load()
+    metrics = {row.metric for row in figures().rows}
+    assert not [each for each in metrics if not known.has(f"published_metric.{each}")]
+    assert not [each for each in SECTIONS if not known.has(f"report.section_{each}")]
+    assert not [each for each in SPEEDUPS if each and not known.has(f"report.speedup_{each}")]
+    keys = {key for each in ALL for parts in cut_of(each).slices for part in parts for key in part.keys}
+    assert not [each for each in keys if not each.startswith("options.") and not known.has(f"report.key_{each}")]
+
+
+def test_charts_are_drawn_alike_every_time() -> None:
+    found = [cut_of(each) for each in (named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history"))]
+    for report, made in zip((named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history")), found, strict=True):
+        twice = [[each.draw() for each in report_charts.of_report(report, made)[:6]] for _ in range(2)]
+        assert twice[0] == twice[1]
+
+
+# --- slices on made figures -------------------------------------------------------------------------------------------
+
+
+def test_a_fact_is_said_as_far_out_as_it_holds(tmp_path: Path) -> None:
+    rows = [
+        one(framework="Alpha", devices=1, batch_size=8, options={"mode": "a"}),
+        one(framework="Alpha", devices=8, batch_size=8, options={"mode": "b"}, hardware="Other GPU"),
+        one(framework="Beta", devices=1, batch_size=16, options={"mode": "b"}),
+        one(framework="Beta", devices=8, batch_size=16, options={"mode": "b"}, hardware="Other GPU"),
+    ]
+    found = sliced(tmp_path, 'rows = "devices"\ncolumns = "framework"', rows)[0]
+    assert ("model", "Test net") in found.same
+    assert [head.marks for head in found.columns] == [(("batch_size", "8"),), (("batch_size", "16"),)]
+    assert [head.marks for head in found.rows] == [(("hardware", "Test GPU"),), (("hardware", "Other GPU"),)]
+    assert found.cells[0, 0][0].marks == (("options.mode", "a"),)
+    assert found.cells[0, 1][0].marks == (("options.mode", "b"),)
+    head = words.load().say("en", report_tables.of_slice(found).columns[2].title)
+    assert head == "Beta (bsz=16)"
+
+
+def test_a_batch_size_that_differs_within_a_column_stands_in_its_cells(tmp_path: Path) -> None:
+    rows = [one(), one(devices=8, batch_size=6), one(framework="Beta", devices=8), one(framework="Gamma")]
+    table = tabled(tmp_path, 'rows = "devices"\ncolumns = "framework"', rows)
+    assert [row[1].entries[0].marks for row in table.rows] == [("bsz=8",), ("bsz=6",)]
+    assert table.rows[1][2].entries[0].marks == ("bsz=8",)
+    assert not table.rows[0][2].entries
+
+
+@pytest.mark.parametrize(("language", "word"), [("en", "pending"), ("zh", "待测")])
+def test_a_pending_figure_says_so(tmp_path: Path, language: str, word: str) -> None:
+    rows = [one(), one(devices=8, state="pending", printed="", value=None)]
+    table = tabled(tmp_path, 'rows = "devices"\ncolumns = "framework"', rows)
+    assert words.load().say(language, table.rows[1][1].entries[0].text) == word
+
+
+def test_a_speed_up_is_against_one_device_of_the_same_case(tmp_path: Path) -> None:
+    rows = [
+        one(value=10.0),
+        one(devices=8, value=75.0),
+        one(devices=16, nodes=2, value=140.0, hardware="Other GPU"),
+        one(devices=32, nodes=4, value=280.0, batch_size=16),
+    ]
+    found = sliced(tmp_path, 'rows = "devices"\ncolumns = "framework"\nspeedup = "computed"', rows)[0]
+    assert [each.speedup for each in found.figures] == ["1.00", "7.50", "", ""]
+
+
+def test_two_one_device_figures_are_no_baseline(tmp_path: Path) -> None:
+    rows = [one(value=10.0), one(value=11.0), one(devices=8, value=75.0)]
+    text = 'rows = "devices"\ncolumns = "framework"\nspeedup = "computed"\nseveral = true'
+    assert {each.speedup for each in sliced(tmp_path, text, rows)[0].figures} == {""}
+
+
+def test_published_speed_ups_are_shown_as_printed(tmp_path: Path) -> None:
+    rows = [one(value=10.0, speedup="1.00"), one(devices=8, value=75.0, speedup="7.6")]
+    table = tabled(tmp_path, 'rows = "devices"\ncolumns = "framework"\nspeedup = "published"', rows)
+    assert [row[1].entries[0].marks for row in table.rows] == [(), ("7.6×",)]
+
+
+def test_printed_tables_are_told_apart_by_their_lines(tmp_path: Path) -> None:
+    rows = [one(line=str(line), devices=devices) for line, devices in ((10, 1), (11, 2), (13, 4), (16, 1), (17, 2))]
+    found = sliced(tmp_path, 'rows = "devices"\ncolumns = "framework"\nsplit = "table"', rows)
+    assert [len(part.rows) for part in found] == [3, 2]
+
+
+def test_the_rest_of_what_differs_makes_rows(tmp_path: Path) -> None:
+    rows = [one(batch_size=size, options={"mode": mode}) for size, mode in ((8, "a"), (16, "a"), (16, "b"))]
+    found = sliced(tmp_path, 'rows = ["devices", "*"]\ncolumns = "metric"', rows)[0]
+    assert found.keys == ("devices", "batch_size", "options.mode")
+    assert len(found.rows) == 3
+
+
+def test_digits_are_grouped_and_otherwise_as_printed() -> None:
+    assert [report_tables.grouped_digits(each) for each in ("11233.90", "999", "4.0", "1e5", "2000000")] == [
+        "11,233.90", "999", "4.0", "1e5", "2,000,000"
+    ]  # fmt: skip
+
+
+def test_a_curve_has_the_time_of_a_step(tmp_path: Path) -> None:
+    rows = [one(devices=8, batch_size=size, value=value) for size, value in ((8, 400.0), (16, 640.0))]
+    report = declared(tmp_path, '[[block]]\nrows = ["devices", "batch_size"]\ncolumns = "framework"\nshow = "curve"')
+    data = report_charts.of_report(report, cut(report, rows))[0].draw.args[0]  # type: ignore[attr-defined]
+    assert data.series[0].across == (160.0, 200.0)
+    assert data.series[0].values == (400.0, 640.0)
+
+
+def test_a_chart_does_not_mix_units(tmp_path: Path) -> None:
+    rows = [one(), one(framework="Beta", unit="words/s")]
+    report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nshow = "bars"')
+    with pytest.raises(ReportError, match="one metric and unit"):
+        report_charts.of_report(report, cut(report, rows))
+
+
+# --- wrong declarations -----------------------------------------------------------------------------------------------
+
+GOOD = 'rows = "devices"\ncolumns = "framework"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[block]]\nrowz = 1\n", "block 1: unknown key 'rowz'"),
+        ('[[block]]\nrows = "device"\ncolumns = "framework"\n', "block 1.rows: unknown column 'device'"),
+        ('[[block]]\nrows = "devices"\ncolumns = "frame"\n', "block 1.columns: unknown column 'frame'"),
+        (f'[[block]]\n{GOOD}where = {{ modell = "x" }}\n', "block 1.where: unknown column 'modell'"),
+        (f'[[block]]\n{GOOD}split = "lines"\n', "block 1.split: unknown column 'lines'"),
+        (f'[[block]]\n{GOOD}show = "pie"\n', "block 1.show: 'pie' is none of"),
+        (f'[[block]]\n{GOOD}speedup = "yes"\n', "block 1.speedup: 'yes' is none of"),
+        ('[[block]]\nrows = "devices"\n', "block 1: either columns"),
+        ('[[block]]\ncolumns = "framework"\n', "block 1: no rows"),
+        ('[[block]]\nuse = "nothing"\n', "use: no block 'nothing'"),
+        ('[[block]]\ntitle = { en = "only" }\n', "no text in 'zh'"),
+        ('[[block]]\ntext = "one language"\n', "block 1.text"),
+        ('[[block]]\nfacts = { columns = ["a", "b"], rows = [["1"]] }\n', "block 1.facts: a row has not 2 cells"),
+        ("order = 2\n[[block\n", "no TOML"),
+    ],
+)
+def test_a_wrong_declaration_is_named_with_file_and_key(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ReportError, match=re.escape(message)) as error:
+        declared(tmp_path, text)
+    assert "made.toml" in str(error.value) or "_shared.toml" in str(error.value)
+
+
+@pytest.mark.parametrize("missing", ["source", "section", "order", "title", "description"])
+def test_a_declaration_without_its_head_is_refused(tmp_path: Path, missing: str) -> None:
+    head = "\n".join(line for line in HEAD.splitlines() if not line.startswith(missing))
+    with pytest.raises(ReportError, match=missing):
+        declared(tmp_path, "", head=head)
+
+
+def test_two_reports_of_one_name_are_refused(tmp_path: Path) -> None:
+    page = '[[page]]\nid = "a"\n'
+    with pytest.raises(ReportError, match="two reports are called a"):
+        declared(tmp_path, page + page)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "message"),
+    [
+        (f'where = {{ model = "Other" }}\n{GOOD}', [one()], "where: no published figure is selected by model = Other"),
+        (GOOD, [one(row=7), one(row=9)], "published/made.csv:7 and published/made.csv:9 stand in one cell"),
+        (f'split = "table"\n{GOOD}', [one()], "split: published/made.csv:2 has no line"),
+        (
+            'rows = "devices"\n[[block.column]]\nhead = "A"\nwhere = { framework = "Beta" }\n',
+            [one()], "column: no published figure is selected by framework = Beta",
+        ),
+        (
+            'rows = "devices"\n[[block.column]]\nhead = "A"\nwhere = { framework = "Beta" }\n',
+            [one(), one(framework="Beta")], "published/made.csv:2 belongs to no column",
+        ),
+        (
+            'rows = "devices"\n[[block.column]]\nhead = "A"\n[[block.column]]\nhead = "B"\n',
+            [one()], "published/made.csv:2 belongs to two columns",
+        ),
+    ],
+)  # fmt: skip
+def test_a_declaration_that_does_not_fit_the_figures_is_named(
+    tmp_path: Path, text: str, rows: list[Published], message: str
+) -> None:
+    with pytest.raises(ReportError, match=re.escape(message)) as error:
+        sliced(tmp_path, text, rows)
+    assert "made.toml: made, block 1" in str(error.value)
+
+
+def test_a_shared_block_is_filled_in_and_added_to(tmp_path: Path) -> None:
+    shared = '[pair]\nrows = "devices"\ncolumns = "framework"\nwhere = { metric = "throughput" }\n'
+    text = '[[block]]\nuse = "pair"\nwhere = { model = "Test net" }\nshow = ["table", "bars"]\n'
+    block = declared(tmp_path, text, shared=shared).blocks[0]
+    assert block.figures
+    assert block.figures.where == {"metric": ("throughput",), "model": ("Test net",)}
+    assert block.figures.show == ("table", "bars")
+
+
+# --- the site ---------------------------------------------------------------------------------------------------------
+
+
+def made_site(folder: Path, publications: Publications, runs: Sequence[Any] = ()) -> pages.Built:
+    return pages.build(list(runs), [], folder / "docs", cache=folder / "cache.json", published=publications)
+
+
+def few() -> Publications:
+    """The smaller sources, so that a build takes little."""
+    kept = ("Fluid benchmark guide", "Paddle Perf front page, 2021 edition")
+    rows = tuple(row for row in figures().rows if row.source in kept)
+    sources = {name: each for name, each in figures().sources.items() if name in kept}
+    return replace(figures(), rows=rows, sources=sources, recorded=(), digest="few")
+
+
+def test_a_second_build_makes_nothing_again_and_figures_that_go_take_their_pages_along(tmp_path: Path) -> None:
+    made = made_site(tmp_path, few(), fixture.runs())
+    assert "en/reports/fluid-guide.md" in made.written
+    assert "zh/reports/perf-2021.md" in made.written
+    assert any(each.startswith("charts/zh/reports/perf-2021-") for each in made.written)
+    assert made_site(tmp_path, few(), fixture.runs()).written == ()
+    changed = made_site(tmp_path, replace(few(), digest="other"), fixture.runs())
+    assert changed.written == ()
+    gone = made_site(tmp_path, Publications(), fixture.runs())
+    assert "en/reports/fluid-guide.md" in gone.removed
+    assert (tmp_path / "docs" / "en" / "reports" / "index.md").is_file()
+
+
+def test_a_model_page_leads_to_reports_and_to_where_figures_were_printed(tmp_path: Path) -> None:
+    made_site(tmp_path, few(), fixture.runs())
+    page = (tmp_path / "docs" / "en" / "models" / "cyclegan" / "index.md").read_text("utf-8")
+    assert "](../../reports/fluid-guide.md)" in page
+    assert "[7.3](https://www.paddlepaddle.org.cn)" in page
+    page = (tmp_path / "docs" / "zh" / "models" / "resnet50" / "index.md").read_text("utf-8")
+    assert "](../../reports/perf-2021.md)" in page
+
+
+def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
+    from ingest.report_model import published_tables
+
+    source = replace(next(iter(figures().sources.values())), name="Made up")
+    rows = (one(model="CycleGAN", place="a.md", row=2), one(model="CycleGAN", place="b.md", row=3))
+    site = site_of(Publications(rows, {"Made up": source}))
+    suite = next(each for each in suites() if each.id == "cyclegan")
+    table = published_tables(site, suite)[0][1]
+    assert len(table.rows) == 1
+    entry = table.rows[0][-1].entries[0]
+    assert entry.page == source.address_of(rows[0])
+    assert [each.page for each in entry.sources] == [source.address_of(rows[1])]
+
+
+HOSTILE = '<script>alert(1)</script>](javascript:alert(1)) | `x` {{ 1 }} --8<-- "mkdocs.yml"'
+
+
+def test_text_of_others_stays_text(tmp_path: Path) -> None:
+    rows = [
+        one(framework=HOSTILE, hardware=HOSTILE, place=f"{HOSTILE}.md", log=HOSTILE, options={HOSTILE: HOSTILE}),
+        one(framework="Beta", place="page (1).md", log="a b.log", framework_source=HOSTILE),
+    ]
+    source = Source("Made up", Both("Made up", "示例"), "https://example.org/a", Both("x", "示"), 2020,
+                    page="https://example.org/blob/{path}", log="https://example.org/blob/{path}")  # fmt: skip
+    report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nseveral = true\n')
+    site = site_of(Publications(tuple(rows), {"Made up": source}))
+    from ingest.report_pages import page_of
+
+    text = site_render.markdown(words.load(), "en", page_of(site, report))
+    assert "<script" not in text
+    assert "](javascript:" not in text
+    assert '--8<-- "mkdocs' not in text
+    assert "(https://example.org/blob/a%20b.log)" in text

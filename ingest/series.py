@@ -209,15 +209,22 @@ def _samples(frame: Frame) -> Column | None:
     """What each record says that it covers, in samples at the printed scope; None where it says nothing."""
     import numpy as np
 
-    if "samples" in frame:
+    if _says(frame, "samples"):
         return frame["samples"]
-    if "batch" in frame:
+    if _says(frame, "batch"):
         return frame["batch"] * frame.covered
-    if "consumed" not in frame or len(frame) < 2:
+    if not _says(frame, "consumed") or len(frame) < 2:
         return None
     gaps = np.diff(frame["consumed"])
     # The first record covers as many as usual, or fewer where the run began within it.
     return np.concatenate([[min(frame["consumed"][0], np.median(gaps))], gaps])
+
+
+def _says(frame: Frame, name: str) -> bool:
+    """Whether the lines print a column; a dialect may leave it out of all of them."""
+    import numpy as np
+
+    return name in frame and bool(np.isfinite(frame[name]).any())
 
 
 def _timed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:

@@ -126,7 +126,7 @@ FORMAT = Format(
             "an evaluation",
         ),
         NearMiss("Running tokenizer:  12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]".encode(), "not training"),
-        NearMiss("  0%|          | 0/100 [00:00<?, ?it/s]".encode(), "nothing done yet"),
+        NearMiss(b"  0%|          | 0/100 [00:00<?, ?it/s]", "nothing done yet"),
         NearMiss(b"{'train_runtime': 512.5, 'train_samples_per_second': 19.", "cut inside the number"),
         NearMiss(b"  train_samples            =       1000", "a number of samples"),
     ),

@@ -37,11 +37,11 @@ def _sequences(printed: bytes) -> int:
 FORMAT = Format(
     title="modded-nanogpt",
     framework="PyTorch",
-    marker=b"step",
+    marker=b" step_avg:",
     start=rb"(?m)^logs/[0-9a-f-]{36}\.txt\r?$",
     readings=(
         Reading(
-            rb"(?<![\w.])step:(?P<step>[0-9]++)/[0-9]++ (?:train_loss:(?P<loss>" + NUMBER + rb") )?+"
+            rb"step:(?<![\w.]step:)(?P<step>[0-9]++)/[0-9]++ (?:train_loss:(?P<loss>" + NUMBER + rb") )?+"
             rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:" + NUMBER + rb"ms",
             unit="tokens/s",
             factors={"elapsed": 1e-3},
@@ -63,7 +63,7 @@ FORMAT = Format(
             step=500, loss=2.375, clock=50.0,
         ),
         Sample(b"step:12/1770 train_time:1250ms step_avg:104.17ms", step=12, loss=float("nan"), clock=1.25),
-        Sample(b"stopping_early: step:5700/20000\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
+        Sample(b"step:9/9 val_loss:2.5 train_time:9ms step_avg:1.00ms\npeak memory allocated: 21504 MiB reserved: 22040 MiB", memory=21504),
         NearMiss(b"step:500/20000 val_loss:2.5000 val_bpb:1.5 train_time:50062ms step_avg:100.12ms", "validation"),
         NearMiss(b"warmup_step:5/20", "steps that are taken back"),
         NearMiss(b"step:500/20000 train_loss:2.3750 train_time:500", "cut inside the number"),

@@ -23,20 +23,20 @@ FORMAT = Format(
     start=rb"tokens per iteration will be: (?:(?:(?!iter [0-9])[^\n]*+\n){1,300}?[^\n]*?tokens per iteration will be: )*+",
     readings=(
         Reading(
-            rb"(?<![\w.])iter (?P<step>[0-9]++): loss (?P<loss>" + NUMBER + rb"), time (?P<step_seconds>" + NUMBER + rb")ms",
+            rb"iter (?<![\w.]iter )(?P<step>[0-9]++): loss (?P<loss>" + NUMBER + rb"), time (?P<step_seconds>" + NUMBER + rb")ms",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"(?<![\w.])step ++(?P<step>[0-9]++) \| loss: (?P<loss>" + NUMBER + rb") \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
+            rb"step (?<![\w.]step ) *+(?P<step>[0-9]++) \| loss: (?P<loss>" + NUMBER + rb") \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
             rb"\| dt: (?P<step_seconds>" + NUMBER + rb")ms \| tok/sec: (?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"(?<![\w.])step ++(?P<step>[0-9]++)/[0-9]++ \| (?:train )?+loss (?P<loss>" + NUMBER + rb")[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
+            rb"step (?<![\w.]step ) *+(?P<step>[0-9]++)/[0-9]++ \| (?:train )?+loss (?P<loss>" + NUMBER + rb")[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
             rb"\| (?P<step_seconds>" + NUMBER + rb") ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
             unit="tokens/s",
             span="step",

@@ -21,7 +21,7 @@ def _product(printed: bytes) -> int:
 FORMAT = Format(
     title="torchtitan",
     framework="PyTorch",
-    marker=b"step: ",
+    marker=b"GiB(",
     # Every rank says so, one after the other: they are one start.
     start=rb"Starting job: (?:(?:(?![^\n]*?step: )[^\n]*+\n){1,300}?[^\n]*?Starting job: )*+",
     end=rb"- INFO - Training completed",

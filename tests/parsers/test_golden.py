@@ -13,6 +13,9 @@ from parsers.read import Session, read
 from parsers.registry import formats
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+NUMBERS = (
+    "nodes", "devices", "batch_size", "accumulation", "sequence_length", "tokens_per_step", "batch_size_of_job",
+)  # fmt: skip
 FORMATS = [each.id for each in formats()]
 
 
@@ -62,8 +65,7 @@ def test_figures(format_id: str) -> None:
     session, expected = session_of(format_id), table(format_id, "figures.csv")
     assert {"sustained", "mean", "median"} <= {each["rule"] for each in expected}
     for each in expected:
-        numbers = ("nodes", "devices", "batch_size", "accumulation", "sequence_length", "tokens_per_step", "batch_size_of_job")
-        case = {name: int(each[name]) for name in numbers if each.get(name)}
+        case = {name: int(each[name]) for name in NUMBERS if each.get(name)}
         case |= {
             name: session.facts[name].value for name in ("samples_per_update_and_device",) if name in session.facts
         }  # type: ignore[dict-item]

@@ -71,8 +71,10 @@ def framed(records: Records) -> Frame:
     import numpy as np
 
     columns = {name: records[name] for name in _COLUMNS if name in records}
-    steps = records["step"] if "step" in records else np.arange(1.0, len(records) + 1)
-    epochs = records["epoch"] if "epoch" in records else np.zeros(len(records))
+    numbers = np.arange(1.0, len(records) + 1)
+    steps = _filled(records["step"]) if "step" in records else numbers
+    steps = numbers if np.isnan(steps).any() else steps
+    epochs = np.nan_to_num(_filled(records["epoch"])) if "epoch" in records else np.zeros(len(records))
     rows = np.arange(len(records))
     if records.reading.repeated or len(np.unique(records.ranks())) > 1:
         columns, rows = _once_per_step(columns, epochs, steps)
@@ -105,6 +107,17 @@ def between(records: Records, epochs: Column, steps: Column) -> Column:
     if records.reading.counts == "update":
         return np.full(len(gaps), usual)
     return np.where(gaps > 0, gaps, usual)
+
+
+def _filled(column: Column) -> Column:
+    """A column in which a line that prints no value has that of the line before it, or else of the first that does."""
+    import numpy as np
+
+    known = np.flatnonzero(~np.isnan(column))
+    if len(known) in (0, len(column)):
+        return column
+    filled: Column = column[known[np.maximum(np.searchsorted(known, np.arange(len(column)), side="right") - 1, 0)]]
+    return filled
 
 
 def _covered(records: Records, columns: Mapping[str, Column], steps: Column) -> Column:

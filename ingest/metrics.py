@@ -93,7 +93,7 @@ def _stepped(session: Session) -> Found | None:
         if per_step is None and "clock" in frame and "throughput" not in frame and len(frame) > 1:
             seconds, frame = np.diff(frame["clock"]), frame.after_first()
             per_step = seconds / frame.covered
-        if per_step is not None and records.reading.span != "epoch":
+        if per_step is not None and records.reading.span != "epoch" and records.reading.scope != "thread":
             refuse_impossible(per_step, records, frame.rows)
             return _per_step(records, frame.rows, added(frame, per_step * frame.covered), added(frame, frame.covered))
     return None

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ingest.frame import added, framed
 from ingest.series import Absent, Series, absent, refuse_impossible, samples_per_step, scoped, series
 from parsers.contract import Window
 from parsers.session import Session
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 HEADLINE = "sustained"
 NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
+
+
+#: The share of the printed seconds that must have passed by the clock; the rest is for what is printed coarsely.
+_AT_LEAST = 0.9
 
 
 class RuleError(ValueError):
@@ -232,11 +237,26 @@ def _clock_window(window: Window, session: Session, case: Mapping[str, Any]) -> 
         raise absent("no_clock")
     if not seconds > 0:
         raise absent("clock_runs_back", line=records.lines([end])[0])
+    _refuse_lost_days(records, begin, end, seconds)
     samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])
     first, last = records.lines([begin, end])
     used = end - begin + 1
     shown = f"samples / s: {samples:.10g} / {seconds:.8g}"
     return Figure(samples / seconds, records.reading.unit, "job", used, len(records) - used, first, last, shown)
+
+
+def _refuse_lost_days(records: Records, begin: int, end: int, seconds: float) -> None:
+    """Raise Absent where less time passed by the clock than the records themselves say to have taken.
+
+    A clock without a date does not tell of whole days; more time may pass between records, but not less.
+    """
+    frame = framed(records)
+    if frame.step_seconds is None:
+        return
+    inside = (frame.rows > begin) & (frame.rows <= end)
+    told = float(added(frame, frame.step_seconds * frame.covered)[inside].sum())
+    if seconds < _AT_LEAST * told:
+        raise absent("clock_too_short", line=records.lines([end])[0], clock=f"{seconds:.6g}", told=f"{told:.6g}")
 
 
 def _row(records: Records, number: int, window: Window) -> int:

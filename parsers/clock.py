@@ -15,7 +15,8 @@ _TO_ISO = bytes.maketrans(b"/, ", b"-.T")
 _DATELESS = re.compile(rb"(?:(\d\d)(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
 #: Stamps below are of a year that was not printed; a leap year, so that every day exists.
 DATELESS_BEFORE = 3 * 366 * 86400.0
-_HALF_A_DAY, _DAY, _YEAR = 43_200.0, 86_400.0, 366 * 86_400.0
+#: A clock that goes back by less was put back, in autumn by an hour, or is that of another machine.
+_TWO_HOURS, _DAY, _YEAR = 7_200.0, 86_400.0, 366 * 86_400.0
 
 
 def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
@@ -39,16 +40,17 @@ def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
 
 
 def unwrapped(clock: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Stamps without a date in the order of time: where they jump back by half a day or more, it was midnight.
+    """Stamps without a date in the order of time: where they jump back by two hours or more, it was midnight.
 
-    Where the printer goes on to print the old month and day, a day has passed; at New Year, a year.
+    Of a pause of a day or more nothing is left to see. Where the printer goes on to print the old month and day, a day
+    has passed; at New Year, a year.
     """
     import numpy as np
 
     if not len(clock) or not np.nanmax(clock, initial=0.0) < DATELESS_BEFORE:
         return clock
     back = np.diff(clock, prepend=clock[0])
-    turns = np.where(back < -_YEAR / 2, _YEAR, np.where(back < -_HALF_A_DAY, _DAY, 0.0))
+    turns = np.where(back < -_YEAR / 2, _YEAR, np.where(back < -_TWO_HOURS, _DAY, 0.0))
     moved: NDArray[np.float64] = clock + np.cumsum(turns)
     return moved
 

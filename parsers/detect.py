@@ -63,8 +63,8 @@ def _names(format: Format, other: Format) -> bool:
 
 
 def _reads(format: Format, chunks: Iterable[Chunk], weak: bool) -> Claim | None:
-    readings = [each for each in format.readings if weak or not each.weak]
-    for chunk in chunks:
+    readings = [each for each in format.readings if each.weak == weak]
+    for chunk in chunks if readings else ():
         if format.marker in chunk.text:
             found = [match.start() for each in readings if (match := each.regex.search(chunk.text))]
             if found:
@@ -73,7 +73,10 @@ def _reads(format: Format, chunks: Iterable[Chunk], weak: bool) -> Claim | None:
 
 
 def _starts(format: Format, chunks: Iterable[Chunk]) -> Claim | None:
+    """Where the program announces itself, in as much text as the first chunks hold where lines are of usual length."""
+    left = HEAD_CHUNKS * CHUNK
     for chunk in chunks:
-        if format.start_regex and (match := format.start_regex.search(chunk.text)):
+        if format.start_regex and left > 0 and (match := format.start_regex.search(chunk.text, 0, left)):
             return Claim(format, chunk.line_of(match.start()), records=False)
+        left -= len(chunk.text)
     return None

@@ -4,8 +4,9 @@ Where the submitter logs `throughput`, alone or among `tracked_stats`, it counts
 that of the training program whose lines stand between. Else the figure is that of whole epochs, evaluation in between
 left out where its times are logged; or of the whole run. Trap: `train_samples` is the size of the data set where it is
 logged before the first epoch, but what the run has processed where it is logged after; the last epoch may have ended
-where the target was met, and does not count. Every node may log the job's throughput, which counts once. `epoch_num` is in samples
-with some. Times are of the wall clock, with the start-up of the first epoch in them.
+where the target was met, and does not count. Every node may log the job's throughput, which counts once. `epoch_num` is
+in samples with some. `d_batch_size` and `gradient_accumulation_steps` are what a submitter makes of them, need not
+divide the batch of the job, and are not read. Times are of the wall clock, the start-up within the first epoch.
 """
 
 from __future__ import annotations
@@ -129,10 +130,7 @@ FORMAT = Format(
         Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"'),
         Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) "),
         Fact("batch_size_of_job", rb'"global_batch_size' + _VALUE + rb"([0-9]++)\b", int),
-        Fact("batch_size", rb'"d_batch_size' + _VALUE + rb"([0-9]++)\b", int),
-        Fact("accumulation", rb'"gradient_accumulation_steps' + _VALUE + rb"([0-9]++)\b", int),
-        Fact("batch_size", rb"\) input_batch_size: ([0-9]++)\b", int),
-        Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x', int),
+        Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
         Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),
     ),

@@ -16,7 +16,7 @@ _MANY_WORKERS = rb"[\s\S]*?Called with argument: Namespace\([^\n]*\bkvstore='dis
 FORMAT = Format(
     title="InsightFace ArcFace",
     framework="MXNet",
-    marker=b" samples/sec",
+    marker=b"Speed: ",
     start=rb"Called with argument: Namespace\(",
     readings=(
         Reading(_EPOCH, unit="images/s", repeated=True, where=rb"\A(?!" + _MANY_WORKERS + rb")"),

@@ -15,7 +15,7 @@ _FIELDS = (
 FORMAT = Format(
     title="GluonCV",
     framework="MXNet",
-    marker=b" samples/sec",
+    marker=b"Speed: ",
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
         Reading(

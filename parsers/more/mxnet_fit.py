@@ -19,7 +19,7 @@ _ONE_MACHINE = rb"start with arguments Namespace\((?=[^\n]*\bkv_?store='(?:devic
 FORMAT = Format(
     title="MXNet Module.fit",
     framework="MXNet",
-    marker=b" samples/sec",
+    marker=b"Speed: ",
     start=b"start with arguments Namespace",
     readings=(
         Reading(_WORKER, unit="samples/s", scope="node", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='horovod')"),

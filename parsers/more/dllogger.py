@@ -65,7 +65,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb'"global_batch_size": ([0-9]++)\b', int),
         Fact("accumulation", rb'"gradient_accumulation(?:_steps)?": ([0-9]++)\b', int),
         Fact("accumulation", rb"[(, ]gradient_accumulation_steps=([0-9]++)\b", int),
-        Fact("devices", rb'"(?:world_size|num_gpus|n_gpus)": ([0-9]++)\b', int),
+        Fact("devices", rb'"world_size": ([0-9]++)\b', int),
         Fact("sequence_length", rb"[(, ]max_seq_length=([0-9]++)\b", int),
         Fact("precision", rb'"PARAMETER", "data": \{[^\n]*?"(?:amp|use_amp)": (true|false)\b', words={b"true": "amp", b"false": "fp32"}),
         Fact("precision", rb"[(, ](?:fp16|amp)=(True)\b", words={b"True": "amp"}),

@@ -3,7 +3,8 @@
 `tps` (`wps` until 2025) counts tokens of one device over the interval: the job's over all devices, whatever the
 parallelism. Trap: numbers have thousands separators; the interval holds what is spent waiting for data, and what
 checkpoints take; the record of step 1 holds the compilation; newer versions print the gradient's norm between loss and
-memory. `memory` is the most that was reserved. `tflops` came later than `mfu`. Batch sizes are in sequences.
+memory. `memory` is the most that was reserved. `tflops` came later than `mfu`. Batch sizes are in
+sequences; the local one is that of a copy of the model, which may be cut over several devices.
 """
 
 from math import prod
@@ -42,7 +43,7 @@ FORMAT = Format(
         Fact("model", rb"Model (\w++ [\w.-]++) size: "),
         Fact("parameters", rb" size: ([0-9,]++) total parameters", lambda printed: int(printed.replace(b",", b""))),
         Fact("devices", rb"Building \d-D device mesh with \[[^\]\n]*+\], \[([0-9, ]++)\]", _product),
-        Fact("batch_size", rb"local batch size ([0-9]++),", int),
+        Fact("micro_batch", rb"local batch size ([0-9]++),", int),
         Fact("batch_size_of_job", rb"global batch size ([0-9]++),", int),
         Fact("accumulation", rb"gradient accumulation steps ([0-9]++),", int),
         Fact("sequence_length", rb"sequence length ([0-9]++),", int),

@@ -1,7 +1,7 @@
 """nanoGPT and its kin of the same author: a record per `log_interval` iterations, of that one iteration.
 
-Three dialects: nanoGPT's own, which prints the milliseconds of the iteration; `build-nanogpt`, with tokens per second;
-llm.c, with both. All count the job. Trap: in nanoGPT an iteration that evaluates or saves holds the time that takes; `mfu`
+Four dialects: nanoGPT's own, which prints the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat, which
+print tokens per second too. All count the job. Trap: in nanoGPT an iteration that evaluates or saves holds the time that takes; `mfu`
 is a running mean, and -100% until five iterations have run. nanoGPT says how many tokens an iteration takes where the
 version is of 2023 or later; of older ones the speed cannot be known without the command. Besides, `step 250: train
 loss` is an evaluation.
@@ -42,11 +42,21 @@ FORMAT = Format(
             span="step",
             factors={"step_seconds": 1e-3},
         ),
+        Reading(
+            rb"step (?<![\w.]step )(?P<step>[0-9]++)/[0-9]++ \([0-9.]++%\) \| loss: (?P<loss>" + NUMBER + rb") \| [^\r\n]{0,200}?\| "
+            rb"dt: (?P<step_seconds>" + NUMBER + rb")ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
+            unit="tokens/s",
+            span="step",
+            factors={"step_seconds": 1e-3},
+        ),
     ),
     facts=(
         Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", _count),
         Fact("tokens_per_step", rb"total desired batch size: ([0-9,]++)", _count),
         Fact("tokens_per_step", rb"\| total batch size B \* T \* num_processes \* grad_accum_steps \| *+([0-9]++) ", int),
+        Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", _count),
+        Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
+        Fact("parameters", rb"^Number of parameters: ([0-9,]++)", _count),
         Fact("parameters", rb"number of parameters: ([\d.]++)M", lambda printed: round(float(printed) * 1e6)),
     ),
     samples=(
@@ -62,6 +72,11 @@ FORMAT = Format(
             b"step   20/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | 250.00 ms | 40.1% bf16 MFU | "
             b"2097152 tok/s\n",
             step=20, loss=7.125, step_seconds=0.25, throughput=2097152,
+        ),
+        Sample(
+            b"step 00020/21400 (0.09%) | loss: 8.125000 | grad norm: 1.2500 | lrm: 1.00 | dt: 320.00ms | tok/sec: 1,638,400 | "
+            b"mfu: 48.50 | total time: 0.10m",
+            step=20, loss=8.125, step_seconds=0.32, throughput=1638400,
         ),
         NearMiss(b"step 250: train loss 2.7500, val loss 2.8125", "an evaluation"),
         NearMiss(b"iter 100: loss 3.2500, time 125.5", "cut before the unit, so perhaps inside the number"),

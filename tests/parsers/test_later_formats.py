@@ -229,6 +229,10 @@ def test_torchtitan_seconds_need_the_length_of_a_sequence(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "line",
     [
+        (
+            "step {step:05d}/21400 (0.09%) | loss: 8.125000 | grad norm: 1.2500 | lrm: 1.00 | dt: 250.00ms | "
+            "tok/sec: 4,096 | mfu: 48.50 | total time: 0.10m"
+        ),
         "step {step:5d} | loss: 2.512500 | lr 2.5000e-04 | norm: 1.7500 | dt: 250.00ms | tok/sec: 4096.00",
         (
             "step {step:4d}/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | 250.00 ms | "

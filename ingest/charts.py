@@ -218,8 +218,13 @@ def _token(name: str) -> str:
 
 
 def _inks(names: Sequence[str]) -> list[tuple[str, float]]:
-    """Colour and strength per series: variants of one framework share its colour, each fainter than the last."""
+    """Colour and strength per series: variants of one framework share its colour, each fainter than the last.
+
+    Where all are variants of one, faintness would not tell more than two apart, and they get colours of their own.
+    """
     colours = [colour(name, index) for index, name in enumerate(names)]
+    if len(names) > 2 and len(set(colours)) == 1:
+        return [(PALETTE[index % len(PALETTE)], 1) for index in range(len(names))]
     return [(each, max(0.3, 1 - 0.45 * colours[:index].count(each))) for index, each in enumerate(colours)]
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ingest import report_tables
 from ingest.audit import Audited
 from ingest.published import Published, options_text
-from ingest.report_slices import select
-from ingest.reports import Report, reports
+from ingest.report_slices import common, fact, select
+from ingest.reports import CASE, Report, reports
 from ingest.site_audit import TONES
 from ingest.site_model import Site, Suite
-from ingest.site_tables import precision
 from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
 from ingest.words import phrase
 
@@ -46,19 +46,24 @@ def _holds(report: Report, rows: Sequence[Published]) -> bool:
     return any(select(mine, block.figures.where) for block in report.blocks if block.figures)
 
 
-def published_tables(site: Site, suite: Suite) -> list[tuple[Text, Table]]:
-    """What others published of a suite's models, by source and hardware: what several places print stands once."""
+def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
+    """What others published of a suite's models: a table per source, hardware and metric.
+
+    A figure that several places print stands once; what all figures of a table share stands above it.
+    """
     rows = [row for row in site.published.by_suite.get(suite.id, ()) if row.metric not in LEFT_OUT]
     verdicts = {id(each.row): each for each in site.audited if each.run}
-    groups: dict[tuple[str, str], list[Published]] = {}
+    groups: dict[tuple[str, str, str, str], list[Published]] = {}
     for row in rows:
-        groups.setdefault((row.source, row.hardware), []).append(row)
+        groups.setdefault((row.source, row.hardware, row.metric, row.unit), []).append(row)
+    order = {name: index for index, name in enumerate(site.published.sources)}
     return [
-        (
-            phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
-            _figures(site, mine, verdicts),
-        )
-        for (source, hardware), mine in groups.items()
+        {
+            "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
+            "same": [report_tables.stated(*each) for each in common(mine) if each[0] != "hardware"],
+            "table": _figures(site, mine, verdicts),
+        }
+        for (source, hardware, _, _), mine in sorted(groups.items(), key=lambda each: (order[each[0][0]], each[0][1]))
     ]
 
 
@@ -66,49 +71,40 @@ def _figures(site: Site, rows: Sequence[Published], verdicts: Mapping[int, Audit
     groups: dict[tuple[object, ...], list[Published]] = {}
     for row in rows:
         groups.setdefault(_case(row), []).append(row)
-    named = ("model", "framework", "devices", "batch_size", "precision", "options")
-    several = [name for name in named if len({_of(row, name) for row in rows}) > 1]
+    same = {key for key, _ in common(rows)}
+    keys = [key for key in CASE if key not in same and any(fact(row, key) for row in rows)]
+    options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
     audited = any(id(row) in verdicts for row in rows)
-    head = [Column(phrase(f"table.{name}"), name in ("devices", "batch_size")) for name in several]
-    alike = len({(row.metric, row.unit) for row in rows}) == 1
-    figure = report_tables.metric(rows[0].metric, rows[0].unit) if alike else phrase("table.published")
-    head += [Column(figure, True)]
+    head = [Column(report_tables.key_name(key), key in ("devices", "batch_size")) for key in keys]
+    head += [Column(phrase("table.options"))] if options else []
+    head += [Column(report_tables.metric(rows[0].metric, rows[0].unit), True)]
     head += [Column(phrase("table.verdict"))] if audited else []
     body = []
     for group in groups.values():
-        line = [_label(group[0], name) for name in several]
-        line += [_value(site, group, named=not alike)]
+        line = [_label(report_tables.label(group[0], key)) for key in keys]
+        chosen = {name: value for name, value in group[0].options.items() if name in options}
+        line += [_label(options_text(chosen))] if options else []
+        line += [_value(site, group)]
         line += [_verdict(group, verdicts)] if audited else []
         body.append(tuple(line))
     return Table(tuple(head), tuple(body))
 
 
-def _of(row: Published, name: str) -> object:
-    return options_text(row.options) if name == "options" else getattr(row, name)
-
-
 def _case(row: Published) -> tuple[object, ...]:
     """What a figure says: rows alike in it are one figure, printed at several places."""
-    number = row.value if row.value is not None else row.state
-    size = (row.nodes, row.devices, row.batch_size)
-    return (row.model, row.framework, row.hardware, *size, row.precision, options_text(row.options), row.metric, number)
+    stated = tuple(fact(row, key) for key in CASE)
+    return (*stated, options_text(row.options), row.value if row.value is not None else row.state)
 
 
-def _label(row: Published, name: str) -> Cell:
-    if name == "devices":
-        return cell(report_tables.devices(row)) if row.devices else absent(None)
-    if name == "precision":
-        return cell(precision(row.precision)) if row.precision else absent(None)
-    text = str(_of(row, name) or "")
-    return cell(report_tables.grouped_digits(text)) if text and text != "None" else absent(None)
+def _label(text: Text) -> Cell:
+    return cell(text) if text else absent(None)
 
 
-def _value(site: Site, group: Sequence[Published], *, named: bool) -> Cell:
+def _value(site: Site, group: Sequence[Published]) -> Cell:
     """The figure, linked to the place where it was printed first, and the other places."""
     row, *others = group
-    marks = (row.unit, report_tables.metric_name(row.metric)) if named else ()
     places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
-    entry = Entry(report_tables.printed(row), _address(site, row), marks, places)
+    entry = Entry(report_tables.printed(row), _address(site, row), (), places)
     return report_tables.state(row) or Cell((entry,))
 
 

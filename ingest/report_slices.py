@@ -86,16 +86,26 @@ def cut(report: Report, rows: Sequence[Published]) -> Cut:
     """
     found = Cut(tuple(tuple(slices(block, rows)) if block.figures else () for block in report.blocks), ())
     used = found.rows
-    same = [key for key in _case_keys(used) if _alike(used, key, lambda _: 0)] if used else []
-    return Cut(found.slices, tuple((key, value) for key in same if (value := fact(used[0], key))))
+    return Cut(found.slices, common(used))
+
+
+def common(rows: Sequence[Published]) -> Values:
+    """What all of these figures state alike."""
+    same = [key for key in case_keys(rows) if _alike(rows, key, lambda _: 0)] if rows else []
+    return tuple((key, value) for key in same if (value := fact(rows[0], key)))
 
 
 def fact(row: Published, key: str) -> str:
-    """What a figure states under a key; empty where it states nothing. A metric goes with its unit."""
+    """What a figure states under a key; empty where it states nothing.
+
+    A metric goes with its unit, and a number of devices with that of the machines.
+    """
     if key.startswith("options."):
         return row.options.get(key.removeprefix("options."), "")
     if key == "metric":
         return f"{row.metric}|{row.unit}"
+    if key == "devices":
+        return f"{row.nodes or ''}x{row.devices}" if row.devices else ""
     value = getattr(row, key)
     return "" if value is None else str(value)
 
@@ -131,7 +141,9 @@ def _said(where: Where) -> str:
 
 
 def _getter(key: str) -> Callable[[Published], str]:
-    """What a selection compares; it names a metric without its unit."""
+    """What a selection compares; it names a metric without its unit, and devices without machines."""
+    if key == "devices":
+        return lambda row: str(row.devices or "")
     return attrgetter(key) if key in TEXTS else partial(fact, key=key)
 
 
@@ -224,11 +236,12 @@ def _row_keys(figures: Figures, rows: Sequence[Published], column_of: Mapping[in
     if REST not in figures.rows:
         return given
     stated = {*given, *(each for each in figures.columns if isinstance(each, str))}
-    rest = [key for key in _case_keys(rows) if key not in stated and not _alike(rows, key, lambda r: column_of[id(r)])]
+    rest = [key for key in case_keys(rows) if key not in stated and not _alike(rows, key, lambda r: column_of[id(r)])]
     return (*given, *rest)
 
 
-def _case_keys(rows: Iterable[Published]) -> list[str]:
+def case_keys(rows: Iterable[Published]) -> list[str]:
+    """The keys that tell figures from one another, those of their options included."""
     return [*CASE, *(f"options.{name}" for name in sorted({name for row in rows for name in row.options}))]
 
 
@@ -299,8 +312,8 @@ def _outermost(
         "all": lambda _: 0, "column": lambda row: at[id(row)][1], "row": lambda row: at[id(row)][0]
     }  # fmt: skip
     found: dict[str, list[str]] = {"all": [], "column": [], "row": [], "cell": []}
-    for key in _case_keys(rows):
-        if key not in stated:
+    for key in case_keys(rows):
+        if key not in stated and not (key == "devices" and "nodes" in stated):
             found[next((name for name, group in groups.items() if _alike(rows, key, group)), "cell")].append(key)
     return found
 
@@ -318,12 +331,7 @@ def _is_unmarked(figures: Figures, key: str, value: str) -> bool:
 
 
 def _values(row: Published, keys: Sequence[str]) -> Values:
-    """The values of keys; a number of devices goes with the number of machines."""
-    return tuple((key, _devices(row) if key == "devices" else fact(row, key)) for key in keys)
-
-
-def _devices(row: Published) -> str:
-    return f"{row.nodes or ''}x{row.devices or ''}"
+    return tuple((key, fact(row, key)) for key in keys)
 
 
 def _order(figures: Figures, found: Sequence[Values]) -> Callable[[Values], tuple[object, ...]]:

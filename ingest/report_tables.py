@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ingest import numbers
 from ingest.published import Published, Source
-from ingest.report_slices import Figure, Head, Slice, Values
+from ingest.report_slices import Figure, Head, Slice, Values, fact
 from ingest.reports import Facts
 from ingest.site_tables import precision
 from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
@@ -64,6 +64,8 @@ def stated(key: str, text: str) -> Text:
         return f"{key.removeprefix('options.')}={_grouped(key, text)}"
     if key == "metric":
         return metric(*text.split("|"))
+    if key == "devices":
+        return _counted(text)
     return precision(text) if key == "precision" else text
 
 
@@ -99,18 +101,24 @@ def head_text(found: Slice, head: Head) -> Text:
     return phrase("report.head", head=text, marks=marks) if head.marks else text
 
 
+def label(row: Published, key: str) -> Text:
+    """What a figure states under a key, below the key's title."""
+    text = fact(row, key)
+    if key == "devices":
+        return _devices(text) if text else ""
+    return stated(key, text) if key == "precision" and text else _grouped(key, text)
+
+
 def _title(found: Slice, key: str, text: str) -> Text:
-    """A value at the head of a column, where no title says what it counts."""
-    devices = text.partition("x")[2] if key == "devices" else ""
-    if devices and value(found, key, text) == devices:
-        return phrase("report.one_device") if devices == "1" else phrase("report.devices", n=devices)
-    return value(found, key, text)
+    """A value at the head of a column."""
+    labelled = text in found.block.labels.get(key, {})
+    return _counted(text) if key == "devices" and not labelled else value(found, key, text)
 
 
 def value(found: Slice, key: str, text: str) -> Text:
     """A value as a label."""
-    if label := found.block.labels.get(key, {}).get(text):
-        return label
+    if given := found.block.labels.get(key, {}).get(text):
+        return given
     if key == "devices":
         return _devices(text)
     return stated(key, text) if key in ("metric", "precision") else _grouped(key, text)
@@ -119,8 +127,8 @@ def value(found: Slice, key: str, text: str) -> Text:
 def mark(found: Slice, each: tuple[str, str]) -> Text:
     """A fact as a mark beside a figure."""
     key, text = each
-    if label := found.block.labels.get(key, {}).get(text):
-        return label
+    if given := found.block.labels.get(key, {}).get(text):
+        return given
     return f"bsz={text}" if key == "batch_size" else stated(key, text)
 
 
@@ -192,9 +200,12 @@ def _speedup_note(found: Slice) -> tuple[Text, ...]:
     return (phrase(f"report.speedup_{found.block.speedup}"),) if shown else ()
 
 
-def devices(row: Published) -> Text:
-    """Devices, and on how many machines."""
-    return _devices(f"{row.nodes or ''}x{row.devices or ''}")
+def _counted(text: str) -> Text:
+    """A number of devices where no title says what it counts."""
+    said = _devices(text)
+    if not isinstance(said, str):
+        return said
+    return phrase("report.one_device") if said == "1" else phrase("report.devices", n=said)
 
 
 def _devices(text: str) -> Text:

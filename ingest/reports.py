@@ -21,8 +21,8 @@ REPORTS = TEMPLATES / "reports"
 SHARED = "_shared.toml"
 SECTIONS = ("summary", "model", "framework", "history")
 #: What tells one figure from another; a key of a declaration is one of these, `line`, `place`, or `options.NAME`.
-CASE = ("model", "framework", "hardware", "precision", "batch_size", "metric")
-PLAIN = (*CASE, "source", "place", "line", "nodes", "devices", "state", "framework_source", "unit")
+CASE = ("model", "framework", "hardware", "devices", "precision", "batch_size", "metric")
+PLAIN = (*CASE, "source", "place", "line", "nodes", "state", "framework_source", "unit")
 FORMS = ("table", "bars", "speedup", "lines", "curve", "panels")
 SPEEDUPS = ("", "published", "computed")
 REST = "*"  # of rows: and whatever else differs between the figures

@@ -495,7 +495,7 @@ def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
     rows = (one(model="CycleGAN", place="a.md", row=2), one(model="CycleGAN", place="b.md", row=3))
     site = site_of(Publications(rows, {"Made up": source}))
     suite = next(each for each in suites() if each.id == "cyclegan")
-    table = published_tables(site, suite)[0][1]
+    table = published_tables(site, suite)[0]["table"]
     assert len(table.rows) == 1
     entry = table.rows[0][-1].entries[0]
     assert entry.page == source.address_of(rows[0])

@@ -56,10 +56,19 @@ ROWS = {
 }
 
 
+#: Rows of less than high confidence that our figure agrees with all the same.
+ROWS |= {
+    # The row counts the devices of the machine, of which the log says that two were used.
+    "dle_dllogger/ide8": How("more.nvlog", "reported"),
+    "mlperf/mlcommons__training_results_v2.0": How("more.mlperf"),
+    "mlperf/mlcommons__training_results_v0.5": How("more.mlperf", "median:skip=0"),
+}
+
+
 def rows() -> dict[str, dict[str, str]]:
-    """Rows of confidence `high` by their file."""
+    """Rows by their file."""
     with shared("corpus/public/expected.csv").open(newline="") as stream:
-        return {each["file"]: each for each in csv.DictReader(stream) if each["confidence"] == "high"}
+        return {each["file"]: each for each in csv.DictReader(stream)}
 
 
 def row_of(beginning: str) -> dict[str, str]:

@@ -8,7 +8,11 @@ whatever it counted. `Iter[0]` is written by the trainer that splits the last la
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
 
 _FIELDS = rb"(?:[\t ]++lossvalue=(?P<loss>" + NUMBER + rb")(?=\s))?+"
-_BATCH = rb"\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec"
+_BATCH = (
+    rb"\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>"
+    + NUMBER
+    + rb") samples/sec"
+)
 _EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s)" + _FIELDS
 _ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s))?+" + _FIELDS
 _MANY_WORKERS = rb"[\s\S]*?Called with argument: Namespace\([^\n]*\bkvstore='dist"

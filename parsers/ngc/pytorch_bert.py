@@ -39,7 +39,7 @@ FORMAT = Format(
         Fact("precision", rb"[( ]amp=(True)", words={b"True": "amp"}),
         Fact("model", rb"--config_file=\S*?(bert_config_\w++|bert_(?:base|large)_config)"),
     ),
-    windows={"dlperf": Window(25, 125, "clock")},
+    windows={"dlperf": Window(25, 125, "clock"), "dlperf-110": Window(25, 115, "clock")},
     samples=(
         Sample(
             b"DLL 2026-11-20 14:19:12.717996 -  e2e_train_time : 1125.3 s training_sequences_per_second : 1232.11 "

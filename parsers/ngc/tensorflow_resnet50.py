@@ -35,7 +35,7 @@ FORMAT = Format(
         Fact("xla", rb"PARAMETER arch : [^\n]*? xla : (\w++)"),
         Fact("dali", rb"PARAMETER arch : [^\n]*? dali : (\w++)"),
     ),
-    windows={"dlperf": Window(21, 120)},
+    windows={"dlperf": Window(21, 120), "dlperf-time": Window(21, 120, "clock")},
     samples=(
         Sample(
             b"DLL 2026-11-20 04:01:45.500000 - (0, 200) total_ips : 1207.6998965222476 ",

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_logs import mxnet_speed, pytorch_bert
+from made_logs import mxnet_speed, pytorch_bert, tensorflow_resnet50
 from made_trees import Called
 
 from ingest import layout, results, runs
@@ -388,6 +388,16 @@ def test_a_speed_of_the_job_is_not_multiplied(kind: str, case: str, devices: int
     line = line_of(tmp_path, arcface(devices, kind), case, "r100")
     assert (line["format"], line["observations"]) == ("dlperf.arcface", 10)
     assert value(line) == pytest.approx(statistics.fmean(speed(i + 11, devices) for i in range(1, 6)), rel=1e-4)
+
+
+def test_windows_of_other_defaults(tmp_path: Path) -> None:
+    """A script whose default ends ten steps earlier than its manual, and one whose clock spans 99 steps."""
+    line = line_of(tmp_path / "bert", pytorch_bert((i, at(i)) for i in range(1, 151)), model="bert")
+    assert value(line, "dlperf-110") == pytest.approx(90 * BATCH / (at(115) - at(25)), rel=1e-6)
+    assert value(line) == pytest.approx(100 * BATCH / (at(125) - at(25)), rel=1e-6)
+    line = line_of(tmp_path / "rn50", tensorflow_resnet50((i, speed(i)) for i in range(21, 121)))
+    # The helper's clock prints the step in seconds.
+    assert value(line, "dlperf-time") == pytest.approx(BATCH, rel=1e-6)
 
 
 def test_a_line_without_its_clock(tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ SOURCES = {
     "oneflow-rn50": ("dlperf", "dlperf.oneflow_resnet50"),
     "oneflow-bert": ("dlperf", "dlperf.oneflow_bert"),
 }
-#: Half of the last digit that a printer gives of its speed, where that is more than of the table's own: what no rule can
-#: get back where steps take minutes.
+#: Half of the last digit that a printer gives of its speed, where that is more than of the table's own: what no rule
+#: can get back where steps take minutes.
 HALF_A_DIGIT = {"ngc-tf1-bert": 5e-4, "oneflow-face": 5e-4, "tf2-rn50": 5e-3, "partial-fc": 5e-3}
 #: (batch size, seconds per step); with the last, runs go over midnight, of which clocks without a date say nothing.
 SETTINGS = ((32, 0.300), (48, 0.210), (7, 12.5), (64, 300.0))

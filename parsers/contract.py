@@ -133,6 +133,7 @@ class Reading:
     `scope` says what the printed throughput or samples count, `span` what stretch of training it covers.
     `cumulative_since=5` marks printed running means that restart at step 5 of every epoch. `counts="update"` marks
     printers whose step is one optimiser update over all accumulation steps.
+    `marker` stands in every line of the reading, where the format's own is so common that it saves no search.
     `factors` turn what is printed into the unit of its column: `{"step_seconds": 1e-3}` where milliseconds are printed.
     `repeated` marks printers of which every rank prints a line for each step, or that print one per metric: the records
     of one epoch and step count once, as their median. `reader_apart` marks printers whose seconds per step do not
@@ -151,6 +152,7 @@ class Reading:
     cumulative_since: int | None = None
     counts: Literal["step", "update"] = "step"
     factors: Mapping[str, float] = field(default_factory=dict)
+    marker: bytes = b""
     repeated: bool = False
     reader_apart: bool = False
     weak: bool = False

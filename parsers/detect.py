@@ -65,10 +65,9 @@ def _names(format: Format, other: Format) -> bool:
 def _reads(format: Format, chunks: Iterable[Chunk], weak: bool) -> Claim | None:
     readings = [each for each in format.readings if each.weak == weak]
     for chunk in chunks if readings else ():
-        if format.marker in chunk.text:
-            found = [match.start() for each in readings if (match := each.regex.search(chunk.text))]
-            if found:
-                return Claim(format, chunk.line_of(min(found)), records=True)
+        likely = [each for each in readings if each.marker in chunk.text] if format.marker in chunk.text else ()
+        if found := [match.start() for each in likely if (match := each.regex.search(chunk.text))]:
+            return Claim(format, chunk.line_of(min(found)), records=True)
     return None
 
 

@@ -158,6 +158,8 @@ class _Reader:
         self, current: _Open, text: bytes, stretch: Stretch, piece: _Piece, pending: list[list[tuple[bytes, ...]]]
     ) -> None:
         for table, rows in zip(self.tables, pending, strict=True):
+            if text.find(table.reading.marker, piece.begin, piece.end) < 0:
+                continue
             found = table.reading.regex.findall(text, piece.begin, piece.end)
             rows.extend(found if table.reading.regex.groups > 1 else ((each,) for each in found))
         if current.head_bytes < FACTS_HEAD:

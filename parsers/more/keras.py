@@ -90,7 +90,7 @@ _COMPLETE = rb"(?<![0-9])(?P<%s>[0-9]++)/(?P=%s) " + _BAR + rb"[0-9]++s "
 FORMAT = Format(
     title="Keras",
     framework="Keras",
-    marker=b"loss: ",
+    marker=b" - loss: ",
     start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++" + _BEGINS,
     readings=(_reading(rb"(?:" + _per(rb"step") + rb")?+", _epochs), _reading(_per(rb"sample"), _epochs_in_samples)),
     facts=(

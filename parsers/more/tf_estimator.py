@@ -16,11 +16,11 @@ _TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ 
 
 def _speeds(logger: bytes) -> Reading:
     """TPUEstimator's speed, by one of the two loggers; they print no step that would merge them."""
-    return Reading(logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED, unit="samples/s", weak=True)
+    return Reading(logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED, unit="samples/s", weak=True, marker=b"examples/sec: ")
 
 
 def _rates(logger: bytes) -> Reading:
-    return Reading(logger + rb"global_step/sec: " + _NUMBER % b"steps_per_second" + ENDED, unit="samples/s", weak=True)
+    return Reading(logger + rb"global_step/sec: " + _NUMBER % b"steps_per_second" + ENDED, unit="samples/s", weak=True, marker=b"global_step/sec: ")
 
 
 FORMAT = Format(
@@ -33,15 +33,18 @@ FORMAT = Format(
             rb"\b[Ss]tep:? ++(?P<step>[0-9]++), (?:[Aa]ccuracy: ++(?P<accuracy>" + NUMBER + rb")%?+, )?+loss = "
             + _NUMBER % b"loss" + rb" \(" + _NUMBER % b"throughput" + rb" examples/sec[,;] " + NUMBER + rb" sec/batch\)",
             unit="samples/s",
+            marker=b" sec/batch",
         ),
         Reading(
             rb"Average examples/sec: " + NUMBER + rb" \(" + _NUMBER % b"throughput" + rb"\), step = " + _NUMBER % b"step" + rb"(?=\s)",
             unit="samples/s",
+            marker=b"Average examples/sec: ",
             repeated=True,
         ),
         Reading(
             rb"Batch \[" + _NUMBER % b"step" + rb"\]: ++current exp/sec = " + _NUMBER % b"throughput" + rb", average exp/sec = ",
             unit="samples/s",
+            marker=b" exp/sec = ",
             repeated=True,
         ),
         _speeds(_TENSORFLOW),
@@ -50,6 +53,7 @@ FORMAT = Format(
             rb"(?:INFO:tensorflow:|\] )loss = " + _NUMBER % b"loss" + rb", step = (?P<step>[0-9]++) \("
             + _NUMBER % b"duration" + rb" sec\)",
             unit="samples/s",
+            marker=b"loss = ",
             repeated=True,
             weak=True,
         ),

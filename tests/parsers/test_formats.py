@@ -42,6 +42,7 @@ def test_sample_yields_its_values(each: Format, sample: Sample) -> None:
     for name, value in sample.values.items():
         assert found[name] == pytest.approx(value, nan_ok=True), name
     assert each.marker in sample.line
+    assert all(one.marker in sample.line for one in each.readings if one.regex.search(sample.line))
 
 
 @pytest.mark.parametrize(("each", "miss"), samples(NearMiss))

@@ -24,7 +24,7 @@ FORMAT = Format(
     readings=(
         Reading(_WORKER, unit="samples/s", scope="node", repeated=True, where=rb"\A(?![\s\S]*?\bkv_?store='horovod')"),
         Reading(_WORKER, unit="samples/s", repeated=True, where=rb"\bkv_?store='horovod'"),
-        Reading(rb"INFO:root:" + _SPEED, unit="samples/s", repeated=True),
+        Reading(rb"(?<!Node\[\d\] )(?<!Node\[\d\d\] )(?<!Node\[\d{3}\] )(?<!:INFO: )" + _SPEED, unit="samples/s", repeated=True),
     ),
     facts=(
         Fact("nodes", rb"start with arguments Namespace\([^\n]*?\bkv_?store='(device|local|nccl)'", lambda _: 1),
@@ -44,6 +44,7 @@ FORMAT = Format(
         ),
         Sample(b"INFO:root:Epoch[0] Batch [20] Speed: 13681.57 samples/sec accuracy=0.001244\n", step=20, throughput=13681.57, accuracy=0.001244),
         Sample(b"INFO:root:Epoch[0] Batch [0-100]    Speed: 18437.78 samples/sec    accuracy=0.777228\n", step=100, throughput=18437.78),
+        Sample(b"2026-11-20 08:36:06,500 - INFO - Epoch[3] Batch [40]\tSpeed: 95.25 samples/sec\tRPNAcc=0.9\n", epoch=3, step=40, throughput=95.25),
         NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Validation-accuracy=0.1\n", "validation"),
         NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Batch [50]\tSpeed: 36", "cut inside the number"),
         NearMiss(b"2026-11-20 08:36:06,500 Node[0] Epoch[0] Time cost=4105.1\n", "a whole epoch"),

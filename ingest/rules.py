@@ -6,8 +6,9 @@ The house window drops the first fifth of the records, `max(1, n // 5)`, none wh
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ingest.frame import added, framed
@@ -85,21 +86,25 @@ def parse(name: str) -> Rule:
     return Rule(statistic, {key: int(value) for key, _, value in pairs})
 
 
-def figure(rule: Rule | str, session: Session, case: Mapping[str, Any]) -> Figure | Absent:
+def figure(
+    rule: Rule | str, session: Session, case: Mapping[str, Any], given: Callable[[], Series] | None = None
+) -> Figure | Absent:
     """The figure of a session under a rule, or why there is none.
 
     Args:
         rule: a rule or its written form.
         session: what the log states.
         case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used where a rule needs them.
+        given: gives the session's series, where it is at hand already.
     """
     rule = parse(rule) if isinstance(rule, str) else rule
+    given = given or partial(series, session, case)
     try:
         if rule.statistic == "reported":
             return _reported(session, case)
         if rule.statistic.startswith("dlperf"):
-            return _window(rule.statistic, session, case)
-        return _steady(rule, series(session, case))
+            return _window(rule.statistic, session, case, given)
+        return _steady(rule, given())
     except Absent as reason:
         return reason
 
@@ -107,7 +112,8 @@ def figure(rule: Rule | str, session: Session, case: Mapping[str, Any]) -> Figur
 def figures(session: Session, case: Mapping[str, Any]) -> dict[str, Figure | Absent]:
     """All named rules over one session, and further windows that its format declares."""
     more = sorted(set(session.format.windows) - set(NAMES))
-    return {name: figure(name, session, case) for name in (*NAMES, *more)}
+    given = cache(partial(series, session, case))
+    return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 
 def warm_up(count: int) -> int:
@@ -179,22 +185,21 @@ def _reported(session: Session, case: Mapping[str, Any]) -> Figure:
     raise absent("no_reported_figure")
 
 
-def _window(name: str, session: Session, case: Mapping[str, Any]) -> Figure:
+def _window(name: str, session: Session, case: Mapping[str, Any], given: Callable[[], Series]) -> Figure:
     window = session.format.windows.get(name)
     if window is None:
         raise absent("no_window", rule=name)
-    if window.of == "clock":
-        return _clock_window(window, session, case)
-    given = series(session, case)
+    return _clock_window(window, session, case) if window.of == "clock" else _window_of(window, given())
+
+
+def _window_of(window: Window, given: Series) -> Figure:
     used = _inside(window, given)
     if window.of == "seconds":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
         return _figure(samples / seconds, given, used, f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}")
-    values = given.values[used]
-    shown = f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}"
-    return _figure(
-        float(values.mean()), given, used, shown + (f" × {given.multiplier}" if given.multiplier > 1 else "")
-    )
+    values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
+    shown = f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}"
+    return _figure(float(values.mean()), given, used, shown)
 
 
 def _inside(window: Window, given: Series) -> Rows:

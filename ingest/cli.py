@@ -175,10 +175,11 @@ def _recorded(path: Path, collected: Ledger) -> None:
 def _checked(
     found: Found, collected: Ledger, problems: list[Problem], published: Publications, out: Path, memory: Path
 ) -> int:
-    from ingest import ledger, pages
+    from ingest import ledger
+    from ingest.site import builder
 
     loose = [each.as_dict() for each in found.problems]
-    site = pages.build(collected.lines, loose, out, cache=_site_memory(memory), check=True, published=published)
+    site = builder.build(collected.lines, loose, out, cache=_site_memory(memory), check=True, published=published)
     stale = [*ledger.stale(collected, out), *site.stale]
     for path in stale:
         print(
@@ -191,12 +192,13 @@ def _checked(
 
 
 def _written(found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, quiet: bool) -> None:
-    from ingest import ledger, pages
+    from ingest import ledger
+    from ingest.site import builder
 
     try:
         written, removed = ledger.write(collected, out, memory)
         loose = [each.as_dict() for each in found.problems]
-        built = pages.build(collected.lines, loose, out, cache=_site_memory(memory), published=published)
+        built = builder.build(collected.lines, loose, out, cache=_site_memory(memory), published=published)
     except OSError as error:
         raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
     if not quiet:

@@ -66,6 +66,20 @@ def test_a_layer_imports_only_what_lies_below_it(layer: str) -> None:
     assert [line for path in modules(layer) for line in foreign(path, layer)] == []
 
 
+def of_pages(path: Path) -> list[str]:
+    """What a module takes from those that build the site."""
+    taken = [each for each in ast.walk(parse(path)) if isinstance(each, ast.ImportFrom)]
+    names = {f"{each.module}.{alias.name}" for each in taken for alias in each.names}
+    return sorted(name for name in names if name.startswith(("ingest.site", "ingest.reports")))
+
+
+def test_figures_know_no_page() -> None:
+    """Only the command calls what builds the site: whoever changes a page can change no figure."""
+    engine = sorted((ROOT / "ingest").glob("*.py"))
+    assert len(engine) > 20
+    assert {path.stem: of_pages(path) for path in engine if of_pages(path)} == {"cli": ["ingest.site.builder"]}
+
+
 @pytest.mark.parametrize("layer", ["ingest", "parsers"])
 def test_heavy_packages_are_imported_where_they_are_used(layer: str) -> None:
     assert [line for path in modules(layer) for line in heavy(path, layer)] == []

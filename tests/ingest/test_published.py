@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from made_trees import ROOT, Called, make_tree, shared
 
-from ingest import pages, published, suites
+from ingest import published, suites
 from ingest.published import COLUMNS, METRICS, Published
+from ingest.site import builder
 from ingest.walk import walk
 
 FOLDER = ROOT / "raw_logs" / "published"
@@ -85,7 +86,7 @@ def test_no_figure_is_lost_or_altered(name: str) -> None:
 
 def test_every_figure_is_in_the_data_of_a_built_site(tmp_path: Path) -> None:
     everything = [each for name in TABLES for each in given(name)]
-    pages.build([], [], tmp_path / "docs", cache=tmp_path / "cache.json", published=published.read([FOLDER]))
+    builder.build([], [], tmp_path / "docs", cache=tmp_path / "cache.json", published=published.read([FOLDER]))
     built = kept((tmp_path / "docs" / "data" / "published.csv").read_text("utf-8"))
     assert Counter(map(figure_kept, built)) == Counter(map(figure_given, everything))
 

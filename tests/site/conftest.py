@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest import pages
+from ingest.site import builder
 from tests.site import fixture
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def html(folder: Path) -> Path:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pages of the ordinary fixture, not yet HTML, for tests that only look."""
     folder = tmp_path_factory.mktemp("built")
-    pages.build(fixture.runs(), [], folder / "docs", cache=folder / "cache.json")
+    builder.build(fixture.runs(), [], folder / "docs", cache=folder / "cache.json")
     return folder
 
 
@@ -50,7 +50,7 @@ def copied(built: Path, tmp_path: Path) -> Path:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of the ordinary fixture."""
     folder = tmp_path_factory.mktemp("site")
-    pages.build(fixture.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.json")
+    builder.build(fixture.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.json")
     data = folder / "docs" / "data" / "runs"
     data.mkdir(parents=True)
     (data / "test.jsonl").write_text("{}\n", "utf-8")
@@ -61,5 +61,5 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of runs whose every text tries to become markup."""
     folder = tmp_path_factory.mktemp("hostile")
-    pages.build(fixture.hostile(), [], folder / "docs", cache=folder / "cache.json")
+    builder.build(fixture.hostile(), [], folder / "docs", cache=folder / "cache.json")
     return html(folder)

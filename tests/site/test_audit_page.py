@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from ingest import audit, numbers, pages, published, words
+from ingest import audit, numbers, published, words
 from ingest.published import COLUMNS, Publications
+from ingest.site import builder
 from tests.site import fixture
 from tests.site.conftest import html
 
@@ -57,9 +58,9 @@ def publications(path: Path, rows: Any = FIGURES, source: str = SOURCE) -> Publi
     return found
 
 
-def build(folder: Path, found: Publications, runs: Any = None, **more: Any) -> pages.Built:
+def build(folder: Path, found: Publications, runs: Any = None, **more: Any) -> builder.Built:
     given = fixture.runs() if runs is None else runs
-    return pages.build(given, [], folder / "docs", cache=folder / "cache.json", published=found, **more)
+    return builder.build(given, [], folder / "docs", cache=folder / "cache.json", published=found, **more)
 
 
 @pytest.fixture(scope="module")

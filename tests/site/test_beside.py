@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ingest import results, site_tables
-from ingest.site_model import Row, Site, Suite, suites
-from ingest.tables import Table, Writer
+from ingest import results
+from ingest.site import tables
+from ingest.site.model import Row, Site, Suite, suites
+from ingest.site.table import Table, Writer
 from ingest.words import load
 from tests.site.fixture import run
 
@@ -39,10 +40,10 @@ def test_each_figure_has_its_unit_and_direction() -> None:
     site, suite, rows = parts(
         [of("PyTorch", 1, latency={"value": 160.0, "unit": "ms", "source": "log"}, memory=memory)]
     )
-    head, line = written(site_tables.beside(site, suite, rows), "en")
+    head, line = written(tables.beside(site, suite, rows), "en")
     assert head[2:4] == ["Time per step (ms) ↓", "Peak memory of a device (MiB) ↓"]
     assert line[2:4] == ["160.0", "9,000"]
-    head, again = written(site_tables.beside(site, suite, rows), "zh")
+    head, again = written(tables.beside(site, suite, rows), "zh")
     assert head[2:4] == ["单步耗时（ms） ↓", "单卡显存峰值（MiB） ↓"]
     assert again[2:4] == line[2:4]
 
@@ -53,7 +54,7 @@ def test_memory_is_told_as_a_multiple_of_the_least() -> None:
         of("TensorFlow", 1, memory={"value": 12000.0, "unit": "MiB"}),
         of("MXNet", 1),
     ]
-    lines = written(site_tables.beside(*parts(runs)), "en")
+    lines = written(tables.beside(*parts(runs)), "en")
     cells = {line[0].split()[0]: line[2] for line in lines[1:]}
     assert cells["PyTorch"] == "9,000"
     assert cells["TensorFlow"] == "12,000 1.33×"
@@ -64,9 +65,9 @@ def test_a_fast_run_that_diverged_is_seen() -> None:
     runs = [of("PyTorch", 1, loss={"value": None, "unit": "", "diverged": True}), of("TensorFlow", 1)]
     site, suite, rows = parts(runs)
     for language, word in (("en", "diverged"), ("zh", "训练发散")):
-        assert word in str(written(site_tables.comparison(site, suite, rows), language))
-        assert word in str(written(site_tables.beside(site, suite, rows), language))
-        assert word in str(written(site_tables.metric_table(runs[0]), language))
+        assert word in str(written(tables.comparison(site, suite, rows), language))
+        assert word in str(written(tables.beside(site, suite, rows), language))
+        assert word in str(written(tables.metric_table(runs[0]), language))
 
 
 def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
@@ -79,6 +80,6 @@ def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
         )
     ]
     site, suite, rows = parts(runs)
-    (line,) = written(site_tables.largest(site, suite, rows), "en")[1:]
+    (line,) = written(tables.largest(site, suite, rows), "en")[1:]
     assert line[2:] == ["1,800,000", "2,000,000"]
-    assert site_tables.largest(*parts([of("PyTorch", 1)])) is None
+    assert tables.largest(*parts([of("PyTorch", 1)])) is None

@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
-from ingest import pages, published, report_charts, report_tables, site_render, words
+from ingest import published, words
 from ingest.published import Publications, Published, Source
-from ingest.report_pages import pages as report_pages
-from ingest.report_slices import Cut, Slice, cut, slices
-from ingest.reports import FORMS, SECTIONS, SPEEDUPS, Report, ReportError, reports
-from ingest.site_model import Site, suites
-from ingest.tables import Cell, Table
+from ingest.reports import charts, tables
+from ingest.reports.declarations import FORMS, SECTIONS, SPEEDUPS, Report, ReportError, reports
+from ingest.reports.pages import pages as report_pages
+from ingest.reports.slices import Cut, Slice, cut, slices
+from ingest.site import builder, render
+from ingest.site.model import Site, suites
+from ingest.site.table import Cell, Table
 from ingest.words import Both
 from tests.site import fixture
 
@@ -57,7 +59,7 @@ def markdown() -> dict[tuple[str, str], str]:
     """Every page of the reports, by language and path."""
     known = words.load()
     return {
-        (language, page.path): site_render.markdown(known, language, page)
+        (language, page.path): render.markdown(known, language, page)
         for page in report_pages(site_of(figures()))
         for language in LANGUAGES
     }
@@ -103,7 +105,7 @@ def sliced(folder: Path, text: str, rows: Sequence[Published]) -> list[Slice]:
 def tabled(folder: Path, text: str, rows: Sequence[Published]) -> Table:
     found = sliced(folder, text, rows)
     assert len(found) == 1
-    return report_tables.of_slice(found[0])
+    return tables.of_slice(found[0])
 
 
 # --- the declarations of this project ---------------------------------------------------------------------------------
@@ -126,7 +128,7 @@ def test_cells_are_the_figures_of_the_tables(report: Report) -> None:
     found = [(block, part) for block, parts in zip(report.blocks, cut_of(report).slices, strict=True) for part in parts]
     assert found
     for block, part in found:
-        table = report_tables.of_slice(part)
+        table = tables.of_slice(part)
         keys = len(part.keys)
         assert len(table.rows) == len(part.rows)
         assert len(table.columns) == keys + len(part.columns), block.place
@@ -144,7 +146,7 @@ def test_both_languages_show_the_same_figures(report: Report) -> None:
     numbers = [re.findall(r"(?<=\|)[\d,.]+(?= <small|\||<br>)", text) for text in (english, chinese)]
     assert numbers[0] == numbers[1]
     assert english.count('<figure class="pl-figure">') == chinese.count('<figure class="pl-figure">')
-    shown = {report_tables.printed(row) for row in cut_of(report).rows if row.value is not None}
+    shown = {tables.printed(row) for row in cut_of(report).rows if row.value is not None}
     assert not [each for each in shown if each not in english or each not in chinese]
 
 
@@ -183,7 +185,7 @@ def test_the_round_has_its_six_matrices() -> None:
 
 
 def test_the_round_has_its_twelve_figures() -> None:
-    found = report_charts.of_report(named("dlperf-round"), cut_of(named("dlperf-round")))
+    found = charts.of_report(named("dlperf-round"), cut_of(named("dlperf-round")))
     assert [each.name.rpartition("-")[2] for each in found] == ["bars", "speedup"] * 6
     assert len({each.name for each in found}) == 12
     for (_, part), chart in zip(matrices(), found[::2], strict=True):
@@ -227,7 +229,7 @@ def test_out_of_memory_stands_in_its_cells_and_the_ratio_has_a_dash() -> None:
         row[1:]
         for parts in cut_of(named("dlperf-wide-deep")).slices
         for part in parts
-        for row in report_tables.of_slice(part).rows
+        for row in tables.of_slice(part).rows
     ]
     assert len(cells) == 5 + 8 + 9
     lost = [row for row in cells if any(each.entries and each.entries[0].tone == "bad" for each in row)]
@@ -275,7 +277,7 @@ def test_what_is_named_by_data_has_its_words() -> None:
 def test_charts_are_drawn_alike_every_time() -> None:
     found = [cut_of(each) for each in (named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history"))]
     for report, made in zip((named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history")), found, strict=True):
-        twice = [[each.draw() for each in report_charts.of_report(report, made)[:6]] for _ in range(2)]
+        twice = [[each.draw() for each in charts.of_report(report, made)[:6]] for _ in range(2)]
         assert twice[0] == twice[1]
 
 
@@ -295,7 +297,7 @@ def test_a_fact_is_said_as_far_out_as_it_holds(tmp_path: Path) -> None:
     assert [head.marks for head in found.rows] == [(("hardware", "Test GPU"),), (("hardware", "Other GPU"),)]
     assert found.cells[0, 0][0].marks == (("options.mode", "a"),)
     assert found.cells[0, 1][0].marks == (("options.mode", "b"),)
-    head = words.load().say("en", report_tables.of_slice(found).columns[2].title)
+    head = words.load().say("en", tables.of_slice(found).columns[2].title)
     assert head == "Beta (bsz=16)"
 
 
@@ -351,7 +353,7 @@ def test_the_rest_of_what_differs_makes_rows(tmp_path: Path) -> None:
 
 
 def test_digits_are_grouped_and_otherwise_as_printed() -> None:
-    assert [report_tables.grouped_digits(each) for each in ("11233.90", "999", "4.0", "1e5", "2000000")] == [
+    assert [tables.grouped_digits(each) for each in ("11233.90", "999", "4.0", "1e5", "2000000")] == [
         "11,233.90", "999", "4.0", "1e5", "2,000,000"
     ]  # fmt: skip
 
@@ -359,7 +361,7 @@ def test_digits_are_grouped_and_otherwise_as_printed() -> None:
 def test_a_curve_has_the_time_of_a_step(tmp_path: Path) -> None:
     rows = [one(devices=8, batch_size=size, value=value) for size, value in ((8, 400.0), (16, 640.0))]
     report = declared(tmp_path, '[[block]]\nrows = ["devices", "batch_size"]\ncolumns = "framework"\nshow = "curve"')
-    data = report_charts.of_report(report, cut(report, rows))[0].draw.args[0]  # type: ignore[attr-defined]
+    data = charts.of_report(report, cut(report, rows))[0].draw.args[0]  # type: ignore[attr-defined]
     assert data.series[0].across == (160.0, 200.0)
     assert data.series[0].values == (400.0, 640.0)
 
@@ -368,7 +370,7 @@ def test_a_chart_does_not_mix_units(tmp_path: Path) -> None:
     rows = [one(), one(framework="Beta", unit="words/s")]
     report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nshow = "bars"')
     with pytest.raises(ReportError, match="one metric and unit"):
-        report_charts.of_report(report, cut(report, rows))
+        charts.of_report(report, cut(report, rows))
 
 
 # --- wrong declarations -----------------------------------------------------------------------------------------------
@@ -454,8 +456,8 @@ def test_a_shared_block_is_filled_in_and_added_to(tmp_path: Path) -> None:
 # --- the site ---------------------------------------------------------------------------------------------------------
 
 
-def made_site(folder: Path, publications: Publications, runs: Sequence[Any] = ()) -> pages.Built:
-    return pages.build(list(runs), [], folder / "docs", cache=folder / "cache.json", published=publications)
+def made_site(folder: Path, publications: Publications, runs: Sequence[Any] = ()) -> builder.Built:
+    return builder.build(list(runs), [], folder / "docs", cache=folder / "cache.json", published=publications)
 
 
 def few() -> Publications:
@@ -489,7 +491,7 @@ def test_a_model_page_leads_to_reports_and_to_where_figures_were_printed(tmp_pat
 
 
 def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
-    from ingest.report_model import published_tables
+    from ingest.reports.model import published_tables
 
     source = replace(next(iter(figures().sources.values())), name="Made up")
     rows = (one(model="CycleGAN", place="a.md", row=2), one(model="CycleGAN", place="b.md", row=3))
@@ -514,9 +516,9 @@ def test_text_of_others_stays_text(tmp_path: Path) -> None:
                     page="https://example.org/blob/{path}", log="https://example.org/blob/{path}")  # fmt: skip
     report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nseveral = true\n')
     site = site_of(Publications(tuple(rows), {"Made up": source}))
-    from ingest.report_pages import page_of
+    from ingest.reports.pages import page_of
 
-    text = site_render.markdown(words.load(), "en", page_of(site, report))
+    text = render.markdown(words.load(), "en", page_of(site, report))
     assert "<script" not in text
     assert "](javascript:" not in text
     assert '--8<-- "mkdocs' not in text

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from ingest import pages, words
-from ingest.site_model import Site
+from ingest import words
+from ingest.site import builder
+from ingest.site.model import Site
 from tests.site import fixture
 
 
-def build(runs: list[dict[str, Any]], folder: Path, **more: Any) -> pages.Built:
-    return pages.build(runs, [], folder / "docs", cache=folder / "cache.json", **more)
+def build(runs: list[dict[str, Any]], folder: Path, **more: Any) -> builder.Built:
+    return builder.build(runs, [], folder / "docs", cache=folder / "cache.json", **more)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -31,7 +32,7 @@ def test_same_input_same_bytes(built: Path, tmp_path: Path) -> None:
 
 def test_second_build_renders_nothing(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
-    monkeypatch.setattr(pages, "_frame", lambda runs: pytest.fail("results were computed again"))
+    monkeypatch.setattr(builder, "_frame", lambda runs: pytest.fail("results were computed again"))
     second = build(fixture.runs(), copied)
     assert not second.written
     assert not second.removed

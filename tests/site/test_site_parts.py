@@ -8,8 +8,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from ingest import charts, numbers, tables
-from ingest.site_text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs
+from ingest import numbers
+from ingest.site import drawing, table
+from ingest.site.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs
 from ingest.words import load, phrase
 
 
@@ -79,11 +80,11 @@ def test_slugs_are_safe_and_apart() -> None:
 
 
 def test_tables_keep_cells_apart_and_notes_below() -> None:
-    table = tables.Table(
-        (tables.Column("a|b"), tables.Column(phrase("table.devices"), True)),
-        ((tables.cell("x|y", "runs/r.md"), tables.absent("why not")), (tables.absent("why not"), tables.cell(""))),
+    given = table.Table(
+        (table.Column("a|b"), table.Column(phrase("table.devices"), True)),
+        ((table.cell("x|y", "runs/r.md"), table.absent("why not")), (table.absent("why not"), table.cell(""))),
     )
-    said = tables.Writer(load(), "zh", lambda page: f"../{page}").table(table)
+    said = table.Writer(load(), "zh", lambda page: f"../{page}").table(given)
     assert "|a&#124;b|设备数（卡数）|" in said
     assert "|---|--:|" in said
     assert "|[x&#124;y](../runs/r.md)|" in said
@@ -91,21 +92,21 @@ def test_tables_keep_cells_apart_and_notes_below() -> None:
     assert said.count("<sup>a</sup>") == 3
 
 
-TRACE = charts.Trace(tuple(range(1, 31)), tuple(60.0 if i != 20 else 5.0 for i in range(30)), 6, 60.0, "images/s")
-BARS = charts.Bars(
-    ("1 × 8", "2 × 8"), (charts.Series("PyTorch <&> $x$", (1.0, None), (0.5, None), (1.5, None)),), "吞吐/s"
+TRACE = drawing.Trace(tuple(range(1, 31)), tuple(60.0 if i != 20 else 5.0 for i in range(30)), 6, 60.0, "images/s")
+BARS = drawing.Bars(
+    ("1 × 8", "2 × 8"), (drawing.Series("PyTorch <&> $x$", (1.0, None), (0.5, None), (1.5, None)),), "吞吐/s"
 )
-LINES = charts.Lines((("PyTorch", (1, 8), (1.0, 7.5)),))
-DRAWN = [(charts.trace, TRACE), (charts.bars, BARS), (charts.speedup, LINES)]
+LINES = drawing.Lines((("PyTorch", (1, 8), (1.0, 7.5)),))
+DRAWN = [(drawing.trace, TRACE), (drawing.bars, BARS), (drawing.speedup, LINES)]
 
 
 @pytest.mark.parametrize(("draw", "data"), DRAWN)
 def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None:
     assert callable(draw)
-    said = charts.localise(
+    said = drawing.localise(
         draw(data), "a", dict.fromkeys(("step", "median", "warmup", "slow", "ideal"), "词"), "T<", "D"
     )
-    assert said == charts.localise(
+    assert said == drawing.localise(
         draw(data), "a", dict.fromkeys(("step", "median", "warmup", "slow", "ideal"), "词"), "T<", "D"
     )
     root = ElementTree.fromstring(said)
@@ -117,23 +118,23 @@ def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None
 
 
 def test_ids_differ_between_charts_on_one_page() -> None:
-    drawn = charts.trace(TRACE)
-    one, two = (set(re.findall(r' id="([^"]+)"', charts.localise(drawn, name, {}, "", ""))) for name in "ab")
+    drawn = drawing.trace(TRACE)
+    one, two = (set(re.findall(r' id="([^"]+)"', drawing.localise(drawn, name, {}, "", ""))) for name in "ab")
     assert one
     assert not one & two
 
 
 def test_names_in_charts_are_text() -> None:
-    assert "PyTorch &lt;&amp;&gt; $x$" in charts.bars(BARS)
+    assert "PyTorch &lt;&amp;&gt; $x$" in drawing.bars(BARS)
 
 
 def test_frameworks_keep_their_colour() -> None:
-    assert charts.colour("NGC PyTorch", 3) == charts.colour("PyTorch", 0)
-    assert charts.colour("PaddleClas", 1) == charts.colour("PaddlePaddle", 2)
+    assert drawing.colour("NGC PyTorch", 3) == drawing.colour("PyTorch", 0)
+    assert drawing.colour("PaddleClas", 1) == drawing.colour("PaddlePaddle", 2)
 
 
 def test_a_trace_marks_slow_records_and_shades_warm_up() -> None:
-    drawn = charts.trace(TRACE)
+    drawn = drawing.trace(TRACE)
     assert re.search(r"@slow\.*@", drawn)
     assert re.search(r"@warmup\.*@", drawn)
-    assert "@slow" not in charts.trace(charts.Trace((1, 2, 3), (1.0, 1.0, 1.0), 1, 1.0, "x"))
+    assert "@slow" not in drawing.trace(drawing.Trace((1, 2, 3), (1.0, 1.0, 1.0), 1, 1.0, "x"))

@@ -9,10 +9,10 @@ import pytest
 
 from ingest import words
 from ingest.rules import NAMES
-from ingest.site_model import suites
+from ingest.site.model import suites
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [*sorted((ROOT / "ingest").glob("*.py")), *sorted((ROOT / "report_templates" / "pages").glob("*.j2"))]
+SOURCES = [*sorted((ROOT / "ingest").rglob("*.py")), *sorted((ROOT / "report_templates" / "pages").glob("*.j2"))]
 
 
 def test_the_words_are_complete() -> None:

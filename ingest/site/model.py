@@ -15,9 +15,9 @@ from ingest.audit import Audited, audit
 from ingest.published import Publications
 from ingest.results import counts
 from ingest.rules import HEADLINE
-from ingest.site_text import digest, file_slug, slugs
+from ingest.site.table import Text
+from ingest.site.text import digest, file_slug, slugs
 from ingest.suites import folded
-from ingest.tables import Text
 from ingest.words import TEMPLATES, Both, Phrase, WordsError, pair, phrase, word_for
 
 Run = Mapping[str, Any]

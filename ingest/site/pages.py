@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest import report_model, site_audit, site_charts, site_notes, site_tables, site_telemetry
 from ingest.numbers import quantity
+from ingest.reports import model
 from ingest.results import counts
 from ingest.rules import HEADLINE
-from ingest.site_model import (
+from ingest.site import audit, charts, notes, tables, telemetry
+from ingest.site.model import (
     SESSION_PAGES,
     Run,
     Site,
@@ -24,9 +25,9 @@ from ingest.site_model import (
     named,
     ordered,
 )
-from ingest.site_tables import group_name
-from ingest.site_text import digest
-from ingest.tables import Text
+from ingest.site.table import Text
+from ingest.site.tables import group_name
+from ingest.site.text import digest
 from ingest.words import TEMPLATES, phrase
 
 COMMANDS_SHOWN = 6
@@ -101,11 +102,11 @@ def _hardware(site: Site, published: Sequence[Run]) -> list[str]:
 def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
     suites = []
     for suite in site.shown:
-        found = [(group, rows) for name, group, rows in site_tables.sections(site, suite) if name == hardware]
-        tables = [(group_name(group), rows[0].unit, site_tables.comparison(site, suite, rows)) for group, rows in found]
-        if tables:
-            suites.append({"title": suite.title, "page": f"models/{suite.id}/index.md", "tables": tables})
-    leads = [each for suite in site.shown for each in site_notes.fastest(site, suite, hardware)]
+        found = [(group, rows) for name, group, rows in tables.sections(site, suite) if name == hardware]
+        shown = [(group_name(group), rows[0].unit, tables.comparison(site, suite, rows)) for group, rows in found]
+        if shown:
+            suites.append({"title": suite.title, "page": f"models/{suite.id}/index.md", "tables": shown})
+    leads = [each for suite in site.shown for each in notes.fastest(site, suite, hardware)]
     return {"name": named(hardware, "site.unknown_hardware"), "suites": suites, "leads": leads}
 
 
@@ -150,10 +151,10 @@ def _model(site: Site, suite: Suite) -> Page:
         (*_suite_depends(site, suite, runs), *_published_depends(site, suite)),
         lambda: {
             **_report(site, suite, runs),
-            "charts": site_charts.of_suite(site, suite),
-            "notes": site_notes.notes(site, suite),
-            "reports": report_model.reports_of(site, suite),
-            "published": report_model.published_tables(site, suite),
+            "charts": charts.of_suite(site, suite),
+            "notes": notes.notes(site, suite),
+            "reports": model.reports_of(site, suite),
+            "published": model.published_tables(site, suite),
             "pages": [(named(each), _framework_path(site, suite, each)) for each in _frameworks(site, suite)],
         },
         order=suite.order,
@@ -191,7 +192,7 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
     """What a model's page and a framework's page have in common."""
     found = [
         (hardware, group, tuple(row for row in rows if only is None or (row.framework or "") == only))
-        for hardware, group, rows in site_tables.sections(site, suite)
+        for hardware, group, rows in tables.sections(site, suite)
     ]
     found = [each for each in found if each[2]]
     rows = tuple(row for _, _, chosen in found for row in chosen)
@@ -201,11 +202,11 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
         "suite": suite,
         "unit": rows[0].unit if rows else suite.unit,
         "devices": ", ".join(map(str, sorted({row.devices for row in rows if row.devices is not None}))),
-        "precisions": [site_tables.precision(each) for each in _precisions(suite, rows)],
+        "precisions": [tables.precision(each) for each in _precisions(suite, rows)],
         "options": _options(rows),
-        "batch_sizes": site_tables.batch_sizes(suite, rows),
-        "machines": site_tables.machines(published),
-        "software": site_tables.software(suite, published),
+        "batch_sizes": tables.batch_sizes(suite, rows),
+        "machines": tables.machines(published),
+        "software": tables.software(suite, published),
         "several_machines": sum((run["case"].get("nodes") or 1) > 1 for run in published),
         "commands": [each for each in commands if each["commands"]],
         "without_command": [each["framework"] for each in commands if not each["commands"]],
@@ -215,7 +216,7 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
                 named(h, "site.unknown_hardware"),
                 group_name(g),
                 chosen[0].unit,
-                site_tables.comparison(site, suite, chosen),
+                tables.comparison(site, suite, chosen),
             )
             for h, g, chosen in found
             if len({row.framework for row in chosen}) > 1
@@ -223,18 +224,18 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
         "scaling": [
             (named(h, "site.unknown_hardware"), group_name(g), table)
             for h, g, chosen in found
-            if (table := site_tables.scaling(site, suite, chosen))
+            if (table := tables.scaling(site, suite, chosen))
         ],
         "largest": [
             (named(h, "site.unknown_hardware"), group_name(g), table)
             for h, g, chosen in found
-            if (table := site_tables.largest(site, suite, chosen))
+            if (table := tables.largest(site, suite, chosen))
         ],
         "beside": [
-            (named(h, "site.unknown_hardware"), group_name(g), site_tables.beside(site, suite, chosen))
+            (named(h, "site.unknown_hardware"), group_name(g), tables.beside(site, suite, chosen))
             for h, g, chosen in found
         ],
-        "logs": site_tables.run_list(site, runs, brief=True),
+        "logs": tables.run_list(site, runs, brief=True),
     }
 
 
@@ -248,7 +249,7 @@ def _own(site: Site, suite: Suite, rows: Sequence[Any]) -> list[Mapping[str, Any
                 (
                     named(hardware, "site.unknown_hardware"),
                     chosen[0].unit,
-                    site_tables.of_framework(site, suite, chosen),
+                    tables.of_framework(site, suite, chosen),
                 )
                 for hardware in sorted({row.hardware or "" for row in rows})
                 if (chosen := [r for r in rows if (r.hardware or "") == hardware and (r.framework or "") == framework])
@@ -306,9 +307,7 @@ def _runs(site: Site) -> Page:
             "tables": [
                 (
                     named(each, "site.unknown_hardware"),
-                    site_tables.run_list(
-                        site, [run for run in site.runs if has_page(run) and hardware_of(run) == each]
-                    ),
+                    tables.run_list(site, [run for run in site.runs if has_page(run) and hardware_of(run) == each]),
                 )
                 for each in sorted({hardware_of(run) for run in site.runs})
             ],
@@ -320,7 +319,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     suite = site.suite_of[str(run["id"])]
     shown = suite.id in {each.id for each in site.shown}
     others = [each for each in repeats if each["id"] != run["id"]]
-    chart = site_charts.of_run(run)
+    chart = charts.of_run(run)
     # A log that tells a run again names the log that counts, by its path.
     original = next((each for each in site.runs if each["path"] == run.get("duplicate_of")), None)
     depends = (site.digests[str(run["id"])], suite.id, str(shown), *(str(each["id"]) for each in others))
@@ -337,15 +336,15 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "headline": figure_of(run, HEADLINE),
             "suite_title": suite.title,
             "suite_page": f"models/{suite.id}/index.md" if shown else None,
-            "figures": site_tables.figure_table(run),
-            "metrics": site_tables.metric_table(run),
-            "facts": site_tables.case_table(run),
-            "environment": site_tables.environment_table(run),
-            "telemetry": site_telemetry.section(run),
-            "provenance": site_tables.provenance(site, run),
-            "problems": [(site_tables.place(each), site_tables.problem(each)) for each in run.get("problems") or ()],
+            "figures": tables.figure_table(run),
+            "metrics": tables.metric_table(run),
+            "facts": tables.case_table(run),
+            "environment": tables.environment_table(run),
+            "telemetry": telemetry.section(run),
+            "provenance": tables.provenance(site, run),
+            "problems": [(tables.place(each), tables.problem(each)) for each in run.get("problems") or ()],
             "repeats": [(str(each["id"]), site.page(each)) for each in others],
-            "difference": site_notes.difference(run),
+            "difference": notes.difference(run),
             "session_pages": SESSION_PAGES,
             "original": (str(original["id"]), site.page(original)) if original else None,
         },
@@ -376,7 +375,7 @@ def _problems(site: Site) -> Page:
         depends,
         lambda: {
             "count": len(everything),
-            "listed_problems": site_tables.problem_list(site, everything),
+            "listed_problems": tables.problem_list(site, everything),
         },
     )
 
@@ -398,7 +397,7 @@ def _audit(site: Site) -> Page:
         phrase("nav.audit"),
         phrase("describe.audit"),
         depends,
-        lambda: site_audit.context(site),
+        lambda: audit.context(site),
     )
 
 
@@ -415,7 +414,7 @@ def _formats(site: Site) -> Page:
         depends,
         lambda: {
             "formats": _described_formats(runs),
-            "telemetry": site_telemetry.printers(),
+            "telemetry": telemetry.printers(),
         },
     )
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ingest import numbers
 from ingest.published import Published, Source
-from ingest.report_slices import Figure, Head, Slice, Values, fact
-from ingest.reports import Facts
-from ingest.site_tables import precision
-from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.reports.declarations import Facts
+from ingest.reports.slices import Figure, Head, Slice, Values, fact
+from ingest.site.table import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.site.tables import precision
 from ingest.words import phrase, word_for
 
 #: Options that count something large; others, such as dates, are no quantities.

@@ -15,16 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ingest import report_model, report_pages
 from ingest import words as words_module
 from ingest.audit import table as audit_table
 from ingest.files import write_if_changed
 from ingest.published import Publications
 from ingest.published import table as published_table
-from ingest.site_charts import Chart, of_run, of_suite
-from ingest.site_model import Run, Site, Suite, has_page, suites
-from ingest.site_pages import Page, pages
-from ingest.site_text import digest
+from ingest.reports import model
+from ingest.reports import pages as report_pages
+from ingest.site.charts import Chart, of_run, of_suite
+from ingest.site.model import Run, Site, Suite, has_page, suites
+from ingest.site.pages import Page, pages
+from ingest.site.text import digest
 from ingest.words import LANGUAGES, TEMPLATES, Words
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
@@ -108,8 +109,8 @@ def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[T
         known[suite.id] = _suite_charts(site, suite, names.get(suite.id), drawn)
         for name in known[suite.id]["names"]:
             found += _chart_targets(words, name, known[suite.id]["key"], functools.partial(_named, drawn, name))
-    for report in report_model.shown(site):
-        made = functools.cache(functools.partial(report_pages.charts, site, report))
+    for report in model.shown(site):
+        made = functools.cache(functools.partial(report_pages.charts_of, site, report))
         key = _hash([_chart_code(), site.published.digest, repr(report)])
         known[f"report:{report.id}"] = _named_charts(key, names.get(f"report:{report.id}"), made)
         for name in known[f"report:{report.id}"]["names"]:
@@ -119,9 +120,9 @@ def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[T
 
 def _page_target(words: Words, language: str, page: Page) -> Target:
     def render() -> bytes:
-        from ingest import site_render
+        from ingest.site import render
 
-        return site_render.markdown(words, language, page).encode()
+        return render.markdown(words, language, page).encode()
 
     head = [language, page.path, page.template, repr(page.title), repr(page.description), _code()]
     return Target(f"{language}/{page.path}", _hash([*head, *page.depends]), render)
@@ -167,9 +168,9 @@ def _chart_targets(words: Words, name: str, data: str, found: Callable[[], Chart
 
     def target(language: str) -> Target:
         def render() -> bytes:
-            from ingest import site_render
+            from ingest.site import render
 
-            return site_render.chart(words, language, chart(), drawing()).encode()
+            return render.chart(words, language, chart(), drawing()).encode()
 
         return Target(f"charts/{language}/{name}.svg", _hash([language, name, data, _chart_code()]), render)
 
@@ -308,7 +309,7 @@ def _chart_code() -> str:
 
 def _modules() -> list[Path]:
     """All of this package: a list of those that matter would one day miss one, and leave pages stale."""
-    return [*Path(__file__).parent.glob("*.py")]
+    return [*Path(__file__).parents[1].rglob("*.py")]
 
 
 def _contents(paths: Iterable[Path]) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from ingest import charts
-from ingest.report_slices import Cut, Figure, Head, Slice, Values
-from ingest.report_tables import COUNTS, caption, head_text, joined, printed, value
-from ingest.reports import Block, Report, ReportError
-from ingest.site_charts import Chart
-from ingest.tables import Text
+from ingest.reports.declarations import Block, Report, ReportError
+from ingest.reports.slices import Cut, Figure, Head, Slice, Values
+from ingest.reports.tables import COUNTS, caption, head_text, joined, printed, value
+from ingest.site import drawing
+from ingest.site.charts import Chart
+from ingest.site.table import Text
 from ingest.words import Both, Phrase, phrase
 
 #: What the groups of a chart are, by the keys of its rows: tokens. Of several keys the first counts.
@@ -59,13 +59,13 @@ def of_slice(report: Report, block: Block, parts: Sequence[Slice], index: int, c
 
 
 def _bars(block: Block, found: Slice) -> Drawn | None:
-    return partial(charts.bars, _grouped(block, found, range(len(found.columns)))), _said(found)
+    return partial(drawing.bars, _grouped(block, found, range(len(found.columns)))), _said(found)
 
 
 def _lines(block: Block, found: Slice) -> Drawn | None:
     if len(found.rows) < 2:
         return None
-    return partial(charts.trend, _grouped(block, found, range(len(found.columns)))), _said(found)
+    return partial(drawing.trend, _grouped(block, found, range(len(found.columns)))), _said(found)
 
 
 def _panels(block: Block, found: Slice) -> Drawn | None:
@@ -75,7 +75,7 @@ def _panels(block: Block, found: Slice) -> Drawn | None:
         by_metric.setdefault(dict(head.values).get("metric", ""), []).append(index)
     most = max(map(len, by_metric.values()))
     data = [_grouped(block, found, columns) for columns in by_metric.values() if len(columns) == most]
-    return partial(charts.panels, data), _said(found)
+    return partial(drawing.panels, data), _said(found)
 
 
 def _speedup(block: Block, found: Slice) -> Drawn | None:
@@ -98,7 +98,7 @@ def _speedup(block: Block, found: Slice) -> Drawn | None:
         for name, devices, speeds in series
         for device, speed in zip(devices, speeds, strict=True)
     )
-    return (partial(charts.speedup, charts.Lines(series)), said) if series else None
+    return (partial(drawing.speedup, drawing.Lines(series)), said) if series else None
 
 
 def _curve(block: Block, found: Slice) -> Drawn | None:
@@ -111,11 +111,11 @@ def _curve(block: Block, found: Slice) -> Drawn | None:
         milliseconds = row.batch_size * row.devices / row.value * 1000
         points.setdefault(row.devices, []).append((milliseconds, row.value, f"bsz={row.batch_size}"))
     series = tuple(
-        charts.Curve(f"{devices} @cards@", *map(tuple, zip(*sorted(found), strict=True)))
+        drawing.Curve(f"{devices} @cards@", *map(tuple, zip(*sorted(found), strict=True)))
         for devices, found in sorted(points.items())
     )
-    data = charts.Curves(series, "@latency@ (ms)", _up("throughput", found.figures[0].row.unit))
-    return partial(charts.curves, data), _said(found)
+    data = drawing.Curves(series, "@latency@ (ms)", _up("throughput", found.figures[0].row.unit))
+    return partial(drawing.curves, data), _said(found)
 
 
 _FORMS: dict[str, Callable[[Block, Slice], Drawn | None]] = {
@@ -123,7 +123,7 @@ _FORMS: dict[str, Callable[[Block, Slice], Drawn | None]] = {
 }  # fmt: skip
 
 
-def _grouped(block: Block, found: Slice, columns: Iterable[int]) -> charts.Bars:
+def _grouped(block: Block, found: Slice, columns: Iterable[int]) -> drawing.Bars:
     """Rows as groups, columns as series."""
     chosen = list(columns)
     figures = [figure.row for (_, column), each in found.cells.items() if column in chosen for figure in each]
@@ -131,14 +131,14 @@ def _grouped(block: Block, found: Slice, columns: Iterable[int]) -> charts.Bars:
         raise ReportError(f"{block.place}: show: a chart needs figures of one metric and unit")
     groups = tuple(_group(block, found, each) for each in found.rows)
     series = tuple(_series(block, found, column) for column in chosen)
-    return charts.Bars(groups, series, _up(figures[0].metric, figures[0].unit), _across(found.keys))
+    return drawing.Bars(groups, series, _up(figures[0].metric, figures[0].unit), _across(found.keys))
 
 
-def _series(block: Block, found: Slice, column: int) -> charts.Series:
+def _series(block: Block, found: Slice, column: int) -> drawing.Series:
     cells = [found.cells.get((row, column), ()) for row in range(len(found.rows))]
     if any(len(each) > 1 for each in cells):
         raise ReportError(f"{block.place}: show: a chart needs at most one figure in a cell")
-    return charts.Series(
+    return drawing.Series(
         _name(block, found, found.columns[column]),
         tuple(each[0].row.value if each else None for each in cells),
         missing=tuple("OOM" if each and each[0].row.state == "oom" else "" for each in cells),

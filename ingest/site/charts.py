@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ingest import charts, numbers
-from ingest.site_model import Row, RowKey, Run, Site, Suite, named, ordered
-from ingest.site_tables import group_name, sections
-from ingest.site_text import file_slug, slugs
-from ingest.tables import Text
+from ingest import numbers
+from ingest.site import drawing
+from ingest.site.model import Row, RowKey, Run, Site, Suite, named, ordered
+from ingest.site.table import Text
+from ingest.site.tables import group_name, sections
+from ingest.site.text import file_slug, slugs
 from ingest.words import Phrase, Words, phrase
 
 TOKENS = (
@@ -65,13 +66,13 @@ def of_run(run: Run) -> Chart | None:
     steps, values = zip(*points, strict=True)
     rising = all(numbers.known(each) for each in steps) and all(a < b for a, b in itertools.pairwise(steps))
     skipped = min(int(trace.get("skipped") or 0), len(values))
-    data = charts.Trace(
+    data = drawing.Trace(
         steps if rising else tuple(map(float, range(len(values)))), values, skipped,
         statistics.median(values[skipped:]) if values[skipped:] else None, str(trace.get("unit") or ""), rising,
     )  # fmt: skip
     name = f"runs/{file_slug(str(run['id']))}"
     title = phrase("chart.trace_title", run=str(run["id"]))
-    return Chart(name, lambda: charts.trace(data), title, "chart.trace_text", args=(("n", len(values)),))
+    return Chart(name, lambda: drawing.trace(data), title, "chart.trace_text", args=(("n", len(values)),))
 
 
 def words_of(words: Words, language: str) -> Mapping[str, str]:
@@ -91,15 +92,15 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
         by_group = {suite.row_key(row): row for row, mine in zip(rows, labels, strict=True) if mine == label}
         chosen = [by_group.get(each) for each in groups]
         speeds, low, high = (tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
-        series.append(charts.Series(label, speeds, low, high))
-    data = charts.Bars(tuple(_group_label(each) for each in groups), tuple(series), rows[0].unit)
+        series.append(drawing.Series(label, speeds, low, high))
+    data = drawing.Bars(tuple(_group_label(each) for each in groups), tuple(series), rows[0].unit)
     values = tuple(
         phrase("chart.value_of", name=_shown(label), group=_group_label(suite.row_key(row)),
                value=f"{numbers.figure(row.value, row.spread)} {row.unit}")
         for row, label in zip(rows, labels, strict=True)
     )  # fmt: skip
     title = phrase("chart.bars_title", **about)
-    return Chart(f"{name}-throughput", lambda: charts.bars(data), title, "chart.bars_text", values)
+    return Chart(f"{name}-throughput", lambda: drawing.bars(data), title, "chart.bars_text", values)
 
 
 def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text]) -> Chart | None:
@@ -119,7 +120,7 @@ def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, T
         for device, value in zip(devices, points, strict=True)
     )
     title = phrase("chart.speedup_title", **about)
-    return Chart(f"{name}-speedup", lambda: charts.speedup(charts.Lines(series)), title, "chart.speedup_text", values)
+    return Chart(f"{name}-speedup", lambda: drawing.speedup(drawing.Lines(series)), title, "chart.speedup_text", values)
 
 
 def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ingest import report_tables
 from ingest.audit import Audited
 from ingest.published import Published, options_text
-from ingest.report_slices import common, fact, select
-from ingest.reports import CASE, Report, reports
-from ingest.site_audit import TONES
-from ingest.site_model import Site, Suite
-from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.reports import tables
+from ingest.reports.declarations import CASE, Report, reports
+from ingest.reports.slices import common, fact, select
+from ingest.site.audit import TONES
+from ingest.site.model import Site, Suite
+from ingest.site.table import Cell, Column, Entry, Link, Table, Text, absent, cell
 from ingest.words import phrase
 
 #: Single repeats and what follows from them stand on the pages of their reports and in the data.
@@ -60,7 +60,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     return [
         {
             "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
-            "same": [report_tables.stated(*each) for each in common(mine) if each[0] != "hardware"],
+            "same": [tables.stated(*each) for each in common(mine) if each[0] != "hardware"],
             "table": _figures(site, mine, verdicts),
         }
         for (source, hardware, _, _), mine in sorted(groups.items(), key=lambda each: (order[each[0][0]], each[0][1]))
@@ -75,13 +75,13 @@ def _figures(site: Site, rows: Sequence[Published], verdicts: Mapping[int, Audit
     keys = [key for key in CASE if key not in same and any(fact(row, key) for row in rows)]
     options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
     audited = any(id(row) in verdicts for row in rows)
-    head = [Column(report_tables.key_name(key), key in ("devices", "batch_size")) for key in keys]
+    head = [Column(tables.key_name(key), key in ("devices", "batch_size")) for key in keys]
     head += [Column(phrase("table.options"))] if options else []
-    head += [Column(report_tables.metric(rows[0].metric, rows[0].unit), True)]
+    head += [Column(tables.metric(rows[0].metric, rows[0].unit), True)]
     head += [Column(phrase("table.verdict"))] if audited else []
     body = []
     for group in groups.values():
-        line = [_label(report_tables.label(group[0], key)) for key in keys]
+        line = [_label(tables.label(group[0], key)) for key in keys]
         chosen = {name: value for name, value in group[0].options.items() if name in options}
         line += [_label(options_text(chosen))] if options else []
         line += [_value(site, group)]
@@ -104,8 +104,8 @@ def _value(site: Site, group: Sequence[Published]) -> Cell:
     """The figure, linked to the place where it was printed first, and the other places."""
     row, *others = group
     places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
-    entry = Entry(report_tables.printed(row), _address(site, row), (), places)
-    return report_tables.state(row) or Cell((entry,))
+    entry = Entry(tables.printed(row), _address(site, row), (), places)
+    return tables.state(row) or Cell((entry,))
 
 
 def _address(site: Site, row: Published) -> str:

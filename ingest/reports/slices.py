@@ -16,8 +16,8 @@ from functools import partial
 from operator import attrgetter
 
 from ingest.published import Published
-from ingest.reports import CASE, REST, Block, Column, Figures, Report, ReportError, Where
-from ingest.tables import Text
+from ingest.reports.declarations import CASE, REST, Block, Column, Figures, Report, ReportError, Where
+from ingest.site.table import Text
 
 Values = tuple[tuple[str, str], ...]
 TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "precision", "metric", "unit", "state"})

@@ -6,15 +6,15 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ingest import report_charts, report_tables
 from ingest.published import Published
-from ingest.report_model import path, rows_of, shown
-from ingest.report_slices import Slice, Values, cut
-from ingest.reports import SECTIONS, Block, Report
-from ingest.site_charts import Chart
-from ingest.site_model import Site
-from ingest.site_pages import Page
-from ingest.tables import Link
+from ingest.reports import charts, tables
+from ingest.reports.declarations import SECTIONS, Block, Report
+from ingest.reports.model import path, rows_of, shown
+from ingest.reports.slices import Slice, Values, cut
+from ingest.site.charts import Chart
+from ingest.site.model import Site
+from ingest.site.pages import Page
+from ingest.site.table import Link
 from ingest.words import phrase
 
 INDEX = "reports/index.md"
@@ -26,9 +26,9 @@ def pages(site: Site) -> list[Page]:
     return [_index(site, found), *(page_of(site, each) for each in found)]
 
 
-def charts(site: Site, report: Report) -> Mapping[str, Chart]:
+def charts_of(site: Site, report: Report) -> Mapping[str, Chart]:
     """The charts of a report by name."""
-    return {each.name: each for each in report_charts.of_report(report, cut(report, rows_of(site, report)))}
+    return {each.name: each for each in charts.of_report(report, cut(report, rows_of(site, report)))}
 
 
 def _index(site: Site, found: Sequence[Report]) -> Page:
@@ -80,10 +80,10 @@ def _context(site: Site, report: Report) -> Mapping[str, Any]:
         "report": report,
         "source": site.published.sources[report.source],
         "index": INDEX,
-        "common": [report_tables.stated(*each) for each in found.common],
+        "common": [tables.stated(*each) for each in found.common],
         "models": _models(site, used),
-        "software": report_tables.software(used),
-        "log_links": report_tables.logs(used, site.published.sources),
+        "software": tables.software(used),
+        "log_links": tables.logs(used, site.published.sources),
         "blocks": [
             _block(site, report, block, parts, found.common)
             for block, parts in zip(report.blocks, found.slices, strict=True)
@@ -101,13 +101,13 @@ def _block(site: Site, report: Report, block: Block, found: Sequence[Slice], com
         "title": block.title,
         "level": block.level,
         "text": block.text,
-        "facts": report_tables.of_facts(block.facts) if block.facts else None,
+        "facts": tables.of_facts(block.facts) if block.facts else None,
         "parts": [
             {
-                "caption": report_tables.caption(each, common),
-                "table": report_tables.of_slice(each) if "table" in each.block.show else None,
-                "charts": report_charts.of_slice(report, block, found, index, common),
-                "printed": report_tables.printed_in((f.row for f in each.figures), site.published.sources),
+                "caption": tables.caption(each, common),
+                "table": tables.of_slice(each) if "table" in each.block.show else None,
+                "charts": charts.of_slice(report, block, found, index, common),
+                "printed": tables.printed_in((f.row for f in each.figures), site.published.sources),
             }
             for index, each in enumerate(found)
         ],

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ingest.tables import Text
+from ingest.site.table import Text
 from ingest.words import TEMPLATES, Both, WordsError, pair
 
 REPORTS = TEMPLATES / "reports"

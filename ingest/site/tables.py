@@ -9,7 +9,7 @@ from typing import Any
 from ingest import numbers
 from ingest.metrics import METRICS
 from ingest.rules import NAMES
-from ingest.site_model import (
+from ingest.site.model import (
     Row,
     Run,
     Site,
@@ -23,7 +23,7 @@ from ingest.site_model import (
     ordered,
     reason,
 )
-from ingest.tables import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.site.table import Cell, Column, Entry, Link, Table, Text, absent, cell
 from ingest.words import phrase, word_for
 
 ENVIRONMENT = (

@@ -8,8 +8,8 @@ from typing import Any
 from ingest import audit, numbers
 from ingest.audit import Audited, Found
 from ingest.published import Published, Source, options_text
-from ingest.site_model import Site
-from ingest.tables import Cell, Column, Entry, Table, Text, absent, cell
+from ingest.site.model import Site
+from ingest.site.table import Cell, Column, Entry, Table, Text, absent, cell
 from ingest.words import phrase, word_for
 
 #: How a verdict is coloured; the tones are those of outcomes.

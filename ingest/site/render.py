@@ -10,11 +10,12 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from ingest import numbers, site_charts, site_tables
-from ingest.site_charts import Chart
-from ingest.site_pages import Page
-from ingest.site_text import code, code_block, command, escape, front_matter, slug
-from ingest.tables import Text, Writer
+from ingest import numbers
+from ingest.site import charts, tables
+from ingest.site.charts import Chart
+from ingest.site.pages import Page
+from ingest.site.table import Text, Writer
+from ingest.site.text import code, code_block, command, escape, front_matter, slug
 from ingest.words import TEMPLATES, Words, phrase
 
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
@@ -33,10 +34,10 @@ def markdown(words: Words, language: str, page: Page) -> str:
 
 def chart(words: Words, language: str, found: Chart, drawing: str) -> str:
     """A chart in one language."""
-    from ingest.charts import localise
+    from ingest.site.drawing import localise
 
     title = words.say(language, found.title)
-    return localise(drawing, found.name, site_charts.words_of(words, language), title, found.described(words, language))
+    return localise(drawing, found.name, charts.words_of(words, language), title, found.described(words, language))
 
 
 def relative(page_path: str, target: str) -> str:
@@ -84,7 +85,7 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
         "paragraphs": _paragraphs,
         "pairs": _pairs,
         "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
-        "rule_table": lambda: writer.table(site_tables.rule_table()),
+        "rule_table": lambda: writer.table(tables.rule_table()),
         "chart": lambda found: _figure(words, language, found),
         "page_link": lambda target: Markup(writer.link(target)),
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from ingest.numbers import ABSENT
-from ingest.site_text import escape
+from ingest.site.text import escape
 from ingest.words import Both, Phrase, Words
 
 Text = Phrase | Both | str

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingest import numbers
-from ingest.site_model import Run
-from ingest.tables import Column, Table, Text, absent, cell
+from ingest.site.model import Run
+from ingest.site.table import Column, Table, Text, absent, cell
 from ingest.words import TEMPLATES, phrase
 
 #: What readers look for first comes first.

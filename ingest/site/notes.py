@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ingest import numbers
 from ingest.rules import HEADLINE
-from ingest.site_model import Row, Run, Site, Suite, figure_of, named, options_text
-from ingest.site_tables import group_name, overlap, sections
+from ingest.site.model import Row, Run, Site, Suite, figure_of, named, options_text
+from ingest.site.tables import group_name, overlap, sections
 from ingest.words import Phrase, phrase
 
 DIFFER = 0.02

@@ -1,0 +1,1 @@
+"""Reports that others published, rebuilt from their figures by declarations."""

@@ -1,0 +1,1 @@
+"""The site: results, runs and facts become pages, tables and charts, once for both languages."""

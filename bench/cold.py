@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.measure import Row, interleaved
+from bench.measure import Row, child, interleaved
 
 CORPUS = Path("..") / "shared" / "corpus" / "paddle-perf"
 
@@ -23,12 +23,26 @@ collected = ledger.collect(found.inputs, layout, out / "docs", out / "memory.jso
 ledger.write(collected, out / "docs", out / "memory.json")
 """
 
+_SITE = """
+import contextlib, io, shutil
+from ingest.cli import main
+root, layout, out = sys.argv[1], sys.argv[2], sys.argv[3]
+shutil.rmtree(out, ignore_errors=True)
+with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    main([root, "--layout", layout, "--jobs", "1", "--out", out + "/docs"])
+"""
+
 _IMPORTS = "import pandas, matplotlib.figure"
 
 
 def rows(folder: Path, gib: float) -> list[Row]:
-    """One row."""
+    """The ledger alone, and with every page and chart of the site."""
     root, layout = (CORPUS, "paddle-perf") if CORPUS.is_dir() else (Path("raw_logs"), "perfledger")
     logs = sum(each.is_file() for each in root.rglob("*"))
-    imports, ledger = interleaved((_IMPORTS, _LEDGER), str(root), layout, str(folder / "cold"), times=5)
-    return [Row(f"{logs} files read, computed, in the ledger", ledger.wall, _IMPORTS, imports.wall, "2", ledger.peak)]
+    arguments = str(root), layout, str(folder / "cold")
+    imports, ledger = interleaved((_IMPORTS, _LEDGER), *arguments, times=5)
+    site = child(_SITE, *arguments)
+    return [
+        Row(f"{logs} files read, computed, in the ledger", ledger.wall, _IMPORTS, imports.wall, "2", ledger.peak),
+        Row(f"{logs} files, with pages and charts", site.wall, "the ledger alone", ledger.wall, "", site.peak),
+    ]

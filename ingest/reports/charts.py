@@ -23,8 +23,7 @@ ACROSS = {
     ("nodes",): "nodes",
     ("batch_size",): "batch_size",
     ("place",): "version",
-    ("options.vocab_size",): "vocabulary",
-    ("options.deep_vocab_size",): "vocabulary",
+    ("options.vocabulary",): "vocabulary",
     ("line",): "groups",
 }
 #: Metrics that have a token; others are written as their unit.

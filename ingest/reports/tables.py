@@ -14,7 +14,7 @@ from ingest.site.tables import precision
 from ingest.words import phrase, word_for
 
 #: Options that count something large; others, such as dates, are no quantities.
-COUNTS = ("vocab_size", "deep_vocab_size", "total_batch", "global_batch", "samples")
+COUNTS = ("vocabulary", "batch_size_of_job", "samples")
 
 
 def of_slice(found: Slice) -> Table:

@@ -16,6 +16,7 @@ from ingest import published, suites
 from ingest.published import COLUMNS, METRICS, Published
 from ingest.site import builder
 from ingest.walk import walk
+from parsers.contract import FACTS, OPTIONS
 
 FOLDER = ROOT / "raw_logs" / "published"
 ROWS = published.load(FOLDER)
@@ -131,12 +132,31 @@ def test_no_device_holds_more_than_it_has() -> None:
 
 
 def test_options_of_a_note_are_options() -> None:
-    one = next(row for row in ROWS if row.options.get("deep_vocab_size") == "3200000" and row.framework == "OneFlow")
-    assert one.options["total_batch"] == "16384"
-    assert one.options["hidden_units_num"] == "7"
+    one = next(row for row in ROWS if row.options.get("vocabulary") == "3200000" and row.framework == "OneFlow")
+    assert one.options["batch_size_of_job"] == "16384"
+    assert one.options["layers"] == "7"
     assert "total_batch" not in one.note
     gpt = next(row for row in ROWS if row.options.get("case") == "2D_8x1x1_16_1536x16")
-    assert (gpt.options["dp"], gpt.options["tp"], gpt.options["pp"], gpt.options["layers"]) == ("8", "1", "1", "16")
+    assert [gpt.options[f"{cut}_parallel"] for cut in ("data", "tensor", "pipeline")] == ["8", "1", "1"]
+    assert gpt.options["layers"] == "16"
+
+
+#: What tables say of a figure and no format states; everything else has the name that the contract gives it.
+ONLY_PUBLISHED = {
+    "case", "repeat", "date", "test", "version", "logs", "batches", "micro_batches", "samples", "parameters_billion",
+    "model_parallel_size", "dataset", "data", "dataloader_workers", "loss_scale", "graph_kernel_fusion",
+    "gradient_accumulation",
+}  # fmt: skip
+
+
+def test_one_thing_has_one_name_in_figures_and_in_logs() -> None:
+    named = {name for row in ROWS for name in row.options}
+    assert named - ONLY_PUBLISHED <= OPTIONS | {"batch_size_of_job"}
+    assert ONLY_PUBLISHED <= named
+    assert not ONLY_PUBLISHED & FACTS.keys()
+    assert {row.options["parallel"] for row in ROWS if "parallel" in row.options} == {
+        "data_parallel", "model_parallel", "partial_fc",
+    }  # fmt: skip
 
 
 def test_no_folder_of_a_machine_is_named() -> None:

@@ -152,7 +152,7 @@ ONLY_PUBLISHED = {
 def test_one_thing_has_one_name_in_figures_and_in_logs() -> None:
     named = {name for row in ROWS for name in row.options}
     assert named - ONLY_PUBLISHED <= OPTIONS | {"batch_size_of_job"}
-    assert ONLY_PUBLISHED <= named
+    assert named >= ONLY_PUBLISHED
     assert not ONLY_PUBLISHED & FACTS.keys()
     assert {row.options["parallel"] for row in ROWS if "parallel" in row.options} == {
         "data_parallel", "model_parallel", "partial_fc",

@@ -12,7 +12,7 @@ from ingest import numbers
 from ingest.site import drawing
 from ingest.site.model import Row, RowKey, Run, Site, Suite, named, ordered
 from ingest.site.table import Text
-from ingest.site.tables import group_name, sections
+from ingest.site.tables import group_name, sections, units
 from ingest.site.text import file_slug, slugs
 from ingest.words import Phrase, Words, phrase
 
@@ -93,7 +93,7 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
         chosen = [by_group.get(each) for each in groups]
         speeds, low, high = (tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
         series.append(drawing.Series(label, speeds, low, high))
-    data = drawing.Bars(tuple(_group_label(each) for each in groups), tuple(series), rows[0].unit)
+    data = drawing.Bars(tuple(_group_label(each) for each in groups), tuple(series), units(rows))
     values = tuple(
         phrase("chart.value_of", name=_shown(label), group=_group_label(suite.row_key(row)),
                value=f"{numbers.figure(row.value, row.spread)} {row.unit}")

@@ -88,7 +88,7 @@ def _running_since(run: Run) -> int | None:
 
 def _lead(suite: Suite, group: str, rows: Sequence[Row]) -> Phrase | None:
     found = sorted((row for row in rows if row.value), key=lambda row: (-(row.value or 0), row.framework or ""))
-    if len({row.framework for row in found}) < 2:
+    if len({row.framework for row in found}) < 2 or len({row.unit for row in found}) > 1:
         return None
     first = found[0]
     second = next(row for row in found if row.framework != first.framework)

@@ -103,7 +103,7 @@ def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
     suites = []
     for suite in site.shown:
         found = [(group, rows) for name, group, rows in tables.sections(site, suite) if name == hardware]
-        shown = [(group_name(group), rows[0].unit, tables.comparison(site, suite, rows)) for group, rows in found]
+        shown = [(group_name(group), tables.units(rows), tables.comparison(site, suite, rows)) for group, rows in found]
         if shown:
             suites.append({"title": suite.title, "page": f"models/{suite.id}/index.md", "tables": shown})
     leads = [each for suite in site.shown for each in notes.fastest(site, suite, hardware)]
@@ -200,7 +200,7 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
     commands = [_commands(each, published) for each in _frameworks(site, suite) if only in (None, each)]
     return {
         "suite": suite,
-        "unit": rows[0].unit if rows else suite.unit,
+        "unit": tables.units(rows) or suite.unit,
         "devices": ", ".join(map(str, sorted({row.devices for row in rows if row.devices is not None}))),
         "precisions": [tables.precision(each) for each in _precisions(suite, rows)],
         "options": _options(rows),
@@ -215,7 +215,7 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
             (
                 named(h, "site.unknown_hardware"),
                 group_name(g),
-                chosen[0].unit,
+                tables.units(chosen),
                 tables.comparison(site, suite, chosen),
             )
             for h, g, chosen in found
@@ -248,7 +248,7 @@ def _own(site: Site, suite: Suite, rows: Sequence[Any]) -> list[Mapping[str, Any
             "tables": [
                 (
                     named(hardware, "site.unknown_hardware"),
-                    chosen[0].unit,
+                    tables.units(chosen),
                     tables.of_framework(site, suite, chosen),
                 )
                 for hardware in sorted({row.hardware or "" for row in rows})

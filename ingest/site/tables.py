@@ -62,11 +62,16 @@ def sections(site: Site, suite: Suite) -> list[tuple[str, str, tuple[Row, ...]]]
     ]
 
 
+def units(rows: Sequence[Row]) -> str:
+    """The unit of some rows; where they differ, all of them: what one printer calls words may be another's tokens."""
+    return ", ".join(sorted({row.unit for row in rows if row.unit}))
+
+
 def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     """Devices by batch size down, frameworks across; a cell is the figure linked to its runs."""
     frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
     keys = sorted({suite.row_key(row) for row in rows})
-    with_options = any(key[3] for key in keys)
+    with_options, mixed = any(key[3] for key in keys), len({row.unit for row in rows if row.unit}) > 1
     head = [Column(phrase("table.devices"), True), Column(phrase("table.batch_size"), True)]
     head += [Column(phrase("table.options"))] if with_options else []
     head += [Column(named(each), True, _framework_page(site, suite, each)) for each in frameworks]
@@ -76,7 +81,10 @@ def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
         row = [cell(_devices(chosen[0])), cell(_or_unknown(chosen[0].batch_size))]
         row += [cell(key[3])] if with_options else []
         best = leader(chosen)
-        row += [_figures(site, suite, [r for r in chosen if (r.framework or "") == each], best) for each in frameworks]
+        row += [
+            _figures(site, suite, [r for r in chosen if (r.framework or "") == each], best, with_unit=mixed)
+            for each in frameworks
+        ]
         body.append(tuple(row))
     return Table(tuple(head), tuple(body))
 
@@ -122,7 +130,7 @@ def beside(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     head = (
         *_case_columns(),
         *(Column(metric_title(name), True) for name in shown),
-        Column(phrase("table.range", unit=rows[0].unit if rows else suite.unit), True),
+        Column(phrase("table.range", unit=units(rows) or suite.unit), True),
         Column(phrase("table.spread"), True),
         Column(phrase("table.repeats"), True),
     )
@@ -376,9 +384,9 @@ def outcome(run: Run) -> Text:
 
 
 def leader(rows: Sequence[Row]) -> Row | None:
-    """The fastest of several frameworks' rows, unless its lead lies within the spread of the repeats."""
+    """The fastest of several frameworks' rows, unless its lead lies within the repeats' spread or units differ."""
     found = sorted((row for row in rows if row.value), key=lambda row: (-(row.value or 0), row.framework or ""))
-    if len({row.framework for row in found}) < 2:
+    if len({row.framework for row in found}) < 2 or len({row.unit for row in found}) > 1:
         return None
     second = next(row for row in found if row.framework != found[0].framework)
     alone = min(found[0].repeats, second.repeats) < 2  # one run says nothing about spread
@@ -396,14 +404,16 @@ def representative(site: Site, row: Row) -> Run:
     return min(runs, key=lambda run: (abs((figure_of(run).get("value") or 0) - (row.value or 0)), str(run["id"])))
 
 
-def _figures(site: Site, suite: Suite, rows: Sequence[Row], best: Row | None, plain: bool = False) -> Cell:
+def _figures(
+    site: Site, suite: Suite, rows: Sequence[Row], best: Row | None, plain: bool = False, with_unit: bool = False
+) -> Cell:
     """All figures of one cell: usually one, more where options differ."""
     if not rows:
         return absent(phrase("table.not_measured"))
     known = [row for row in rows if numbers.known(row.value)]
     if not known:
         return _without_figure(site, rows[0])
-    return Cell(tuple(_entry(site, suite, row, row is best, plain) for row in known))
+    return Cell(tuple(_entry(site, suite, row, row is best, plain, with_unit) for row in known))
 
 
 def _without_figure(site: Site, row: Row) -> Cell:
@@ -412,9 +422,10 @@ def _without_figure(site: Site, row: Row) -> Cell:
     return absent(reason(row.reason) or phrase("site.unknown"))
 
 
-def _entry(site: Site, suite: Suite, row: Row, best: bool, plain: bool) -> Entry:
+def _entry(site: Site, suite: Suite, row: Row, best: bool, plain: bool, with_unit: bool) -> Entry:
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
-    marks: list[Text] = [precision(row.precision)] if several and not plain else []
+    marks: list[Text] = [row.unit] if with_unit else []
+    marks += [precision(row.precision)] if several and not plain else []
     if not plain:
         marks.append(suite.other_options(row))
     marks.append(numbers.plus_minus(row.spread))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ingest import results
-from ingest.site import tables
+from ingest.site import notes, tables
 from ingest.site.model import Row, Site, Suite, suites
 from ingest.site.table import Table, Writer
 from ingest.words import load
-from tests.site.fixture import run
+from tests.site.fixture import HARDWARE, run
 
 
 def parts(runs: list[dict[str, Any]]) -> tuple[Site, Suite, tuple[Row, ...]]:
@@ -83,3 +83,18 @@ def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
     (line,) = written(tables.largest(site, suite, rows), "en")[1:]
     assert line[2:] == ["1,800,000", "2,000,000"]
     assert tables.largest(*parts([of("PyTorch", 1)])) is None
+
+
+def test_figures_in_different_units_are_not_ranked() -> None:
+    """PaddleNLP prints words, NVIDIA tokens; both stand in the row, each with its unit, and neither is the fastest."""
+    runs = [
+        run(f"resnet50-{framework.lower()}-{i}", framework=framework, unit=unit, speed=speed, repeat=i)
+        for framework, unit, speed in (("PaddlePaddle", "words/s", 8000.0), ("PyTorch", "tokens/s", 9000.0))
+        for i in (1, 2)
+    ]
+    site, suite, rows = parts(runs)
+    assert tables.units(rows) == "tokens/s, words/s"
+    (line,) = written(tables.comparison(site, suite, rows), "en")[1:]
+    assert "8,000 words/s" in line[3] or "8,000 words/s" in line[2]
+    assert not any("**" in each for each in line)
+    assert notes.fastest(site, suite, HARDWARE) == []

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ingest import numbers
 from ingest.audit import Audited
 from ingest.published import Published, options_text
-from ingest.reports import tables
+from ingest.reports import ours, tables
 from ingest.reports.declarations import CASE, Report, reports
+from ingest.reports.ours import Ours
 from ingest.reports.slices import common, fact, select
 from ingest.site.audit import TONES
 from ingest.site.model import Site, Suite
 from ingest.site.table import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.site.tables import representative
 from ingest.words import phrase
 
 #: Single repeats and what follows from them stand on the pages of their reports and in the data.
@@ -53,6 +56,8 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     """
     rows = [row for row in site.published.by_suite.get(suite.id, ()) if row.metric not in LEFT_OUT]
     verdicts = {id(each.row): each for each in site.audited if each.run}
+    beside = ours.of_suite(site, suite)
+    of_case = {id(row): found for row in rows if (found := beside(row))}
     groups: dict[tuple[str, str, str, str], list[Published]] = {}
     for row in rows:
         groups.setdefault((row.source, row.hardware, row.metric, row.unit), []).append(row)
@@ -61,23 +66,31 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
         {
             "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
             "same": [tables.stated(*each) for each in common(mine) if each[0] != "hardware"],
-            "table": _figures(site, mine, verdicts),
+            "table": _figures(site, mine, verdicts, of_case),
+            "ours": any(id(row) in of_case for row in mine),
         }
         for (source, hardware, _, _), mine in sorted(groups.items(), key=lambda each: (order[each[0][0]], each[0][1]))
     ]
 
 
-def _figures(site: Site, rows: Sequence[Published], verdicts: Mapping[int, Audited]) -> Table:
+def _figures(
+    site: Site,
+    rows: Sequence[Published],
+    verdicts: Mapping[int, Audited],
+    of_case: Mapping[int, Sequence[Ours]],
+) -> Table:
     groups: dict[tuple[object, ...], list[Published]] = {}
-    for row in rows:
+    for row in sorted(rows, key=_order):
         groups.setdefault(_case(row), []).append(row)
     same = {key for key, _ in common(rows)}
     keys = [key for key in CASE if key not in same and any(fact(row, key) for row in rows)]
     options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
     audited = any(id(row) in verdicts for row in rows)
+    beside = any(id(row) in of_case for row in rows)
     head = [Column(tables.key_name(key), key in ("devices", "batch_size")) for key in keys]
     head += [Column(phrase("table.options"))] if options else []
     head += [Column(tables.metric(rows[0].metric, rows[0].unit), True)]
+    head += [Column(phrase("report.ours"), True)] if beside else []
     head += [Column(phrase("table.verdict"))] if audited else []
     body = []
     for group in groups.values():
@@ -85,9 +98,16 @@ def _figures(site: Site, rows: Sequence[Published], verdicts: Mapping[int, Audit
         chosen = {name: value for name, value in group[0].options.items() if name in options}
         line += [_label(options_text(chosen))] if options else []
         line += [_value(site, group)]
+        line += [_ours(site, of_case.get(id(group[0]), ()))] if beside else []
         line += [_verdict(group, verdicts)] if audited else []
         body.append(tuple(line))
     return Table(tuple(head), tuple(body))
+
+
+def _order(row: Published) -> tuple[object, ...]:
+    """Cases that differ in the number of devices only stand together, by that number."""
+    rest = (row.model, row.framework, row.precision, row.batch_size or 0, options_text(row.options))
+    return (*rest, row.devices or 0, row.nodes or 0)
 
 
 def _case(row: Published) -> tuple[object, ...]:
@@ -106,6 +126,16 @@ def _value(site: Site, group: Sequence[Published]) -> Cell:
     places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
     entry = Entry(tables.printed(row), _address(site, row), (), places)
     return tables.state(row) or Cell((entry,))
+
+
+def _ours(site: Site, found: Sequence[Ours]) -> Cell:
+    """Our results of the same case, each linked to its run, with their difference from the published figure."""
+    return Cell(tuple(_our(site, each) for each in found)) if found else absent(None)
+
+
+def _our(site: Site, found: Ours) -> Entry:
+    marks = (numbers.signed_percent(found.difference), *found.marks)
+    return Entry(numbers.figure(found.value, found.spread), site.page(representative(site, found.row)), marks)
 
 
 def _address(site: Site, row: Published) -> str:

@@ -26,13 +26,34 @@ _RARE = 256
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"[^\r\n\x08]\x08")
-# mpirun --tag-output, with the date of --timestamp-output glued to its front; a tag can stand inside a line.
+# mpirun --tag-output, with the date of --timestamp-output glued to its front, or horovodrun, which names no job; a tag
+# can stand inside a line.
 _MPI_TAG = re.compile(
     rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?"
-    rb"\[\d++,(\d++)\]<std(?:out|err)>: ?"
+    rb"\[(?:\d++,)?+(\d++)\]<std(?:out|err)>: ?"
 )
 # torchrun --tee: only at a line's start, where it is unmistakable.
 _LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank)(\d++)\]: ?)")
+_STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
+# What may stand at the front of every line, taken off only where it does in most of them: by itself any of it could be
+# a printer's own. The group is the rank, or the number of the host, if any.
+_LABELS = tuple(
+    re.compile(rb"(?m)^" + each + rb"(?: |(?=\r?$))")
+    for each in (
+        rb" *+(\d{1,6}+):",  # srun --label
+        rb"\[(\d{1,6}+)\]",  # mpirun -l of Intel MPI and MPICH
+        # docker logs -t, kubectl logs --timestamps, a node's container log, pipelines
+        rb"\[?+\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+(?:Z|[+-]\d\d:?+\d\d)\]?+(?: std(?:out|err) [FP])?+()",
+        _STAMP + rb" [\w.-]++ [\w.@/-]++\[\d++\]:()",  # journalctl
+        _STAMP + rb"()",  # ts
+        rb"\d\d:\d\d:\d\d ()",  # Jenkins, with two blanks
+        rb"[\w.-]{0,99}?[-_](\d{1,6}+) *+\|",  # docker compose
+        rb"\[pod/[\w.-]{0,99}?(\d{0,6}+)/[\w.-]++\]",  # kubectl logs --prefix
+        rb"\(\w++(?: rank=\d++)?+ pid=\d++(?:, ip=[\d.]{0,12}?(\d{1,3}))?\)",  # Ray
+        # pdsh, and DeepSpeed with it
+        rb"(?=[\w.-]{0,64}?\d)(?=[\w.-]{0,64}?[a-zA-Z.])[\w.-]{0,64}?(\d{0,6}+)[a-zA-Z_.-]{0,32}+:",
+    )
+)
 
 
 class ScanError(Exception):
@@ -145,6 +166,8 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
             text = _ANSI.sub(b"", text)
         if b"\x08" in text:
             text = _backspaced(text)
+        if label := _label_of(text):
+            text, tags = _untagged(text, label)
         if pattern := _tags_in(text):
             text, tags = _untagged(text, pattern)
         yield Chunk(text, line, offset, len(data), newlines, tags)
@@ -157,6 +180,18 @@ def _backspaced(text: bytes) -> bytes:
         if not changed:
             break
     return text.replace(b"\x08", b"")
+
+
+def _label_of(text: bytes) -> re.Pattern[bytes] | None:
+    """What stands in front of most lines of a text, if anything does; three of them say whether to search at all."""
+    places = [text.find(b"\n", len(text) * quarter // 4) + 1 for quarter in (1, 2, 3)]
+    starts = [at if 0 < at < len(text) else 0 for at in places]
+    for label in _LABELS:
+        if sum(label.match(text, at) is not None for at in starts) < 2:
+            continue
+        if 2 * sum(1 for _ in label.finditer(text)) > text.count(b"\n"):
+            return label
+    return None
 
 
 def _tags_in(text: bytes) -> re.Pattern[bytes] | None:
@@ -182,5 +217,5 @@ def _untagged(text: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, tuple[tup
     """The text without rank tags, and where in the new text each tag stood."""
     found = list(pattern.finditer(text))
     removed = accumulate((each.end() - each.start() for each in found), initial=0)
-    tags = tuple((each.start() - gone, int(each[1])) for each, gone in zip(found, removed, strict=False))
+    tags = tuple((each.start() - gone, int(each[1] or 0)) for each, gone in zip(found, removed, strict=False))
     return pattern.sub(b"", text), tags

@@ -125,6 +125,15 @@ TAGS = {
     "mpirun of stderr": b"[1,%d]<stderr>: ",
     "torchrun": b"[default%d]:",
     "torchrun of ranks": b"[rank%d]: ",
+    "horovodrun": b"[%d]<stdout>:",
+    "srun --label": b"%d: ",
+    "srun --label of a hundred": b" %d: ",
+    "Intel MPI": b"[%d] ",
+    "docker compose": b"worker-%d  | ",
+    "pods": b"[pod/train-%d/main] ",
+    "Ray": b"(RayTrainWorker pid=77, ip=10.0.0.%d) ",
+    "pdsh": b"node%d: ",
+    "pdsh by address": b"10.0.0.%d: ",
 }
 
 
@@ -137,6 +146,54 @@ def test_tags_of_ranks_are_taken_off(tmp_path: Path, kind: str) -> None:
     (session,) = read(path).sessions
     assert session.main.ranks().tolist() == [0, 3, 11] * 6
     assert session.main.lines([0, 17]) == [1, 18]
+
+
+STAMPS = {
+    "a container's log": b"2026-11-20T01:02:03.123456789Z ",
+    "a node's log of a container": b"2026-11-20T01:02:03.123456789+01:00 stdout F ",
+    "a pipeline": b"[2026-11-20T01:02:03.123Z] ",
+    "Jenkins": b"01:02:03  ",
+    "ts": b"Nov 20 01:02:03 ",
+    "the journal": b"Nov 20 01:02:03 node-1 python3[1234]: ",
+}
+
+
+@pytest.mark.parametrize("kind", STAMPS)
+@pytest.mark.parametrize("inner", [b"", b"[rank3]: ", b"[1,3]<stdout>:"])
+def test_a_stamp_before_every_line_is_taken_off(tmp_path: Path, kind: str, inner: bytes) -> None:
+    path = tmp_path / "train.log"
+    lines = [STAMPS[kind] + inner + each for each in (b"epoch 1 loss: 2.5", b"", b"name : r50", b"GPU 0: V100")]
+    path.write_bytes(b"\r\n".join(lines) + b"\r\n")
+    (chunk,) = chunks(path, Noise())
+    assert chunk.text == b"epoch 1 loss: 2.5\r\n\r\nname : r50\r\nGPU 0: V100\r\n"
+    assert {rank for _, rank in chunk.tags} == ({3} if inner else {0})
+
+
+def test_lines_of_the_launcher_between_labelled_ones_stay(tmp_path: Path) -> None:
+    path = tmp_path / "slurm-1.out"
+    own, labelled = b"Loading modules\n" * 3, b"2: loss: 2.5\n" * 9
+    path.write_bytes(own + labelled)
+    assert text_of(path, 1 << 20) == own + b"loss: 2.5\n" * 9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"10: loss 2.5\n" * 4 + b"Saving the model\n" * 6,
+        b"epoch: 1, step: 10\n" * 9,
+        b"Transformer | epoch 0 | step 20 |\n" * 9,
+        b"INFO: loss 2.5\n" * 9,
+        b"2026-11-20 01:02:03 loss 2.5\n" * 9,
+        b"10:20:30 loss 2.5\n" * 9,
+        b"| 20 | 640 | 10240 |\n" * 9,
+        b"[0][loss]:0.5\n" * 9,
+        b"1234567: loss\n" * 9,
+    ],
+)
+def test_what_a_printer_itself_puts_in_front_stays(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(text)
+    assert text_of(path, 1 << 20) == text
 
 
 def test_two_ranks_on_one_line(tmp_path: Path) -> None:

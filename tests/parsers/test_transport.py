@@ -66,8 +66,8 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, bytes, Ro
     return request.param, text, found
 
 
-def tagged(text: bytes) -> bytes:
-    return b"".join(b"[1,0]<stdout>:" + each for each in text.splitlines(keepends=True))
+def tagged(text: bytes, by: bytes = b"[1,0]<stdout>:") -> bytes:
+    return b"".join(by + each for each in text.splitlines(keepends=True))
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,13 @@ def tagged(text: bytes) -> bytes:
     [
         lambda text: text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
         tagged,
+        lambda text: tagged(text, b"0: "),
+        lambda text: tagged(text, b"node-1: "),
+        lambda text: tagged(text, b"2026-11-20T01:02:03.123456789Z "),
         lambda text: b"some launcher says hello\n\n" + text,
         lambda text: text + b"\nsome launcher says good-bye\n",
     ],
-    ids=["line ends", "tags", "a head", "a tail"],
+    ids=["line ends", "tags", "labels of srun", "hosts", "stamps", "a head", "a tail"],
 )
 def test_the_same_records(case: tuple[str, bytes, Rows], carried: Callable[[bytes], bytes], tmp_path: Path) -> None:
     format_id, text, expected = case

@@ -60,7 +60,7 @@ class Frame:
     def after_first(self) -> Frame:
         """All rows but the first, each covering what lies between it and the one before."""
         columns = {name: each[1:] for name, each in self.columns.items()}
-        covered = between(self.records, self.epochs, self.steps)
+        covered = between(self.records, self.steps)
         return replace(
             self, rows=self.rows[1:], epochs=self.epochs[1:], steps=self.steps[1:], columns=columns, covered=covered
         )
@@ -71,30 +71,47 @@ def framed(records: Records) -> Frame:
     import numpy as np
 
     columns = {name: records[name] for name in _COLUMNS if name in records}
-    numbers = np.arange(1.0, len(records) + 1)
-    steps = _filled(records["step"]) if "step" in records else numbers
-    steps = numbers if np.isnan(steps).any() else steps
-    epochs = np.nan_to_num(_filled(records["epoch"])) if "epoch" in records else np.zeros(len(records))
+    epochs, steps = _places(records)
     rows = np.arange(len(records))
-    if records.reading.repeated or len(np.unique(records.ranks())) > 1:
+    if _is_repeated(records):
         columns, rows = _once_per_step(columns, epochs, steps)
         epochs, steps = epochs[rows], steps[rows]
     return Frame(records, rows, epochs, steps, columns, _covered(records, columns, steps))
 
 
-def added(frame: Frame, total: Column) -> Column:
-    """What each record adds to a total: running totals of each epoch undone where the printer prints running means."""
-    return total if frame.records.reading.cumulative_since is None else _undone(total, frame.epochs)
-
-
-def _undone(total: Column, epochs: Column) -> Column:
+def _places(records: Records) -> tuple[Column, Column]:
+    """Epoch and step of each record, neither of them NaN; records are numbered where no step is printed."""
     import numpy as np
 
-    same = np.diff(epochs, prepend=np.nan) == 0
+    numbers = np.arange(1.0, len(records) + 1)
+    steps = _filled(records["step"]) if "step" in records else numbers
+    epochs = np.nan_to_num(_filled(records["epoch"])) if "epoch" in records else np.zeros(len(records))
+    return epochs, numbers if np.isnan(steps).any() else steps
+
+
+def _is_repeated(records: Records) -> bool:
+    """Whether a step may be told several times."""
+    import numpy as np
+
+    return records.reading.repeated or len(np.unique(records.ranks())) > 1
+
+
+def added(frame: Frame, total: Column) -> Column:
+    """What each record adds to a total: running totals of each epoch undone where the printer prints running means."""
+    if frame.records.reading.cumulative_since is None:
+        return total
+    return _undone(total, frame.epochs, frame.steps)
+
+
+def _undone(total: Column, epochs: Column, steps: Column) -> Column:
+    import numpy as np
+
+    # A program that is resumed within an epoch begins its mean anew.
+    same = (np.diff(epochs, prepend=np.nan) == 0) & (np.diff(steps, prepend=np.nan) >= 0)
     return np.where(same, np.diff(total, prepend=0.0), total)
 
 
-def between(records: Records, epochs: Column, steps: Column) -> Column:
+def between(records: Records, steps: Column) -> Column:
     """Steps from each of n records to the next, n - 1 values.
 
     Printers that count updates print a line for each, or for each so many, whatever number it bears: a loss scaler that
@@ -133,9 +150,11 @@ def _covered(records: Records, columns: Mapping[str, Column], steps: Column) -> 
         return np.ones(len(steps))
     gaps = np.diff(steps, prepend=np.nan)
     inside = gaps > 0
-    usual = np.median(gaps[inside]) if inside.any() else 1.0
-    # Where the steps begin anew, a record at step 0 is of that step alone; any other is of as many as usual.
-    return np.where(inside, gaps, np.where(steps == 0, 1.0, usual))
+    usual = float(np.median(gaps[inside])) if inside.any() else 1.0
+    # Where the steps begin anew, the first step printed by itself is one, and its stall must not count for ten; another
+    # record covers as many as usual, some of them of the epoch before it.
+    alone = (steps == 0) | ((steps == 1) & (usual > 2))
+    return np.where(inside, gaps, np.where(alone, 1.0, usual))
 
 
 def _once_per_step(columns: Mapping[str, Column], epochs: Column, steps: Column) -> tuple[dict[str, Column], Rows]:
@@ -143,7 +162,7 @@ def _once_per_step(columns: Mapping[str, Column], epochs: Column, steps: Column)
     import numpy as np
 
     # A file may hold the same steps twice, of a program that was started again without saying so.
-    order, begun = _restarts(epochs, steps)
+    order, begun = _restarts(epochs, steps, _LAG)
     keys = np.cumsum(begun) * (order.max() + 1) + order
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     sequence = np.argsort(first, kind="stable")
@@ -151,13 +170,16 @@ def _once_per_step(columns: Mapping[str, Column], epochs: Column, steps: Column)
     return merged, first[sequence]
 
 
-def _restarts(epochs: Column, steps: Column) -> tuple[Rows, NDArray[np.bool_]]:
-    """The place of each row among the distinct steps, and whether the row goes back further than a rank may lag."""
+def _restarts(epochs: Column, steps: Column, lag: int) -> tuple[Rows, NDArray[np.bool_]]:
+    """The place of each row among the distinct steps, and whether the row goes back further than a rank may lag.
+
+    Where every step is told once, none may: then `lag` is 0.
+    """
     import numpy as np
 
     _, order = np.unique(np.stack([epochs, steps], axis=1), axis=0, return_inverse=True)
     order = order.ravel()
-    return order, np.diff(order, prepend=order[0]) < -max(_LAG, order.max() // 10)
+    return order, np.diff(order, prepend=order[0]) < -max(lag, order.max() // 10 if lag else 0)
 
 
 def begun_anew(records: Records) -> int | None:
@@ -169,8 +191,9 @@ def begun_anew(records: Records) -> int | None:
 
     if len(records) < 2 or "step" not in records:
         return None
-    epochs = records["epoch"] if "epoch" in records else np.zeros(len(records))
-    order, begun = _restarts(epochs, records["step"])
+    # A loss scaler that skips updates takes their numbers back.
+    lags = _is_repeated(records) or records.reading.counts == "update"
+    order, begun = _restarts(*_places(records), _LAG if lags else 0)
     found = np.flatnonzero(begun & (order <= order[0]))
     return int(found[0]) if len(found) else None
 

@@ -178,6 +178,8 @@ def _printed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
     refuse_impossible(printed, frame.records, frame.rows)
     multiplier, scope = scoped(reading, case)
     samples, timed = _samples(frame), True
+    if samples is not None and not _all_known(samples):
+        samples = None
     if samples is None and _lasts(frame):
         samples = printed * frame["duration"]
     if samples is None:
@@ -215,9 +217,19 @@ def _samples(frame: Frame) -> Column | None:
         return frame["batch"] * frame.covered
     if not _says(frame, "consumed") or len(frame) < 2:
         return None
-    gaps = np.diff(frame["consumed"])
-    # The first record covers as many as usual, or fewer where the run began within it.
-    return np.concatenate([[min(frame["consumed"][0], np.median(gaps))], gaps])
+    consumed = frame["consumed"]
+    gaps = np.diff(consumed, prepend=np.nan)
+    usual = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else np.nan
+    # The first record, and one with which the count begins anew, covers as many as usual, or fewer where the run or the
+    # epoch began within it.
+    return np.where(gaps >= 0, gaps, np.minimum(consumed, usual))
+
+
+def _all_known(samples: Column) -> bool:
+    """Whether every record says how many samples it covers: of some, no sum can be made."""
+    import numpy as np
+
+    return bool((np.isfinite(samples) & (samples > 0)).all())
 
 
 def _says(frame: Frame, name: str) -> bool:
@@ -230,6 +242,9 @@ def _says(frame: Frame, name: str) -> bool:
 def _timed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
     step_seconds = frame.step_seconds
     assert step_seconds is not None
+    whole_epochs = frame.records.reading.span == "epoch" and "duration" in frame and "steps" not in frame
+    if whole_epochs and _samples(frame) is None:
+        raise absent("no_steps_per_epoch")
     return _over(frame, step_seconds, session, case)
 
 

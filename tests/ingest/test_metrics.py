@@ -9,13 +9,10 @@ from typing import Any
 
 import pytest
 from made_logs import clas_static, nlp_bert, pytorch_bert, seg
+from made_sessions import made
 
 from ingest import metrics, results, rules
-from parsers.contract import Format, NearMiss, Reading
 from parsers.read import Session, read
-from parsers.scan import Chunk
-from parsers.session import Extent
-from parsers.table import Records, Source, Stretch, Table
 
 ONE = {"devices": 1, "batch_size": 4}
 
@@ -25,21 +22,6 @@ def session_of(lines: Sequence[str], folder: Path) -> Session:
     path.write_text("".join(f"{each}\n" for each in lines))
     (session,) = read(path).sessions
     return session
-
-
-def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Session:
-    """A session of a format that exists in this test alone."""
-    path = folder / "train.log"
-    text = "".join(f"{each}\n" for each in lines).encode()
-    path.write_bytes(text)
-    reading = Reading(pattern, **about)
-    chunk = Chunk(text, 1, 0, len(text), len(lines))
-    table = Table(Source(path), reading)
-    rows = reading.regex.findall(text)
-    table.store(chunk, rows if reading.regex.groups > 1 else [(each,) for each in rows])
-    extent = Extent(Stretch(1, 0, len(text)), 0, len(text))
-    format = Format("made", b"", (reading,), (NearMiss(b"", ""),))
-    return Session(1, format, (Records(table, 0, table.rows),), table.source, (extent,), (extent,))
 
 
 def of(session: Session, case: dict[str, Any] | None = None) -> dict[str, Any]:

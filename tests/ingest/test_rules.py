@@ -22,8 +22,10 @@ from made_logs import (
     seg,
     tensorflow_resnet50,
 )
+from made_sessions import made
 
 from ingest import rules
+from ingest.frame import begun_anew
 from ingest.rules import Figure, RuleError
 from ingest.series import Absent, scoped, series
 from parsers.contract import Reading
@@ -430,3 +432,78 @@ def test_window_without_the_first_and_the_last_record(tmp_path: Path) -> None:
     assert (found.used, found.first_line, found.last_line) == (3, 2, 4)
     absent = missing(_ctr([50.0, 50.0]), tmp_path, "dlperf")
     assert absent.as_dict() == {"code": "window_not_reached", "args": {"first": 2, "last": 1}}
+
+
+def of_made(
+    pattern: bytes, lines: Sequence[str], folder: Path, rule: str = "sustained", **about: Any
+) -> Figure | Absent:
+    return rules.figure(rule, made(pattern, lines, folder, **about), {"devices": 1, "batch_size": 64})
+
+
+def test_the_first_step_of_an_epoch_that_counts_from_1(tmp_path: Path) -> None:
+    """Printed at 1, 10, 20: the stall of the first step must not count for ten."""
+    printed = [(epoch, step, 5.0 if step == 1 else 0.1) for epoch in range(3) for step in (1, 10, 20, 30)]
+    lines = [f"epoch {epoch} iter {step} took {took}" for epoch, step, took in printed]
+    found = of_made(rb"epoch (?P<epoch>\d+) iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
+    assert isinstance(found, Figure)
+    seconds = 2 * 1.0 + 2 * (5.0 + 0.9 + 1.0 + 1.0)  # Of twelve records two are warm-up.
+    assert found.value == pytest.approx(64 * (20 + 2 * 30) / seconds)
+
+
+def test_the_first_interval_of_an_epoch_that_counts_from_0_is_a_whole_one(tmp_path: Path) -> None:
+    """Printed at 9, 19, 29: ten steps each."""
+    lines = [f"iter {step} took {0.5 if step == 9 else 0.1}" for _ in range(3) for step in (9, 19, 29)]
+    found = of_made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path, "sustained:skip=0")
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(64 * 90 / (3 * (5 + 1 + 1)))
+
+
+def test_samples_that_only_some_records_print_are_not_summed(tmp_path: Path) -> None:
+    """A sum with a hole is no number; the records then weigh by their steps."""
+    lines = [f"iter {i} speed 5.0" + (f" n {i}" if i % 3 else "") for i in range(1, 20)]
+    found = of_made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+)(?: n (?P<samples>\d+))?", lines, tmp_path)
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(5.0)
+
+
+def test_a_count_of_samples_that_begins_anew_with_the_epoch(tmp_path: Path) -> None:
+    """64 samples per record in both epochs; the difference over their border is negative and says nothing."""
+    epoch = [(64, 10.0), (128, 20.0), (192, 20.0), (256, 40.0)]
+    lines = [f"iter {done // 64} total {done} speed {speed}" for _ in range(2) for done, speed in epoch]
+    pattern = rb"iter (?P<step>\d+) total (?P<consumed>\d+) speed (?P<throughput>\S+)"
+    found = of_made(pattern, lines, tmp_path, "sustained:skip=0")
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(8 / (2 * (1 / 10 + 1 / 20 + 1 / 20 + 1 / 40)))
+
+
+def test_running_means_of_a_program_that_was_resumed_within_an_epoch(tmp_path: Path) -> None:
+    """Its mean begins anew: totals before it are not to be taken off."""
+    records = [(0, 4 + n, 16.0) for n in (10, 20, 30)] + [(0, 4 + n, 8.0) for n in (6, 16)]
+    found = figure(clas_static(records), tmp_path, "sustained:skip=0", ONE)
+    assert found.value == pytest.approx((30 + 16) / (30 / 16 + 16 / 8))
+
+
+def test_epochs_of_which_only_the_seconds_are_known_have_no_speed(tmp_path: Path) -> None:
+    lines = [f"epoch {i} took 60 s" for i in range(9)]
+    found = of_made(rb"epoch (?P<epoch>\d+) took (?P<duration>\d+) s", lines, tmp_path, span="epoch")
+    assert isinstance(found, Absent)
+    assert found.code == "no_steps_per_epoch"
+
+
+def test_lines_that_print_no_step_are_no_second_run(tmp_path: Path) -> None:
+    lines = ["speed 5.0", *(f"iter {i} speed 5.0" for i in range(1, 40))]
+    session = made(rb"(?:iter (?P<step>\d+) )?speed (?P<throughput>\S+)", lines, tmp_path)
+    assert begun_anew(session.main) is None
+
+
+def test_a_second_run_of_few_records_is_seen(tmp_path: Path) -> None:
+    """Only ranks may lag behind each other; a printer that tells each step once never goes back."""
+    session = made(
+        rb"iter (?P<step>\d+) speed (?P<throughput>\S+)", [f"iter {i} speed 5.0" for i in (1, 2, 3, 1, 2, 3)], tmp_path
+    )
+    assert begun_anew(session.main) == 3
+
+
+def test_a_loss_scaler_that_takes_numbers_back_is_no_second_run(tmp_path: Path) -> None:
+    lines = pytorch_bert([(number, 2.0 * i) for i, number in enumerate([1, 1, 2, 1, 2, 3])])
+    assert begun_anew(session_of(lines, tmp_path).main) is None

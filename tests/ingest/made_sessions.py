@@ -1,0 +1,27 @@
+"""Sessions of formats that exist in tests alone, for what no shipped printer happens to print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from parsers.contract import Format, NearMiss, Reading
+from parsers.scan import Chunk
+from parsers.session import Extent, Session
+from parsers.table import Records, Source, Stretch, Table
+
+
+def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Session:
+    """A session of a format that exists in this test alone."""
+    path = folder / "train.log"
+    text = "".join(f"{each}\n" for each in lines).encode()
+    path.write_bytes(text)
+    reading = Reading(pattern, **about)
+    chunk = Chunk(text, 1, 0, len(text), len(lines))
+    table = Table(Source(path), reading)
+    rows = reading.regex.findall(text)
+    table.store(chunk, rows if reading.regex.groups > 1 else [(each,) for each in rows])
+    extent = Extent(Stretch(1, 0, len(text)), 0, len(text))
+    format = Format("made", b"", (reading,), (NearMiss(b"", ""),))
+    return Session(1, format, (Records(table, 0, table.rows),), table.source, (extent,), (extent,))

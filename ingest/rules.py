@@ -175,6 +175,8 @@ def _figure(value: float, given: Series, used: Rows, arithmetic: str) -> Figure:
 def _reported(session: Session, case: Mapping[str, Any]) -> Figure:
     """The tool's own figure for the run: the last record of the first reading that spans the run."""
     for records in session.records:
+        if records.reading.span == "run" and len(records) and "steps_per_second" in records:
+            return _reported_steps(records, session, case)
         if records.reading.span == "run" and len(records) and "throughput" in records:
             refuse_impossible(records["throughput"][-1:], records)
             multiplier, scope = scoped(records.reading, case)
@@ -183,6 +185,15 @@ def _reported(session: Session, case: Mapping[str, Any]) -> Figure:
             shown = f"{value / multiplier:.10g}" + (f" × {multiplier}" if multiplier > 1 else "")
             return Figure(value, records.reading.unit, scope, 1, len(records) - 1, line, line, shown)
     raise absent("no_reported_figure")
+
+
+def _reported_steps(records: Records, session: Session, case: Mapping[str, Any]) -> Figure:
+    """The same where the tool counts steps: times the samples of one."""
+    printed = records["steps_per_second"][-1:]
+    refuse_impossible(printed, records)
+    samples, line = samples_per_step(session, records.reading, case), records.lines([len(records) - 1])[0]
+    shown = f"{printed[0]:.10g} × {samples:.10g}"
+    return Figure(float(printed[0]) * samples, records.reading.unit, "job", 1, len(records) - 1, line, line, shown)
 
 
 def _window(name: str, session: Session, case: Mapping[str, Any], given: Callable[[], Series]) -> Figure:

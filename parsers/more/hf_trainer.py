@@ -4,7 +4,8 @@
 was resumed it counts what was trained before as well, and is too high. Every node prints the summary, and a table may
 follow; they count once. On the way only the bar tells the time: seconds per optimiser step, smoothed by tqdm over the last
 few, so that a record of it is not one step's. Trap: the bars of evaluations have the same form, and interrupt it; those of
-tokenising and loading have a name in front. Later versions put the numbers in quotes.
+tokenising and loading have a name in front. Later versions put the numbers in quotes. Before 4.7 (2021) the summary has
+no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per second.
 """
 
 from __future__ import annotations
@@ -71,12 +72,20 @@ FORMAT = Format(
             settle=_bar_of_training,
         ),
         Reading(
-            rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"throughput" + rb"(?=[,}])",
+            rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"throughput"
+            + rb", 'train_steps_per_second': ",
             unit="samples/s",
             span="run",
         ),
         Reading(
-            rb"(?<=\s)train_samples_per_second ++= ++(?P<throughput>" + NUMBER + rb")(?=\s)", unit="samples/s", span="run", weak=True,
+            rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"steps_per_second"
+            + rb"(?:\}|, '(?!train_steps_per_second': )\w++': )",
+            unit="samples/s",
+            span="run",
+        ),
+        Reading(
+            rb"(?<=\s)train_samples_per_second ++= ++(?P<throughput>" + NUMBER + rb")(?=\s)[^\n]*+\n[^\n]*?\btrain_steps_per_second ++=",
+            unit="samples/s", span="run", weak=True,
         ),
         Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),
     ),
@@ -115,8 +124,12 @@ FORMAT = Format(
             seconds=512.5, throughput=19.5,
         ),
         Sample(
+            b"{'train_runtime': 512.5, 'train_samples_per_second': 1.25, 'epoch': 3.0}", seconds=512.5, steps_per_second=1.25,
+        ),
+        Sample(
             b"{'eval_loss': 2.5, 'epoch': 1.0}\n***** train metrics *****\n  epoch                    =        1.0\n"
-            b"  train_runtime            = 0:08:32.50\n  train_samples_per_second =       19.5\n",
+            b"  train_runtime            = 0:08:32.50\n  train_samples_per_second =       19.5\n"
+            b"  train_steps_per_second   =       0.25\n",
             throughput=19.5,
         ),
         Sample(b"{'loss': 2.5, 'grad_norm': 1.25, 'learning_rate': 5e-05, 'epoch': 0.12}", loss=2.5, epoch=0.12),
@@ -129,5 +142,6 @@ FORMAT = Format(
         NearMiss(b"  0%|          | 0/100 [00:00<?, ?it/s]", "nothing done yet"),
         NearMiss(b"{'train_runtime': 512.5, 'train_samples_per_second': 19.", "cut inside the number"),
         NearMiss(b"  train_samples            =       1000", "a number of samples"),
+        NearMiss(b"  train_samples_per_second =       1.25\n", "of the versions that call steps samples, or cut"),
     ),
 )  # fmt: skip

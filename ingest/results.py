@@ -24,6 +24,8 @@ COLUMNS = (
     "efficiency", "outcome", "reason", "metrics",
 )  # fmt: skip
 
+#: Options that are another word for the number of devices, where the network is not cut over them.
+_GROWING = frozenset({"data_parallel"})
 #: Outcomes that leave no figure even where records were printed.
 NO_FIGURE = frozenset({"oom", "failed"})
 
@@ -46,7 +48,7 @@ def results(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> pd.DataF
     for run in runs:
         if counts(run):
             cases[_key(run["case"])].append(run)
-    rows = [_row(found, rule) for found in cases.values()]
+    rows = [_row(alike, rule) for found in cases.values() for alike in _by_unit(found, rule)]
     for row in rows:
         _compare(row, rows)
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
@@ -70,6 +72,13 @@ def counts(run: Mapping[str, Any]) -> bool:
 
 def _key(case: Mapping[str, Any]) -> str:
     return json.dumps({name: case.get(name) for name in (*facts.CASE, "options")}, sort_keys=True, default=str)
+
+
+def _by_unit(runs: Sequence[Mapping[str, Any]], rule: str) -> list[list[Mapping[str, Any]]]:
+    """Runs of one case apart by unit: words and tokens have no common median. A run without a figure has none."""
+    units = [run["figures"].get(rule, {}).get("unit") for run in runs]
+    known = list(dict.fromkeys(each for each in units if each)) or [None]
+    return [[run for run, mine in zip(runs, units, strict=True) if (mine or known[0]) == unit] for unit in known]
 
 
 def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
@@ -127,6 +136,9 @@ def _compare(row: dict[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
         row["speedup_reason"] = row["reason"]
         return
     alike = [each for each in rows if each["devices"] == 1 and not math.isnan(each["value"]) and _same(row, each)]
+    # Its own figure, or that of the very same case, stands before those which leave options unsaid.
+    alike = [each for each in alike if _options(each) == _options(row)] or alike
+    alike = [row] if row["devices"] == 1 else alike
     if len(alike) != 1:
         row["speedup_reason"] = {"code": "no_baseline" if not alike else "several_baselines", "args": {}}
         return
@@ -139,6 +151,11 @@ def _same(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
     if row is one:
         return True
     names = ("model", "framework", "hardware", "batch_size", "precision", "unit")
-    mine, theirs = row["options"], one["options"]
+    mine, theirs = _options(row), _options(one)
     agree = all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
     return agree and all(row[name] == one[name] for name in names)
+
+
+def _options(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a case by which it is told from others of more devices, or of less."""
+    return {name: value for name, value in row["options"].items() if name not in _GROWING}

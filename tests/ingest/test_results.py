@@ -109,6 +109,32 @@ def test_two_baselines_are_none() -> None:
     assert eight["speedup_reason"]["code"] == "several_baselines"
 
 
+def test_the_very_same_case_comes_before_those_that_leave_options_unsaid() -> None:
+    found = rows(
+        run(100.0, case={"options": {"dali": True}}), run(50.0), run(720.0, devices=8, case={"options": {"dali": True}})
+    )
+    assert [each["speedup"] for each in found if each["devices"] == 8] == [pytest.approx(7.2)]
+    assert [each["speedup"] for each in found if each["devices"] == 1] == [1.0, 1.0]
+
+
+def test_copies_of_the_model_grow_with_the_devices() -> None:
+    """Megatron states them: one on one device and eight on eight are one case."""
+    one, eight = (run(100.0 * n, devices=n, case={"options": {"data_parallel": n, "layers": 24}}) for n in (1, 8))
+    assert [each["speedup"] for each in rows(one, eight)] == [1.0, 8.0]
+    cut = run(400.0, devices=8, case={"options": {"data_parallel": 4, "tensor_parallel": 2}})
+    whole = run(100.0, case={"options": {"data_parallel": 1, "tensor_parallel": 1}})
+    assert math.isnan(rows(whole, cut)[1]["speedup"])
+
+
+def test_figures_of_two_units_are_no_repeats() -> None:
+    """Two printers of one framework, of which one counts images and one batches of them."""
+    other = run(3.0)
+    for figure in other["figures"].values():
+        figure["unit"] = "batches/s"
+    found = rows(run(100.0), run(102.0), other)
+    assert [(each["unit"], each["value"]) for each in found] == [("images/s", 101.0), ("batches/s", 3.0)]
+
+
 def test_out_of_memory_gets_its_cell() -> None:
     (row,) = rows(run(100.0, outcome="oom", published=False, problems=[{"code": "no_step"}]))
     assert math.isnan(row["value"])

@@ -85,7 +85,7 @@ FORMAT = Format(
         ),
         Reading(
             _HEAD + rb"(?= elapsed)" + _elapsed(b"ms") + rb"(?!(?:[^|\n]{0,120}+\|){0,30} global batch size:)" + _EXTRAS
-            + rb"(?=(?:[^|\n]{0,120}+\|){1,30}+ *+(?:\n|\Z))",
+            + rb"(?=(?:[^|\n]{0,120}+\|){1,30}+ *+(?:\r?\n|\Z))",
             unit="sequences/s", factors={"step_seconds": 1e-3},
         ),
         Reading(

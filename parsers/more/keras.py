@@ -71,7 +71,7 @@ def _reading(unit: bytes, settle: Callable[[Columns], tuple[NDArray[np.intp], Co
     return Reading(
         rb"(?m)^Epoch (?P<epoch>[0-9]++)/[0-9]++" + _BEGINS + rb"|^Train on (?P<consumed>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
-        + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: (?P<accuracy>" + NUMBER + rb")))?+"
+        + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: (?P<accuracy>" + NUMBER + rb")(?=\s)))?+"
         rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: (?P<loss>" + NUMBER + rb")(?=\s)",
         unit="samples/s",
         span="epoch",

@@ -1,6 +1,7 @@
 """Every sample must yield its values and every near-miss nothing, and no format may read another's sample."""
 
 import math
+import re
 
 import pytest
 
@@ -10,6 +11,7 @@ from parsers.decimals import floats
 from parsers.registry import formats
 
 FORMATS = formats()
+MANY_DECIMALS = re.compile(rb"\.\d{6,}$")
 
 
 def read(each: Format, line: bytes) -> dict[str, float]:
@@ -43,6 +45,27 @@ def test_sample_yields_its_values(each: Format, sample: Sample) -> None:
         assert found[name] == pytest.approx(value, nan_ok=True), name
     assert each.marker in sample.line
     assert all(one.marker in sample.line for one in each.readings if one.regex.search(sample.line))
+
+
+def quoted(each: Format, text: bytes) -> list[tuple[int, dict[str, bytes]]]:
+    """What every reading quotes of a text: the reading's number, and the printed figures by column."""
+    return [
+        (number, {name: printed for name, printed in match.groupdict().items() if printed is not None})
+        for number, reading in enumerate(each.readings)
+        for match in reading.regex.finditer(text)
+    ]
+
+
+@pytest.mark.parametrize(("each", "sample"), samples(Sample))
+def test_a_sample_cut_anywhere_yields_no_other_figure(each: Format, sample: Sample) -> None:
+    """A figure at the end of a cut file may lack digits: it is quoted whole, or with six decimals and more, or not."""
+    line = sample.line.rstrip(b"\r\n")
+    whole = quoted(each, line + b"\n")
+    assert whole == quoted(each, (line + b"\n").replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    for end in range(len(line)):
+        for number, figures in quoted(each, line[:end]):
+            least = {name: printed for name, printed in figures.items() if not MANY_DECIMALS.search(printed)}
+            assert any(number == other and least.items() <= found.items() for other, found in whole), line[:end]
 
 
 @pytest.mark.parametrize(("each", "miss"), samples(NearMiss))

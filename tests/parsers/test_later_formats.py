@@ -205,7 +205,7 @@ def test_hugging_face_table_alone_is_the_tools_figure(tmp_path: Path) -> None:
 
 def test_hugging_face_of_before_4_7_calls_steps_samples(tmp_path: Path) -> None:
     lines = [LOSS, "{'train_runtime': 400.0, 'train_samples_per_second': 1.25, 'epoch': 3.0}"]
-    lines += ["***** train metrics *****", "  train_runtime            = 0:06:40.00", "  train_samples_per_second = 1.25"]
+    lines += ["***** train metrics *****", "  train_samples_per_second =       1.25"]
     session = session_of(lines, tmp_path, "more.hf_trainer")
     assert value(session, "reported", batch_size_of_job=64) == 80
     unknown = figure(session, "reported")

@@ -102,13 +102,75 @@ def summary(found: Iterable[Audited]) -> Mapping[str, Counter[str]]:
 def disagreements(rows: Iterable[Published]) -> tuple[Disagreement, ...]:
     """Cells for which one source publishes different figures in several places.
 
-    The figures of single repeats are left out: they differ by nature.
+    The figures of single repeats are left out: they differ by nature. Their median is what tables publish.
     """
+    known = [row for row in rows if row.value is not None]
     cells: dict[str, list[Published]] = {}
-    for row in rows:
-        if row.value is not None and row.metric != "throughput_run":
+    for row in known:
+        if row.metric != "throughput_run":
             cells.setdefault(_cell(row), []).append(row)
-    return tuple(Disagreement(tuple(each)) for each in map(_distinct, cells.values()) if len(each) > 1)
+    found = [Disagreement(tuple(each)) for each in map(_distinct, cells.values()) if len(each) > 1]
+    return (*found, *_stale_outputs(known))
+
+
+def _stale_outputs(rows: Sequence[Published]) -> Iterable[Disagreement]:
+    """Medians of repeats that a page shows as its script's output, of which none of its tables says so.
+
+    Outputs rarely state their options, so that a median belongs to whichever figure of its case it is the same as.
+    """
+    tables: dict[tuple[object, ...], list[Published]] = {}
+    for row in rows:
+        if row.metric == "throughput":
+            tables.setdefault(_case(row), []).append(row)
+    for median in (row for row in rows if row.metric == "throughput_median"):
+        there = [row for row in tables.get(_case(median), ()) if _agree(row.options, median.options)]
+        if there and not any(same(row, median) for row in there):
+            yield Disagreement((*_distinct(there), median))
+
+
+def _case(row: Published) -> tuple[object, ...]:
+    """What a page's tables and outputs state alike: the page and the case without its options."""
+    case = (row.model, row.framework, row.nodes, row.devices, row.batch_size, row.precision, row.unit)
+    return (row.source, row.place, *case)
+
+
+def _agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
+    return all(one[name] == two[name] for name in one.keys() & two.keys())
+
+
+#: How far rounding two figures and their quotient may move a speed-up that is printed with two digits.
+_ROUNDING = 0.015
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A published speed-up and the one that follows from the figures of its page."""
+
+    row: Published
+    computed: float
+
+
+def slips(rows: Iterable[Published]) -> tuple[Slip, ...]:
+    """Speed-ups that do not follow from their figure and that of one device in the same table."""
+    known = [row for row in rows if row.value]
+    ones: dict[tuple[object, ...], list[float]] = {}
+    for row in known:
+        if row.devices == 1:
+            ones.setdefault(_alone(row), []).append(row.value or 0.0)
+    made = (_slip(row, ones.get(_alone(row), ())) for row in known if row.speedup)
+    return tuple(each for each in made if each and abs(each.computed - float(each.row.speedup)) > _ROUNDING)
+
+
+def _slip(row: Published, ones: Sequence[float]) -> Slip | None:
+    """The speed-up that comes nearest to the printed one; None where no figure of one device is there."""
+    followed = [(row.value or 0.0) / one for one in ones]
+    return Slip(row, min(followed, key=lambda each: abs(each - float(row.speedup)))) if followed else None
+
+
+def _alone(row: Published) -> tuple[object, ...]:
+    """A case without its devices, on its page."""
+    case = (row.source, row.place, row.model, row.framework, row.framework_source, row.hardware, row.batch_size)
+    return (*case, row.precision, row.metric, options_text(row.options))
 
 
 def _cell(row: Published) -> str:

@@ -284,6 +284,8 @@ def _wrong(cells: Mapping[Any, Any], sources: Mapping[str, Source]) -> str:
         return f"options {text['options']!r} are not name=value; name=value"
     if text["state"] == "measured" and _number(text["value"]) is None:
         return f"value {text['value']!r} is no positive number, though the state is measured"
+    if text["speedup"] and _number(text["speedup"]) is None:
+        return f"speedup {text['speedup']!r} is no positive number"
     if text["state"] != "measured" and text["value"]:
         return f"value {text['value']!r} stands beside the state {text['state']}"
     return ""

@@ -32,6 +32,7 @@ def context(site: Site) -> Mapping[str, Any]:
         "recorded": sum(each.recorded for each in held),
         "rules": [each for each in known if each.rules],
         "disagreements": _disagreements(site),
+        "slips": _slips(site),
     }
 
 
@@ -151,8 +152,9 @@ def _disagreements(site: Site) -> Table | None:
 def _disagreement(site: Site, rows: Sequence[Published]) -> tuple[Cell, ...]:
     one = rows[0]
     size = phrase("table.case_of", devices=one.devices or numbers.ABSENT, batch_size=one.batch_size or numbers.ABSENT)
-    options = options_text(one.options)
-    places = tuple(Entry(f"{row.printed} {row.unit}", _address(site, row), (_place(row),)) for row in rows)
+    alike = len({options_text(row.options) for row in rows}) == 1
+    options = options_text(one.options) if alike else ""
+    places = tuple(Entry(f"{row.printed} {row.unit}", _address(site, row), _marks(row, alike)) for row in rows)
     return (
         cell(one.model),
         cell(one.framework),
@@ -160,6 +162,35 @@ def _disagreement(site: Site, rows: Sequence[Published]) -> tuple[Cell, ...]:
         cell(size, None, *((options,) if options else ())),
         cell(word_for("precision", one.precision)),
         Cell(places),
+    )
+
+
+def _marks(row: Published, alike: bool) -> tuple[Text, ...]:
+    """Where a figure stands; what it is, where the figures of a cell are not of one kind."""
+    output = (word_for("published_metric", row.metric),) if row.metric == "throughput_median" else ()
+    options = () if alike or not row.options else (options_text(row.options),)
+    return (_place(row), *output, *options)
+
+
+def _slips(site: Site) -> Table | None:
+    """Speed-ups that do not follow from their figures."""
+    rows = [_slip(site, each) for each in audit.slips(site.published.rows)]
+    names = ("model", "framework", "hardware", "case", "precision", "printed_speedup", "computed_speedup")
+    head = tuple(Column(phrase(f"table.{name}"), name.endswith("speedup")) for name in names)
+    return Table(head, tuple(rows)) if rows else None
+
+
+def _slip(site: Site, found: audit.Slip) -> tuple[Cell, ...]:
+    row = found.row
+    size = phrase("table.case_of", devices=row.devices or numbers.ABSENT, batch_size=row.batch_size or numbers.ABSENT)
+    return (
+        cell(row.model),
+        cell(row.framework),
+        cell(row.hardware),
+        cell(size),
+        cell(word_for("precision", row.precision)),
+        Cell((Entry(row.speedup, _address(site, row), (_place(row),)),)),
+        cell(f"{found.computed:.2f}"),
     )
 
 

@@ -202,6 +202,39 @@ def test_the_pages_that_disagree_are_those_that_are_known_to() -> None:
     assert {("590188.7", "385625.7"), ("678315.9", "682820.5"), ("194040.4", "183830.0")} <= printed
     assert {("60.95", "243"), ("203.2", "61.0"), ("11233.92", "11331.93")} <= printed
     assert sum(each.rows[0].place.startswith("README.md (root)") for each in found) == 28
+    # Outputs of scripts that are older than the tables above them: two pages, five and three numbers of devices.
+    assert {("3089.74", "2478.59"), ("1921.87", "1933.88", "1925.59")} <= printed
+    assert len(found) == 28 + 6 + 5 + 3
+
+
+def test_an_output_disagrees_where_no_table_of_its_page_says_the_same(row: Published) -> None:
+    def cell(printed: str, metric: str = "throughput_median", **change: Any) -> Published:
+        change = {"options": {}} | change
+        return dataclasses.replace(row, printed=printed, value=float(printed), metric=metric, **change)
+
+    table = cell("20.5", "throughput", options={"xla": "no"})
+    other = cell("30.5", "throughput", options={"xla": "yes"})
+    (found,) = audit.disagreements([table, other, cell("22.0")])
+    assert [each.printed for each in found.rows] == ["20.5", "30.5", "22.0"]
+    for agreed in ("20.5", "30.5"):
+        assert audit.disagreements([table, other, cell(agreed)]) == ()
+    for elsewhere in ({"place": "other.md"}, {"devices": 9}, {"options": {"xla": "auto"}}):
+        assert audit.disagreements([table, other, cell("22.0", **elsewhere)]) == ()
+
+
+def test_speed_ups_that_do_not_follow_are_the_two_that_are_known() -> None:
+    """Of 689 published speed-ups."""
+    found = audit.slips(published.load(ROOT / "raw_logs" / "published"))
+    said = {(each.row.printed, each.row.speedup, round(each.computed, 2)) for each in found}
+    assert said == {("14822.31", "27.33", 27.23), ("10633.22", "10.2", 10.28)}
+
+
+@pytest.mark.parametrize(("speedup", "count"), [("2.00", 0), ("2.01", 0), ("1.98", 1), ("2.1", 1), ("", 0)])
+def test_a_speed_up_follows_from_its_figures(row: Published, speedup: str, count: int) -> None:
+    one = dataclasses.replace(row, devices=1, value=20.0, speedup="1.00")
+    two = dataclasses.replace(row, devices=2, value=40.0, speedup=speedup)
+    assert len(audit.slips([one, two])) == count
+    assert audit.slips([dataclasses.replace(one, place="other.md"), two]) == ()
 
 
 # --- over other people's logs -------------------------------------------------------------------------------------

@@ -183,6 +183,7 @@ def test_values_stay_as_printed(tmp_path: Path) -> None:
         ({"precision": "fp33"}, "unknown precision 'fp33'"),
         ({"unit": "ms"}, "unit 'ms' is none of throughput"),
         ({"value": "fast"}, "value 'fast' is no positive number"),
+        ({"speedup": "twice"}, "speedup 'twice' is no positive number"),
         ({"value": ""}, "value '' is no positive number"),
         ({"value": "nan"}, "value 'nan' is no positive number"),
         ({"value": "inf"}, "value 'inf' is no positive number"),

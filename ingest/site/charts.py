@@ -109,8 +109,11 @@ def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, T
         return None
     lines: dict[str, dict[int, float]] = {}
     several = len({row.batch_size for row in rows}) > 1
+    workloads = len({suite.row_key(row)[3] for row in rows}) > 1
     for row, mine in zip(rows, _labels(suite, rows), strict=True):
-        label = mine + (f" ({row.batch_size})" if several else "")
+        what = (str(row.batch_size) if several else "", suite.row_key(row)[3] if workloads else "")
+        said = ", ".join(filter(None, what))
+        label = mine + (f" ({said})" if said else "")
         lines.setdefault(label, {})[row.devices or 1] = row.speedup or 1.0
     series = tuple((label, tuple(sorted(points)), tuple(points[each] for each in sorted(points)))
                    for label, points in sorted(lines.items()) if max(points) > 1)  # fmt: skip

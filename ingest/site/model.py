@@ -18,6 +18,7 @@ from ingest.rules import HEADLINE
 from ingest.site.table import Text
 from ingest.site.text import digest, file_slug, slugs
 from ingest.suites import folded
+from ingest.suites import model as model_named
 from ingest.words import TEMPLATES, Both, Phrase, WordsError, pair, phrase, word_for
 
 Run = Mapping[str, Any]
@@ -29,7 +30,8 @@ GROUPS = {"fp32": ("fp32",), "tf32": ("tf32",), "half": ("amp", "fp16", "bf16")}
 @dataclass(frozen=True)
 class Suite:
     """One model's page. `groups` maps a precision group to the precise words it holds; `row_options` are options
-    that make another workload (image size, sequence length), so that only equal ones share a row."""
+    that make another workload (image size, sequence length), so that only equal ones share a row; what a log does not
+    state of them is taken to be `usual`."""
 
     id: str
     title: Both
@@ -38,6 +40,7 @@ class Suite:
     frameworks: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: GROUPS)
     row_options: tuple[str, ...] = ()
+    usual: Mapping[str, Any] = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     order: int = 1000
 
@@ -47,11 +50,27 @@ class Suite:
 
     def row_key(self, row: Row) -> RowKey:
         """What has to be equal for results to stand in one row."""
-        return (row.nodes or 1, row.devices or 0, row.batch_size or 0, options_text(row.options, self.row_options))
+        said = options_text({name: value for name, value in row.options.items() if self._parts(name, value)})
+        return (
+            row.nodes or 1,
+            row.devices or 0,
+            row.batch_size or 0,
+            " ".join(filter(None, (self.variant(row), said))),
+        )
 
     def other_options(self, row: Row) -> str:
         """Options that may differ within a row, and are then marked beside the figure."""
-        return options_text({name: value for name, value in row.options.items() if name not in self.row_options})
+        return options_text({name: value for name, value in row.options.items() if not self._parts(name, value)})
+
+    def variant(self, row: Row) -> str:
+        """The model, where it is not the one that the page is named after, but shares it."""
+        if not self.models or row.model is None:
+            return ""
+        return row.model if model_named(row.model) != model_named(self.models[0]) else ""
+
+    def _parts(self, name: str, value: Any) -> bool:
+        """Whether an option puts a result into another row than those that do not state it."""
+        return name in self.row_options and value != self.usual.get(name)
 
 
 @dataclass(frozen=True)
@@ -258,6 +277,7 @@ def _suite(path: Path) -> Suite:
         frameworks=tuple(found.get("frameworks", ())),
         groups={name: tuple(each) for name, each in found.get("precision", GROUPS).items()},
         row_options=tuple(found.get("row_options", ())),
+        usual=found.get("usual", {}),
         words=words,
         order=found.get("order", 1000),
     )

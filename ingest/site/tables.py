@@ -92,14 +92,14 @@ def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
 def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     """One framework's own table: devices, batch size and options down, precisions across."""
     precisions = ordered((row.precision or "" for row in rows), [p for each in suite.groups.values() for p in each])
-    keys = sorted({_case_key(row) for row in rows})
+    keys = sorted({_case_key(suite, row) for row in rows})
     with_options = any(key[3] for key in keys)
     head = [Column(phrase("table.devices"), True), Column(phrase("table.batch_size"), True)]
     head += [Column(phrase("table.options"))] if with_options else []
     head += [Column(precision(each), True) for each in precisions]
     body = []
     for key in keys:
-        chosen = [row for row in rows if _case_key(row) == key]
+        chosen = [row for row in rows if _case_key(suite, row) == key]
         line = [cell(_devices(chosen[0])), cell(_or_unknown(chosen[0].batch_size))]
         line += [cell(key[3])] if with_options else []
         line += [
@@ -182,14 +182,18 @@ def largest(site: Site, suite: Suite, rows: Sequence[Row], option: str = "num_cl
         return None
     head = (*_case_columns(), Column(phrase("table.largest"), True), Column(phrase("table.smallest_oom"), True))
     body = []
-    for key in sorted({(row.framework or "", _case_key(row)[:3], row.precision or "") for row in stated}):
-        chosen = [r for r in stated if (r.framework or "", _case_key(r)[:3], r.precision or "") == key]
+    for key in sorted({_without_options(suite, row) for row in stated}):
+        chosen = [row for row in stated if _without_options(suite, row) == key]
         body.append((
             *_case_cells(site, suite, replace(chosen[0], options={})),
             _extreme(site, [row for row in chosen if row.value], option, max),
             _extreme(site, [row for row in chosen if row.outcome == "oom"], option, min),
         ))  # fmt: skip
     return Table(head, tuple(body))
+
+
+def _without_options(suite: Suite, row: Row) -> tuple[str, str, tuple[int, int, int], str]:
+    return (row.framework or "", suite.variant(row), _case_key(suite, row)[:3], row.precision or "")
 
 
 def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., Row]) -> Cell:
@@ -443,7 +447,8 @@ def _case_columns() -> tuple[Column, ...]:
 def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
     page = _framework_page(site, suite, row.framework or "")
     size = phrase("table.case_of", devices=_devices(row), batch_size=_or_unknown(row.batch_size))
-    return (cell(named(row.framework), page, precision(row.precision), options_text(row.options)), cell(size))
+    marks = (suite.variant(row), precision(row.precision), options_text(row.options))
+    return (cell(named(row.framework), page, *(each for each in marks if each)), cell(size))
 
 
 def _beside_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequence[str]) -> tuple[Cell, ...]:
@@ -470,7 +475,8 @@ def _metric_cell(name: str, row: Row, rows: Sequence[Row]) -> Cell:
 
 def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
     """How many times as much as the framework that needs least in the same case; nothing for that one itself."""
-    alike = [each for each in rows if _case_key(each) == _case_key(row) and each.precision == row.precision]
+    about = (row.nodes or 1, row.devices, row.batch_size, row.precision, row.model, row.options)
+    alike = [r for r in rows if (r.nodes or 1, r.devices, r.batch_size, r.precision, r.model, r.options) == about]
     known = [value for each in alike if (value := each.metric(name))]
     mine = row.metric(name)
     if not mine or len({each.framework for each in alike if each.metric(name)}) < 2 or mine == min(known):
@@ -534,11 +540,14 @@ def _rule_line(run: Run, rule: str) -> tuple[Cell, ...]:
 
 def _sorted(suite: Suite, rows: Sequence[Row]) -> list[Row]:
     frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
-    return sorted(rows, key=lambda row: (frameworks.index(row.framework or ""), _case_key(row), row.precision or ""))
+    return sorted(
+        rows, key=lambda row: (frameworks.index(row.framework or ""), _case_key(suite, row), row.precision or "")
+    )
 
 
-def _case_key(row: Row) -> tuple[int, int, int, str]:
-    return (row.nodes or 1, row.devices or 0, row.batch_size or 0, options_text(row.options))
+def _case_key(suite: Suite, row: Row) -> tuple[int, int, int, str]:
+    said = " ".join(filter(None, (suite.variant(row), options_text(row.options))))
+    return (row.nodes or 1, row.devices or 0, row.batch_size or 0, said)
 
 
 def _devices(row: Row) -> Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ingest import results
-from ingest.site import notes, tables
+from ingest.site import charts, notes, tables
 from ingest.site.model import Row, Site, Suite, suites
 from ingest.site.table import Table, Writer
 from ingest.words import load
@@ -98,3 +98,47 @@ def test_figures_in_different_units_are_not_ranked() -> None:
     assert "8,000 words/s" in line[3] or "8,000 words/s" in line[2]
     assert not any("**" in each for each in line)
     assert notes.fastest(site, suite, HARDWARE) == []
+
+
+def bert(framework: str, number: int, model: str = "BERT-base", **options: int) -> dict[str, Any]:
+    return run(f"bert-{framework.lower()}-{number}", framework=framework, model=model, options=options)
+
+
+def test_a_log_that_states_no_sequence_length_stands_beside_those_of_the_usual_one() -> None:
+    """One name says `seqlen128` and the other says nothing; of 512 tokens is another workload."""
+    site, suite, rows = parts([bert("PyTorch", 1, sequence_length=128), bert("TensorFlow", 1)])
+    assert suite.id == "bert"
+    (line,) = written(tables.comparison(site, suite, rows), "en")[1:]
+    assert not any(each.startswith("—") for each in line)
+    assert "sequence_length=128" in str(line)
+    long = bert("MXNet", 1, sequence_length=512)
+    site, suite, rows = parts([bert("PyTorch", 1, sequence_length=128), bert("TensorFlow", 1), long])
+    assert len(written(tables.comparison(site, suite, rows), "en")) == 1 + 2
+
+
+def test_two_models_of_one_page_share_no_row() -> None:
+    site, suite, rows = parts(
+        [
+            run(f"gpt-{name}", framework="Megatron-LM", model=model)
+            for name, model in (("a", "GPT"), ("b", "GPT-2 small"))
+        ]
+    )
+    assert suite.id == "gpt"
+    for table in (tables.comparison(site, suite, rows), tables.of_framework(site, suite, rows)):
+        lines = written(table, "en")[1:]
+        assert [line[2] for line in lines] == ["", "GPT-2 small"]
+    assert "GPT-2 small" in str(written(tables.beside(site, suite, rows), "en"))
+
+
+def test_lines_of_two_workloads_are_two_lines_of_the_speed_up_chart() -> None:
+    """Else the points of one are drawn over those of the other."""
+    runs = [
+        run(f"resnet50-pytorch-{side}-{devices}", devices=devices, speed=value, options={"image_size": side})
+        for side, devices, value in ((64, 1, 100.0), (64, 8, 400.0), (224, 1, 10.0), (224, 8, 80.0))
+    ]
+    site, suite, _ = parts(runs)
+    (chart,) = [each for each in charts.of_suite(site, suite) if each.name.endswith("-speedup")]
+    said = chart.described(load(), "en")
+    assert "4.00×" in said
+    assert "8.00×" in said
+    assert "image_size=64" in said

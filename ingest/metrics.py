@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ingest.frame import added, framed
 from ingest.rules import Figure, warm_up
-from ingest.series import Absent, Series, refuse_impossible, series
+from ingest.series import Absent, refuse_impossible, sequences_per_step, series
+from parsers.contract import Reading
 from parsers.session import Session
 from parsers.table import Records
 
@@ -76,15 +77,18 @@ def metrics(
 
 
 def _latency(session: Session, case: Mapping[str, Any]) -> Found | None:
-    """Milliseconds per step over the house window: seconds over steps, running means undone."""
+    """Milliseconds per step over the house window: seconds over steps, running means undone.
+
+    A step is one of the case's batch size on every device, so that printers of optimiser updates stand beside others.
+    """
     try:
-        return _stepped(session) or _from_series(series(session, case))
+        return _stepped(session, case) or _from_series(session, case)
     except Absent as reason:
         return {"value": None, "reason": reason.as_dict()}
 
 
-def _stepped(session: Session) -> Found | None:
-    """From printed seconds or clocks, for which no batch size needs to be known."""
+def _stepped(session: Session, case: Mapping[str, Any]) -> Found | None:
+    """From printed seconds or clocks, for which no batch size needs to be known unless they are those of updates."""
     import numpy as np
 
     for records in _steps(session):
@@ -95,14 +99,29 @@ def _stepped(session: Session) -> Found | None:
             per_step = seconds / frame.covered
         if per_step is not None and records.reading.span != "epoch" and records.reading.scope != "thread":
             refuse_impossible(per_step, records, frame.rows)
-            return _per_step(records, frame.rows, added(frame, per_step * frame.covered), added(frame, frame.covered))
+            steps = frame.covered * _steps_per_record(session, records.reading, case)
+            return _per_step(records, frame.rows, added(frame, per_step * frame.covered), added(frame, steps))
     return None
 
 
-def _from_series(given: Series) -> Found | None:
+def _from_series(session: Session, case: Mapping[str, Any]) -> Found | None:
+    given = series(session, case)
     if not given.timed or given.records.reading.span == "epoch":
         return None
-    return _per_step(given.records, given.rows, given.seconds, given.covered)
+    steps = given.covered * _steps_per_record(session, given.records.reading, case)
+    return _per_step(given.records, given.rows, given.seconds, steps)
+
+
+def _steps_per_record(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
+    """Steps of the case's batch size in what the printer counts as one: more than one where gradients are accumulated.
+
+    Raises:
+        Absent: the printer counts updates, and how many batches one takes is not known.
+    """
+    if reading.counts == "step":
+        return 1.0
+    samples = sequences_per_step(session, reading, case)
+    return samples / (case["batch_size"] * case["devices"]) if case.get("batch_size") and case.get("devices") else 1.0
 
 
 def _per_step(records: Records, rows: NDArray[np.intp], seconds: Column, steps: Column) -> Found | None:

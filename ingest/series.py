@@ -98,15 +98,15 @@ def samples_per_step(session: Session, reading: Reading, case: Mapping[str, Any]
         Absent: devices, batch size, accumulation, or tokens per sample are not known.
     """
     if reading.unit not in TOKENS:
-        return _sequences_per_step(session, reading, case)
+        return sequences_per_step(session, reading, case)
     if tokens := case.get("tokens_per_step"):
         return float(tokens)
     if (length := case.get("sequence_length")) is None:
         raise absent("no_tokens_per_step")
-    return float(length) * _sequences_per_step(session, reading, case)
+    return float(length) * sequences_per_step(session, reading, case)
 
 
-def _sequences_per_step(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
+def sequences_per_step(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
     """Samples as the batch sizes of the case count them.
 
     Where steps are optimiser updates the accumulation must be known, or follow from the run's own figure:

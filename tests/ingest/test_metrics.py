@@ -55,7 +55,21 @@ def test_time_waiting_for_data_belongs_to_the_step(tmp_path: Path) -> None:
 
 def test_time_per_step_from_clocks(tmp_path: Path) -> None:
     lines = pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0), (4, 7.0)])
-    assert of(session_of(lines, tmp_path), {})["latency"]["value"] == pytest.approx(2500.0)
+    # Lines of updates: of two batches each, of one, and of nobody knows how many.
+    session = session_of(lines, tmp_path)
+    assert of(session, ONE | {"accumulation": 2})["latency"]["value"] == pytest.approx(1250.0)
+    assert of(session, ONE | {"samples_per_update_and_device": 4})["latency"]["value"] == pytest.approx(2500.0)
+    assert of(session)["latency"] == {"unit": "ms", "value": None, "reason": {"code": "no_accumulation", "args": {}}}
+
+
+def test_time_per_step_of_printed_speeds_of_updates(tmp_path: Path) -> None:
+    """96 sequences on each of 8 devices at 1,200 per second are a step, whatever an update takes."""
+    lines = [
+        f"DLL 2026-11-20 03:19:{i:02}.500000 - Iteration: {i}  throughput_train : 1200.0 seq/s mlm_loss : 10.5"
+        for i in range(1, 11)
+    ]
+    case = {"devices": 8, "batch_size": 96, "accumulation": 64}
+    assert of(session_of(lines, tmp_path), case)["latency"]["value"] == pytest.approx(1000 * 768 / 1200)
 
 
 def test_an_epoch_is_no_step(tmp_path: Path) -> None:

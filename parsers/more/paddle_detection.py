@@ -7,7 +7,7 @@ before the first line of `ppdet`; the batch size is not printed. Memory is what 
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
-from parsers.paddle import LAUNCHER
+from parsers.paddle import LAUNCHER, MEMORY
 
 FORMAT = Format(
     title="PaddleDetection",
@@ -21,7 +21,7 @@ FORMAT = Format(
             rb"(?: loss: (?P<loss>" + NUMBER + rb")(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
             rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") data_cost: (?P<reader_seconds>" + NUMBER + rb") "
             rb"ips: (?P<throughput>" + NUMBER + rb") [is][ma]"
-            rb"(?:\w++/s,? max_mem_reserved: \d++ MB, max_mem_allocated: (?P<memory>[1-9][0-9]*+) MB)?+",
+            rb"(?:\w++/s" + MEMORY + rb")?+",
             unit="images/s",
             scope="device",
         ),
@@ -62,6 +62,11 @@ FORMAT = Format(
             b"[11/20 13:14:40] ppdet.engine INFO: Epoch: [3] [20/50] learning_rate: 0.001 kd_loss: 9.5 eta: 0:01:02 "
             b"batch_cost: 0.2500 data_cost: 0.0100 ips: 32.0000 images/s, max_mem_reserved: 0 MB, max_mem_allocated: 0 MB",
             throughput=32.0, loss=float("nan"), memory=float("nan"),
+        ),
+        Sample(
+            b"[11/20 13:14:40] ppdet.engine INFO: Epoch: [3] [20/50] learning_rate: 0.001 loss: 1.5 batch_cost: 0.2500 "
+            b"data_cost: 0.0100 ips: 32.0000 images/s, eta: 1 day, 0:01:02, max_mem_reserved: 9001.25 MB, max_mem_allocated: 8004.5 MB",
+            throughput=32.0, loss=1.5, memory=8004.5,
         ),
         Sample(
             b"2026-11-20 13:14:40,123-INFO: iter: 40, lr: 0.000413, 'loss_cls': '0.500000', 'loss_bbox': '0.250000', "

@@ -7,7 +7,7 @@ up; a resumed run counts its steps from 0 in a later epoch. Memory is what the t
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
-from parsers.paddle import LAUNCHER
+from parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
     rb"INFO: epoch: \[(?P<epoch>[0-9]++)/[0-9]++\], (?:global_step|iter): (?P<step>[0-9]++), "
@@ -25,7 +25,7 @@ FORMAT = Format(
     readings=(
         Reading(
             _HEAD + rb"avg_samples: (?P<batch>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") s"
-            rb"(?:amples/s, (?:eta: [^\r\nm\[]*+)?+max_mem_reserved: \d++ MB, max_mem_allocated: (?P<memory>[1-9][0-9]*+) MB)?+",
+            rb"(?:amples/s" + MEMORY + rb")?+",
             unit="samples/s",
             scope="device",
         ),

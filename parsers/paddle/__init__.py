@@ -10,6 +10,12 @@ LAUNCHER = (
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
 )
 
+#: What newer trainers print behind a speed. Memory is what the tensors took at most, 0 where it is not known.
+MEMORY = (
+    rb"(?:,? eta: [^\r\nm\[|]*+)?+"
+    rb"(?:,?+ ?+max_mem_reserved: [0-9.]++ MB,? max_mem_allocated: (?P<memory>[1-9][0-9]*+(?:\.[0-9]++)?+) MB)?+"
+)
+
 #: What both trainers of PaddleClas print of their configuration. The train section's batch size is one of three.
 CLAS = (
     Fact("batch_size", rb"Train :(?:(?!Eval :|Train :)[\s\S]){0,4000}?batch_size : (\d++)", int),

@@ -8,7 +8,7 @@ configuration is printed before `-o` overrides of some releases are applied, so 
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
-from parsers.paddle import CLAS
+from parsers.paddle import CLAS, MEMORY
 
 FORMAT = Format(
     title="PaddleClas (dynamic graph)",
@@ -21,7 +21,7 @@ FORMAT = Format(
             rb"(?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
             rb"(?:loss: (?P<loss>" + NUMBER + rb")(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
             rb"batch_cost: (?P<step_seconds>" + NUMBER + rb")s, reader_cost: (?P<reader_seconds>" + NUMBER + rb")s?, "
-            rb"ips: (?P<throughput>" + NUMBER + rb") (?:samples|images)/s",
+            rb"ips: (?P<throughput>" + NUMBER + rb") (?:samples|images)/s(?:ec)?+" + MEMORY,
             unit="images/s",
             scope="device",
         ),
@@ -38,6 +38,12 @@ FORMAT = Format(
             b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 2/400][Iter: 0/98]lr: 0.00000204, loss: 6.93139, "
             b"batch_cost: 6.40000s, reader_cost: 2.21849, ips: 20.00000 images/sec, eta: 2 days, 20:58:19",
             epoch=2, step=0, throughput=20.0,
+        ),
+        Sample(
+            b"[2026/11/20 13:14:40] ppcls INFO: [Train][Epoch 1/20][Iter: 10/66]lr(LinearWarmup): 0.00062500, loss: 4.61000, "
+            b"batch_cost: 0.25000s, reader_cost: 0.01000, ips: 64.00000 samples/s, eta: 0:27:30, max_mem_reserved: 5000.50 MB, "
+            b"max_mem_allocated: 4000.25 MB",
+            step=10, throughput=64.0, memory=4000.25,
         ),
         NearMiss(
             b"[2026/11/20 13:14:52] ppcls INFO: [Eval][Epoch 2][Iter: 0/8]CELoss: 57.00000, loss: 57.00000, "

@@ -5,6 +5,7 @@ Trap: a record that contains a checkpoint, an evaluation or the start of an epoc
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.paddle import MEMORY
 
 FORMAT = Format(
     title="PaddleSeg",
@@ -15,7 +16,7 @@ FORMAT = Format(
         Reading(
             rb"\[TRAIN\] epoch: (?P<epoch>\d++), iter: (?P<step>\d++)/\d++, loss: (?P<loss>" + NUMBER + rb"), "
             rb"(?:[^\r\nb\[]++|b(?!atch_cost: ))*+batch_cost: (?P<step_seconds>" + NUMBER + rb"), "
-            rb"reader_cost: (?P<reader_seconds>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") samples/sec",
+            rb"reader_cost: (?P<reader_seconds>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") samples/sec" + MEMORY,
             unit="samples/s",
             scope="device",
         ),
@@ -38,6 +39,11 @@ FORMAT = Format(
             b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch: 3, iter: 40/40, loss: 2.0594, lr: 0.010000, batch_cost: 0.2000, "
             b"reader_cost: 0.00247, ips: 20.0000 samples/sec | ETA 00:00:00",
             epoch=3, step=40, loss=2.0594, step_seconds=0.2, reader_seconds=0.00247, throughput=20.0,
+        ),
+        Sample(
+            b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch: 1, iter: 10/1000, loss: 2.5, lr: 0.009919, batch_cost: 0.2500, "
+            b"reader_cost: 0.01, ips: 16.0000 samples/sec, max_mem_reserved: 7000 MB, max_mem_allocated: 6500 MB | ETA 00:03:57",
+            step=10, throughput=16.0, memory=6500,
         ),
         NearMiss(b"ips: 127.0.0.1", "a list of hosts"),
         NearMiss(

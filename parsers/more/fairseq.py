@@ -1,8 +1,9 @@
-"""fairseq since 0.9 (2020): a record per `--log-interval` updates, as text, as JSON, or as Hydra's logging prints either.
+"""fairseq since 0.9 (2020): a record per `--log-interval` updates, as text, as JSON, as tqdm's bar, or as Hydra prints them.
 
 `wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. Trap: the same keys
 stand in lines of `valid`, which is no training, and of `train`, which sum up an epoch with the validation inside it; JSON
-quotes its numbers. The batch size of a device is given in tokens, where it is given in tokens.
+quotes its numbers; the bar goes on with every batch and repeats the figures of the last record, which count once. The
+batch size of a device is given in tokens, where it is given in tokens.
 """
 
 from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample
@@ -27,6 +28,14 @@ FORMAT = Format(
             rb'\{"epoch": (?P<epoch>[0-9]++), "update": [0-9.]++, (?!' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
             + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
             unit="tokens/s",
+        ),
+        Reading(
+            rb"(?:(?<=[\r\n])|\A)epoch (?P<epoch>[0-9]++):(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
+            rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=(?P<loss>" + NUMBER + rb"), (?:[^\r\nw|]++|w(?!ps=))*+wps=(?P<throughput>" + NUMBER
+            + rb"), ups=" + NUMBER + rb", wpb=(?P<batch>" + NUMBER + rb"), (?:[^\r\nn|]++|n(?!um_updates=))*+"
+            rb"num_updates=(?P<step>[0-9]++)(?=[,\]])",
+            unit="tokens/s",
+            repeated=True,
         ),
         Reading(
             _EPOCH + rb"epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nw]++|w(?!ps ))*+"
@@ -61,6 +70,11 @@ FORMAT = Format(
             b'2026-11-20 09:10:00 | INFO | train | {"epoch": 3, "train_loss": "6.25", "train_ppl": "30.5", "train_wps": "31000", '
             b'"train_ups": "9.2", "train_num_updates": "7870"}',
             epoch=3, loss=6.25, throughput=31000,
+        ),
+        Sample(
+            b"epoch 002:   9%|9         | 105/1102 [00:15<02:30,  6.66it/s, loss=7.125, nll_loss=5.5, ppl=45.25, wps=30000.5, "
+            b"ups=9.1, wpb=3300.2, bsz=120.5, num_updates=1200, lr=0.0005, gnorm=1.5, train_wall=11, wall=430]\r",
+            epoch=2, step=1200, loss=7.125, throughput=30000.5, batch=3300.2,
         ),
         NearMiss(
             b"2026-11-20 09:11:00 | INFO | valid | epoch 002 | valid on 'valid' subset | loss 4.2 | nll_loss 2.5 | ppl 5.7 | "

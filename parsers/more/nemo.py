@@ -39,7 +39,7 @@ FORMAT = Format(
         Reading(
             rb"Training epoch (?P<epoch>[0-9]++), iteration [0-9]++/[0-9]++" + _PIPE
             + rb"(?: \| global_step: (?P<step>[0-9]++)(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: (?P<loss>" + NUMBER + rb")" + _PIPE + rb")?+ \| "
-            + _TIMING + rb": (?P<step_seconds>" + NUMBER + rb")(?=\s)(?: \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
+            + _TIMING + rb": (?P<step_seconds>" + NUMBER + rb")(?=\s)(?:" + _PIPE + rb" \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
             unit="samples/s",
             repeated=True,
         ),
@@ -95,6 +95,11 @@ FORMAT = Format(
             b"Training epoch 0, iteration 5/99 | lr: 1.799e-06 | global_batch_size: 512 | global_step: 5 | "
             b"reduced_train_loss: 10.75 | train_step_timing in s: 2.125 | consumed_samples: 3072\n",
             epoch=0, step=5, loss=10.75, step_seconds=2.125, consumed=3072,
+        ),
+        Sample(
+            b"Training epoch 1, iteration 6/99 | lr: 1.799e-06 | global_batch_size: 512 | global_step: 105 | "
+            b"reduced_train_loss: 10.75 | train_step_timing in s: 2.125 | TFLOPS_per_GPU: 512.5 | consumed_samples: 54272\n",
+            epoch=1, step=105, step_seconds=2.125, consumed=54272,
         ),
         Sample(
             b"Epoch 0: :  20%|##        | 4/20 [00:34<02:17, v_num=None, reduced_train_loss=10.40, global_step=3.000, "

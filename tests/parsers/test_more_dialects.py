@@ -72,6 +72,20 @@ def test_old_fairseq_by_the_bar_of_tqdm(tmp_path: Path) -> None:
     assert value(log, "sustained") == pytest.approx(1000 * 300 / 150)
 
 
+def test_fairseq_by_the_bar_of_tqdm(tmp_path: Path) -> None:
+    """A thousand tokens a batch at 1000, 2000 and 4000 tokens/s; each state is drawn three times."""
+    bar = "epoch 001:  10%|#  | {n}/1000 [00:15<02:30, 6.66it/s, loss=6.5, wps={wps}, ups=1, wpb=1000, bsz=8, "
+    bar += "num_updates={at}, wall=9]"
+    drawn = [
+        bar.format(n=100 * i + more, wps=wps, at=100 * i)
+        for i, wps in enumerate((1000, 2000, 4000), 1)
+        for more in (0, 20, 50)
+    ]
+    log = log_of(["", "\r".join(drawn)], tmp_path)
+    assert claimed(log) == ["more.fairseq"]
+    assert value(log, "sustained") == pytest.approx(2 / (1 / 2000 + 1 / 4000))
+
+
 def test_fairseq_with_epochs_alone(tmp_path: Path) -> None:
     lines = [
         f"2026-11-20 09:00:00 | INFO | train | epoch {i:03d} | loss 6.5 | ppl 50 | wps {speed} | ups 1.2 | wpb 25500"

@@ -57,6 +57,10 @@ PRECISIONS = frozenset({"", "fp32", "tf32", "amp", "fp16", "bf16"})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COUNTS = ("nodes", "devices", "batch_size")
+#: A count of more digits than this is none, and Python refuses to read one of thousands.
+_LONGEST_COUNT = 9
+#: What no cell of a table can show.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
@@ -190,7 +194,7 @@ def read(found: Sequence[Path]) -> Publications:
         for path in sorted((folder / RECOMPUTED).glob("*.jsonl")):
             recorded += _recorded(path, problems)
         for path in sorted(each for each in folder.rglob("*") if each.is_file()):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+            digest.update(path.name.encode("utf-8", "surrogateescape") + b"\0" + _bytes(path) + b"\0")
     return Publications(tuple(rows), sources, tuple(recorded), tuple(problems), digest.hexdigest() if found else "")
 
 
@@ -271,6 +275,9 @@ def _wrong(cells: Mapping[Any, Any], sources: Mapping[str, Source]) -> str:
     if None in cells or None in cells.values():
         return "it has another number of cells than the header"
     text = {name: str(cells[name]).strip() for name in COLUMNS}
+    for name, said in text.items():
+        if found := _CONTROL.search(said):
+            return f"{name} holds the control character {found[0]!r}"
     named = {"source": sources, "metric": METRICS, "precision": PRECISIONS, "state": STATES}
     for name, known in named.items():
         if text[name] not in known:
@@ -278,8 +285,8 @@ def _wrong(cells: Mapping[Any, Any], sources: Mapping[str, Source]) -> str:
     if text["unit"] not in METRICS[text["metric"]]:
         return f"unit {text['unit']!r} is none of {text['metric']}"
     for name in _COUNTS:
-        if text[name] and not (text[name].isascii() and text[name].isdecimal() and int(text[name])):
-            return f"{name} {text[name]!r} is no positive whole number"
+        if text[name] and not _is_count(text[name]):
+            return f"{name} {text[name][:40]!r} is no positive whole number"
     if _options(text["options"]) is None:
         return f"options {text['options']!r} are not name=value; name=value"
     if text["state"] == "measured" and _number(text["value"]) is None:
@@ -289,6 +296,10 @@ def _wrong(cells: Mapping[Any, Any], sources: Mapping[str, Source]) -> str:
     if text["state"] != "measured" and text["value"]:
         return f"value {text['value']!r} stands beside the state {text['state']}"
     return ""
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _LONGEST_COUNT and int(text) > 0
 
 
 def _number(text: str) -> float | None:
@@ -306,16 +317,49 @@ def _options(text: str) -> dict[str, str] | None:
 
 def _recorded(path: Path, problems: list[Problem]) -> Iterable[Mapping[str, Any]]:
     """Runs of a record; a line that is none is a problem."""
-    for line, text in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        problems.append(_problem("published_unreadable", path, 0, cause=error.strerror or "cannot be opened"))
+        return
+    for number, line in enumerate(text.splitlines(), 1):
         try:
-            run = json.loads(text)
-            if not all(isinstance(run[name], dict) for name in ("figures", "case")):
-                raise ValueError("figures and case are objects")
-            str(run["path"]), str(run["sha256"])
-        except (ValueError, LookupError, TypeError) as error:
-            problems.append(_problem("published_row", path, line, cause=f"no record of a run ({error})"))
+            run = json.loads(line)
+            _check_record(run)
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            problems.append(_problem("published_row", path, number, cause=f"no record of a run ({error})"))
         else:
             yield run
+
+
+def _check_record(run: Any) -> None:
+    """Raise ValueError for what the audit could not read: the parts of a line of the ledger that it goes by."""
+    case, figures = run["case"], run["figures"]
+    if not isinstance(case, dict) or not isinstance(case.get("options", {}), dict):
+        raise ValueError("case and its options are objects")
+    if not isinstance(figures, dict) or not all(isinstance(each, dict) for each in figures.values()):
+        raise ValueError("figures is an object of objects")
+    for holder, names, kinds in (
+        (run, ("path", "sha256"), (str,)),
+        (case, [name for name in ("model", "framework", "hardware", "precision") if name in case], (str,)),
+        (case, [name for name in _COUNTS if case.get(name) is not None], (int,)),
+    ):
+        if wrong := [name for name in names if not isinstance(holder[name], kinds)]:
+            raise ValueError(f"{wrong[0]} is no {kinds[0].__name__}")
+    if any(not _is_figure(each.get("value")) for each in figures.values()):
+        raise ValueError("a value is no positive number")
+
+
+def _is_figure(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and math.isfinite(value) and value > 0)
+
+
+def _bytes(path: Path) -> bytes:
+    """A file's bytes; of one that cannot be read, none: what that means for its rows is said where they are read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _sources(path: Path, problems: list[Problem]) -> dict[str, Source]:
@@ -331,6 +375,7 @@ def _sources(path: Path, problems: list[Problem]) -> dict[str, Source]:
         WordsError,
         LookupError,
         TypeError,
+        AttributeError,
         ValueError,
     ) as error:
         cause = f"no {error}" if isinstance(error, KeyError) else str(error)

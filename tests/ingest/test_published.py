@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -199,6 +200,8 @@ def test_values_stay_as_printed(tmp_path: Path) -> None:
         ({"devices": "-8"}, "devices '-8' is no positive whole number"),
         ({"nodes": "²"}, "nodes '²' is no positive whole number"),
         ({"batch_size": "4.0"}, "batch_size '4.0' is no positive whole number"),
+        ({"nodes": "9" * 5000}, "is no positive whole number"),
+        ({"note": "a\0b"}, "note holds the control character"),
         ({"options": "clip"}, "options 'clip' are not name=value"),
         ({"options": "=yes"}, "options '=yes' are not name=value"),
     ],
@@ -246,6 +249,8 @@ def test_a_table_with_other_columns_is_not_used(tmp_path: Path, header: list[str
         ("mean:skip=2", "average"),
         ("https://example.org/made-up/{path}", "javascript:alert(1)"),
         ("https://example.org/made-up/{path}", "https://example.org/{place}"),
+        ("https://example.org/made-up/{path}", "https://example.org/{path.x}"),
+        ("https://example.org/made-up/{path}", "https://example.org/{0}"),
         ("[[source]]", "[[source"),
     ],
 )
@@ -257,7 +262,19 @@ def test_a_source_that_says_too_little_is_a_problem(tmp_path: Path, before: str,
     assert found.rows == ()
 
 
-@pytest.mark.parametrize("line", ["no json", "[]", "{}", '{"figures": {}, "case": {}, "path": "a"}', '{"figures": []}'])
+RECORD = '{"path": "a", "sha256": "b", "case": {%s}, "figures": {"sustained": {"value": %s}}}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no json", "[]", "{}", '{"figures": {}, "case": {}, "path": "a"}', '{"figures": []}', "[" * 100_000,
+        '{"path": "a", "sha256": "b", "case": {}, "figures": {"sustained": 5}}',
+        '{"path": 5, "sha256": "b", "case": {}, "figures": {}}',
+        RECORD % ('"options": 3', 5), RECORD % ('"model": 3', 5), RECORD % ('"devices": "8"', 5),
+        RECORD % ("", '"fast"'), RECORD % ("", "1e999"), RECORD % ("", "-5"), (RECORD % ("", 5))[:-20],
+    ],
+)  # fmt: skip
 def test_a_record_that_is_none_is_a_problem(tmp_path: Path, line: str) -> None:
     path = folder(tmp_path / "published", [GOOD])
     (path / "recomputed").mkdir()
@@ -265,6 +282,31 @@ def test_a_record_that_is_none_is_a_problem(tmp_path: Path, line: str) -> None:
     found = published.read([path])
     assert [(each.code, each.line) for each in found.problems] == [("published_row", 1)]
     assert found.recorded == ()
+
+
+def test_a_record_is_read(tmp_path: Path) -> None:
+    path = folder(tmp_path / "published", [GOOD])
+    (path / "recomputed").mkdir()
+    (path / "recomputed" / "logs.jsonl").write_text(RECORD % ('"devices": 8, "model": "BERT-base", "options": {}', 5.5))
+    found = published.read([path])
+    assert (len(found.recorded), found.problems) == (1, ())
+
+
+def test_what_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:
+    path = folder(tmp_path / "published", [GOOD])
+    (path / "recomputed" / "logs.jsonl").mkdir(parents=True)
+    (path / "more.csv").mkdir()
+    found = published.read([path])
+    assert [each.code for each in found.problems] == ["published_unreadable"] * 2
+    assert len(found.rows) == 1
+
+
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    """As a file system may hold it; the site is built all the same."""
+    path = folder(tmp_path / "published", [GOOD])
+    with (path / os.fsdecode(b"more\xff.txt")).open("wb"):
+        pass
+    assert published.read([path]).digest != published.read([folder(tmp_path / "other" / "published", [GOOD])]).digest
 
 
 def test_bytes_that_are_no_text_are_a_problem(tmp_path: Path) -> None:

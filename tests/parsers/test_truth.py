@@ -1,0 +1,330 @@
+"""A made job whose every step's duration is known, printed as each printer prints it; the figures must be the truth.
+
+Ten slow steps at the start, a stall in the middle, and steps of uneven length between; epochs that no interval divides.
+What a record covers is stated here from how the printer works, and summed up in plain Python.
+"""
+# A line is as long as its printer makes it.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from ingest import rules
+from ingest.metrics import metrics
+from parsers.read import read
+
+STEPS, EPOCH, EVERY, BATCH, DEVICES = 190, 47, 10, 8, 4
+#: Seconds of each step, counted from 0.
+TOOK = [(1.6 if i < 10 else 0.2) + 0.013 * (i % 7) + (6.0 if i == 123 else 0.0) for i in range(STEPS)]
+#: Seconds since the start at the end of each step, the start included.
+AT = [0.0, *itertools.accumulate(TOOK)]
+LOSS = 2.5
+
+
+@dataclass
+class Job:
+    """What a printer prints, the steps that each record covers (from, to), and what must be known besides."""
+
+    lines: list[str] = field(default_factory=list)
+    covers: list[tuple[int, int]] = field(default_factory=list)
+    case: dict[str, int] = field(default_factory=lambda: {"batch_size": BATCH, "devices": DEVICES})
+
+    def say(self, line: str, covers: tuple[int, int], times: int = 1) -> None:
+        self.lines += [line] * times
+        self.covers.append(covers)
+
+
+def took(begin: int, end: int) -> float:
+    return sum(TOOK[begin:end])
+
+
+def mean(begin: int, end: int) -> float:
+    return took(begin, end) / (end - begin)
+
+
+def intervals(first: int = EVERY) -> Iterator[tuple[int, int]]:
+    """(from, to) of every whole interval of the run, the first of which may be of one step."""
+    return itertools.pairwise([0, *([] if first == EVERY else [first]), *range(EVERY, STEPS + 1, EVERY)])
+
+
+def stamp(at: float) -> str:
+    whole = int(at)
+    return f"2026-11-20 23:{58 + whole // 60:02d}:{whole % 60:02d},{int(at % 1 * 1000):03d}"
+
+
+def epochs() -> Iterator[tuple[int, int, int]]:
+    """(number, first step, end) of every epoch."""
+    return ((n, begin, min(begin + EPOCH, STEPS)) for n, begin in enumerate(range(0, STEPS, EPOCH)))
+
+
+def paddle_clas_static() -> Job:
+    """Prints steps 0, 10, 20 ... of an epoch; the mean begins anew at step 5."""
+    job = Job()
+    line = "epoch:{n}   train step:{i}   lr: 0.1, loss:  2.5 batch_cost: {s:.7f} s, reader_cost: 0.0 s, ips: {ips:.7f} samples/sec."
+    for n, begin, end in epochs():
+        for i in range(0, end - begin, EVERY):
+            since = begin + (5 if i else 0)
+            cost = mean(since, begin + i + 1)
+            covers = (begin, begin) if i == 0 else (max(since, begin + i - EVERY + 1), begin + i + 1)
+            job.say(line.format(n=n, i=i, s=cost, ips=BATCH / cost), covers)
+    return job
+
+
+def paddle_ocr() -> Job:
+    """Prints every tenth step of the run and the last of every epoch, over what came since the last print."""
+    job, last = Job(), 0
+    line = "ppocr INFO: epoch: [{n}/4], global_step: {i}, lr: 0.1, loss: 2.5, avg_reader_cost: 0.0 s, "
+    line += "avg_batch_cost: {s:.7f} s, avg_samples: 8.0, ips: {ips:.7f} samples/s, eta: 0:01:02"
+    for n, begin, end in epochs():
+        for i in range(begin, end):
+            if (i + 1) % EVERY == 0 or i + 1 == end:
+                cost = mean(last, i + 1)
+                job.say(line.format(n=n + 1, i=i + 1, s=cost, ips=BATCH / cost), (last, i + 1))
+                last = i + 1
+    return job
+
+
+def tf_cnn_benchmarks() -> Job:
+    """Every process prints the first step and every tenth; the mean runs since the first."""
+    job = Job(["TensorFlow:  1.15", "Devices:     ['/gpu:0']", "Variables:   horovod"])
+    for begin, end in intervals(1):
+        job.say(f"{end}\timages/sec: {BATCH / mean(0, end):.7f} +/- 0.1 (jitter = 0.2)\t2.500", (begin, end), DEVICES)
+    return job
+
+
+def detectron2() -> Job:
+    """Counts from 0; the mean runs since the third step."""
+    job = Job(case={"batch_size_of_job": BATCH * DEVICES})
+    for begin, end in intervals():
+        line = f"[11/20 09:00:00 d2.utils.events]:  eta: 0:01:02  iter: {end - 1}  total_loss: 2.5  loss_cls: 1.5  "
+        line += f"time: {mean(2, end):.7f}  data_time: 0.0010  lr: 0.1  max_mem: 3000M"
+        job.say(line, (max(2, begin), end))
+    return job
+
+
+def fairseq_old() -> Job:
+    """Counts an epoch's steps from 0; the mean runs since the epoch's second."""
+    job = Job(case={})
+    for n, begin, end in epochs():
+        for i in range(EVERY, end - begin, EVERY):
+            wps = BATCH * DEVICES / mean(begin + 1, begin + i + 1)
+            line = f"| epoch {n + 1:03d}:  {i:5d} / {EPOCH} loss=2.5, wps={wps:.7f}, ups=1, wpb={BATCH * DEVICES}, bsz=8, oom=0"
+            job.say(line, (max(begin + 1, begin + i - EVERY + 1), begin + i + 1))
+    return job
+
+
+def fairseq() -> Job:
+    """Every tenth update of the run, labelled by its place in the epoch."""
+    job = Job(case={})
+    for begin, end in intervals():
+        at, wps = (end - 1) % EPOCH + 1, BATCH * DEVICES / mean(begin, end)
+        line = f"train_inner | epoch {(end - 1) // EPOCH + 1:03d}: {at:6d} / {EPOCH} loss=2.5, ppl=5.7, wps={wps:.7f}, ups=1, "
+        job.say(line + f"wpb={BATCH * DEVICES}, bsz=8, num_updates={end}, lr=0.1, wall=9", (begin, end))
+    return job
+
+
+def deepspeed_of_2021() -> Job:
+    """A mean since the third step."""
+    job = Job(case={"batch_size_of_job": BATCH * DEVICES})
+    for begin, end in intervals():
+        speed = BATCH * DEVICES / mean(2, end)
+        line = f"[{stamp(AT[end])}] [INFO] [timer.py:154:stop] 0/{end}, SamplesPerSec={speed:.9f}"
+        job.say(line, (max(2, begin), end))
+    return job
+
+
+def megatron() -> Job:
+    """Says nothing of devices; every line has what was consumed."""
+    job = Job(case={})
+    for begin, end in intervals():
+        line = f" iteration {end:8d}/     190 | consumed samples: {BATCH * DEVICES * end:12d} | elapsed time per iteration "
+        line += (
+            f"(ms): {1000 * mean(begin, end):.4f} | learning rate: 1.0E-05 | global batch size: {BATCH * DEVICES:5d} | "
+        )
+        job.say(line + "lm loss: 2.500000E+00 | loss scale: 1.0 | number of nan iterations:   0 |", (begin, end))
+    return job
+
+
+def torchtitan() -> Job:
+    """Every rank prints the first step and every tenth, with the speed of a device."""
+    job = Job()
+    for begin, end in intervals(1):
+        line = f"{stamp(AT[end])} - root - INFO - step: {end:2d}  loss: 2.5000  memory: 20.50GiB(25.92%)  "
+        job.say(line + f"tps: {BATCH * 1e6 / mean(begin, end):,.0f}  mfu: 30.00%", (begin, end), DEVICES)
+    return job
+
+
+def mxnet_fit() -> Job:
+    """Each metric has a line; what an epoch ends with is not printed, but its first line covers ten batches of its own."""
+    job = Job(case={})
+    for n, begin, end in epochs():
+        for i in range(EVERY, end - begin + 1, EVERY):
+            covers = (begin + i - EVERY, begin + i)
+            head = f"INFO:root:Epoch[{n}] Batch [{i - EVERY}-{i}]\tSpeed: {BATCH * DEVICES / mean(*covers):.7f} samples/sec"
+            job.say(f"{head}\taccuracy=0.5", covers)
+            job.lines.append(f"{head}\ttop_k_accuracy_5=0.7")
+    return job
+
+
+def mmdetection() -> Job:
+    """Lines of an epoch at 10, 20 ...; the rest of it is not printed."""
+    job = Job()
+    for n, begin, end in epochs():
+        for i in range(EVERY, end - begin + 1, EVERY):
+            covers = (begin + i - EVERY, begin + i)
+            line = f"{stamp(AT[begin + i])} - mmdet - INFO - Epoch [{n + 1}][{i}/{EPOCH}]\tlr: 1.0e-03, eta: 0:01:07, "
+            job.say(line + f"time: {mean(*covers):.7f}, data_time: 0.001, memory: 3770, loss: 2.5000", covers)
+    return job
+
+
+def time_history() -> Job:
+    """Steps of an epoch, its last and shorter record among them; only the time of day is printed, over midnight."""
+    job = Job(case={})
+    for _, begin, end in epochs():
+        for first in range(begin, end, EVERY):
+            last = min(first + EVERY, end)
+            line = f"I1120 {stamp(AT[last])[11:].replace(',', '.')}000 140 keras_utils.py:145] TimeHistory: {took(first, last):.7f} "
+            speed = BATCH * DEVICES / mean(first, last)
+            job.say(f"{line}seconds, {speed:.7f} examples/second between steps {first} and {last}", (first, last))
+    return job
+
+
+def pytorch_examples() -> Job:
+    """Every process prints every tenth batch of an epoch, with the time of that batch alone."""
+    job = Job()
+    for n, begin, end in epochs():
+        for i in range(0, end - begin, EVERY):
+            line = f"Epoch: [{n}][{i:3d}/{EPOCH}]\tTime {TOOK[begin + i]:6.5f} ( 0.300)\tData  0.000 ( 0.001)\tLoss 2.5e+00 (2.5e+00)\tAcc"
+            job.say(line, (begin + i, begin + i + 1), DEVICES)
+    return job
+
+
+def partial_fc() -> Job:
+    job = Job(case={})
+    for begin, end in intervals():
+        total = BATCH * DEVICES / mean(begin, end)
+        line = f"rank-id:0:{stamp(AT[end])}-Iter:{end} Rank:{total / DEVICES:.7f} it/sec Total:{total:.7f} it/sec [0][loss]:2.5"
+        job.say(line, (begin, end))
+    return job
+
+
+def mindspore() -> Job:
+    """A line per epoch of ten steps and rank; the other ranks lag."""
+    job, waiting = Job(), []
+    for begin, end in intervals():
+        state = f"epoch: {end // EVERY} step: {EVERY}, loss is 2.5"
+        waiting.append(f"epoch time: {1000 * took(begin, end):.4f} ms, per step time: {1000 * mean(begin, end):.4f} ms")
+        job.lines += [state] * DEVICES
+        if len(waiting) == 2:
+            job.lines += [each for each in waiting for _ in range(DEVICES)]
+            waiting = []
+        job.covers.append((begin, end))
+    job.lines += [each for each in waiting for _ in range(DEVICES)]
+    return job
+
+
+def nemo() -> Job:
+    """The clock tells; the first line has none before it."""
+    job = Job(case={"batch_size_of_job": BATCH * DEVICES})
+    for begin, end in intervals():
+        data = {
+            "reduced_train_loss": LOSS,
+            "consumed_samples": float(BATCH * DEVICES * end),
+            "train_step_timing in s": 0.1,
+        }
+        line = {
+            "timestamp": f"{1795169472.5 + AT[end]:.6f}",
+            "datetime": "x",
+            "type": "LOG",
+            "step": end - 1,
+            "data": data,
+        }
+        job.lines.append("DLLL " + json.dumps(line))
+        if begin:
+            job.covers.append((begin, end))
+    return job
+
+
+def modded_nanogpt() -> Job:
+    job = Job(case={"tokens_per_step": BATCH * DEVICES})
+    for begin, end in intervals():
+        line = (
+            f"step:{end}/190 train_loss:2.5000 train_time:{1000 * AT[end]:.0f}ms step_avg:{1000 * AT[end] / end:.2f}ms"
+        )
+        job.lines.append(line)
+        if begin:
+            job.covers.append((begin, end))
+    return job
+
+
+def oneflow_wide_and_deep() -> Job:
+    job = Job(case={"batch_size_of_job": BATCH * DEVICES})
+    for begin, end in intervals():
+        job.lines.append(f"{end} time {1795169472.5 + AT[end]:.7f} loss 2.500000125")
+        if begin:
+            job.covers.append((begin, end))
+    return job
+
+
+def hugectr() -> Job:
+    job = Job(case={"batch_size_of_job": BATCH * DEVICES})
+    for begin, end in intervals():
+        line = f"[HCTR][16:16:20.027][INFO][RK0][main]: Iter: {end} Time({EVERY} iters): {took(begin, end):.6f}s "
+        job.say(line + "Loss: 2.500000 lr:0.004", (begin, end))
+    return job
+
+
+def hugging_face() -> Job:
+    """A state of the bar per step, as if tqdm did not smooth; that of the last step is not drawn as a record."""
+    job = Job(["{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"], case={"batch_size_of_job": BATCH * DEVICES})
+    for i, seconds in enumerate(TOOK, 1):
+        job.lines.append(f" 10%|#    | {i}/{STEPS} [00:21<06:46, {seconds:.6f}s/it]")
+        if i < STEPS:
+            job.covers.append((i - 1, i))
+    return job
+
+
+def estimator() -> Job:
+    """Both loggers print a line; the first step has no seconds."""
+    job = Job(["INFO:tensorflow:loss = 6.9, step = 0"], case={"batch_size_of_job": BATCH * DEVICES})
+    for begin, end in intervals():
+        text = f"loss = 2.5, step = {end} ({took(begin, end):.6f} sec)"
+        job.say(f"INFO:tensorflow:{text}", (begin, end))
+        job.lines.append(f"I1120 10:11:12.123456 140 basic_session_run_hooks.py:260] {text}")
+    return job
+
+
+PRINTERS: list[Callable[[], Job]] = [
+    paddle_clas_static, paddle_ocr, tf_cnn_benchmarks, detectron2, fairseq_old, fairseq, deepspeed_of_2021, megatron,
+    torchtitan, mxnet_fit, mmdetection, time_history, pytorch_examples, partial_fc, mindspore, nemo, modded_nanogpt,
+    oneflow_wide_and_deep, hugectr, hugging_face, estimator,
+]  # fmt: skip
+#: What a job does in a step where its printer counts otherwise than in samples.
+PER_STEP = {torchtitan: BATCH * DEVICES * 1e6}
+#: Printers of speeds that say neither seconds nor how many samples a step has.
+NO_LATENCY = {mxnet_fit, partial_fc, torchtitan}
+
+
+@pytest.mark.parametrize("printer", PRINTERS, ids=lambda each: each.__name__)
+def test_samples_over_time(printer: Callable[[], Job], tmp_path: Path) -> None:
+    job = printer()
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for each in job.lines))
+    (session,) = read(path).sessions
+    case = {name: each.value for name, each in session.facts.items()} | job.case
+    kept = job.covers[max(1, len(job.covers) // 5) :]
+    steps, seconds = sum(end - begin for begin, end in kept), sum(took(*each) for each in kept)
+    found = rules.figure("sustained", session, case)
+    assert isinstance(found, rules.Figure), found
+    assert (found.scope, found.used) == ("job", len(kept))
+    assert found.value == pytest.approx(PER_STEP.get(printer, BATCH * DEVICES) * steps / seconds, rel=1e-4)
+    if printer not in NO_LATENCY:
+        latency = metrics(session, case, found)["latency"]
+        assert latency["value"] == pytest.approx(1000 * seconds / steps, rel=1e-4)

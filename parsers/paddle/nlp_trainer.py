@@ -1,0 +1,84 @@
+"""PaddleNLP Trainer (`paddlenlp.trainer`): a line per `logging_steps` optimiser steps.
+
+`interval_samples_per_second` counts the job over the time since the last line, `interval_runtime`; an evaluation or a
+checkpoint lies in the interval that follows it. Trap: `train_samples_per_second` of the summary is of the whole run, and
+too high where that was resumed; `eval_samples_per_second` is no training; tokens are printed per device and padding
+included, so that samples are quoted. Memory is what tensors took at most, in GiB.
+"""
+
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+
+
+def _count(printed: bytes) -> int:
+    """`1,024` as a number."""
+    return int(printed.replace(b",", b""))
+
+
+#: An argument of the list that the program prints, name and value in two columns.
+_ARGUMENT = rb"\] - %s ++: ?+%s\s*$"
+_FIELDS = rb"(?:(?!interval_|max_memory_allocated: )\w++: [^\s,]++, )*+"
+
+FORMAT = Format(
+    title="PaddleNLP Trainer",
+    framework="PaddlePaddle",
+    marker=b"_samples_per_second: ",
+    start=rb"\[ *+INFO\] - \*{5} Running training \*{5}",
+    end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",
+    readings=(
+        Reading(
+            rb"\] - loss: (?P<loss>" + NUMBER + rb"), (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: (?P<step>[0-9]++), " + _FIELDS
+            + rb"(?:max_memory_allocated: (?P<memory>" + NUMBER + rb"), " + _FIELDS + rb")?+"
+            rb"interval_runtime: (?P<duration>" + NUMBER + rb"), interval_samples_per_second: (?P<throughput>" + NUMBER + rb")(?=,)",
+            unit="samples/s",
+            counts="update",
+            factors={"memory": 1024},
+        ),
+        Reading(
+            rb"\] - train_runtime: (?P<seconds>" + NUMBER + rb"), train_samples_per_second: (?P<throughput>" + NUMBER + rb")(?=,)",
+            unit="samples/s",
+            span="run",
+        ),
+    ),
+    facts=(
+        Fact("model", _ARGUMENT % (rb"model_name_or_path", rb"(?:[^\s/]++/)*+([\w.+-]++)/?+")),
+        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", _count),
+        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", _count),
+        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", _count),
+        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", _count),
+        Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
+        Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
+        Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),
+        Fact("sequence_length", _ARGUMENT % (rb"max_seq_length", rb"([0-9]++)"), int),
+        Fact("precision", _ARGUMENT % (rb"bf16", rb"(\w++)"), words={b"True": "bf16"}),
+        Fact("precision", _ARGUMENT % (rb"fp16", rb"(\w++)"), words={b"True": "amp", b"False": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 8.125, learning_rate: 1e-05, global_step: 100, interval_runtime: 12.5, "
+            b"interval_samples_per_second: 51.2, interval_steps_per_second: 0.8, ppl: 3377.86, epoch: 0.1",
+            loss=8.125, step=100, duration=12.5, throughput=51.2, memory=float("nan"),
+        ),
+        Sample(
+            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 2.5, learning_rate: 3e-05, global_step: 20, current_memory_allocated: 20.25, "
+            b"current_memory_reserved: 41.0, max_memory_allocated: 40.5, max_memory_reserved: 41.0, interval_runtime: 8.0, "
+            b"interval_samples_per_second: 16.0, interval_tokens_per_second_per_device: 8192.0, interval_steps_per_second: 0.25, "
+            b"progress_or_epoch: 0.02",
+            loss=2.5, step=20, memory=41472, duration=8.0, throughput=16.0,
+        ),
+        Sample(
+            b"[2026-11-20 12:35:31,558] [    INFO] - train_runtime: 812.5, train_samples_per_second: 49.25, "
+            b"train_steps_per_second: 0.77, train_loss: 5.5, epoch: 1.0",
+            seconds=812.5, throughput=49.25,
+        ),
+        NearMiss(
+            b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5, "
+            b"eval_steps_per_second: 5.0, epoch: 1.0",
+            "an evaluation",
+        ),
+        NearMiss(
+            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 8.125, learning_rate: 1e-05, global_step: 100, interval_runtime: 12.5, "
+            b"interval_samples_per_second: 51.",
+            "cut inside the number",
+        ),
+    ),
+)  # fmt: skip

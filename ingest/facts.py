@@ -21,6 +21,8 @@ NEEDED = ("model", "framework", "devices", "batch_size")
 #: Samples per step of the whole job serve where they cannot be divided by the devices: a model may be cut over them.
 _BATCH_OF_JOB = "batch_size_of_job"
 _MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
+#: How people and printers write that an option is on or off.
+_SWITCHES = {**dict.fromkeys(("true", "on", "yes"), True), **dict.fromkeys(("false", "off", "no"), False)}
 #: Words of one family, of which a weaker source may use the looser one: a folder `amp` for pure FP16, a log `fp32` for
 #: what `run.json` knows to run in TF32.
 _PRECISIONS = (frozenset({"amp", "fp16", "bf16"}), frozenset({"fp32", "tf32"}))
@@ -176,7 +178,7 @@ def _with(stated: Stated, value: Any) -> Stated:
 
 
 def _switch(printed: Any) -> Any:
-    return {"true": True, "false": False}.get(str(printed).lower(), printed)
+    return _SWITCHES.get(str(printed).lower(), printed)
 
 
 def agree(name: str, known: Stated, other: Stated) -> bool:
@@ -184,9 +186,18 @@ def agree(name: str, known: Stated, other: Stated) -> bool:
     if name in {"framework", "framework_version", "repeat", "suite", "format"} or known.value == other.value:
         # A framework may have several names.
         return True
+    if isinstance(known.value, str) and isinstance(other.value, str) and _alike(name, known.value, other.value):
+        return True
     if name == "precision":
         return any({known.value, other.value} <= family for family in _PRECISIONS)
     return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", _BATCH_OF_JOB}
+
+
+def _alike(name: str, known: str, other: str) -> bool:
+    """Whether two words differ in case only, or in that a card is named less fully: `A100` for `A100-SXM4`."""
+    one, two = known.lower().replace(" ", "-"), other.lower().replace(" ", "-")
+    shorter, longer = sorted((one, two), key=len)
+    return one == two or (name == "hardware" and longer.startswith(f"{shorter}-"))
 
 
 def contradiction(path: str, found: Contradiction, **more: str) -> Problem:

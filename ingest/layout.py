@@ -19,7 +19,7 @@ NUMBERS = frozenset(
     {
         "nodes", "devices", "devices_per_node", "batch_size", "batch_size_of_job", "samples_per_update_and_device",
         "accumulation", "sequence_length", "threads", "repeat", "micro_batch", "data_parallel", "tensor_parallel",
-        "pipeline_parallel", "layers", "hidden", "heads",
+        "pipeline_parallel", "layers", "hidden", "heads", "tokens_per_step", "vocabulary", "embedding", "num_classes",
     }
 )  # fmt: skip
 _TIMEOUT_SECONDS = 1.0

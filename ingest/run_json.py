@@ -116,11 +116,22 @@ def _wrong_case(case: Mapping[str, Any]) -> Iterator[str]:
             yield f"`case.{key}` is no plain value"
     if case.get("precision") not in _PRECISIONS:
         yield f"`case.precision` is {case.get('precision')!r}, not one of {', '.join(_PRECISIONS)}"
-    if not _is_object(case.get("options", {}), _is_plain):
+    if _is_object(case.get("options", {}), _is_plain):
+        yield from _wrong_options(case.get("options", {}))
+    else:
         yield "`case.options` is no object of plain values"
     nodes, devices = case.get("nodes"), case.get("devices")
     if isinstance(nodes, int) and isinstance(devices, int) and nodes > 0 and devices % nodes:
         yield f"`case.devices` is {devices}, which {nodes} nodes cannot share"
+
+
+def _wrong_options(options: Mapping[str, Any]) -> Iterator[str]:
+    """An option may bear the name of any fact and then counts as it: `"accumulation": "8"` multiplies a text."""
+    for name, value in options.items():
+        if name in _CASE:
+            yield f"`case.options.{name}` is no option, but stands in the case itself"
+        elif name in NUMBERS and not _is_count(value):
+            yield f"`case.options.{name}` is {value!r}, not a positive whole number"
 
 
 def _depth(data: Any) -> int:

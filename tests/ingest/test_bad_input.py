@@ -294,6 +294,10 @@ RUN_JSON: dict[str, bytes | dict[str, Any]] = {
     "model is empty": run_json(model=""),
     "model is null": run_json(model=None),  # type: ignore[arg-type]
     "options hold a list": run_json(options={"threads": [1]}),
+    "an option that counts is a text": run_json(options={"accumulation": "8"}),
+    "an option that counts is a fraction": run_json(options={"batch_size_of_job": 0.5}),
+    "an option overrules the case": run_json(options={"devices": 8}),
+    "tokens are a text": run_json() | {"case": run_json()["case"] | {"tokens_per_step": "many"}},
     "options are a list": run_json() | {"case": run_json()["case"] | {"options": ["x"]}},
     "accumulation is a text": run_json() | {"case": run_json()["case"] | {"accumulation": "x"}},
     "environment is a text": run_json(environment="x"),

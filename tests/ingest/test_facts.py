@@ -112,6 +112,10 @@ def test_options_come_from_every_source_and_must_agree() -> None:
     said = merged({"options": {"xla": True}}, {"xla": "True", "dali": "true"}, {"reader": "DataSet"})
     assert said.case()["options"] == {"dali": True, "reader": "DataSet", "xla": True}
     assert said.contradictions == ()
+    for on in ("on", "Yes", "TRUE", True, 1):
+        assert merged({"options": {"xla": on}}, {"xla": "True"}).contradictions == ()
+    assert merged({"optimizer": "LAMB"}, {"optimizer": "lamb"}).contradictions == ()
+    assert len(merged({"optimizer": "LAMB"}, {"optimizer": "Adam"}).contradictions) == 1
     assert merged(log={"xla": "auto"}).case()["options"] == {"xla": "auto"}
     assert merged({"options": {"graph": "static"}}).case()["options"] == {"graph": "static"}
     (found,) = merged({"options": {"xla": True}}, {"xla": "False"}).contradictions
@@ -178,6 +182,13 @@ def test_a_card_named_by_the_log_agrees_with_the_layout() -> None:
     found = merged(log={"gpu": "Tesla V100-SXM2-32GB"}, layout={"hardware": "V100-SXM2-32GB"})
     assert found.contradictions == ()
     assert found.case()["hardware"] == "V100-SXM2-32GB"
+
+
+def test_a_card_may_be_named_less_fully() -> None:
+    for run, log in (("A100", "NVIDIA A100-SXM4-80GB"), ("A100-SXM4-80GB", "A100"), ("a100 sxm4", "A100-SXM4-80GB")):
+        assert merged({"hardware": run}, {"gpu": log}).contradictions == ()
+    for run, log in (("V100", "V100S-PCIE-32GB"), ("A10", "A100"), ("V100-SXM2-16GB", "V100-SXM2-32GB")):
+        assert [each.fact for each in merged({"hardware": run}, {"gpu": log}).contradictions] == ["hardware"]
 
 
 def test_what_a_case_needs() -> None:

@@ -3,9 +3,9 @@
 Of each epoch the first complete state counts, which in releases from 2.0 on is drawn before the validation. Steps are
 printed, not samples, hence the batch size must be known; the rate is a mean over the epoch, turned over (`1.25s/it`) where
 a step takes longer than a second. Trap: in older releases, those that print `loss=..., v_num=`, the bar goes on over the
-batches of the validation, which the option `validation` says; `Validation DataLoader 0` is a bar of its own; bars of
-other programs with `Epoch 0:` in front are drawn alike and mean the same; NeMo's bars with `train_step_timing` are read by
-their own format.
+batches of the validation, which the option `validation` says; `Validation DataLoader 0` is a bar of its own; the bar of `rich` (`Epoch 0/9 ━━━ 500/500`)
+prints the rate of the last half minute, not of the epoch; bars of other programs with `Epoch 0:` in front are drawn alike
+and mean the same; NeMo's bars with `train_step_timing` are read by their own format.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def _epochs(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
 
     rows = np.flatnonzero(np.diff(columns["epoch"], prepend=np.nan) != 0)
     found = {name: columns[name][rows] for name in ("epoch", "steps", "loss")}
-    rate, seconds = columns["steps_per_second"][rows], columns["step_seconds"][rows]
+    rate = columns["steps_per_second"][rows]
+    seconds = columns["step_seconds"][rows] if "step_seconds" in columns else np.full(len(rows), np.nan)
     return rows, found | {"step_seconds": np.where(np.isnan(seconds), 1 / np.where(rate > 0, rate, np.nan), seconds)}
 
 
@@ -41,6 +42,15 @@ FORMAT = Format(
             rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
             rb" (?:train_)?+loss(?:_step|_epoch)?+=(?P<loss>" + NUMBER + rb")(?=[,\]]))?+[^\]\r\n]*+\]",
+            unit="samples/s",
+            span="epoch",
+            weak=True,
+            settle=_epochs,
+        ),
+        Reading(
+            rb"Epoch (?P<epoch>[0-9]++)(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++[0-9:]++ "
+            rb"\xe2\x80\xa2 [0-9:-]++ ++(?P<steps_per_second>[0-9.]++)it/s(?=\s)"
+            rb"(?:[^\r\n]{0,400}? (?:train_)?+loss(?:_step|_epoch)?+: (?P<loss>" + NUMBER + rb")(?=\s))?+",
             unit="samples/s",
             span="epoch",
             weak=True,
@@ -65,6 +75,13 @@ FORMAT = Format(
             epoch=0, steps=80, step_seconds=1.25, loss=0.5,
         ),
         Sample(b"Epoch 12: 100%|##########| 80/80 [1:01:40<00:00,  4.50it/s]", steps=80, steps_per_second=4.5),
+        Sample(
+            "Epoch 3/9  ━━━━━━━━━━━━━━━━ 500/500 0:01:40 • 0:00:00 5.00it/s v_num: 0.000 train_loss: 0.625\n".encode(),
+            epoch=3, steps=500, steps_per_second=5, loss=0.625,
+        ),
+        NearMiss("Epoch 3/9  ━━━━━━━━╸━━━━━━━ 250/500 0:00:50 • 0:00:50 5.00it/s v_num: 0.000\n".encode(), "half of an epoch"),
+        NearMiss("Validation ━━━━━━━━━━━━━━━━ 50/50 0:00:01 • 0:00:00 50.00it/s\n".encode(), "the validation"),
+        NearMiss("Epoch 3/9  ━━━━━━━━━━━━━━━━ 500/500 0:01:40 • 0:00:00 5.0".encode(), "cut inside the number"),
         NearMiss(b"Epoch 0:  83%|########3 | 500/600 [01:40<00:20,  5.00it/s, loss=0.625, v_num=0]", "not yet complete"),
         NearMiss(b"Validation DataLoader 0: 100%|##########| 100/100 [00:10<00:00, 10.00it/s]", "the validation"),
         NearMiss(b"Epoch 0: 100%|##########| 500/500 [01:40<00:00,  5.00it/s, loss=0.62", "cut inside the state"),

@@ -246,6 +246,15 @@ def test_lightning_turns_its_rate_over(tmp_path: Path) -> None:
     assert value(log, "sustained", ONE) == pytest.approx(32 * 200 / (50 + 150))
 
 
+def test_lightning_by_the_bars_of_rich(tmp_path: Path) -> None:
+    """Three epochs of 100 steps at 5, 4 and 8 steps per second, 32 samples each; every state is drawn twice."""
+    bar = "Epoch {epoch}/2  ━━━━━━━━ {n}/100 0:00:20 • 0:00:00 {rate:.2f}it/s v_num: 0.000 train_loss: 0.500"
+    states = [(epoch, n, rate) for epoch, rate in enumerate((5, 4, 8)) for n in (50, 100, 100)]
+    log = log_of([bar.format(epoch=epoch, n=n, rate=rate) for epoch, n, rate in states], tmp_path)
+    assert claimed(log) == ["more.lightning"]
+    assert value(log, "sustained", {"batch_size_of_job": 32}) == pytest.approx(32 * 200 / (25 + 12.5))
+
+
 def test_a_resumed_detectron2_began_its_mean_anew(tmp_path: Path) -> None:
     """Resumed at iteration 5000: 0.5 s each for the first 18 that count, then 0.25 s."""
     lines, spent = [], 0.0

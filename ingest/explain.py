@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ingest import rules
 from ingest.layout import Layout
+from ingest.metrics import metrics
 from ingest.problems import printable
 from ingest.run_json import beside
 from ingest.runs import facts_of
@@ -54,8 +56,11 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
         yield f"records    {len(records)} of span {reading.span}, scope {reading.scope}, unit {reading.unit}"
     case = merged.for_rules()
     yield from _window(session, case)
-    for name, found in rules.figures(session, case).items():
+    figures = rules.figures(session, case)
+    for name, found in figures.items():
         yield f"{name:<10} {_said(found)}"
+    for name, metric in metrics(session, case, figures[rules.HEADLINE]).items():
+        yield f"{name:<10} {_measured(metric)}"
 
 
 def _window(session: Session, case: dict[str, object]) -> Iterator[str]:
@@ -92,6 +97,15 @@ def _said(found: rules.Figure | Absent) -> str:
         f"{found.value:.10g} {found.unit} ({found.scope}), {found.used} used, {found.skipped} dropped, "
         f"lines {found.first_line}-{found.last_line}: {found.arithmetic}"
     )
+
+
+def _measured(found: Mapping[str, Any]) -> str:
+    if reason := found.get("reason"):
+        return _said(Absent(reason["code"], reason["args"]))
+    value = "not finite" if found["value"] is None else f"{found['value']:.10g}"
+    shown = " ".join(filter(None, (value, found["unit"], "(diverged)" if found.get("diverged") else "")))
+    lines = f", lines {found['first_line']}-{found['last_line']}" if found.get("first_line") else ""
+    return f"{shown}, {found['source']}{lines}: {found['arithmetic']}"
 
 
 def text(path: Path, name: str, layout: Layout) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_logs import CLAS_BANNER, clas_dygraph, clas_static, run_json, seg
-from made_trees import Called, write_run
+from made_logs import CLAS_BANNER, clas_dygraph, clas_static, pytorch_bert, run_json, seg
+from made_trees import ROOT, Called, write_run
 
 Ingest = Callable[..., Called]
+GOLDEN = ROOT / "tests" / "golden"
 
 
 def explained(ingest: Ingest, log: Path, *more: object) -> str:
@@ -39,6 +40,25 @@ def test_a_figure_from_its_log_to_its_arithmetic(tmp_path: Path, ingest: Ingest)
     ):
         assert said in out, (said, out)
     assert f"sustained  {2 / (1 / 20 + 1 / 40):.10g} samples/s" in out
+
+
+def test_figures_beside_the_throughput_are_explained_too(tmp_path: Path, ingest: Ingest) -> None:
+    log = write_run(tmp_path, "x/1", seg([10.0, 10.0, 20.0]), run=run_json())
+    out = explained(ingest, log)
+    assert "latency    300 ms, log, lines 2-3: 1000 × Σ s / Σ steps: 1000 × 6 / 20" in out
+    assert "loss       2.0594, log, lines 3-3: 2.0594 → 2.0594" in out
+    log.write_text("".join(f"{each}\n" for each in pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0)])))
+    assert "latency    —  no_accumulation" in explained(ingest, log)
+
+
+@pytest.mark.parametrize("folder", sorted(each.name for each in GOLDEN.iterdir() if each.is_dir()))
+def test_every_format_is_explained(folder: str, ingest: Ingest) -> None:
+    logs = [each for each in sorted((GOLDEN / folder).iterdir()) if each.suffix in {".log", ".txt"}]
+    assert logs
+    for log in logs:
+        out = explained(ingest, log)
+        assert f"format     {folder} (" in out
+        assert "sustained  " in out
 
 
 def test_facts_name_their_source(tmp_path: Path, ingest: Ingest) -> None:

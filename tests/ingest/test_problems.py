@@ -1,6 +1,23 @@
-"""Problems as they are printed."""
+"""Problems as they are printed: every one that a log can have is made to happen, and says cause and remedy."""
 
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from made_logs import clas_static, run_json, seg
+from made_trees import Called, write_run
+
+from ingest import words
 from ingest.problems import Problem, said
+
+SEG = "".join(f"{each}\n" for each in seg([4.0, 20.0, 21.0, 22.0, 23.0, 24.0]))
+STATIC = "".join(f"{each}\n" for each in clas_static([(0, 10 * i, 20.0) for i in range(1, 6)]))
+BANNER = "[2026/11/20 13:14:00] ppcls INFO: =    PaddleClas is powered by PaddlePaddle !    =\n"
 
 
 def test_a_reason_is_said_in_words() -> None:
@@ -10,3 +27,103 @@ def test_a_reason_is_said_in_words() -> None:
     assert line.startswith("a/train.log:3: ")
     assert "{" not in line
     assert "too_few_records" not in line
+
+
+def put(name: str, data: str | bytes) -> Callable[[Path], object]:
+    """A file alone."""
+
+    def make(root: Path) -> None:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+
+    return make
+
+
+def with_run(log: str, **about: object) -> Callable[[Path], object]:
+    """A log with a run.json."""
+    return lambda root: write_run(root, "a/1", log, run=run_json(**about))  # type: ignore[arg-type]
+
+
+def twice(second: str) -> Callable[[Path], object]:
+    """A log beside another, without what a runner knows of them."""
+
+    def make(root: Path) -> None:
+        put("a.log", SEG * 2)(root)
+        put("b.log", second)(root)
+
+    return make
+
+
+def unknown_json(root: Path) -> None:
+    write_run(root, "a/1", SEG, run=run_json() | {"schema": "other"})
+
+
+def no_json(root: Path) -> None:
+    write_run(root, "a/1", SEG, run="{")
+
+
+def begun_again(root: Path) -> None:
+    write_run(root, "a/1", SEG + SEG, run=run_json())
+
+
+HAPPENS: dict[str, Callable[[Path], object]] = {
+    "unreadable": lambda root: (root / "a.log").symlink_to(root / "nowhere"),
+    "not_a_file": lambda root: os.mkfifo(root / "a.log"),
+    "empty": put("a.log", ""),
+    "no_logs": put("a.md", "# a"),
+    "link_loop": lambda root: (root / "up").symlink_to(root),
+    "unknown_format": put("a.log", "Dear diary\n"),
+    "binary": put("a.log", bytes(range(256)) * 300),
+    "long_line": put("a.log", "x" * (9 << 20)),
+    "two_formats": put("a.log", SEG + STATIC),
+    "run_json_invalid": no_json,
+    "run_json_wrong": unknown_json,
+    "hash_mismatch": with_run(SEG, files={"train.log": {"sha256": hashlib.sha256(b"").hexdigest()}}),
+    "other_format": with_run(SEG, format="paddle.clas_static"),
+    "missing_facts": put("a.log", SEG),
+    "batch_size": with_run(SEG, batch_size=64),
+    "impossible_figure": with_run(SEG.replace("ips: 22.0000", "ips: nan")),
+    "begun_anew": begun_again,
+    "no_step": with_run(BANNER + "Traceback (most recent call last):\n"),
+    "no_figure": with_run(
+        "DLL 2026-11-20 14:02:40.500000 - Training Epoch: 0 Training Iteration: 2  average_loss : 11.1 \n"
+    ),
+    "cut_line": with_run(SEG + SEG.splitlines()[-1][:150]),
+    "ended_badly": with_run(SEG + "RuntimeError: CUDA out of memory\n"),
+    "duplicate": twice(SEG * 2),
+    "contradiction": with_run("GPUs used: 8\n" + SEG, devices=16),
+}
+#: Those that other tests make happen: of telemetry, of published figures, of parameter servers, and of two folders.
+ELSEWHERE = {"thread_figure", "same_run", "unmatched_name"}
+
+
+@pytest.mark.parametrize("code", HAPPENS)
+def test_each_happens_and_says_cause_and_remedy(code: str, tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    root = tmp_path / "logs"
+    write_run(root, "good/1", seg([9.0] * 6, batch=3), run=run_json(model="FastSCNN", batch_size=3))
+    HAPPENS[code](root) if code != "no_logs" else put("empty/a.md", "# a")(tmp_path)
+    paths = [root, tmp_path / "empty"] if code == "no_logs" else [root]
+    out = tmp_path / "docs"
+    called = ingest(*paths, "--out", out)
+    assert called.code == 1, called.err
+    text = words.load().entries[f"problem.{code}"]
+    pattern = re.sub(r"\\\{\w+\\\}", ".+", re.escape(text["en"]))
+    assert [line for line in called.problems if re.search(pattern, line)], called.err
+    for language in ("en", "zh"):
+        page = (out / language / "problems.md").read_text("utf-8")
+        assert not re.search(r"\{\w+\}", page.partition("---\n")[2].replace("{.pl-lead}", ""))
+
+
+def test_every_problem_of_logs_is_made_to_happen() -> None:
+    told = {key.partition(".")[2] for key in words.load().entries if key.startswith("problem.")}
+    others = {each for each in told if each.startswith(("telemetry_", "published_"))}
+    assert told - others - ELSEWHERE == set(HAPPENS)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_problem_says_more_than_its_cause(language: str) -> None:
+    """A second sentence or half of one: what was done about it, or what to do."""
+    for key, entry in words.load().entries.items():
+        if key.startswith("problem."):
+            assert len(re.findall(r"[.;:,。；，]", entry[language])) >= 2, key

@@ -74,7 +74,7 @@ def framed(records: Records) -> Frame:
     epochs, steps = _places(records)
     rows = np.arange(len(records))
     if _is_repeated(records):
-        columns, rows = _once_per_step(columns, epochs, steps)
+        columns, rows = _once_per_step(columns, epochs, steps, records.ranks())
         epochs, steps = epochs[rows], steps[rows]
     return Frame(records, rows, epochs, steps, columns, _covered(records, columns, steps))
 
@@ -157,29 +157,46 @@ def _covered(records: Records, columns: Mapping[str, Column], steps: Column) -> 
     return np.where(inside, gaps, np.where(alone, 1.0, usual))
 
 
-def _once_per_step(columns: Mapping[str, Column], epochs: Column, steps: Column) -> tuple[dict[str, Column], Rows]:
+def _once_per_step(
+    columns: Mapping[str, Column], epochs: Column, steps: Column, ranks: Column
+) -> tuple[dict[str, Column], Rows]:
     """One row per epoch and step, in order of first appearance: the median over the lines that printed it."""
     import numpy as np
 
     # A file may hold the same steps twice, of a program that was started again without saying so.
-    order, begun = _restarts(epochs, steps, _LAG)
-    keys = np.cumsum(begun) * (order.max() + 1) + order
+    order, begun = _restarts(epochs, steps, ranks, _LAG)
+    keys = _starts(begun, ranks) * (order.max() + 1) + order
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     sequence = np.argsort(first, kind="stable")
     merged = {name: _medians(each, group.ravel(), len(first))[sequence] for name, each in columns.items()}
     return merged, first[sequence]
 
 
-def _restarts(epochs: Column, steps: Column, lag: int) -> tuple[Rows, NDArray[np.bool_]]:
+def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[Rows, NDArray[np.bool_]]:
     """The place of each row among the distinct steps, and whether the row goes back further than a rank may lag.
 
-    Where every step is told once, none may: then `lag` is 0.
+    Where every step is told once, none may: then `lag` is 0. Ranks that are told apart by tags may lag as they like:
+    what they print into a pipe comes in blocks of many lines.
     """
     import numpy as np
 
     _, order = np.unique(np.stack([epochs, steps], axis=1), axis=0, return_inverse=True)
-    order = order.ravel()
-    return order, np.diff(order, prepend=order[0]) < -max(lag, order.max() // 10 if lag else 0)
+    order, by_rank = order.ravel(), np.argsort(ranks, kind="stable")
+    begun = np.zeros(len(order), dtype=np.bool_)
+    back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -max(lag, order.max() // 10 if lag else 0)
+    begun[by_rank] = back & (np.diff(ranks[by_rank], prepend=ranks[by_rank[0]]) == 0)
+    return order, begun
+
+
+def _starts(begun: NDArray[np.bool_], ranks: Column) -> Rows:
+    """How often the rank of each row had begun anew by then."""
+    import numpy as np
+
+    by_rank, starts = np.argsort(ranks, kind="stable"), np.zeros(len(begun), dtype=np.intp)
+    so_far = np.cumsum(begun[by_rank])
+    _, first, sizes = np.unique(ranks[by_rank], return_index=True, return_counts=True)
+    starts[by_rank] = so_far - np.repeat(so_far[first], sizes)
+    return starts
 
 
 def begun_anew(records: Records) -> int | None:
@@ -193,7 +210,7 @@ def begun_anew(records: Records) -> int | None:
         return None
     # A loss scaler that skips updates takes their numbers back.
     lags = _is_repeated(records) or records.reading.counts == "update"
-    order, begun = _restarts(*_places(records), _LAG if lags else 0)
+    order, begun = _restarts(*_places(records), records.ranks(), _LAG if lags else 0)
     found = np.flatnonzero(begun & (order <= order[0]))
     return int(found[0]) if len(found) else None
 

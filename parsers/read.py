@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -90,7 +90,9 @@ class _Reader:
         self.tables = tuple(Table(self.source, each) for each in format.readings)
         self.last_line = 0
         self._last_text = b""
-        self._first_rank = sys.maxsize
+        #: How often each rank has announced itself, and how many starts of the program that made.
+        self._started: Counter[int] = Counter()
+        self._starts_kept = 0
 
     def cut_line(self) -> int:
         """The last line's number if it begins like a record, has no end, and could not be read as one; else 0.
@@ -146,13 +148,17 @@ class _Reader:
             yield _Piece(begin, end, begin in at)
 
     def _starts(self, chunk: Chunk) -> list[int]:
-        """Where the program starts; of ranks that all announce themselves, only the lowest does so."""
+        """Where the program starts; of ranks that all announce themselves, the first to do so once more."""
         found = self.format.starts(chunk.text)
         if not (found and chunk.tags):
             return found
-        ranks = chunk.ranks(found)
-        self._first_rank = min(self._first_rank, *ranks)
-        return [at for at, rank in zip(found, ranks, strict=True) if rank == self._first_rank]
+        kept = []
+        for at, rank in zip(found, chunk.ranks(found), strict=True):
+            self._started[rank] += 1
+            if self._started[rank] > self._starts_kept:
+                self._starts_kept += 1
+                kept.append(at)
+        return kept
 
     def _feed(
         self, current: _Open, text: bytes, stretch: Stretch, piece: _Piece, pending: list[list[tuple[bytes, ...]]]

@@ -71,11 +71,18 @@ class Table:
     _settled: dict[tuple[int, int], Settled] = field(default_factory=dict)
 
     def settled(self, first: int, last: int) -> Settled:
-        """What the reading's `settle` makes of some rows: which of them are records, and their columns."""
+        """What the reading's `settle` makes of some rows: which of them are records, and their columns.
+
+        Ranks that are told apart by tags are settled each by itself: their lines have nothing to say to each other.
+        """
         if (first, last) not in self._settled:
             assert self.reading.settle is not None
-            found = self.reading.settle({name: self.column(name, slice(first, last)) for name in self.parts})
-            self._settled[first, last] = found
+            columns = {name: self.column(name, slice(first, last)) for name in self.parts}
+            found = [
+                _of(rows, self.reading.settle({name: each[rows] for name, each in columns.items()}))
+                for rows in _by_rank(self.rank(slice(first, last)))
+            ]
+            self._settled[first, last] = found[0] if len(found) == 1 else _joined(found)
         return self._settled[first, last]
 
     def column(self, name: str, rows: slice) -> Column:
@@ -186,6 +193,29 @@ class Records:
     @property
     def _settled(self) -> Settled | None:
         return self.table.settled(self.first, self.last) if self.reading.settle and self.last > self.first else None
+
+
+def _by_rank(ranks: Column) -> list[NDArray[np.intp]]:
+    """The rows of each rank."""
+    import numpy as np
+
+    rows = np.argsort(ranks, kind="stable")
+    return np.split(rows, np.flatnonzero(np.diff(ranks[rows])) + 1)
+
+
+def _of(rows: NDArray[np.intp], found: Settled) -> Settled:
+    return rows[found[0]], found[1]
+
+
+def _joined(found: list[Settled]) -> Settled:
+    """What was settled of several ranks, in file order, with the columns that all have which have records."""
+    import numpy as np
+
+    settled = [each for each in found if len(each[0])] or found[:1]
+    rows = np.concatenate([each for each, _ in settled])
+    names = [name for name in settled[0][1] if all(name in columns for _, columns in settled)]
+    order = np.argsort(rows, kind="stable")
+    return rows[order], {name: np.concatenate([columns[name] for _, columns in settled])[order] for name in names}
 
 
 def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]]) -> Column:

@@ -22,7 +22,8 @@ def _since_start(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
     import numpy as np
 
     steps = columns["step"]
-    usual = np.median(np.diff(steps)) if len(steps) > 1 else np.inf
+    gaps = np.diff(steps)
+    usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
     return np.arange(len(steps)), {**columns, "step": steps - max(0.0, steps[0] - (usual - 1)) if len(steps) else steps}
 
 

@@ -312,11 +312,27 @@ PER_STEP = {torchtitan: BATCH * DEVICES * 1e6}
 NO_LATENCY = {mxnet_fit, partial_fc, torchtitan}
 
 
+def as_printed(lines: list[str]) -> str:
+    return "".join(f"{each}\n" for each in lines)
+
+
+def by_line(lines: list[str]) -> str:
+    """Two ranks in step, behind a tag of mpirun."""
+    return "".join(f"[1,{rank}]<stdout>:{each}\n" for each in lines for rank in (0, 1))
+
+
+def in_blocks(lines: list[str]) -> str:
+    """Two ranks whose lines come as the pipe's buffers fill, labelled by srun."""
+    blocks = [lines[at : at + 9] for at in range(0, len(lines), 9)]
+    return "".join(f"{rank}: {each}\n" for block in blocks for rank in (1, 0) for each in block)
+
+
+@pytest.mark.parametrize("carried", [as_printed, by_line, in_blocks])
 @pytest.mark.parametrize("printer", PRINTERS, ids=lambda each: each.__name__)
-def test_samples_over_time(printer: Callable[[], Job], tmp_path: Path) -> None:
+def test_samples_over_time(printer: Callable[[], Job], carried: Callable[[list[str]], str], tmp_path: Path) -> None:
     job = printer()
     path = tmp_path / "train.log"
-    path.write_text("".join(f"{each}\n" for each in job.lines))
+    path.write_text(carried(job.lines))
     (session,) = read(path).sessions
     case = {name: each.value for name, each in session.facts.items()} | job.case
     kept = job.covers[max(1, len(job.covers) // 5) :]

@@ -57,13 +57,23 @@ class Frame:
             return self["step_seconds"] + (self["reader_seconds"] if apart else 0.0)
         return 1.0 / self["steps_per_second"] if "steps_per_second" in self else None
 
-    def after_first(self) -> Frame:
-        """All rows but the first, each covering what lies between it and the one before."""
-        columns = {name: each[1:] for name, each in self.columns.items()}
-        covered = between(self.records, self.steps)
-        return replace(
-            self, rows=self.rows[1:], epochs=self.epochs[1:], steps=self.steps[1:], columns=columns, covered=covered
-        )
+    def by_clock(self) -> tuple[Frame, Column]:
+        """All rows but the first, each covering what lies between it and the one before, and the seconds between them.
+
+        Of lines that bear one stamp, since the clock is coarser than their distance, the last stands for all of them;
+        those behind the last move of the clock are left out.
+        """
+        import numpy as np
+
+        seconds, covered = np.diff(self["clock"]), between(self.records, self.steps)
+        kept = np.arange(len(seconds))
+        if not {"samples", "batch", "consumed"} & self.columns.keys():
+            kept = np.flatnonzero(seconds != 0)
+            covered = np.diff(np.concatenate([[0.0], np.cumsum(covered)[kept]]))
+        columns = {name: each[1:][kept] for name, each in self.columns.items()}
+        epochs, steps = self.epochs[1:][kept], self.steps[1:][kept]
+        later = replace(self, rows=self.rows[1:][kept], epochs=epochs, steps=steps, columns=columns, covered=covered)
+        return later, seconds[kept]
 
 
 def framed(records: Records) -> Frame:

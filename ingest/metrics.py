@@ -89,14 +89,12 @@ def _latency(session: Session, case: Mapping[str, Any]) -> Found | None:
 
 def _stepped(session: Session, case: Mapping[str, Any]) -> Found | None:
     """From printed seconds or clocks, for which no batch size needs to be known unless they are those of updates."""
-    import numpy as np
-
     for records in _steps(session):
         frame = framed(records)
         per_step = frame.step_seconds
         if per_step is None and "clock" in frame and "throughput" not in frame and len(frame) > 1:
-            seconds, frame = np.diff(frame["clock"]), frame.after_first()
-            per_step = seconds / frame.covered
+            frame, seconds = frame.by_clock()
+            per_step = seconds / frame.covered if len(frame) else None
         if per_step is not None and records.reading.span != "epoch" and records.reading.scope != "thread":
             refuse_impossible(per_step, records, frame.rows)
             steps = frame.covered * _steps_per_record(session, records.reading, case)

@@ -250,12 +250,10 @@ def _timed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
 
 def _clocked(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
     """One record per pair of consecutive lines; the later line is the record."""
-    import numpy as np
-
-    if len(frame) < 2:
-        raise absent("too_few_records", records=len(frame), needed=2)
-    later = frame.after_first()
-    return _over(later, np.diff(frame["clock"]) / later.covered, session, case)
+    later, seconds = frame.by_clock()
+    if not len(later):
+        raise absent("too_few_records", records=len(frame), needed=len(frame) + 1)
+    return _over(later, seconds / later.covered, session, case)
 
 
 def _over(frame: Frame, step_seconds: Column, session: Session, case: Mapping[str, Any]) -> Series:

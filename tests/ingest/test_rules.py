@@ -507,3 +507,18 @@ def test_a_second_run_of_few_records_is_seen(tmp_path: Path) -> None:
 def test_a_loss_scaler_that_takes_numbers_back_is_no_second_run(tmp_path: Path) -> None:
     lines = pytorch_bert([(number, 2.0 * i) for i, number in enumerate([1, 1, 2, 1, 2, 3])])
     assert begun_anew(session_of(lines, tmp_path).main) is None
+
+
+def test_a_clock_that_is_coarser_than_a_step(tmp_path: Path) -> None:
+    """Steps of 0.4 s by a clock of whole seconds: 57 steps lie between the first stamp and the last."""
+    lines = [f"iter {i} at {i * 2 // 5}" for i in range(1, 60)]
+    found = of_made(rb"iter (?P<step>\d+) at (?P<elapsed>\d+)", lines, tmp_path, "sustained:skip=0")
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(64 * (58 - 1) / (23 - 0))
+    assert (found.first_line, found.last_line) == (3, 58)
+
+
+def test_a_clock_that_stands_still_gives_no_figure(tmp_path: Path) -> None:
+    found = of_made(rb"iter (?P<step>\d+) at (?P<elapsed>\d+)", [f"iter {i} at 7" for i in range(9)], tmp_path)
+    assert isinstance(found, Absent)
+    assert found.code == "too_few_records"

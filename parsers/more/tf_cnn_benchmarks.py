@@ -31,7 +31,9 @@ FORMAT = Format(
     title="tf_cnn_benchmarks",
     framework="TensorFlow",
     marker=b"/sec: ",
-    start=_LINE + rb"TensorFlow: ++[0-9]",
+    # Every process of Horovod says so, one after the other: they are one start.
+    start=_LINE + rb"TensorFlow: ++[0-9](?:(?=(?:[^\n]*+\n){1,80}?[^\n]*?Variables: ++horovod)"
+    rb"(?:(?![^\n]*?(?:/sec: |Traceback|Error))[^\n]*+\n){1,200}?" + _LINE.removeprefix(rb"(?m)") + rb"TensorFlow: ++[0-9])*+",
     readings=(
         _steps("job", _LINE + rb"Devices: (?![^\n]*?/job:)[^\n]*+\n(?:(?!Variables:)[^\n]*+\n){0,20}?[^\n]*?Variables: ++(?!horovod)"),
         _steps("device", _LINE + rb"Variables: ++horovod"),

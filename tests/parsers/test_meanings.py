@@ -82,6 +82,17 @@ def test_ranks_that_all_announce_themselves_are_one_start(tmp_path: Path) -> Non
     assert figure.value == 400.0
 
 
+def test_ranks_without_tags_that_all_announce_themselves_are_one_start(tmp_path: Path) -> None:
+    """Four processes print the head line by line, and the steps; a second run is appended, and one that died early."""
+    early = head(HOROVOD, "horovod") + "Traceback (most recent call last):\n"
+    run = "".join(f"{line}\n" * 4 for line in (head(HOROVOD, "horovod") + STEPS + TOTAL).splitlines())
+    found = sessions(early + run * 2, tmp_path)
+    assert [[len(each) for each in session.records] for session in found] == [[0] * 4, [0, 8, 0, 4], [0, 8, 0, 4]]
+    figure = rules.figure("median", found[2], {"devices": 4, "batch_size": 64})
+    assert isinstance(figure, rules.Figure)
+    assert figure.value == 400.0
+
+
 def test_a_log_of_one_rank_that_is_not_the_first_has_its_starts(tmp_path: Path) -> None:
     run = "".join(f"[1,3]<stdout>:{line}\n" for line in (head(LOCAL, "replicated") + STEPS).splitlines())
     assert len(sessions(run * 2, tmp_path)) == 2

@@ -10,7 +10,7 @@ from functools import partial
 
 from ingest.reports.declarations import Block, Report, ReportError
 from ingest.reports.slices import Cut, Figure, Head, Slice, Values
-from ingest.reports.tables import COUNTS, caption, head_text, joined, printed, value
+from ingest.reports.tables import COUNTS, caption, head_text, joined, printed, switch, value
 from ingest.site import drawing
 from ingest.site.charts import Chart
 from ingest.site.table import Text
@@ -159,7 +159,8 @@ def _group(block: Block, found: Slice, head: Head) -> str:
 
 def _name(block: Block, found: Slice, head: Head) -> str:
     """The name of a series; the metric stands beside the axis."""
-    named = [_plain(block, found, key, text, brief=False) for key, text in head.values if key != "metric"]
+    alone = len(head.values) == 1
+    named = [_plain(block, found, key, text, brief=alone) for key, text in head.values if key != "metric"]
     named = [f"{each} @cards@" if head.values == (("devices", head.values[0][1]),) else each for each in named]
     marks = [_plain(block, found, key, text, brief=False) for key, text in head.marks]
     words = [_neutral(block, head.text)] if head.text else named
@@ -177,6 +178,8 @@ def _plain(block: Block, found: Slice, key: str, text: str, *, brief: bool = Tru
         return text.upper()
     if name in COUNTS and text.isdecimal() and int(text) >= 1_000_000:
         return f"{int(text) / 1e6:g}M"
+    if said := switch(name, text):
+        return said
     if key == "batch_size" and not brief:
         return f"bsz={text}"
     return f"{name}={text}" if key.startswith("options.") and not brief else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -106,8 +107,15 @@ def _figures(
 
 def _order(row: Published) -> tuple[object, ...]:
     """Cases that differ in the number of devices only stand together, by that number."""
-    rest = (row.model, row.framework, row.precision, row.batch_size or 0, options_text(row.options))
+    options = tuple((name, _rank(value)) for name, value in sorted(row.options.items()))
+    rest = (row.model, row.framework, row.precision, row.batch_size or 0, options)
     return (*rest, row.devices or 0, row.nodes or 0)
+
+
+def _rank(text: str) -> tuple[bool, float, str]:
+    """Numbers by size, then words."""
+    number = re.fullmatch(r"[0-9]+(\.[0-9]+)?", text)
+    return (not number, float(text) if number else 0.0, text)
 
 
 def _case(row: Published) -> tuple[object, ...]:

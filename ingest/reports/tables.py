@@ -14,7 +14,11 @@ from ingest.site.tables import precision
 from ingest.words import phrase, word_for
 
 #: Options that count something large; others, such as dates, are no quantities.
-COUNTS = ("vocabulary", "batch_size_of_job", "samples")
+COUNTS = ("vocabulary", "batch_size_of_job", "samples", "sequence_length")
+#: Options that are on or off, as the heads of benchmark tables write them in every language.
+SWITCHES = {"xla": "XLA", "dali": "DALI", "clip": "clip"}
+#: Options of which the value says what it is.
+_NAMED_BY_VALUE = ("parallel", "dataset", "reader")
 
 
 def of_slice(found: Slice) -> Table:
@@ -61,12 +65,32 @@ def stated(key: str, text: str) -> Text:
     if key == "batch_size":
         return phrase("report.batch_size", n=grouped_digits(text))
     if key.startswith("options."):
-        return f"{key.removeprefix('options.')}={_grouped(key, text)}"
+        return _option(key.removeprefix("options."), text)
     if key == "metric":
         return metric(*text.split("|"))
     if key == "devices":
         return _counted(text)
     return precision(text) if key == "precision" else text
+
+
+def switch(name: str, text: str) -> str | None:
+    """An option that is on or off, in brief; None for others."""
+    return f"{_OF_SWITCH[text]} {SWITCHES[name]}" if name in SWITCHES and text in _OF_SWITCH else None
+
+
+_OF_SWITCH = {"yes": "w/", "no": "w/o"}
+
+
+def _option(name: str, text: str) -> Text:
+    if brief := switch(name, text):
+        return brief
+    if name in _NAMED_BY_VALUE:
+        return word_for("option_value", text)
+    return phrase("report.option_is", name=word_for("option", name), value=_option_value(name, text))
+
+
+def _option_value(name: str, text: str) -> Text:
+    return phrase(f"report.{text}") if text in _OF_SWITCH else _grouped(f"options.{name}", text)
 
 
 def printed_in(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
@@ -121,7 +145,11 @@ def value(found: Slice, key: str, text: str) -> Text:
         return given
     if key == "devices":
         return _devices(text)
-    return stated(key, text) if key in ("metric", "precision") else _grouped(key, text)
+    if key in ("metric", "precision"):
+        return stated(key, text)
+    if key.startswith("options.") and text in _OF_SWITCH:
+        return phrase(f"report.{text}")
+    return word_for("option_value", text) if key == "options.parallel" else _grouped(key, text)
 
 
 def mark(found: Slice, each: tuple[str, str]) -> Text:

@@ -155,13 +155,13 @@ def metric_table(run: Run) -> Table | None:
 
 def _metric_line(name: str, found: Mapping[str, Any]) -> tuple[Cell, ...]:
     marks = [phrase("metric.diverged")] if found.get("diverged") else []
-    first, last = found.get("first_line"), found.get("last_line")
+    first, last = found.get("first_line") or "", found.get("last_line") or ""
     known = numbers.known(found.get("value"))
     return (
         cell(metric_title(name)),
         cell(numbers.figure(found["value"]), None, *marks) if known else _not_finite(found),
         cell(word_for("source", str(found.get("source") or ""))),
-        cell(phrase("run.lines", first=first, last=last) if first else ""),
+        cell(_lines(first, last)),
         cell(str(found.get("arithmetic") or "")),
     )
 
@@ -526,7 +526,7 @@ def _rule_line(run: Run, rule: str) -> tuple[Cell, ...]:
     if not numbers.known(found.get("value")):
         return (name, absent(reason(found.get("reason")) or phrase("site.unknown")), *(cell("") for _ in range(5)))
     scope = found.get("scope")
-    window = phrase("run.lines", first=found.get("first_line", ""), last=found.get("last_line", ""))
+    window = _lines(found.get("first_line", ""), found.get("last_line", ""))
     return (
         name,
         cell(numbers.figure(found["value"]), None, str(found.get("unit") or "")),
@@ -536,6 +536,11 @@ def _rule_line(run: Run, rule: str) -> tuple[Cell, ...]:
         cell(window),
         cell(str(found.get("arithmetic") or "")),
     )
+
+
+def _lines(first: int | str, last: int | str) -> Text:
+    """The lines of a log between which a figure's records stand."""
+    return str(first) if first == last else phrase("run.lines", first=first, last=last)
 
 
 def _sorted(suite: Suite, rows: Sequence[Row]) -> list[Row]:

@@ -108,6 +108,13 @@ def tabled(folder: Path, text: str, rows: Sequence[Published]) -> Table:
     return tables.of_slice(found[0])
 
 
+def test_the_declaration_that_contributing_shows_is_one(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"```toml\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL)
+    report = declared(tmp_path, shown, head="")
+    rows = [row for row in figures().rows if row.source == report.source]
+    assert any(part.rows for parts in cut(report, rows).slices for part in parts)
+
+
 # --- the declarations of this project ---------------------------------------------------------------------------------
 
 
@@ -270,6 +277,10 @@ def test_what_is_named_by_data_has_its_words() -> None:
     assert not [each for each in metrics if not known.has(f"published_metric.{each}")]
     assert not [each for each in SECTIONS if not known.has(f"report.section_{each}")]
     assert not [each for each in SPEEDUPS if each and not known.has(f"report.speedup_{each}")]
+    options = {name for row in figures().rows for name in row.options}
+    assert not [each for each in options if not known.has(f"option.{each}")]
+    ways = {row.options["parallel"] for row in figures().rows if "parallel" in row.options}
+    assert not [each for each in ways if not known.has(f"option_value.{each}")]
     keys = {key for each in ALL for parts in cut_of(each).slices for part in parts for key in part.keys}
     assert not [each for each in keys if not each.startswith("options.") and not known.has(f"report.key_{each}")]
 

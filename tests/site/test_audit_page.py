@@ -158,7 +158,7 @@ def test_html(tmp_path: Path) -> None:
     hostile = [
         figure(place=text, log=f"test/{text}/train.log", framework=text, hardware=text)
         for text in fixture.HOSTILE
-        if "\n" not in text
+        if not re.search(r"[\x00-\x1f]", text)  # such a row is refused when tables are read
     ]
     runs = [*fixture.runs(), *(fixture.run(f"h-{n}", path=f"a/{row['log']}") for n, row in enumerate(hostile))]
     build(tmp_path, publications(tmp_path / "published", [*FIGURES, *hostile]), runs)

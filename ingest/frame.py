@@ -96,7 +96,7 @@ def _places(records: Records) -> tuple[Column, Column]:
     numbers = np.arange(1.0, len(records) + 1)
     steps = _filled(records["step"]) if "step" in records else numbers
     epochs = np.nan_to_num(_filled(records["epoch"])) if "epoch" in records else np.zeros(len(records))
-    return epochs, numbers if np.isnan(steps).any() else steps
+    return epochs, steps if np.isfinite(steps).all() else numbers
 
 
 def _is_repeated(records: Records) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ingest.frame import added, framed
 from ingest.rules import Figure, warm_up
-from ingest.series import Absent, refuse_impossible, sequences_per_step, series
+from ingest.series import Absent, absent, refuse_impossible, sequences_per_step, series
 from parsers.contract import Reading
 from parsers.session import Session
 from parsers.table import Records
@@ -66,14 +66,24 @@ def metrics(
         case: facts of the case, as the rules get them.
         headline: the throughput under the house rule.
     """
-    found: dict[str, Found | None] = {
-        "latency": _latency(session, case),
-        "memory": _memory(session),
-        **_flops(session, case, headline),
-        "loss": _last(session, "loss"),
-        "accuracy": _last(session, "accuracy"),
-    }
-    return {name: {"unit": METRICS[name].unit, **said} for name in METRICS if (said := found.get(name))}
+    import numpy as np
+
+    with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
+        found: dict[str, Found | None] = {
+            "latency": _latency(session, case),
+            "memory": _memory(session),
+            **_flops(session, case, headline),
+            "loss": _last(session, "loss"),
+            "accuracy": _last(session, "accuracy"),
+        }
+    return {name: {"unit": METRICS[name].unit, **_possible(said)} for name in METRICS if (said := found.get(name))}
+
+
+def _possible(found: Found) -> Found:
+    """The figure, or that it is larger than any number."""
+    if found["value"] is None or math.isfinite(found["value"]):
+        return found
+    return {"value": None, "reason": absent("impossible_figure", line=found["first_line"], count=1).as_dict()}
 
 
 def _latency(session: Session, case: Mapping[str, Any]) -> Found | None:
@@ -143,7 +153,7 @@ def _memory(session: Session) -> Found | None:
 
     for records in _steps(session):
         if "memory" in records and np.isfinite(values := records["memory"]).any():
-            row = int(np.nanargmax(values))
+            row = int(np.argmax(np.where(np.isfinite(values), values, -np.inf)))
             if values[row] <= 0:
                 continue
             line = records.lines([row])[0]

@@ -97,16 +97,30 @@ def figure(
         case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used where a rule needs them.
         given: gives the session's series, where it is at hand already.
     """
+    import numpy as np
+
     rule = parse(rule) if isinstance(rule, str) else rule
     given = given or partial(series, session, case)
     try:
-        if rule.statistic == "reported":
-            return _reported(session, case)
-        if rule.statistic.startswith("dlperf"):
-            return _window(rule.statistic, session, case, given)
-        return _steady(rule, given())
+        with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
+            return _possible(_computed(rule, session, case, given))
     except Absent as reason:
         return reason
+
+
+def _computed(rule: Rule, session: Session, case: Mapping[str, Any], given: Callable[[], Series]) -> Figure:
+    if rule.statistic == "reported":
+        return _reported(session, case)
+    if rule.statistic.startswith("dlperf"):
+        return _window(rule.statistic, session, case, given)
+    return _steady(rule, given())
+
+
+def _possible(found: Figure) -> Figure:
+    """The figure, unless what is computed of printed numbers is larger than any number."""
+    if not (math.isfinite(found.value) and found.value > 0):
+        raise absent("impossible_figure", line=found.first_line, count=found.used)
+    return found
 
 
 def figures(session: Session, case: Mapping[str, Any]) -> dict[str, Figure | Absent]:
@@ -178,7 +192,7 @@ def _reported(session: Session, case: Mapping[str, Any]) -> Figure:
         if records.reading.span == "run" and len(records) and "steps_per_second" in records:
             return _reported_steps(records, session, case)
         if records.reading.span == "run" and len(records) and "throughput" in records:
-            refuse_impossible(records["throughput"][-1:], records)
+            refuse_impossible(records["throughput"][-1:], records, _last_row(records))
             multiplier, scope = scoped(records.reading, case)
             line = records.lines([len(records) - 1])[0]
             value = float(records["throughput"][-1]) * multiplier
@@ -187,10 +201,16 @@ def _reported(session: Session, case: Mapping[str, Any]) -> Figure:
     raise absent("no_reported_figure")
 
 
+def _last_row(records: Records) -> Rows:
+    import numpy as np
+
+    return np.array([len(records) - 1])
+
+
 def _reported_steps(records: Records, session: Session, case: Mapping[str, Any]) -> Figure:
     """The same where the tool counts steps: times the samples of one."""
     printed = records["steps_per_second"][-1:]
-    refuse_impossible(printed, records)
+    refuse_impossible(printed, records, _last_row(records))
     samples, line = samples_per_step(session, records.reading, case), records.lines([len(records) - 1])[0]
     shown = f"{printed[0]:.10g} × {samples:.10g}"
     return Figure(float(printed[0]) * samples, records.reading.unit, "job", 1, len(records) - 1, line, line, shown)

@@ -82,12 +82,15 @@ def series(session: Session, case: Mapping[str, Any]) -> Series:
         Absent: the log has no such records, or what turns seconds into samples is not known, or a printed figure is
             not a positive finite number.
     """
+    import numpy as np
+
     for records in session.records:
         if records.reading.span == "run" or not len(records):
             continue
         for columns, made in ((("throughput",), _printed), (TIMED, _timed), (("clock",), _clocked)):
             if any(each in records for each in columns):
-                return made(framed(records), session, case)
+                with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
+                    return made(framed(records), session, case)
     raise absent("no_records")
 
 
@@ -272,6 +275,7 @@ def _made(
     frame: Frame, values: Column, samples: Column, seconds: Column, scope: Scope, multiplier: int, timed: bool
 ) -> Series:
     records = frame.records
+    refuse_impossible(values, records, frame.rows)
     return Series(
         values, added(frame, samples), added(frame, seconds), added(frame, frame.covered), frame.steps, frame.rows,
         records, records.reading.unit, scope, multiplier, timed,

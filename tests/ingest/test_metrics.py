@@ -85,6 +85,15 @@ def test_peak_memory_of_the_log(tmp_path: Path) -> None:
     found = of(session)["memory"]
     assert (found["value"], found["unit"], found["source"], found["first_line"]) == (3000.5, "MiB", "log", 2)
     assert "memory" not in of(session_of(seg([5.0] * 3), tmp_path))
+    lines = [f"iter {i} speed 5.0 mem {m}" for i, m in enumerate(["inf", "7.5", "nan"])]
+    session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+) mem (?P<memory>\S+)", lines, tmp_path)
+    assert of(session)["memory"]["value"] == 7.5
+
+
+def test_a_time_longer_than_any_number_is_none(tmp_path: Path) -> None:
+    lines = [f"iter {i} took 1e308" for i in range(5)]
+    session = made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
+    assert of(session)["latency"]["reason"]["code"] == "impossible_figure"
 
 
 @pytest.mark.parametrize(

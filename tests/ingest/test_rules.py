@@ -522,3 +522,26 @@ def test_a_clock_that_stands_still_gives_no_figure(tmp_path: Path) -> None:
     found = of_made(rb"iter (?P<step>\d+) at (?P<elapsed>\d+)", [f"iter {i} at 7" for i in range(9)], tmp_path)
     assert isinstance(found, Absent)
     assert found.code == "too_few_records"
+
+
+@pytest.mark.parametrize("rule", ["sustained", "mean", "median", "reported"])
+def test_figures_larger_than_any_number_are_none(tmp_path: Path, rule: str) -> None:
+    """Each printed number is one; their sum, or the job's, is not."""
+    pattern = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
+    session = made(pattern, [f"iter {i} speed 1e308" for i in range(9)], tmp_path, scope="device",
+                   span="run" if rule == "reported" else "interval")  # fmt: skip
+    found = rules.figure(rule, session, {"devices": 64, "batch_size": 4})
+    assert isinstance(found, Absent)
+    assert found.code == "impossible_figure"
+
+
+def test_steps_larger_than_any_number_are_counted(tmp_path: Path) -> None:
+    lines = [f"iter {10**400} took 0.5" for _ in range(5)]
+    session = made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
+    assert series(session, ONE).steps.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_what_the_tool_says_of_the_run_is_refused_with_its_line(tmp_path: Path) -> None:
+    found = of_made(rb"total (?P<throughput>\S+)", ["total 5.0", "total nan"], tmp_path, "reported", span="run")
+    assert isinstance(found, Absent)
+    assert (found.code, found.details["line"]) == ("impossible_figure", 2)

@@ -142,7 +142,7 @@ class Reading:
     `where` is what must stand in the head of a session for its lines to mean this: the same words may count one worker
     or all of them, as the configuration printed above them says.
     `settle` is for printers with state: a pure function of the columns in file order (float64, NaN where a line did not
-    print it) to the rows that are records and their columns.
+    print it) to the rows that are records and their columns. It gets the lines of one rank, where tags tell them apart.
     """
 
     pattern: bytes

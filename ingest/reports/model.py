@@ -21,6 +21,8 @@ from ingest.words import phrase
 
 #: Single repeats and what follows from them stand on the pages of their reports and in the data.
 LEFT_OUT = ("throughput_run", "throughput_mean", "throughput_median")
+#: `2D_8x1x1_16_1536x16`: data, tensor and pipeline parallelism, batch size of the job, width and layers.
+_IN_CASE = ("data_parallel", "tensor_parallel", "pipeline_parallel", "batch_size_of_job", "hidden", "layers")
 
 
 def shown(site: Site) -> tuple[Report, ...]:
@@ -55,7 +57,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
 
     A figure that several places print stands once; what all figures of a table share stands above it.
     """
-    rows = [row for row in site.published.by_suite.get(suite.id, ()) if row.metric not in LEFT_OUT]
+    rows = [row for row in site.published.by_suite.get(suite.id, ()) if _is_shown(row)]
     verdicts = {id(each.row): each for each in site.audited if each.run}
     beside = ours.of_suite(site, suite)
     of_case = {id(row): found for row in rows if (found := beside(row))}
@@ -72,6 +74,10 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
         }
         for (source, hardware, _, _), mine in sorted(groups.items(), key=lambda each: (order[each[0][0]], each[0][1]))
     ]
+
+
+def _is_shown(row: Published) -> bool:
+    return row.metric not in LEFT_OUT and row.state != "not_measured"
 
 
 def _figures(
@@ -96,13 +102,18 @@ def _figures(
     body = []
     for group in groups.values():
         line = [_label(tables.label(group[0], key)) for key in keys]
-        chosen = {name: value for name, value in group[0].options.items() if name in options}
-        line += [_label(options_text(chosen))] if options else []
+        line += [_label(_options(group[0], options))] if options else []
         line += [_value(site, group)]
         line += [_ours(site, of_case.get(id(group[0]), ()))] if beside else []
         line += [_verdict(group, verdicts)] if audited else []
         body.append(tuple(line))
     return Table(tuple(head), tuple(body))
+
+
+def _options(row: Published, names: Sequence[str]) -> str:
+    """What a figure states of these options, less what the name of its case says already."""
+    left_out = _IN_CASE if "case" in row.options else ()
+    return options_text({name: row.options[name] for name in names if name in row.options and name not in left_out})
 
 
 def _order(row: Published) -> tuple[object, ...]:

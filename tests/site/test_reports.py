@@ -515,6 +515,25 @@ def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
     assert [each.page for each in entry.sources] == [source.address_of(rows[1])]
 
 
+def test_a_model_page_shows_no_empty_cells_and_says_a_case_once() -> None:
+    from ingest.reports.model import published_tables
+
+    source = replace(next(iter(figures().sources.values())), name="Made up")
+    case = {"case": "2D_8x1x1_16_1536x16", "data_parallel": "8", "layers": "16", "micro_batch": "2"}
+    rows = (
+        one(model="GPT", devices=8, options=case),
+        one(model="GPT", devices=2, options={"layers": "24"}, printed="", value=None, state="oom"),
+        one(model="GPT", devices=4, options={}, printed="", value=None, state="not_measured"),
+    )
+    (found,) = published_tables(
+        site_of(Publications(rows, {"Made up": source})), next(each for each in suites() if each.id == "gpt")
+    )
+    titles = [str(each.title) for each in found["table"].columns]
+    options = next(index for index, title in enumerate(titles) if "table.options" in title)
+    said = [texts(row[options]) for row in found["table"].rows]
+    assert sorted(said) == [["case=2D_8x1x1_16_1536x16; micro_batch=2"], ["layers=24"]]
+
+
 HOSTILE = '<script>alert(1)</script>](javascript:alert(1)) | `x` {{ 1 }} --8<-- "mkdocs.yml"'
 
 

@@ -16,11 +16,21 @@ _TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ 
 
 def _speeds(logger: bytes) -> Reading:
     """TPUEstimator's speed, by one of the two loggers; they print no step that would merge them."""
-    return Reading(logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED, unit="samples/s", weak=True, marker=b"examples/sec: ")
+    return Reading(
+        logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED,
+        unit="samples/s",
+        weak=True,
+        marker=b"examples/sec: ",
+    )
 
 
 def _rates(logger: bytes) -> Reading:
-    return Reading(logger + rb"global_step/sec: " + _NUMBER % b"steps_per_second" + ENDED, unit="samples/s", weak=True, marker=b"global_step/sec: ")
+    return Reading(
+        logger + rb"global_step/sec: " + _NUMBER % b"steps_per_second" + ENDED,
+        unit="samples/s",
+        weak=True,
+        marker=b"global_step/sec: ",
+    )
 
 
 FORMAT = Format(

@@ -93,7 +93,7 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
         chosen = [by_group.get(each) for each in groups]
         speeds, low, high = (tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
         series.append(drawing.Series(label, speeds, low, high))
-    data = drawing.Bars(tuple(_group_label(each) for each in groups), tuple(series), units(rows))
+    data = drawing.Bars(_group_labels(groups), tuple(series), units(rows))
     values = tuple(
         phrase("chart.value_of", name=_shown(label), group=_group_label(suite.row_key(row)),
                value=f"{numbers.figure(row.value, row.spread)} {row.unit}")
@@ -141,6 +141,16 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
 
 def _shown(label: str) -> Text:
     return phrase("site.unknown") if label == "@unknown@" else label
+
+
+def _group_labels(groups: Sequence[RowKey]) -> tuple[str, ...]:
+    """Labels of groups, without the options that all of several groups have."""
+    options = [set(each[3].split(" ")) for each in groups]
+    common = set.intersection(*options) if len(groups) > 1 else set()
+    return tuple(
+        _group_label((*each[:3], " ".join(word for word in each[3].split(" ") if word not in common)))
+        for each in groups
+    )
 
 
 def _group_label(group: RowKey) -> str:

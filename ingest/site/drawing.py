@@ -34,6 +34,8 @@ COLOURS = {
     "Megatron": "#e69f00",
     "DeepSpeed": "#56b4e9",
 }
+#: Inches across a chart, and where plots begin and end in it.
+WIDTH, LEFT, RIGHT = 7.2, 0.105, 0.99
 BELOW = 0.62  # inches below a plot, for its labels
 BETWEEN = 0.16  # inches between two plots, one below the other
 WIDEST = 0.26  # of a group: a lone bar must not fill the chart
@@ -294,11 +296,11 @@ def _canvas(plot: float, names: Sequence[str], panels: int = 1, below: float | N
     rows = -(-len(names) // columns)
     below = BELOW if below is None else below
     height = panels * plot + (panels - 1) * BETWEEN + below + 0.14 + 0.24 * rows
-    figure = Figure(figsize=(7.2, height))
+    figure = Figure(figsize=(WIDTH, height))
     figure.patch.set_alpha(0)
     for panel in reversed(range(panels)):
         bottom = below + panel * (plot + BETWEEN)
-        _plain(figure.add_axes((0.105, bottom / height, 0.885, plot / height)))
+        _plain(figure.add_axes((LEFT, bottom / height, RIGHT - LEFT, plot / height)))
     axes = figure.axes[0]
     axes.set_gid(str(columns))
     return figure, axes
@@ -353,8 +355,19 @@ def _finish(axes: Axes) -> None:
         )  # fmt: skip
 
 
+def _widen(figure: Figure) -> None:
+    """More room on the left for long figures of an axis; their digits count, not how wide a font draws them."""
+    longest = max(len(f"{tick:,.10g}") for axes in figure.axes for tick in axes.get_yticks())
+    left = max(LEFT, (0.085 * longest + 0.24) / WIDTH)
+    for axes in figure.axes:
+        _, bottom, _, height = axes.get_position().bounds
+        axes.set_position((left, bottom, RIGHT - left, height))
+
+
 def _svg(figure: Figure) -> str:
     import warnings
+
+    _widen(figure)
 
     out = io.StringIO()
     with warnings.catch_warnings():

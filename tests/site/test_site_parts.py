@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from ingest import numbers
-from ingest.site import drawing, table
+from ingest.site import charts, drawing, table
 from ingest.site.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs
 from ingest.words import load, phrase
 
@@ -126,6 +126,21 @@ def test_ids_differ_between_charts_on_one_page() -> None:
 
 def test_names_in_charts_are_text() -> None:
     assert "PyTorch &lt;&amp;&gt; $x$" in drawing.bars(BARS)
+
+
+def test_long_figures_of_an_axis_get_room() -> None:
+    """The title of the axis stands left of its figures, and inside the chart."""
+    for most in (9.0, 39_000.0, 1_500_000.0):
+        series = (drawing.Series("PyTorch", (most,)), drawing.Series("MXNet", (most / 2,)))
+        svg = drawing.bars(drawing.Bars(("1",), series, "words/s"))
+        (at,) = re.findall(r'x="([-0-9.]+)"[^>]*>words/s<', svg)
+        assert float(at) > 8, most
+
+
+def test_options_that_all_groups_have_are_not_repeated_below_each() -> None:
+    groups = [(4, 4, 100, "reader=A threads=16"), (8, 8, 100, "reader=B threads=16")]
+    assert charts._group_labels(groups) == ("4 × 100 reader=A", "8 × 100 reader=B")
+    assert charts._group_labels(groups[:1]) == ("4 × 100 reader=A threads=16",)
 
 
 def test_frameworks_keep_their_colour() -> None:

@@ -36,44 +36,68 @@ DMON = """\
     1    249     62     71     99     42      0      0    877   1380
 """
 
+HEAD = "| Bus-Id        Disp.A | Volatile Uncorr. ECC |"
+USAGE = "|         Memory-Usage | GPU-Util  Compute M. |"
+
+
+def drawn(text: str, *widths: int) -> str:
+    """A table of nvidia-smi, whose rules and heads are written shortly in `text`."""
+    wide = sum(widths) + len(widths) - 1
+    lines, heads = "+".join("-" * each for each in widths), "+".join("=" * each for each in widths)
+    rules = {
+        "--": f"+{lines}+",
+        "|-": f"|{lines}|",
+        "==": f"|{heads}|",
+        "__": f"+{'-' * wide}+",
+        "|=": f"|{'=' * wide}|",
+    }
+    return "".join(f"{rules.get(each, each)}\n" for each in text.replace("~h", HEAD).replace("~u", USAGE).splitlines())
+
+
 #: Drivers 418, 450, 535 and 550 draw their tables each a little wider.
-TABLE_418 = """\
+TABLE_418 = drawn(
+    """\
 Tue Mar  3 06:37:48 2026
-+-----------------------------------------------------------------------------+
+__
 | NVIDIA-SMI 418.67       Driver Version: 418.67       CUDA Version: 10.1     |
 |-------------------------------+----------------------+----------------------+
-| GPU  Name        Persistence-M| Bus-Id        Disp.A | Volatile Uncorr. ECC |
-| Fan  Temp  Perf  Pwr:Usage/Cap|         Memory-Usage | GPU-Util  Compute M. |
-|===============================+======================+======================|
-|   0  Tesla V100-SXM2...  On   | 00000000:1A:00.0 Off |                    0 |
+| GPU  Name        Persistence-M~h
+| Fan  Temp  Perf  Pwr:Usage/Cap~u
+==
+|   0  Tesla V100-SXM2...  On   | 00000000:3B:00.0 Off |                    0 |
 | N/A   45C    P0   244W / 300W |  12001MiB / 16130MiB |     97%      Default |
-+-------------------------------+----------------------+----------------------+
+--
 |   1  GeForce GTX 108...  Off  | 00000000:1C:00.0  On |                  N/A |
 | 30%   51C    P2   ERR! / 250W |    998MiB / 11178MiB |     N/A      Default |
-+-------------------------------+----------------------+----------------------+
+--
 
-+-----------------------------------------------------------------------------+
+__
 | Processes:                                                       GPU Memory |
 |  GPU       PID   Type   Process name                             Usage      |
-|=============================================================================|
+|=
 |    0     12345      C   python                                     11990MiB |
-+-----------------------------------------------------------------------------+
-"""
-TABLE_450 = """\
+__
+""",
+    31,
+    22,
+    22,
+)
+TABLE_450 = drawn(
+    """\
 Tue Mar  3 06:37:49 2026
-+-----------------------------------------------------------------------------+
+__
 | NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |
 |-------------------------------+----------------------+----------------------+
-| GPU  Name        Persistence-M| Bus-Id        Disp.A | Volatile Uncorr. ECC |
-| Fan  Temp  Perf  Pwr:Usage/Cap|         Memory-Usage | GPU-Util  Compute M. |
+| GPU  Name        Persistence-M~h
+| Fan  Temp  Perf  Pwr:Usage/Cap~u
 |                               |                      |               MIG M. |
-|===============================+======================+======================|
+==
 |   0  A100-SXM4-40GB      On   | 00000000:07:00.0 Off |                   On |
 | N/A   33C    P0   120W / 400W |  20011MiB / 40537MiB |     N/A      Default |
 |                               |                      |              Enabled |
-+-------------------------------+----------------------+----------------------+
+--
 
-+-----------------------------------------------------------------------------+
+__
 | MIG devices:                                                                |
 +------------------+----------------------+-----------+-----------------------+
 | GPU  GI  CI  MIG |         Memory-Usage |        Vol|         Shared        |
@@ -83,35 +107,49 @@ Tue Mar  3 06:37:49 2026
 |  0    1   0   0  |  19999MiB / 20096MiB | 42      0 |  3   0    2    0    0 |
 |                  |      4MiB / 32767MiB |           |                       |
 +------------------+----------------------+-----------+-----------------------+
-"""
-TABLE_535 = """\
+""",
+    31,
+    22,
+    22,
+)
+TABLE_535 = drawn(
+    """\
 Tue Mar  3 06:37:50 2026
-+---------------------------------------------------------------------------------------+
+__
 | NVIDIA-SMI 535.54.03              Driver Version: 535.54.03    CUDA Version: 12.2     |
 |-----------------------------------------+----------------------+----------------------+
-| GPU  Name                 Persistence-M | Bus-Id        Disp.A | Volatile Uncorr. ECC |
-| Fan  Temp   Perf          Pwr:Usage/Cap |         Memory-Usage | GPU-Util  Compute M. |
+| GPU  Name                 Persistence-M ~h
+| Fan  Temp   Perf          Pwr:Usage/Cap ~u
 |                                         |                      |               MIG M. |
-|=========================================+======================+======================|
+==
 |   0  NVIDIA A100-SXM4-80GB          On  | 00000000:07:00.0 Off |                    0 |
 | N/A   34C    P0             262W / 400W |  70004MiB / 81920MiB |     93%      Default |
 |                                         |                      |             Disabled |
-+-----------------------------------------+----------------------+----------------------+
-"""
-TABLE_550 = """\
+--
+""",
+    41,
+    22,
+    22,
+)
+TABLE_550 = drawn(
+    """\
 Tue Mar  3 06:37:51 2026
-+-----------------------------------------------------------------------------------------+
+__
 | NVIDIA-SMI 550.54.15              Driver Version: 550.54.15      CUDA Version: 12.4     |
 |-----------------------------------------+------------------------+----------------------+
 | GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |
 | Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |
 |                                         |                        |               MIG M. |
-|=========================================+========================+======================|
+==
 |   0  NVIDIA H100 80GB HBM3          On  |   00000000:1B:00.0 Off |                    0 |
 | N/A   33C    P0            616W /  700W |   73310MiB /  81559MiB |    100%      Default |
 |                                         |                        |             Disabled |
-+-----------------------------------------+------------------------+----------------------+
-"""
+--
+""",
+    41,
+    24,
+    22,
+)
 #: One text per printer, in its plainest form.
 PLAIN = {
     "nvidia_smi_csv": CSV,

@@ -67,7 +67,9 @@ class Session:
 
     def meant(self) -> Session:
         """The session without records of readings whose condition its head does not hold."""
-        head = self._head() if any(each.reading.where for each in self.records) else b""
+        if not any(each.where for each in self.format.readings):
+            return self
+        head = self._head()
         return replace(
             self, records=tuple(each if _holds(each.reading, head) else each.none() for each in self.records)
         )

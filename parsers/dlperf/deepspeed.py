@@ -44,19 +44,23 @@ FORMAT = Format(
     readings=(
         Reading(
             _TIMER + rb"epoch=[0-9]++/micro_step=[0-9]++/global_step=(?P<step>[0-9]++)" + _CURRENT + _SPEED + _MEMORY,
+            marker=b"SamplesPerSec=",
             unit="samples/s", span="step", counts="update", factors=_GIB, weak=True,
         ),
         Reading(
             _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++)" + _CURRENT + _SPEED + _MEMORY,
+            marker=b"SamplesPerSec=",
             unit="samples/s", span="step", factors=_GIB, weak=True,
         ),
         Reading(
             _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++), SamplesPerSec=" + _SPEED + _MEMORY,
+            marker=b"SamplesPerSec=",
             unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, settle=_first_epoch,
         ),
         Reading(
             rb"\bsteps: (?P<step>[0-9]++) loss: (?P<loss>" + NUMBER + rb") iter time \(s\): (?P<step_seconds>" + NUMBER
             + rb") samples/sec: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            marker=b" iter time (s): ",
             unit="samples/s", counts="update", weak=True,
         ),
     ),

@@ -18,7 +18,7 @@ FORMAT = Format(
             # Spelled for speed: the usual line, with no other `b` or `e` before its batch cost, meets no loop of
             # alternatives, and the unit is known by two letters. A gigabyte of these lines is read a third faster.
             rb"epoch:(?P<epoch>[0-9]++) ++train step:(?P<step>[0-9]++) ++"
-            rb"(?:(?:lr|top[15]): ++[^\s,]++,? ++)*+(?:loss: ++(?P<loss>" + NUMBER + rb"))?+[^\r\nbe]*+"
+            rb"(?:(?:lr: ++[^\s,]++, ++|top1: ++\S++ ++top5: ++\S++ ++)loss: ++(?P<loss>" + NUMBER + rb"))?+[^\r\nbe]*+"
             rb"(?:batch_cost: |(?:(?:b(?!atch_cost: )|e(?!poch:))[^\r\nbe]*+)++batch_cost: )"
             rb"(?P<step_seconds>" + NUMBER + rb") s, reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
             rb"ips: (?P<throughput>" + NUMBER + rb") [si][am]",

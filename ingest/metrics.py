@@ -35,12 +35,10 @@ _DIVERGED = 2.0
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure's unit, and whether more or less of it is better; `None` where neither is."""
+    """A figure's unit, and whether more or less of it is better."""
 
     unit: str
-    better: Literal["higher", "lower"] | None
-    #: Whether it can be compared over repeats as a median.
-    averaged: bool = True
+    better: Literal["higher", "lower"]
 
 
 METRICS: Mapping[str, Metric] = {

@@ -46,13 +46,11 @@ METRICS: Mapping[str, frozenset[str]] = {
     "memory_ratio": frozenset({"%"}),
     "utilisation": frozenset({"%"}),
     "max_num_classes": frozenset({"classes"}),
-    "tflops_per_device": frozenset({"TFLOP/s"}),
-    "percent_of_peak": frozenset({"%"}),
-    "pflops": frozenset({"PFLOP/s"}),
+    "flops": frozenset({"TFLOP/s"}),
+    "peak_share": frozenset({"%"}),
+    "flops_of_job": frozenset({"PFLOP/s"}),
     "loss": frozenset({""}),
 }
-#: A smaller figure is the better one.
-LOWER_IS_BETTER = frozenset({"latency", "memory", "memory_ratio", "loss"})
 PRECISIONS = frozenset({"", "fp32", "tf32", "amp", "fp16", "bf16"})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")

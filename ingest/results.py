@@ -115,11 +115,6 @@ def _metric(name: str, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | No
     return {**_statistics(values), "unit": said[0]["unit"], **diverged}
 
 
-def _ended(run: Mapping[str, Any]) -> dict[str, Any]:
-    """The outcome as a reason."""
-    return {"code": "outcome", "args": {"outcome": run["outcome"]}}
-
-
 def _statistics(values: Sequence[float]) -> dict[str, Any]:
     import statistics
 

@@ -14,14 +14,8 @@ from ingest.published import Published
 from ingest.site.model import Row, Site, Suite, options_text
 from ingest.suites import folded, model
 
-#: Published metrics that ours compare with, by our names; the loss of one step does not compare with that of another.
-METRICS = {
-    "latency": "latency",
-    "memory": "memory",
-    "tflops_per_device": "flops",
-    "percent_of_peak": "peak_share",
-    "pflops": "flops_of_job",
-}
+#: Metrics that compare with published ones; the loss of one step does not compare with that of another.
+METRICS = frozenset({"latency", "memory", "flops", "peak_share", "flops_of_job"})
 #: PaddlePaddle's own libraries of models. NVIDIA's trainers are others than those of the frameworks they are called
 #: after, so that `NGC PyTorch` is never `PyTorch`.
 _LIBRARIES = frozenset({"paddleclas", "paddleseg", "paddlenlp", "paddlerec", "paddledetection", "paddleocr"})
@@ -93,5 +87,5 @@ def _value(figure: Published, row: Row) -> tuple[float | None, float | None]:
     """Our value of the published metric, and its spread over repeats."""
     if figure.metric == "throughput":
         return (row.value, row.spread) if row.unit == figure.unit else (None, None)
-    found = row.metrics.get(METRICS.get(figure.metric, "")) or {}
-    return (row.metric(METRICS[figure.metric]), None) if found.get("unit") == figure.unit else (None, None)
+    found = row.metrics.get(figure.metric, {}) if figure.metric in METRICS else {}
+    return (row.metric(figure.metric), None) if found.get("unit") == figure.unit else (None, None)

@@ -141,8 +141,7 @@ def metric_title(name: str) -> Text:
     """A metric's name with its unit and whether more or less of it is better."""
     metric = METRICS[name]
     unit = phrase("metric.in_unit", unit=metric.unit) if metric.unit else ""
-    better = phrase(f"metric.{metric.better}") if metric.better else ""
-    return phrase("metric.title", name=phrase(f"metric.{name}"), unit=unit, better=better)
+    return phrase("metric.title", name=phrase(f"metric.{name}"), unit=unit, better=phrase(f"metric.{metric.better}"))
 
 
 def metric_table(run: Run) -> Table | None:

@@ -100,8 +100,8 @@ def test_metric_and_device_stay_what_they_were(name: str) -> None:
         metric = before.get("metric", "throughput")
         assert after["metric"] == {
             "latency_per_iter": "latency", "gpu_memory": "memory", "gpu_memory_ratio": "memory_ratio",
-            "gpu_util": "utilisation", "flops_per_gpu": "tflops_per_device", "pct_of_peak_125": "percent_of_peak",
-            "flops_aggregate": "pflops",
+            "gpu_util": "utilisation", "flops_per_gpu": "flops", "pct_of_peak_125": "peak_share",
+            "flops_aggregate": "flops_of_job",
         }.get(metric, metric)  # fmt: skip
         assert after["unit"].split("/")[-1] in (before["unit"].split("/")[-1], "s", "MiB")
         # The repetition of December 2021 shows 16,818 MiB in use, so that its cards are others than the report's.

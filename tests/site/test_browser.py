@@ -129,3 +129,21 @@ def test_the_ink_of_charts_follows_the_theme(browser: Any, address: str, scheme:
     red = int(re.findall(r"\d+", ink)[0])
     assert (red > 128) == (scheme == "dark")
     opened.close()
+
+
+@pytest.mark.parametrize("path", ["runs/resnet50-stalled-1/", "models/resnet50/", "zh/models/resnet50/"])
+def test_no_label_of_a_chart_is_cut(page: Any, address: str, path: str) -> None:
+    """The browser's letters are wider than those that the drawing was measured with."""
+    page.goto(address + path)
+    cut = page.evaluate(
+        """[...document.querySelectorAll("figure.pl-figure")].flatMap(figure => {
+          const svg = figure.querySelector("svg"), drawn = svg.getBoundingClientRect();
+          const room = getComputedStyle(svg).overflow === "visible" ? figure.getBoundingClientRect() : drawn;
+          return [...svg.querySelectorAll("text")].filter(text => {
+            const box = text.getBoundingClientRect();
+            return box.right > room.right + 0.5 || box.left < room.left - 0.5;
+          }).map(text => text.textContent);
+        })"""
+    )
+    assert page.locator("figure.pl-figure svg text").count() > 5
+    assert cut == []

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-CODE   := ingest parsers runners bench report_templates/hooks.py
+CODE   := ingest parsers runners bench report_templates/hooks
 
 # All supported Pythons, from the first in pyproject's requires-python to the one before the last.
 PYTHONS := $(shell awk -F'[".<>=, ]+' '/^requires-python/ { for (minor = $$3; minor < $$5; minor++) print $$2 "." minor }' pyproject.toml)

@@ -124,7 +124,7 @@ def _page_target(words: Words, language: str, page: Page) -> Target:
 
         return render.markdown(words, language, page).encode()
 
-    head = [language, page.path, page.template, repr(page.title), repr(page.description), _code()]
+    head = [language, page.path, page.template, repr(page.title), repr(page.description), repr(page.scripts), _code()]
     return Target(f"{language}/{page.path}", _hash([*head, *page.depends]), render)
 
 

@@ -37,7 +37,7 @@ COMMANDS_SHOWN = 6
 class Page:
     """One page in both languages. `depends` is hashed into its key; `context` is asked for only when it is rendered.
 
-    `order` and `group` say where it stands in the navigation.
+    `order` and `group` say where it stands in the navigation; `scripts` are assets that this page alone loads.
     """
 
     path: str
@@ -49,6 +49,7 @@ class Page:
     searched: bool = True
     order: int | None = None
     group: str | None = None
+    scripts: tuple[str, ...] = ()
 
 
 def pages(site: Site) -> list[Page]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 from collections.abc import Mapping
 from functools import cache
@@ -108,6 +109,7 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
     )  # it would list the page itself only
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
+    lines += [f"scripts: {json.dumps(page.scripts)}"] if page.scripts else []
     lines += [] if page.searched else ["search:", "  exclude: true"]
     return "\n".join([*lines, "---", "", ""])
 

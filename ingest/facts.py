@@ -190,7 +190,7 @@ def agree(name: str, known: Stated, other: Stated) -> bool:
         return True
     if name == "precision":
         return any({known.value, other.value} <= family for family in _PRECISIONS)
-    return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", _BATCH_OF_JOB}
+    return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", "round", _BATCH_OF_JOB}
 
 
 def _alike(name: str, known: str, other: str) -> bool:

@@ -1,5 +1,8 @@
 """Results: runs of one case are repeats; their median is the figure, their spread says how far to believe it.
 
+Runs of other framework versions, or of other benchmark rounds, are no repeats of each other. What a run does not state
+is not guessed from others: runs without a version are repeats of each other only.
+
 pandas lives here and in what draws on it; reading logs does without.
 """
 
@@ -14,24 +17,41 @@ from typing import TYPE_CHECKING, Any
 from ingest import facts
 from ingest.metrics import METRICS
 from ingest.rules import HEADLINE
+from ingest.suites import folded
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = (
     "suite", "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options",
-    "options_text", "unit", "value", "low", "high", "spread", "repeats", "run_ids", "speedup", "speedup_reason",
-    "efficiency", "outcome", "reason", "metrics",
+    "options_text", "version", "round", "unit", "value", "low", "high", "spread", "repeats", "run_ids",
+    "speedup", "speedup_reason", "efficiency", "outcome", "reason", "metrics",
 )  # fmt: skip
 
 #: Options that are another word for the number of devices, where the network is not cut over them.
 _GROWING = frozenset({"data_parallel"})
+#: What parts results of one case.
+_EDITION = ("version", "round")
 #: Outcomes that leave no figure even where records were printed.
 NO_FIGURE = frozenset({"oom", "failed"})
+#: What the name of a framework holds, to the packages whose version is the framework's; the first has it.
+_PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "paddle": ("paddlepaddle-gpu", "paddlepaddle"),
+    "pytorch": ("torch",),
+    "tensorflow": ("tensorflow", "tensorflow-gpu"),
+    "mxnet": ("mxnet",),
+    "oneflow": ("oneflow",),
+    "mindspore": ("mindspore", "mindspore-gpu"),
+    "deepspeed": ("deepspeed",),
+    "megatron": ("megatron-core",),
+    "nemo": ("nemo-toolkit", "nemo_toolkit"),
+    "keras": ("keras",),
+    "jax": ("jax",),
+}
 
 
 def results(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> pd.DataFrame:
-    """One row per case.
+    """One row per case, framework version and benchmark round.
 
     `value` is the median over the repeats in `unit` for the whole job, `low` and `high` their extremes, `spread` the
     sample standard deviation over the mean (NaN for one repeat). `speedup` is against one device of the same case,
@@ -47,12 +67,13 @@ def results(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> pd.DataF
     cases: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for run in runs:
         if counts(run):
-            cases[_key(run["case"])].append(run)
+            cases[_key(run)].append(run)
     rows = [_row(alike, rule) for found in cases.values() for alike in _by_unit(found, rule)]
     for row in rows:
         _compare(row, rows)
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     order = ["suite", "hardware", "precision", "framework", "model", "devices", "batch_size", "options_text"]
+    order += ["version", "round"]
     return frame.sort_values(order, kind="stable", na_position="last", ignore_index=True)
 
 
@@ -70,8 +91,36 @@ def counts(run: Mapping[str, Any]) -> bool:
     return bool(run["published"]) or (run["outcome"] == "oom" and known and not refused)
 
 
-def _key(case: Mapping[str, Any]) -> str:
-    return json.dumps({name: case.get(name) for name in (*facts.CASE, "options")}, sort_keys=True, default=str)
+def version(run: Mapping[str, Any]) -> str | None:
+    """The framework's version: as run.json, the log or the layout states it, otherwise that of its package."""
+    environment = run.get("environment") or {}
+    stated = environment.get("framework_version") or _fact(run, "framework_version")
+    if isinstance(stated, str):
+        return stated
+    return _packaged(str(run["case"].get("framework") or ""), environment.get("packages"))
+
+
+def round_of(run: Mapping[str, Any]) -> str | None:
+    """The benchmark round that a run was made for; None where nothing states one."""
+    stated = _fact(run, "round")
+    return str(stated) if stated else None
+
+
+def _fact(run: Mapping[str, Any], name: str) -> Any:
+    return ((run.get("facts") or {}).get(name) or {}).get("value")
+
+
+def _packaged(framework: str, packages: Any) -> str | None:
+    """The version of the package that a framework is installed as."""
+    if not isinstance(packages, Mapping):
+        return None
+    names = next((_PACKAGES[each] for each in _PACKAGES if each in folded(framework)), ())
+    return next((str(packages[each]) for each in names if packages.get(each)), None)
+
+
+def _key(run: Mapping[str, Any]) -> str:
+    case = {name: run["case"].get(name) for name in (*facts.CASE, "options")}
+    return json.dumps([case, version(run), round_of(run)], sort_keys=True, default=str)
 
 
 def _by_unit(runs: Sequence[Mapping[str, Any]], rule: str) -> list[list[Mapping[str, Any]]]:
@@ -91,6 +140,8 @@ def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
         "suite": runs[0]["suite"],
         "options": dict(options),
         "options_text": ", ".join(f"{name}={value}" for name, value in sorted(options.items())),
+        "version": version(runs[0]),
+        "round": round_of(runs[0]),
         "unit": next((each["unit"] for each in figures if each.get("unit")), None),
         **_statistics(values),
         "run_ids": [run["id"] for run in runs],
@@ -131,8 +182,10 @@ def _compare(row: dict[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
         row["speedup_reason"] = row["reason"]
         return
     alike = [each for each in rows if each["devices"] == 1 and not math.isnan(each["value"]) and _same(row, each)]
-    # Its own figure, or that of the very same case, stands before those which leave options unsaid.
+    # Its own figure, or that of the very same case, stands before those which leave something unsaid.
     alike = [each for each in alike if _options(each) == _options(row)] or alike
+    for name in _EDITION:
+        alike = [each for each in alike if each[name] == row[name]] or alike
     alike = [row] if row["devices"] == 1 else alike
     if len(alike) != 1:
         row["speedup_reason"] = {"code": "no_baseline" if not alike else "several_baselines", "args": {}}
@@ -142,9 +195,14 @@ def _compare(row: dict[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _same(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
-    """Whether two cases differ in nothing but nodes and devices; options that only one of them states do not count."""
+    """Whether two cases differ in nothing but nodes and devices.
+
+    Options, version and round that only one of them states do not count.
+    """
     if row is one:
         return True
+    if any(row[name] and one[name] and row[name] != one[name] for name in _EDITION):
+        return False
     names = ("model", "framework", "hardware", "batch_size", "precision", "unit")
     mine, theirs = _options(row), _options(one)
     agree = all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())

@@ -20,6 +20,8 @@ _PRECISIONS = ("fp32", "tf32", "amp", "fp16", "bf16")
 _OUTCOMES = ("completed", "oom", "failed", "timeout", "stopped", "truncated", "short")
 #: Documents that people write are flat; what is nested deeper is an attack on whoever walks it.
 _DEEPEST = 8
+#: A round is named in tables and addresses.
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,9 @@ class RunJson:
         return bool(self.data)
 
     def case(self) -> dict[str, Any]:
-        """Its facts of the case."""
-        return dict(self.data.get("case", {}))
+        """Its facts of the case, and the benchmark round that the run was made for."""
+        stated = {"round": self.data["round"].strip()} if self.data.get("round") else {}
+        return {**self.data.get("case", {}), **stated}
 
 
 def beside(log: Path, name: str) -> RunJson:
@@ -112,6 +115,8 @@ def _wrong_case(case: Mapping[str, Any]) -> Iterator[str]:
             yield f"`case.{key}` is {value!r}, not a positive whole number"
         elif key in _CASE and key not in NUMBERS and not (_is_text(value) and value):
             yield f"`case.{key}` is {value!r}, not a text"
+        elif key == "round":
+            yield "`case.round` is no part of the case; `round` stands beside `case`"
         elif key != "options" and not _is_plain(value):
             yield f"`case.{key}` is no plain value"
     if case.get("precision") not in _PRECISIONS:
@@ -130,6 +135,8 @@ def _wrong_options(options: Mapping[str, Any]) -> Iterator[str]:
     for name, value in options.items():
         if name in _CASE:
             yield f"`case.options.{name}` is no option, but stands in the case itself"
+        elif name == "round":
+            yield "`case.options.round` is no option; `round` stands beside `case`"
         elif name in NUMBERS and not _is_count(value):
             yield f"`case.options.{name}` is {value!r}, not a positive whole number"
 
@@ -145,6 +152,10 @@ def _depth(data: Any) -> int:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_name(value: Any) -> bool:
+    return _is_text(value) and 0 < len(value.strip()) <= _LONGEST_NAME
 
 
 def _is_plain(value: Any) -> bool:
@@ -167,6 +178,7 @@ def _is_file(value: Any) -> bool:
 _SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "suite": (_is_text, "text"),
     "format": (_is_text, "text"),
+    "round": (_is_name, f"text of 1 to {_LONGEST_NAME} characters"),
     "start": (_is_text, "text"),
     "end": (_is_text, "text"),
     "notes": (_is_text, "text"),

@@ -57,7 +57,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
 
     A figure that several places print stands once; what all figures of a table share stands above it.
     """
-    rows = [row for row in site.published.by_suite.get(suite.id, ()) if _is_shown(row)]
+    rows = [row for row in site.published.by_suite.get(suite.id, ()) if is_shown(row)]
     verdicts = {id(each.row): each for each in site.audited if each.run}
     beside = ours.of_suite(site, suite)
     of_case = {id(row): found for row in rows if (found := beside(row))}
@@ -76,7 +76,8 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     ]
 
 
-def _is_shown(row: Published) -> bool:
+def is_shown(row: Published) -> bool:
+    """Whether a model's page shows a figure: not what was never measured, nor single repeats."""
     return row.metric not in LEFT_OUT and row.state != "not_measured"
 
 

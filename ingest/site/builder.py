@@ -17,6 +17,7 @@ from typing import Any
 
 from ingest import words as words_module
 from ingest.audit import table as audit_table
+from ingest.export import results
 from ingest.files import write_if_changed
 from ingest.published import Publications
 from ingest.published import table as published_table
@@ -29,6 +30,10 @@ from ingest.site.text import digest
 from ingest.words import LANGUAGES, TEMPLATES, Words
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
+RESULTS, RESULTS_TABLE = "data/results.json", "data/results.csv"
+_DATA = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE)
+#: Folders of templates that are copied as they are.
+COPIED = ("assets", "data")
 NOTE = b"\ngenerated: "
 SVG_NOTE = b'class="pl-chart"'
 
@@ -102,7 +107,7 @@ def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[T
     """Every file the site is made of, none of them rendered yet; and the names of the suites' charts."""
     everything = [*pages(site), *report_pages.pages(site)]
     found = [_page_target(words, language, page) for page in everything for language in LANGUAGES]
-    found += _run_charts(site, words) + _published_tables(site) + _assets()
+    found += _run_charts(site, words) + _published_tables(site) + _results(site, words) + _assets()
     known: dict[str, Any] = {}
     for suite in site.shown:
         drawn = functools.cache(functools.partial(_by_name, site, suite))
@@ -188,11 +193,23 @@ def _published_tables(site: Site) -> list[Target]:
     ]
 
 
+def _results(site: Site, words: Words) -> list[Target]:
+    """Every result, for programs."""
+    key = _hash([site.published.digest, _code(), *site.digests.values()])
+    found = functools.cache(lambda: results.records(site, words))
+    return [
+        Target(RESULTS, key, lambda: results.document(found())),
+        Target(RESULTS_TABLE, key, lambda: results.table(found())),
+    ]
+
+
 def _assets() -> list[Target]:
-    """Files that are copied as they are: style, logo."""
-    folder = TEMPLATES / "assets"
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    return [_asset(f"assets/{path.relative_to(folder).as_posix()}", path) for path in found]
+    """Files that are copied as they are: style, logo, schemas of the data."""
+    return [_asset(path.relative_to(TEMPLATES).as_posix(), path) for folder in COPIED for path in _files(folder)]
+
+
+def _files(folder: str) -> list[Path]:
+    return sorted(each for each in (TEMPLATES / folder).rglob("*") if each.is_file() and not each.name.startswith("."))
 
 
 def _asset(name: str, path: Path) -> Target:
@@ -260,7 +277,7 @@ def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest) -> list[
         return sorted(name for name in manifest.targets if name not in entries and (out / name).is_file())
     found = [*_below(out, "en", "*.md"), *_below(out, "zh", "*.md"), *_below(out, "charts", "*.svg")]
     left = [name for path in found if (name := path.relative_to(out).as_posix()) not in entries and _ours(path)]
-    return sorted([*left, *(name for name in (PUBLISHED, AUDIT) if name not in entries and (out / name).is_file())])
+    return sorted([*left, *(name for name in _DATA if name not in entries and (out / name).is_file())])
 
 
 def _below(out: Path, folder: str, pattern: str) -> Iterable[Path]:

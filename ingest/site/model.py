@@ -19,7 +19,7 @@ from ingest.site.table import Text
 from ingest.site.text import digest, file_slug, slugs
 from ingest.suites import folded
 from ingest.suites import model as model_named
-from ingest.words import TEMPLATES, Both, Phrase, WordsError, pair, phrase, word_for
+from ingest.words import TEMPLATES, Both, Phrase, WordsError, coded, pair
 
 Run = Mapping[str, Any]
 SESSION_PAGES = 50  # a log appended to for months would otherwise flood the site; its data stay complete
@@ -99,6 +99,9 @@ class Row:
     outcome: str | None
     #: Figures other than throughput, as `results` gives them.
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: The framework's version and the benchmark round; results of one case differ in them or are one.
+    version: str | None = None
+    round: str | None = None
 
     def metric(self, name: str) -> float | None:
         """A figure other than throughput, None where there is none."""
@@ -216,11 +219,7 @@ def named(text: str | None, unknown: str = "site.unknown") -> Text:
 
 def reason(found: Mapping[str, Any] | None, table: str = "reason") -> Phrase | None:
     """The words for why a figure is absent."""
-    if not found:
-        return None
-    return phrase(
-        f"{table}.{found['code']}", **{name: _argument(name, each) for name, each in found.get("args", {}).items()}
-    )
+    return coded(table, found) if found else None
 
 
 def figure_of(run: Run, rule: str = HEADLINE) -> Mapping[str, Any]:
@@ -248,18 +247,6 @@ def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
         return (places[0] if places else len(first), name)
 
     return sorted(set(names), key=rank)
-
-
-def _argument(name: str, value: Any) -> object:
-    """Names of facts, outcomes and sources are said in the page's language; everything else is data."""
-    if isinstance(value, Mapping) and "code" in value:
-        return reason(value) or ""
-    table = "source" if name.endswith("source") else {"fact": "fact", "outcome": "outcome", "rule": "rule"}.get(name)
-    if table and isinstance(value, str):
-        return word_for(table, value)
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return value if isinstance(value, int | float | str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _suite(path: Path) -> Suite:
@@ -297,6 +284,7 @@ def _row(record: Mapping[str, Any]) -> Row:
         **{
             name: clean.get(name) for name in ("spread", "speedup", "efficiency", "speedup_reason", "reason", "outcome")
         },
+        **{name: clean.get(name) for name in ("version", "round")},
         options=dict(sorted((clean.get("options") or {}).items())),
         unit=str(clean.get("unit") or ""),
         repeats=int(clean.get("repeats") or 0),

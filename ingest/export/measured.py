@@ -1,0 +1,130 @@
+"""Results measured here, as records of `results.json`: the rows of the pages, with their runs and conditions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from ingest import numbers
+from ingest.export.records import name, said
+from ingest.metrics import METRICS
+from ingest.rules import HEADLINE
+from ingest.site.model import Row, Run, Site, Suite
+from ingest.words import Words
+
+#: What two figures must share to be compared, to the keys of the environment that say it; the first that is there does.
+CONDITIONS: Mapping[str, tuple[str, ...]] = {
+    "cpu": ("cpu",),
+    "cuda": ("cuda", "cuda_driver"),
+    "cudnn": ("cudnn",),
+    "driver": ("driver",),
+    "image": ("image",),
+    "kernel": ("kernel",),
+    "os": ("os",),
+    "power_limit": ("power_limit", "gpu_power_limit_watts"),
+    "python": ("python",),
+    "topology": ("topology",),
+}
+
+
+def records(site: Site, words: Words) -> list[dict[str, Any]]:
+    """A record per measured result, by id."""
+    suites = {each.id: each for each in site.shown}
+    found = [_record(site, words, suites[suite], row) for suite, rows in site.rows.items() for row in rows]
+    return sorted(found, key=lambda each: str(each["id"]))
+
+
+def identity(row: Row) -> str:
+    """The id of a result: what people call its case, and a hash of all that tells it from others.
+
+    It follows from the case, the unit, the framework's version and the round alone, so that no other run changes it.
+    """
+    told = json.dumps([getattr(row, key) for key in _IDENTITY], sort_keys=True, ensure_ascii=False, default=str)
+    return name((row.model, row.framework, row.hardware), row, (row.precision, row.version, row.round), told)
+
+
+_IDENTITY = (
+    "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision", "options", "unit", "version",
+    "round",
+)  # fmt: skip
+
+
+def date_of(run: Run) -> str | None:
+    """The day on which a run began, as ISO 8601: of its start in UTC, otherwise of its log's first clock."""
+    clock = run.get("clock") or ()
+    for stated in (run.get("start"), *clock[:1]):
+        try:
+            return date.fromisoformat(str(stated or "")[:10]).isoformat()
+        except ValueError:
+            continue
+    return None
+
+
+def address(page: str | None) -> str | None:
+    """The address of a page below the folder of its language: `runs/x.md#y` is served as `runs/x/#y`."""
+    if page is None:
+        return None
+    path, mark, anchor = page.partition("#")
+    return path.removesuffix(".md").removesuffix("index").rstrip("/") + "/" + mark + anchor
+
+
+def _record(site: Site, words: Words, suite: Suite, row: Row) -> dict[str, Any]:
+    runs = [site.by_id[each] for each in row.run_ids]
+    return {
+        "id": identity(row),
+        "origin": "measured",
+        "suite": suite.id,
+        "title": {"en": suite.title.en, "zh": suite.title.zh},
+        "model": row.model,
+        "framework": row.framework,
+        "framework_version": row.version,
+        "hardware": row.hardware,
+        "nodes": row.nodes,
+        "devices": row.devices,
+        "batch_size": row.batch_size,
+        "precision": row.precision,
+        "group": suite.group(row.precision),
+        "options": dict(row.options),
+        "round": row.round,
+        "source": None,
+        "rule": HEADLINE,
+        "unit": row.unit or None,
+        **{key: getattr(row, key) for key in ("value", "low", "high", "spread", "repeats", "speedup", "efficiency")},
+        "text": numbers.figure(row.value, row.spread) if numbers.known(row.value) else None,
+        "metrics": {each: _metric(each, row.metrics[each]) for each in METRICS if each in row.metrics},
+        "outcome": row.outcome,
+        "reason": said(words, row.reason),
+        "speedup_reason": said(words, row.speedup_reason),
+        "conditions": _conditions(runs),
+        "diverged": row.diverged,
+        "runs": [{"id": str(each["id"]), "page": address(site.page(each)), "date": date_of(each)} for each in runs],
+        "page": f"models/{suite.id}/",
+    }
+
+
+def _metric(metric: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    value, spread = (each if numbers.known(each := found.get(key)) else None for key in ("value", "spread"))
+    return {
+        "value": value,
+        "text": None if value is None else numbers.figure(value, spread),
+        "unit": found["unit"],
+        "better": METRICS[metric].better,
+    }
+
+
+def _conditions(runs: Sequence[Run]) -> dict[str, Any]:
+    """What is known of each condition: one value, or all that the runs had."""
+    found = {each: _distinct(runs, keys) for each, keys in CONDITIONS.items()}
+    return {each: values[0] if len(values) == 1 else values for each, values in found.items() if values}
+
+
+def _distinct(runs: Iterable[Run], keys: Sequence[str]) -> list[str]:
+    stated = ([run["environment"].get(key) for key in keys] for run in runs)
+    known = (next((each for each in values if each not in (None, "", [], {})), None) for values in stated)
+    return sorted({_text(each) for each in known if each is not None})
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else numbers.quantity(value)

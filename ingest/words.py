@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
+from typing import Any
 
 LANGUAGES = ("en", "zh")
 TEMPLATES = Path(__file__).resolve().parent.parent / "report_templates"
@@ -46,6 +48,27 @@ def phrase(key: str, **args: object) -> Phrase:
 def word_for(table: str, name: object) -> Phrase:
     """The word for a name that comes from data; a name we have no word for is shown as it is."""
     return Phrase(f"{table}.{name}", (), str(name))
+
+
+def coded(table: str, found: Mapping[str, Any]) -> Phrase:
+    """The words for a code with arguments, the form in which the ledger keeps reasons and problems.
+
+    Names of facts, outcomes, rules and sources among the arguments are said in the page's language; everything else is
+    data.
+    """
+    args = {name: _said(name, each) for name, each in found.get("args", {}).items()}
+    return phrase(f"{table}.{found['code']}", **args)
+
+
+def _said(name: str, value: Any) -> object:
+    if isinstance(value, Mapping) and "code" in value:
+        return coded("reason", value)
+    table = "source" if name.endswith("source") else {"fact": "fact", "outcome": "outcome", "rule": "rule"}.get(name)
+    if table and isinstance(value, str):
+        return word_for(table, value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, int | float | str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 @dataclass(frozen=True)

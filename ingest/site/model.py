@@ -15,14 +15,15 @@ from ingest.audit import Audited, audit
 from ingest.published import Publications
 from ingest.results import counts
 from ingest.rules import HEADLINE
+from ingest.site import run_pages
+from ingest.site.run_pages import Limits, Listed
 from ingest.site.table import Text
 from ingest.site.text import digest, file_slug, slugs
 from ingest.suites import folded
 from ingest.suites import model as model_named
-from ingest.words import TEMPLATES, Both, Phrase, WordsError, coded, pair
+from ingest.words import TEMPLATES, Both, Phrase, WordsError, coded, pair, phrase
 
 Run = Mapping[str, Any]
-SESSION_PAGES = 50  # a log appended to for months would otherwise flood the site; its data stay complete
 RowKey = tuple[int, int, int, str]
 GROUPS = {"fp32": ("fp32",), "tf32": ("tf32",), "half": ("amp", "fp16", "bf16")}
 
@@ -134,6 +135,9 @@ class Site:
     known: tuple[Suite, ...]
     frame: Callable[[Sequence[Run]], Any]
     published: Publications = field(default_factory=Publications)
+    #: The ledger's file of each run, by run id, where that is known.
+    shards: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = Limits()
 
     @cached_property
     def by_id(self) -> Mapping[str, Run]:
@@ -172,11 +176,27 @@ class Site:
 
     def runs_of(self, suite: Suite) -> tuple[Run, ...]:
         """All runs of a suite, published or not."""
-        return tuple(run for run in self.runs if self.suite_of[str(run["id"])].id == suite.id)
+        return tuple(self.by_id[each] for each in self._ids_by_suite.get(suite.id, ()))
 
-    def page(self, run: Run) -> str | None:
-        """The page of a run, or None where its log has too many sessions for pages."""
-        return f"runs/{file_slug(str(run['id']))}.md" if has_page(run) else None
+    @cached_property
+    def lists(self) -> tuple[Listed, ...]:
+        """The pages that list runs: those of a site with more runs than have a page of their own."""
+        return run_pages.lists(self._ids_by_suite, self.limits)
+
+    def has_page(self, run: Run) -> bool:
+        """Whether a run has a page of its own, and not only an entry in a list."""
+        return str(run["id"]) in self._chosen
+
+    def page(self, run: Run) -> str:
+        """Where a run is shown: its own page, or its entry in a list."""
+        identifier = str(run["id"])
+        if identifier in self._chosen:
+            return f"runs/{file_slug(identifier)}.md"
+        return f"{self._list_of[identifier]}#{run_pages.anchor(identifier)}"
+
+    def linked(self, runs: Iterable[Run]) -> tuple[str, ...]:
+        """What a page depends on that shows runs and links to them: what each says, and where it is shown."""
+        return tuple(f"{self.digests[str(run['id'])]} {self.page(run)}" for run in runs)
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:
@@ -185,6 +205,21 @@ class Site:
         for row in _rows(self.frame(self.runs)):
             found.setdefault(self.suite_of[row.run_ids[0]].id, []).append(row)
         return {name: tuple(rows) for name, rows in found.items()}
+
+    @cached_property
+    def _ids_by_suite(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for run in self.runs:
+            found.setdefault(self.suite_of[str(run["id"])].id, []).append(str(run["id"]))
+        return found
+
+    @cached_property
+    def _chosen(self) -> frozenset[str]:
+        return run_pages.chosen(self.runs, self.limits)
+
+    @cached_property
+    def _list_of(self) -> Mapping[str, str]:
+        return {identifier: each.path for each in self.lists for identifier in each.runs}
 
     def _find(self, run: Run, by_alias: Mapping[str, Suite], generic: Mapping[str, str]) -> Suite:
         model = run["case"].get("model")
@@ -195,11 +230,6 @@ class Site:
         if model is None:
             return Suite("other", Both("Model not known", "模型未知"), order=9999)
         return Suite(f"model-{generic[str(model)]}", Both(str(model), str(model)))
-
-
-def has_page(run: Run) -> bool:
-    """Whether a run gets a page of its own."""
-    return int(run.get("session") or 1) <= SESSION_PAGES
 
 
 def framework_of(run: Run) -> str:

@@ -64,17 +64,35 @@ def results(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> pd.DataF
     """
     import pandas as pd
 
-    cases: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for run in runs:
-        if counts(run):
-            cases[_key(run)].append(run)
-    rows = [_row(alike, rule) for found in cases.values() for alike in _by_unit(found, rule)]
+    rows = [_row(alike, rule) for alike in repeats(runs, rule)]
     for row in rows:
         _compare(row, rows)
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     order = ["suite", "hardware", "precision", "framework", "model", "devices", "batch_size", "options_text"]
     order += ["version", "round"]
     return frame.sort_values(order, kind="stable", na_position="last", ignore_index=True)
+
+
+def repeats(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> list[list[Mapping[str, Any]]]:
+    """The runs behind each result, of those that count."""
+    cases: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for run in runs:
+        if counts(run):
+            cases[_key(run)].append(run)
+    return [alike for found in cases.values() for alike in _by_unit(found, rule)]
+
+
+def representative(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> Mapping[str, Any]:
+    """Of a result's runs the one whose figure lies nearest to the median; the first by id where several do, or none."""
+    known = [run for run in runs if _value(run, rule) is not None]
+    middle = _statistics([run["figures"][rule]["value"] for run in known])["value"]
+    return min(known or runs, key=lambda run: (abs(_value(run, rule) - middle) if known else 0, str(run["id"])))
+
+
+def _value(run: Mapping[str, Any], rule: str) -> Any:
+    """What a run adds to its result: a figure of the whole job, of a run that went well; None where there is none."""
+    found = run["figures"].get(rule, {})
+    return found.get("value") if found.get("scope") == "job" and run["outcome"] not in NO_FIGURE else None
 
 
 def counts(run: Mapping[str, Any]) -> bool:
@@ -133,7 +151,7 @@ def _by_unit(runs: Sequence[Mapping[str, Any]], rule: str) -> list[list[Mapping[
 def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
     case, options = runs[0]["case"], runs[0]["case"].get("options") or {}
     figures = [run["figures"].get(rule, {}) for run in runs if run["outcome"] not in NO_FIGURE]
-    values = [each["value"] for each in figures if each.get("value") is not None and each.get("scope") == "job"]
+    values = [value for run in runs if (value := _value(run, rule)) is not None]
     reasons = [each["reason"] for each in figures if each.get("reason")]
     return {
         **{name: case.get(name) for name in facts.CASE},

@@ -24,7 +24,7 @@ from ingest.published import table as published_table
 from ingest.reports import model
 from ingest.reports import pages as report_pages
 from ingest.site.charts import Chart, of_run, of_suite
-from ingest.site.model import Run, Site, Suite, has_page, suites
+from ingest.site.model import Run, Site, Suite, suites
 from ingest.site.pages import Page, pages
 from ingest.site.text import digest
 from ingest.words import LANGUAGES, TEMPLATES, Words
@@ -136,7 +136,7 @@ def _page_target(words: Words, language: str, page: Page) -> Target:
 def _run_charts(site: Site, words: Words) -> list[Target]:
     found = []
     for run in site.runs:
-        if has_page(run) and (chart := of_run(run)):
+        if site.has_page(run) and (chart := of_run(run)):
             found += _chart_targets(words, chart.name, site.digests[str(run["id"])], functools.partial(_same, chart))
     return found
 

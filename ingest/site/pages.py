@@ -14,23 +14,25 @@ from ingest.results import counts
 from ingest.rules import HEADLINE
 from ingest.site import audit, charts, notes, tables, telemetry
 from ingest.site.model import (
-    SESSION_PAGES,
     Run,
     Site,
     Suite,
     figure_of,
     framework_of,
     hardware_of,
-    has_page,
     named,
     ordered,
 )
+from ingest.site.run_pages import Listed
 from ingest.site.table import Text
 from ingest.site.tables import group_name
 from ingest.site.text import digest
 from ingest.words import TEMPLATES, phrase
 
 COMMANDS_SHOWN = 6
+RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
+REPEATS_SHOWN = 20
+PROBLEMS_SHOWN = 50  # of one kind
 
 
 @dataclass(frozen=True)
@@ -55,23 +57,23 @@ class Page:
 def pages(site: Site) -> list[Page]:
     """All pages of the site."""
     found = [_index(site), _models(site), _runs(site), _formats(site), _problems(site), _audit(site)]
-    found += [_plain("method", "method.md"), _plain("data", "data.md")]
+    found += [_plain(site, "method", "method.md"), _plain(site, "data", "data.md")]
     for suite in site.shown:
         found.append(_model(site, suite))
         found += [_framework(site, suite, each) for each in _frameworks(site, suite)]
     repeats = _repeats(site)
-    return found + [_run(site, run, repeats[_case(run)]) for run in site.runs if has_page(run)]
+    found += [_run(site, run, repeats[_case(run)]) for run in site.runs if site.has_page(run)]
+    return found + [_run_list(site, each) for each in site.lists]
 
 
-def _plain(name: str, path: str) -> Page:
-    return Page(
-        path, name, phrase(f"nav.{name}"), phrase(f"describe.{name}"), (), lambda: {"session_pages": SESSION_PAGES}
-    )
+def _plain(site: Site, name: str, path: str) -> Page:
+    described = phrase(f"nav.{name}"), phrase(f"describe.{name}")
+    return Page(path, name, *described, (repr(site.limits),), lambda: {"limits": site.limits})
 
 
 def _index(site: Site) -> Page:
     published = [run for run in site.runs if counts(run)]
-    depends = tuple(site.digests[str(run["id"])] for run in published)
+    depends = site.linked(published)
     totals = (str(len(site.runs)), str(len(all_problems(site))))
     return Page(
         "index.md",
@@ -181,12 +183,12 @@ def _framework(site: Site, suite: Suite, framework: str) -> Page:
 
 
 def _suite_depends(site: Site, suite: Suite, runs: Sequence[Run]) -> tuple[str, ...]:
-    return (suite.id, *(site.digests[str(run["id"])] for run in runs))
+    return (suite.id, *site.linked(runs))
 
 
 def _published_depends(site: Site, suite: Suite) -> tuple[str, ...]:
     """A verdict on a published figure may rest on the log of any run."""
-    return (site.published.digest, *site.digests.values()) if suite.id in site.published.by_suite else ()
+    return (site.published.digest, *site.linked(site.runs)) if suite.id in site.published.by_suite else ()
 
 
 def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = None) -> Mapping[str, Any]:
@@ -236,7 +238,8 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
             (named(h, "site.unknown_hardware"), group_name(g), tables.beside(site, suite, chosen))
             for h, g, chosen in found
         ],
-        "logs": tables.run_list(site, runs, brief=True),
+        "logs": tables.run_list(site, _first(site, runs), brief=True),
+        "more_logs": max(0, len(runs) - RUNS_SHOWN),
     }
 
 
@@ -291,8 +294,14 @@ def _framework_path(site: Site, suite: Suite, framework: str) -> str:
     return f"models/{suite.id}/{site.framework_slugs[framework]}.md"
 
 
+def _first(site: Site, runs: Sequence[Run]) -> list[Run]:
+    """As many runs as a page shows, those with pages of their own before others; in the order of the runs."""
+    shown = {str(run["id"]) for run in sorted(runs, key=lambda run: not site.has_page(run))[:RUNS_SHOWN]}
+    return [run for run in runs if str(run["id"]) in shown]
+
+
 def _runs(site: Site) -> Page:
-    depends = tuple(site.digests.values())
+    depends = (*site.linked(site.runs), *(each.path for each in site.lists))
     return Page(
         "runs/index.md",
         "runs",
@@ -303,16 +312,47 @@ def _runs(site: Site) -> Page:
             "count": len(site.runs),
             "logs": len({run["path"] for run in site.runs}),
             "published": sum(bool(run["published"]) for run in site.runs),
-            "beyond": sum(not has_page(run) for run in site.runs),
-            "session_pages": SESSION_PAGES,
+            "limits": site.limits,
+            "lists": bool(site.lists),
             "tables": [
                 (
                     named(each, "site.unknown_hardware"),
-                    tables.run_list(site, [run for run in site.runs if has_page(run) and hardware_of(run) == each]),
+                    (tables.lists_of if site.lists else tables.run_list)(
+                        site, [run for run in site.runs if hardware_of(run) == each]
+                    ),
                 )
                 for each in sorted({hardware_of(run) for run in site.runs})
             ],
         },
+    )
+
+
+def _run_list(site: Site, listed: Listed) -> Page:
+    """Runs of one suite, with enough of each to follow its figure to the lines of its log."""
+    runs = [site.by_id[each] for each in listed.runs]
+    suite = site.suite_of[listed.runs[0]]
+    mine = [each.path for each in site.lists if each.suite == suite.id]
+    before, after = ([*mine, None][mine.index(listed.path) + step] for step in (-1, 1))
+    shown = suite.id in {each.id for each in site.shown}
+    about = {"title": suite.title, "first": listed.runs[0]}
+    return Page(
+        listed.path,
+        "run_list",
+        phrase("title.run_list", **about),
+        phrase("describe.run_list", **about),
+        (*site.linked(runs), *(site.shards.get(each, "") for each in listed.runs), f"{before} {after} {shown}"),
+        lambda: {
+            "suite_title": suite.title,
+            "suite_page": f"models/{suite.id}/index.md" if shown else None,
+            "first": listed.runs[0],
+            "last": listed.runs[-1],
+            "count": len(runs),
+            "rule": HEADLINE,
+            "runs": tables.run_entries(site, runs),
+            "before": before,
+            "after": after,
+        },
+        searched=False,
     )
 
 
@@ -323,10 +363,11 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     chart = charts.of_run(run)
     # A log that tells a run again names the log that counts, by its path.
     original = next((each for each in site.runs if each["path"] == run.get("duplicate_of")), None)
-    depends = (site.digests[str(run["id"])], suite.id, str(shown), *(str(each["id"]) for each in others))
+    depends = (site.digests[str(run["id"])], suite.id, str(shown), str(len(others)))
+    depends += tuple(site.page(each) for each in (*others[:REPEATS_SHOWN], *filter(None, (original,))))
     title = phrase("title.run", run=str(run["id"]))
     return Page(
-        site.page(run) or "",
+        site.page(run),
         "run",
         title,
         phrase("describe.run"),
@@ -344,9 +385,9 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "telemetry": telemetry.section(run),
             "provenance": tables.provenance(site, run),
             "problems": [(tables.place(each), tables.problem(each)) for each in run.get("problems") or ()],
-            "repeats": [(str(each["id"]), site.page(each)) for each in others],
+            "repeats": [(str(each["id"]), site.page(each)) for each in others[:REPEATS_SHOWN]],
+            "more_repeats": max(0, len(others) - REPEATS_SHOWN),
             "difference": notes.difference(run),
-            "session_pages": SESSION_PAGES,
             "original": (str(original["id"]), site.page(original)) if original else None,
         },
         searched=False,

@@ -138,6 +138,8 @@ class Site:
     #: The ledger's file of each run, by run id, where that is known.
     shards: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
+    #: Where the logs lie, by the path that their runs state; several where two paths are redacted to one.
+    logs: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
 
     @cached_property
     def by_id(self) -> Mapping[str, Run]:
@@ -197,6 +199,11 @@ class Site:
     def linked(self, runs: Iterable[Run]) -> tuple[str, ...]:
         """What a page depends on that shows runs and links to them: what each says, and where it is shown."""
         return tuple(f"{self.digests[str(run['id'])]} {self.page(run)}" for run in runs)
+
+    def log_page(self, run: Run) -> str | None:
+        """The page that shows the lines of a run's log; None where the run has no page, or its log is not here."""
+        own = self.has_page(run) and str(run["path"]) in self.logs and int(run.get("lines") or 0) > 0
+        return f"{self.page(run).removesuffix('.md')}/log.md" if own else None
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:

@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
+        if options.diff is not None:
+            return _compared(options)
         return _explained(options) if options.explain else _ingested(options)
     except UsageError as error:
         print(printable(f"ingest: {error}"), file=sys.stderr)
@@ -69,6 +71,12 @@ def _parser() -> argparse.ArgumentParser:
         "--explain", metavar="LOG", type=Path, help="print how the figures of one log came to be, and stop"
     )
     parser.add_argument(
+        "--diff",
+        metavar="REV",
+        help="print, as Markdown, which figures moved since that revision of git; reads no logs",
+    )
+    parser.add_argument("--language", choices=("en", "zh"), default="en", help="the language of --diff (default: en)")
+    parser.add_argument(
         "--json", action="store_true", help="print one line per run; writes no site unless --out is given"
     )
     parser.add_argument(
@@ -88,6 +96,18 @@ def _explained(options: argparse.Namespace) -> int:
     if not log.is_file():
         raise UsageError(f"--explain {log}: no such log; give the path of one file")
     print(explain.text(log, log.as_posix(), layout.load(options.layout)))
+    return UNDERSTOOD
+
+
+def _compared(options: argparse.Namespace) -> int:
+    from ingest import diff, diff_text, revision, words
+
+    if options.paths:
+        raise UsageError(f"--diff reads no logs; leave {options.paths[0]} out, or run without --diff first")
+    out: Path = options.out or Path("docs")
+    commit, before = revision.at(options.diff, out)
+    found = diff.compare(before, revision.here(out))
+    print(diff_text.text(found, commit, words.load(), options.language), end="")
     return UNDERSTOOD
 
 
@@ -179,7 +199,7 @@ def _checked(
     from ingest.site import builder
 
     loose = [each.as_dict() for each in found.problems]
-    site = builder.build(collected.lines, loose, out, cache=_site_memory(memory), check=True, published=published)
+    site = builder.build(collected.lines, loose, out, cache=_site_memory(memory), check=True, published=published, logs=_logs(found))
     stale = [*ledger.stale(collected, out), *site.stale]
     for path in stale:
         print(
@@ -198,7 +218,7 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
     try:
         written, removed = ledger.write(collected, out, memory)
         loose = [each.as_dict() for each in found.problems]
-        built = builder.build(collected.lines, loose, out, cache=_site_memory(memory), published=published)
+        built = builder.build(collected.lines, loose, out, cache=_site_memory(memory), published=published, logs=_logs(found))
     except OSError as error:
         raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
     if not quiet:
@@ -207,6 +227,17 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
             f"{out}/: {len(written) + len(built.written)} files written, {len(built.unchanged)} pages and charts "
             f"unchanged, {len(removed) + len(built.removed)} removed; {_count(collected.read_logs, 'log')} read"
         )
+
+
+def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
+    """Where each log lies, by its path as the site states it, which may be the same of several."""
+    from ingest.redact import redact
+
+    places: dict[str, tuple[Path, ...]] = {}
+    for each in found.inputs:
+        name = redact(each.name)
+        places[name] = (*places.get(name, ()), each.path)
+    return places
 
 
 def _site_memory(memory: Path) -> Path:

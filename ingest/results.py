@@ -82,6 +82,11 @@ def repeats(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> list[lis
     return [alike for found in cases.values() for alike in _by_unit(found, rule)]
 
 
+def figure(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> dict[str, Any]:
+    """What repeats give: `value`, their median, `low`, `high`, `spread` and `repeats`; NaN where none has a figure."""
+    return _statistics([value for run in runs if (value := _value(run, rule)) is not None])
+
+
 def representative(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> Mapping[str, Any]:
     """Of a result's runs the one whose figure lies nearest to the median; the first by id where several do, or none."""
     known = [run for run in runs if _value(run, rule) is not None]
@@ -151,7 +156,7 @@ def _by_unit(runs: Sequence[Mapping[str, Any]], rule: str) -> list[list[Mapping[
 def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
     case, options = runs[0]["case"], runs[0]["case"].get("options") or {}
     figures = [run["figures"].get(rule, {}) for run in runs if run["outcome"] not in NO_FIGURE]
-    values = [value for run in runs if (value := _value(run, rule)) is not None]
+    over = figure(runs, rule)
     reasons = [each["reason"] for each in figures if each.get("reason")]
     return {
         **{name: case.get(name) for name in facts.CASE},
@@ -161,14 +166,14 @@ def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
         "version": version(runs[0]),
         "round": round_of(runs[0]),
         "unit": next((each["unit"] for each in figures if each.get("unit")), None),
-        **_statistics(values),
+        **over,
         "run_ids": [run["id"] for run in runs],
         "speedup": math.nan,
         "speedup_reason": None,
         "efficiency": math.nan,
-        "outcome": "completed" if values else runs[0]["outcome"],
+        "outcome": "completed" if over["repeats"] else runs[0]["outcome"],
         "reason": None
-        if values
+        if over["repeats"]
         else (reasons[0] if reasons else {"code": "outcome", "args": {"outcome": runs[0]["outcome"]}}),
         "metrics": {name: found for name in METRICS if (found := _metric(name, runs))},
     }

@@ -199,7 +199,16 @@ def _checked(
     from ingest.site import builder
 
     loose = [each.as_dict() for each in found.problems]
-    site = builder.build(collected.lines, loose, out, cache=_site_memory(memory), check=True, published=published, logs=_logs(found))
+    site = builder.build(
+        collected.lines,
+        loose,
+        out,
+        cache=_site_memory(memory),
+        check=True,
+        published=published,
+        logs=_logs(found),
+        shards=collected.shards,
+    )
     stale = [*ledger.stale(collected, out), *site.stale]
     for path in stale:
         print(
@@ -218,7 +227,15 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
     try:
         written, removed = ledger.write(collected, out, memory)
         loose = [each.as_dict() for each in found.problems]
-        built = builder.build(collected.lines, loose, out, cache=_site_memory(memory), published=published, logs=_logs(found))
+        built = builder.build(
+            collected.lines,
+            loose,
+            out,
+            cache=_site_memory(memory),
+            published=published,
+            logs=_logs(found),
+            shards=collected.shards,
+        )
     except OSError as error:
         raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
     if not quiet:

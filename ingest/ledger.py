@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -52,6 +52,8 @@ class Ledger:
     memory: dict[str, Any] = field(repr=False)
     #: What is wrong with files of which no line speaks.
     problems: tuple[Problem, ...] = ()
+    #: The file that holds a run's line, by the run's id.
+    shards: dict[str, str] = field(default_factory=dict)
 
 
 def collect(
@@ -95,7 +97,8 @@ def collect(
     files = {each.name: _bytes(lines[each.name]) for each in shards}
     digests = {each.name: [each.key, hashlib.sha256(files[each.name]).hexdigest()] for each in shards}
     remembered = {"stats": stats, "shards": digests, "telemetry": told.memory}
-    return Ledger(everything, files, sum(len(each.inputs) for each in changed), remembered, told.problems)
+    names = {str(line["id"]): shard.name for shard in shards for line in lines[shard.name]}
+    return Ledger(everything, files, sum(len(each.inputs) for each in changed), remembered, told.problems, names)
 
 
 def write(ledger: Ledger, out: Path, memory: Path) -> tuple[list[str], list[str]]:
@@ -194,7 +197,7 @@ def _known_hash(path: Path, stats: Mapping[str, list[Any]]) -> str:
 def _file_names(folders: Sequence[str]) -> dict[str, str]:
     """Shards are named after their folders, without what must not be published."""
     slugs = {each: _slug(redacted(each)) for each in folders}
-    alike = {slug for slug in slugs.values() if list(slugs.values()).count(slug) > 1 or not slug}
+    alike = {slug for slug, times in Counter(slugs.values()).items() if times > 1 or not slug}
     digest = {each: hashlib.sha256(each.encode()).hexdigest()[:8] for each in folders}
     return {each: f"{slug}-{digest[each]}.jsonl" if slug in alike else f"{slug}.jsonl" for each, slug in slugs.items()}
 

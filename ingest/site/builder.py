@@ -17,25 +17,30 @@ from typing import Any
 
 from ingest import words as words_module
 from ingest.audit import table as audit_table
-from ingest.export import results
+from ingest.export import badges, changes, problems, results
 from ingest.files import write_if_changed
 from ingest.published import Publications
 from ingest.published import table as published_table
 from ingest.reports import model
 from ingest.reports import pages as report_pages
+from ingest.site import log, palette
 from ingest.site.charts import Chart, of_run, of_suite
 from ingest.site.model import Run, Site, Suite, suites
-from ingest.site.pages import Page, pages
+from ingest.site.pages import Page, all_problems, pages
+from ingest.site.run_pages import Limits
 from ingest.site.text import digest
 from ingest.words import LANGUAGES, TEMPLATES, Words
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
-RESULTS, RESULTS_TABLE = "data/results.json", "data/results.csv"
-_DATA = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE)
+RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
+PROBLEMS = "data/problems.jsonl"
+_DATA = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
+#: Under which the manifest keeps the names of the badges; no suite and no report can be called so.
+BADGES = "data:badges"
 #: Folders of templates that are copied as they are.
 COPIED = ("assets", "data")
 NOTE = b"\ngenerated: "
-SVG_NOTE = b'class="pl-chart"'
+OWN_NOTES = {".svg": b'class="pl-chart"', ".html": b'class="pl-log"'}
 
 
 @dataclass(frozen=True)
@@ -73,15 +78,23 @@ def build(
     cache: Path,
     check: bool = False,
     published: Publications | None = None,
+    logs: Mapping[str, tuple[Path, ...]] | None = None,
+    shards: Mapping[str, str] | None = None,
+    limits: Limits = Limits(),
 ) -> Built:
     """Writes pages, charts, tables of published figures and assets under `out`; `cache` is the manifest of keys.
+
+    `logs` says where the logs lie whose lines are shown, by the path that their runs state; `shards`
+    names the ledger's file of each run, by its id.
 
     Raises:
         WordsError: the words or a suite lack an entry or a language; nothing has been written then.
         OSError: a file cannot be written; what was written before it stays, and each file is whole.
     """
     manifest = _load_manifest(cache)
-    site = _site(runs, problems, published or Publications())
+    ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
+    found = published or Publications()
+    site = Site(ordered, tuple(problems), suites(), _frame, found, shards or {}, limits, logs or {})
     targets, names = _targets(site, words_module.load(), manifest.names)
     if check:
         return _checked(targets, out, manifest)
@@ -90,11 +103,6 @@ def build(
     if now != manifest:
         write_if_changed(cache, json.dumps({"targets": entries, "names": names}, sort_keys=True).encode())
     return built
-
-
-def _site(runs: Sequence[Run], problems: Iterable[Mapping[str, Any]], published: Publications) -> Site:
-    ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
-    return Site(ordered, tuple(problems), suites(), _frame, published)
 
 
 def _frame(runs: Sequence[Run]) -> Any:
@@ -106,9 +114,11 @@ def _frame(runs: Sequence[Run]) -> Any:
 def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[Target], dict[str, Any]]:
     """Every file the site is made of, none of them rendered yet; and the names of the suites' charts."""
     everything = [*pages(site), *report_pages.pages(site)]
-    found = [_page_target(words, language, page) for page in everything for language in LANGUAGES]
-    found += _run_charts(site, words) + _published_tables(site) + _results(site, words) + _assets()
-    known: dict[str, Any] = {}
+    found = [each for page in everything for each in _page_targets(site, words, page)]
+    found += _run_charts(site, words) + _published_tables(site) + _problems(site, words) + _assets()
+    exported, badge_names = _results(site, words, names.get(BADGES))
+    found += exported
+    known: dict[str, Any] = {BADGES: badge_names}
     for suite in site.shown:
         drawn = functools.cache(functools.partial(_by_name, site, suite))
         known[suite.id] = _suite_charts(site, suite, names.get(suite.id), drawn)
@@ -121,6 +131,15 @@ def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[T
         for name in known[f"report:{report.id}"]["names"]:
             found += _chart_targets(words, name, key, functools.partial(_named, made, name))
     return found, known
+
+
+def _page_targets(site: Site, words: Words, page: Page) -> list[Target]:
+    """A page in each language; and the lines of a log, next to the pages that show them, so that it is read once."""
+    found = [_page_target(words, language, page) for language in LANGUAGES]
+    if page.log is None:
+        return found
+    key = _hash([_chart_code(), *page.depends])
+    return [*found, Target(log.file(page.log), key, functools.partial(log.snippet, site, page.log))]
 
 
 def _page_target(words: Words, language: str, page: Page) -> Target:
@@ -149,9 +168,7 @@ def _suite_charts(
     return _named_charts(key, known, drawn)
 
 
-def _named_charts(
-    key: str, known: Mapping[str, Any] | None, drawn: Callable[[], Mapping[str, Chart]]
-) -> Mapping[str, Any]:
+def _named_charts(key: str, known: Mapping[str, Any] | None, drawn: Callable[[], Iterable[str]]) -> Mapping[str, Any]:
     return known if known and known["key"] == key else {"key": key, "names": list(drawn())}
 
 
@@ -193,19 +210,36 @@ def _published_tables(site: Site) -> list[Target]:
     ]
 
 
-def _results(site: Site, words: Words) -> list[Target]:
-    """Every result, for programs."""
-    key = _hash([site.published.digest, _code(), *site.digests.values()])
+def _results(site: Site, words: Words, known: Mapping[str, Any] | None) -> tuple[list[Target], Mapping[str, Any]]:
+    """Every result for programs, what became of them, and a badge for each; and the names of the badges."""
+    key = _hash([site.published.digest, _code(), *site.linked(site.runs)])
     found = functools.cache(lambda: results.records(site, words))
+    drawn = functools.cache(lambda: badges.badges(found(), words))
+    names = _named_charts(key, known, drawn)
     return [
         Target(RESULTS, key, lambda: results.document(found())),
         Target(RESULTS_TABLE, key, lambda: results.table(found())),
-    ]
+        Target(CHANGES, key, lambda: changes.document(changes.records(site))),
+        *(Target(name, key, functools.partial(_badge, drawn, name)) for name in names["names"]),
+    ], names
+
+
+def _badge(drawn: Callable[[], Mapping[str, bytes]], name: str) -> bytes:
+    return drawn()[name]
+
+
+def _problems(site: Site, words: Words) -> list[Target]:
+    """Every problem for programs: where there are many, the page shows some of each kind."""
+    found = all_problems(site)
+    key = _hash([_code(), json.dumps(found, sort_keys=True)])
+    return [Target(PROBLEMS, key, lambda: problems.document(found, words))] if found else []
 
 
 def _assets() -> list[Target]:
-    """Files that are copied as they are: style, logo, schemas of the data."""
-    return [_asset(path.relative_to(TEMPLATES).as_posix(), path) for folder in COPIED for path in _files(folder)]
+    """Files that are copied as they are: style, logo, schemas of the data; and the style sheet of the inks."""
+    found = [_asset(path.relative_to(TEMPLATES).as_posix(), path) for folder in COPIED for path in _files(folder)]
+    style = palette.stylesheet()
+    return [*found, Target(palette.STYLESHEET, digest(style), style.encode)]
 
 
 def _files(folder: str) -> list[Path]:
@@ -275,9 +309,15 @@ def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest) -> list[
     """Files of ours that are no longer made: those of the last build, or without one, those that carry our note."""
     if manifest.targets:
         return sorted(name for name in manifest.targets if name not in entries and (out / name).is_file())
-    found = [*_below(out, "en", "*.md"), *_below(out, "zh", "*.md"), *_below(out, "charts", "*.svg")]
+    found = [
+        *_below(out, "en", "*.md"),
+        *_below(out, "zh", "*.md"),
+        *_below(out, "charts", "*.svg"),
+        *_below(out, "logs", "*.html"),
+    ]
     left = [name for path in found if (name := path.relative_to(out).as_posix()) not in entries and _ours(path)]
-    return sorted([*left, *(name for name in _DATA if name not in entries and (out / name).is_file())])
+    named = [*_DATA, *(path.relative_to(out).as_posix() for path in _below(out, badges.FOLDER, "*.json"))]
+    return sorted([*left, *(name for name in named if name not in entries and (out / name).is_file())])
 
 
 def _below(out: Path, folder: str, pattern: str) -> Iterable[Path]:
@@ -287,7 +327,7 @@ def _below(out: Path, folder: str, pattern: str) -> Iterable[Path]:
 def _ours(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(2048)
-    return SVG_NOTE in head if path.suffix == ".svg" else head.startswith(b"---\n") and NOTE in head
+    return OWN_NOTES[path.suffix] in head if path.suffix in OWN_NOTES else head.startswith(b"---\n") and NOTE in head
 
 
 def _read(path: Path) -> bytes | None:
@@ -321,7 +361,7 @@ def _code() -> str:
 @functools.cache
 def _chart_code() -> str:
     """Words, suites and modules. Charts cost most, and a changed template leaves them alone."""
-    return _contents([TEMPLATES / "words.toml", *TEMPLATES.glob("suites/*.toml"), *_modules()])
+    return _contents([*TEMPLATES.glob("*.toml"), *TEMPLATES.glob("suites/*.toml"), *_modules()])
 
 
 def _modules() -> list[Path]:

@@ -147,6 +147,11 @@ class Site:
         return {str(each["id"]): each for each in self.runs}
 
     @cached_property
+    def by_path(self) -> Mapping[str, Run]:
+        """The first run of each log."""
+        return {str(each["path"]): each for each in reversed(self.runs)}
+
+    @cached_property
     def digests(self) -> Mapping[str, str]:
         """What each run says, as a hash: the keys of the pages are made of these."""
         return {str(each["id"]): digest(json.dumps(each, sort_keys=True, ensure_ascii=False)) for each in self.runs}

@@ -12,7 +12,7 @@ from ingest.numbers import quantity
 from ingest.reports import model
 from ingest.results import counts
 from ingest.rules import HEADLINE
-from ingest.site import audit, charts, notes, tables, telemetry
+from ingest.site import audit, charts, front, log, notes, proof, tables, telemetry
 from ingest.site.model import (
     Run,
     Site,
@@ -40,6 +40,7 @@ class Page:
     """One page in both languages. `depends` is hashed into its key; `context` is asked for only when it is rendered.
 
     `order` and `group` say where it stands in the navigation; `scripts` are assets that this page alone loads.
+    `log` is the run of which it shows the log.
     """
 
     path: str
@@ -52,6 +53,7 @@ class Page:
     order: int | None = None
     group: str | None = None
     scripts: tuple[str, ...] = ()
+    log: Run | None = None
 
 
 def pages(site: Site) -> list[Page]:
@@ -63,6 +65,7 @@ def pages(site: Site) -> list[Page]:
         found += [_framework(site, suite, each) for each in _frameworks(site, suite)]
     repeats = _repeats(site)
     found += [_run(site, run, repeats[_case(run)]) for run in site.runs if site.has_page(run)]
+    found += [_log(site, run) for run in site.runs if site.log_page(run)]
     return found + [_run_list(site, each) for each in site.lists]
 
 
@@ -87,6 +90,7 @@ def _index(site: Site) -> Page:
             "runs": len(site.runs),
             "published": sum(bool(run["published"]) for run in published),
             "problems": len(all_problems(site)),
+            **front.LIMITS,
         },
     )
 
@@ -103,14 +107,8 @@ def _hardware(site: Site, published: Sequence[Run]) -> list[str]:
 
 
 def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
-    suites = []
-    for suite in site.shown:
-        found = [(group, rows) for name, group, rows in tables.sections(site, suite) if name == hardware]
-        shown = [(group_name(group), tables.units(rows), tables.comparison(site, suite, rows)) for group, rows in found]
-        if shown:
-            suites.append({"title": suite.title, "page": f"models/{suite.id}/index.md", "tables": shown})
-    leads = [each for suite in site.shown for each in notes.fastest(site, suite, hardware)]
-    return {"name": named(hardware, "site.unknown_hardware"), "suites": suites, "leads": leads}
+    parts = front.parts(site, hardware)
+    return {"name": named(hardware, "site.unknown_hardware"), "tally": front.tally(parts), "parts": parts}
 
 
 def _models(site: Site) -> Page:
@@ -154,6 +152,12 @@ def _model(site: Site, suite: Suite) -> Page:
         (*_suite_depends(site, suite, runs), *_published_depends(site, suite)),
         lambda: {
             **_report(site, suite, runs),
+            "answers": [
+                (named(hardware, "site.unknown_hardware"), part)
+                for hardware in _hardware(site, [run for run in runs if counts(run)])
+                if (part := front.part(site, suite, hardware)).answers
+            ],
+            **front.LIMITS,
             "charts": charts.of_suite(site, suite),
             "notes": notes.notes(site, suite),
             "reports": model.reports_of(site, suite),
@@ -342,12 +346,14 @@ def _run_list(site: Site, listed: Listed) -> Page:
         phrase("describe.run_list", **about),
         (*site.linked(runs), *(site.shards.get(each, "") for each in listed.runs), f"{before} {after} {shown}"),
         lambda: {
+            "heading": phrase("title.run_list", **about),
             "suite_title": suite.title,
             "suite_page": f"models/{suite.id}/index.md" if shown else None,
             "first": listed.runs[0],
             "last": listed.runs[-1],
             "count": len(runs),
-            "rule": HEADLINE,
+            "by_rule": phrase("runs.by_rule", rule=phrase(f"rule.{HEADLINE}")),
+            "path": runs[0]["path"],
             "runs": tables.run_entries(site, runs),
             "before": before,
             "after": after,
@@ -362,8 +368,8 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     others = [each for each in repeats if each["id"] != run["id"]]
     chart = charts.of_run(run)
     # A log that tells a run again names the log that counts, by its path.
-    original = next((each for each in site.runs if each["path"] == run.get("duplicate_of")), None)
-    depends = (site.digests[str(run["id"])], suite.id, str(shown), str(len(others)))
+    original = site.by_path.get(str(run.get("duplicate_of")))
+    depends = (site.digests[str(run["id"])], suite.id, str(shown), str(len(others)), str(site.log_page(run)))
     depends += tuple(site.page(each) for each in (*others[:REPEATS_SHOWN], *filter(None, (original,))))
     title = phrase("title.run", run=str(run["id"]))
     return Page(
@@ -378,19 +384,46 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "headline": figure_of(run, HEADLINE),
             "suite_title": suite.title,
             "suite_page": f"models/{suite.id}/index.md" if shown else None,
-            "figures": tables.figure_table(run),
-            "metrics": tables.metric_table(run),
-            "facts": tables.case_table(run),
+            "signs": proof.signs(site, run, others),
+            "steps": proof.steps(site, run),
+            "figures": tables.figure_table(site, run),
+            "metrics": tables.metric_table(site, run),
+            "facts": tables.case_table(site, run),
             "environment": tables.environment_table(run),
             "telemetry": telemetry.section(run),
             "provenance": tables.provenance(site, run),
-            "problems": [(tables.place(each), tables.problem(each)) for each in run.get("problems") or ()],
+            "problems": tables.problem_list(site, run.get("problems") or ()),
             "repeats": [(str(each["id"]), site.page(each)) for each in others[:REPEATS_SHOWN]],
             "more_repeats": max(0, len(others) - REPEATS_SHOWN),
             "difference": notes.difference(run),
             "original": (str(original["id"]), site.page(original)) if original else None,
         },
         searched=False,
+    )
+
+
+def _log(site: Site, run: Run) -> Page:
+    """The lines of a run's log, with what rests on them; in parts, where it is long."""
+    about = {"run": str(run["id"])}
+    suite = site.suite_of[str(run["id"])]
+    return Page(
+        site.log_page(run) or "",
+        "log",
+        phrase("title.log", **about),
+        phrase("describe.log", **about),
+        (str(run["id"]), *log.depends(site, run)),
+        lambda: {
+            "run": run,
+            "run_page": site.page(run),
+            "suite_title": suite.title,
+            "file": log.file(run),
+            "shown": (shown := log.shown(site, run)),
+            "loose": log.loose(run, shown),
+            "marks": log.mark_table(site, run),
+        },
+        searched=False,
+        scripts=("assets/js/log.js",),
+        log=run,
     )
 
 
@@ -407,8 +440,11 @@ def _case(run: Run) -> str:
 
 def _problems(site: Site) -> Page:
     everything = all_problems(site)
-    pages_of = sorted({str(run["path"]): str(site.page(run)) for run in site.runs if run.get("problems")}.items())
+    pages_of = sorted(
+        {str(run["path"]): [site.page(run), site.log_page(run)] for run in site.runs if run.get("problems")}.items()
+    )
     depends = (json.dumps([everything, pages_of], sort_keys=True, ensure_ascii=False),)
+    kinds = _kinds(everything)
     return Page(
         "problems.md",
         "problems",
@@ -417,9 +453,23 @@ def _problems(site: Site) -> Page:
         depends,
         lambda: {
             "count": len(everything),
-            "listed_problems": tables.problem_list(site, everything),
+            "shown": PROBLEMS_SHOWN,
+            "kinds": [
+                (kind, tables.problem_list(site, found[:PROBLEMS_SHOWN]), max(0, len(found) - PROBLEMS_SHOWN))
+                for kind, found in kinds.items()
+            ],
         },
     )
+
+
+def _kinds(problems: Sequence[Mapping[str, Any]]) -> Mapping[str, list[Mapping[str, Any]]]:
+    """Problems by their code, the most frequent first; few problems are of no kind, and all are shown."""
+    if len(problems) <= PROBLEMS_SHOWN:
+        return {"": [*problems]} if problems else {}
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for each in problems:
+        found.setdefault(str(each["code"]), []).append(each)
+    return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
 def all_problems(site: Site) -> list[Mapping[str, Any]]:

@@ -1,0 +1,16 @@
+"""`problems.jsonl`: every problem as a line, with its sentence in each language; pages show only some where there are many."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ingest.site import tables
+from ingest.words import LANGUAGES, Words
+
+
+def document(found: Iterable[Mapping[str, Any]], words: Words) -> bytes:
+    """Problems as JSON Lines, in the given order."""
+    lines = ({**each, "said": {name: words.say(name, tables.problem(each)) for name in LANGUAGES}} for each in found)
+    return "".join(f"{json.dumps(each, sort_keys=True, ensure_ascii=False)}\n" for each in lines).encode()

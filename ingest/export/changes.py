@@ -101,6 +101,7 @@ def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any
         "before_text": _text(change.before),
         "after_text": _text(change.after),
         "share": change.share,
+        "share_text": None if change.share is None else numbers.signed_percent(change.share),
         "page": f"models/{suite.id}/",
         "runs": [{"id": str(each["id"]), "page": address(site.page(each))} for each in change.runs],
     }

@@ -1,4 +1,4 @@
-"""MkDocs hook: the pages of models and reports in the navigation, as they state, and one page for a wrong address."""
+"""MkDocs hook: the pages of models and reports in the navigation, as they state."""
 
 from __future__ import annotations
 
@@ -16,11 +16,6 @@ def on_config(config: Any) -> Any:
     models = [f"models/{path.parent.name}/index.md" for path in found]
     config["nav"] = [_extended(entry, models, _reports(pages / "reports")) for entry in config["nav"]]
     return config
-
-
-def on_post_template(output_content: str, template_name: str, config: Any) -> str:
-    """Keeps the page for wrong addresses in the default language: each language's build would write over it."""
-    return "" if template_name == "404.html" and config.theme["language"] != "en" else output_content
 
 
 def _silence_jieba() -> None:

@@ -1,0 +1,167 @@
+"""MkDocs hook: what the site says of itself to search engines, feed readers and those who share a page.
+
+With `site_url` all addresses are absolute, as their standards ask; without it nobody knows where the site will stand:
+links are relative, and what must be absolute (canonical address, preview image, sitemap) is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from mkdocs.utils import get_relative_url
+
+#: The site's languages: their folder, and their names for search engines and for previews.
+LANGUAGES = {"en": ("", "en_US"), "zh": ("zh/", "zh_CN")}
+DEFAULT = "en"
+WORDS = Path(__file__).resolve().parents[1] / "words.toml"
+CHANGES = Path("data") / "changes.json"
+PREVIEW = "assets/social.png"
+ENTRIES = 100
+#: Rendered once, in the default language's build; each language's build would write over the other's.
+ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
+NO_CHANGE = "1970-01-01"
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
+    """Puts under `head` what theme/partials/publish/head.html prints."""
+    language = config.theme["language"]
+    below = _below(page.file, language)
+    context["head"] = {
+        "front": below == "",
+        "alternates": [(each, _address(config, _path(each, below), page.url)) for each in LANGUAGES],
+        "default": _address(config, _path(DEFAULT, below), page.url),
+        "canonical": _absolute(config, _path(language, below)),
+        "image": _absolute(config, PREVIEW),
+        "locale": LANGUAGES[language][1],
+        "other_locales": [locale for each, (_, locale) in LANGUAGES.items() if each != language],
+        "feed": _address(config, _path(language, "feed.xml"), page.url),
+        "said": _said(language),
+    }
+    return context
+
+
+def on_template_context(context: Any, template_name: str, config: Any) -> Any:
+    """Gives the pages that are no page of ours what they list."""
+    if template_name == "sitemap.xml":
+        context["addresses"] = _addresses(context["pages"], config)
+    if template_name.endswith("feed.xml"):
+        language = "zh" if template_name.startswith("zh/") else DEFAULT
+        context["feed"] = _feed(config, language)
+    if template_name == "404.html":
+        context["said"] = {language: _said(language) for language in LANGUAGES}
+    return context
+
+
+def on_post_template(output_content: str, template_name: str, config: Any) -> str:
+    """Keeps the files for all languages that the default language's build made."""
+    return "" if template_name in ONCE and config.theme["language"] != DEFAULT else output_content
+
+
+def _below(file: Any, language: str) -> str:
+    """A page's path below its language's folder, as its address ends."""
+    path = str(file.dest_uri).removesuffix("index.html")
+    return path.removeprefix(LANGUAGES[language][0])
+
+
+def _path(language: str, below: str) -> str:
+    return LANGUAGES[language][0] + below
+
+
+def _absolute(config: Any, path: str) -> str | None:
+    """The address of a file of the site; None where nobody has said where the site stands."""
+    return f"{config.site_url}{quote(path)}" if config.site_url else None
+
+
+def _address(config: Any, path: str, page_url: str) -> str:
+    return _absolute(config, path) or get_relative_url(path or ".", page_url)
+
+
+def _addresses(pages: Iterable[Any], config: Any) -> list[Mapping[str, Any]]:
+    """Per page and language, its address and those of all languages; pages that are not searched are left out."""
+    if not config.site_url:
+        return []
+    listed = [each for each in pages if each.page and not (each.page.meta.get("search") or {}).get("exclude")]
+    below = sorted(_below(each, config.theme["language"]) for each in listed)
+    return [
+        {
+            "address": _absolute(config, _path(language, path)),
+            "alternates": [(each, _absolute(config, _path(each, path))) for each in LANGUAGES],
+            "default": _absolute(config, _path(DEFAULT, path)),
+        }
+        for path in below
+        for language in LANGUAGES
+    ]
+
+
+def _feed(config: Any, language: str) -> Mapping[str, Any]:
+    """What came and moved, the newest first; without a changes.json, nothing yet."""
+    path = Path(config.docs_dir) / CHANGES
+    changes = json.loads(path.read_text("utf-8"))["changes"] if path.is_file() else []
+    entries = [_entry(config, language, each) for each in changes[:ENTRIES]]
+    front = _absolute(config, _path(language, ""))
+    return {
+        "language": language,
+        "id": _id(config, _path(language, "feed.xml")),
+        "said": _said(language),
+        "front": front or "./",
+        "self": _absolute(config, _path(language, "feed.xml")) or "feed.xml",
+        "updated": _moment(max((str(each["date"]) for each in changes), default=NO_CHANGE)),
+        "entries": entries,
+    }
+
+
+def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str, Any]:
+    said = _said(language)
+    case = said["comma"].join(_case(said, language, change))
+    figure = " ".join(str(each) for each in (change["after_text"], change.get("unit")) if each)
+    known = {"before": change["before_text"], "share": change["share_text"]}
+    title = said[change["kind"]].format(case=case, after=figure, **known)
+    return {
+        "id": _id(config, _path(language, f"{change['result']}/{change['date']}")),
+        "title": _xml(title),
+        "updated": _moment(change["date"]),
+        "link": _linked(config, language, change["page"]),
+        "runs": [_linked(config, language, each["page"]) for each in change.get("runs", ()) if each.get("page")],
+    }
+
+
+def _case(said: Mapping[str, str], language: str, change: Mapping[str, Any]) -> list[str]:
+    """What the figure is of, part by part."""
+    title = change["title"][language] if isinstance(change["title"], Mapping) else change["title"]
+    software = " ".join(str(change[each]) for each in ("framework", "framework_version") if change.get(each))
+    sizes = [said[each].format(n=change[each]) for each in ("devices", "batch_size") if change.get(each) is not None]
+    options = " ".join(f"{name}={value}" for name, value in sorted((change.get("options") or {}).items()))
+    parts = (title, software, change.get("hardware"), *sizes, change.get("precision"), options, change.get("round"))
+    return [str(each) for each in parts if each]
+
+
+def _linked(config: Any, language: str, page: str) -> str:
+    """A page below the language's folder, in which its feed lies too."""
+    return _absolute(config, _path(language, "")) + page if config.site_url else page
+
+
+def _id(config: Any, name: str) -> str:
+    """A name that stays, whatever moves: RFC 4151, with the host that publishes the site."""
+    at = urlsplit(config.site_url or "")
+    return f"tag:{at.hostname or 'perfledger.invalid'},2026:{at.path.strip('/')}/{name}".replace(":/", ":", 1)
+
+
+def _moment(date: str) -> str:
+    return f"{date}T00:00:00Z" if "T" not in date else date
+
+
+def _xml(text: str) -> str:
+    """Text without the characters that XML cannot hold."""
+    return _NO_XML.sub("\ufffd", text)
+
+
+def _said(language: str) -> Mapping[str, str]:
+    """The words of `[publish]` in one language."""
+    return {key: entry[language] for key, entry in tomllib.loads(WORDS.read_text("utf-8"))["publish"].items()}

@@ -6,9 +6,13 @@ Source: https://shields.io/badges/endpoint-badge
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from ingest import numbers
+from ingest.export.measured import date_of, identity
+from ingest.site.model import Row, Site, Suite, options_text
+from ingest.site.table import Text
 from ingest.words import Words, phrase, word_for
 
 FOLDER = "data/badges"
@@ -17,51 +21,55 @@ AT_MOST = 500
 _COLOUR, _DIVERGED = "blue", "orange"
 
 
-def badges(found: Sequence[Mapping[str, Any]], words: Words) -> dict[str, bytes]:
-    """Path to content of every badge.
-
-    Args:
-        found: records of results; those without a figure, and those that others published, have no badge.
-        words: a badge is in English.
-    """
-    return {path(each): _content(each, words) for each in shown(found)}
+def badges(site: Site, words: Words) -> dict[str, bytes]:
+    """Path to content of every badge, below the site's folder; badges are in English."""
+    return {path(row): _content(row, words) for _, row in _shown(site)}
 
 
-def shown(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The results that have a badge, by id; of too many, those whose last run is youngest."""
-    known = [each for each in found if each["origin"] == "measured" and each["value"] is not None]
-    youngest = sorted(sorted(known, key=_id), key=_date, reverse=True)[:AT_MOST]
-    return sorted(youngest, key=_id)
+def listed(site: Site) -> list[tuple[Text, list[Mapping[str, Any]]]]:
+    """The badges by page of a model: what each is about, and its path."""
+    found: dict[str, tuple[Text, list[Mapping[str, Any]]]] = {}
+    for suite, row in _shown(site):
+        _, there = found.setdefault(suite.id, (suite.title, []))
+        there.append({"about": (*_framework(row), *_case(row)), "path": path(row)})
+    return list(found.values())
 
 
-def path(found: Mapping[str, Any]) -> str:
-    """Where the badge of a result lies, below the site's folder."""
-    return f"{FOLDER}/{found['id']}.json"
+def path(row: Row) -> str:
+    """Where the badge of a result lies."""
+    return f"{FOLDER}/{identity(row)}.json"
 
 
-def label(found: Mapping[str, Any], words: Words) -> str:
-    """What a badge says of the case: `ResNet-50 v1.5, PyTorch 2.13.0, 8 × 64, AMP`."""
-    unknown = words.text("en", "site.unknown")
-    framework = " ".join(filter(None, (found["framework"], found["framework_version"])))
-    size = phrase("table.case_of", devices=found["devices"] or unknown, batch_size=found["batch_size"] or unknown)
-    precision = word_for("precision", found["precision"]) if found["precision"] else ""
-    said = [found["model"] or "", framework, words.say("en", size), words.say("en", precision), found["round"] or ""]
-    return ", ".join(filter(None, said))
+def _shown(site: Site) -> list[tuple[Suite, Row]]:
+    """The results that have a badge, in the order of the pages; of too many, those whose last run is youngest."""
+    found = [(suite, row) for suite in site.shown for row in site.rows.get(suite.id, ()) if numbers.known(row.value)]
+    by_age = sorted(sorted(found, key=lambda each: identity(each[1])), key=lambda each: _date(site, each[1]))
+    left_out = {identity(row) for _, row in by_age[:-AT_MOST]}
+    return [(suite, row) for suite, row in found if identity(row) not in left_out]
 
 
-def _content(found: Mapping[str, Any], words: Words) -> bytes:
+def _content(row: Row, words: Words) -> bytes:
+    said = [row.model or "", " ".join(_framework(row)), *(words.say("en", each) for each in _case(row))]
     badge = {
         "schemaVersion": 1,
-        "label": label(found, words),
-        "message": f"{found['text']} {found['unit'] or ''}".strip(),
-        "color": _DIVERGED if found["diverged"] else _COLOUR,
+        "label": ", ".join(filter(None, said)),
+        "message": f"{numbers.figure(row.value, row.spread)} {row.unit}",
+        "color": _DIVERGED if row.diverged else _COLOUR,
     }
     return json.dumps(badge, ensure_ascii=False).encode() + b"\n"
 
 
-def _id(found: Mapping[str, Any]) -> str:
-    return str(found["id"])
+def _framework(row: Row) -> list[str]:
+    return [each for each in (row.framework, row.version) if each]
 
 
-def _date(found: Mapping[str, Any]) -> str:
-    return max((str(run["date"] or "") for run in found["runs"]), default="")
+def _case(row: Row) -> list[Text]:
+    """`8 × 64`, the precision, the options and the round."""
+    unknown = phrase("site.unknown")
+    size = phrase("table.case_of", devices=row.devices or unknown, batch_size=row.batch_size or unknown)
+    precision = word_for("precision", row.precision) if row.precision else ""
+    return [each for each in (size, precision, options_text(row.options), row.round or "") if each]
+
+
+def _date(site: Site, row: Row) -> str:
+    return max((date_of(site.by_id[each]) or "" for each in row.run_ids), default="")

@@ -214,7 +214,7 @@ def _results(site: Site, words: Words, known: Mapping[str, Any] | None) -> tuple
     """Every result for programs, what became of them, and a badge for each; and the names of the badges."""
     key = _hash([site.published.digest, _code(), *site.linked(site.runs)])
     found = functools.cache(lambda: results.records(site, words))
-    drawn = functools.cache(lambda: badges.badges(found(), words))
+    drawn = functools.cache(lambda: badges.badges(site, words))
     names = _named_charts(key, known, drawn)
     return [
         Target(RESULTS, key, lambda: results.document(found())),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ingest.export import badges, changes
 from ingest.numbers import quantity
 from ingest.reports import model
 from ingest.results import counts
 from ingest.rules import HEADLINE
-from ingest.site import audit, charts, front, log, notes, proof, tables, telemetry
+from ingest.site import audit, charts, front, log, notes, palette, proof, tables, telemetry
 from ingest.site.model import (
     Run,
     Site,
@@ -33,6 +34,17 @@ COMMANDS_SHOWN = 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 REPEATS_SHOWN = 20
 PROBLEMS_SHOWN = 50  # of one kind
+
+
+#: What the page that compares says: tables of the words file, all of them by key.
+COMPARE_WORDS = (
+    "chart", "compare", "environment", "fact", "metric", "option", "precision", "published_metric", "report", "rule",
+    "site", "table",
+)  # fmt: skip
+COMPARE_SCRIPTS = (
+    "assets/vendor/chart.umd.min.js",
+    *(f"assets/js/compare{each}.js" for each in ("-rules", "-board", "-address", "-words", "-chart", "")),
+)
 
 
 @dataclass(frozen=True)
@@ -58,8 +70,8 @@ class Page:
 
 def pages(site: Site) -> list[Page]:
     """All pages of the site."""
-    found = [_index(site), _models(site), _runs(site), _formats(site), _problems(site), _audit(site)]
-    found += [_plain(site, "method", "method.md"), _plain(site, "data", "data.md")]
+    found = [_index(site), _models(site), _runs(site), _formats(site), _problems(site), _audit(site), _compare(site)]
+    found += [_plain(site, "method", "method.md"), _data(site)]
     for suite in site.shown:
         found.append(_model(site, suite))
         found += [_framework(site, suite, each) for each in _frameworks(site, suite)]
@@ -72,6 +84,22 @@ def pages(site: Site) -> list[Page]:
 def _plain(site: Site, name: str, path: str) -> Page:
     described = phrase(f"nav.{name}"), phrase(f"describe.{name}")
     return Page(path, name, *described, (repr(site.limits),), lambda: {"limits": site.limits})
+
+
+def _data(site: Site) -> Page:
+    described = phrase("nav.data"), phrase("describe.data")
+    return Page(
+        "data.md",
+        "data",
+        *described,
+        (repr(site.limits), *site.digests.values()),
+        lambda: {
+            "limits": site.limits,
+            "moved": changes.MOVED,
+            "badges": badges.listed(site),
+            "badges_at_most": badges.AT_MOST,
+        },
+    )
 
 
 def _index(site: Site) -> Page:
@@ -369,8 +397,9 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     chart = charts.of_run(run)
     # A log that tells a run again names the log that counts, by its path.
     original = site.by_path.get(str(run.get("duplicate_of")))
-    depends = (site.digests[str(run["id"])], suite.id, str(shown), str(len(others)), str(site.log_page(run)))
-    depends += tuple(site.page(each) for each in (*others[:REPEATS_SHOWN], *filter(None, (original,))))
+    linked = (site.page(each) for each in (*others[:REPEATS_SHOWN], *filter(None, (original,))))
+    states = (site.digests[str(run["id"])], suite.id, str(shown), str(len(others)), str(site.log_page(run)))
+    depends = (*states, *linked)
     title = phrase("title.run", run=str(run["id"]))
     return Page(
         site.page(run),
@@ -491,6 +520,31 @@ def _audit(site: Site) -> Page:
         depends,
         lambda: audit.context(site),
     )
+
+
+def _compare(site: Site) -> Page:
+    """Results chosen in the page; they come from `data/results.json`, so the page itself depends on names alone."""
+    config = {
+        "suites": {each.id: {"workload": {name: each.usual.get(name) for name in each.row_options}} for each in site.known},
+        "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
+    }
+    models = [(suite.title, f"models/{suite.id}/index.md") for suite in site.shown]
+    return Page(
+        "compare.md",
+        "compare",
+        phrase("nav.compare"),
+        phrase("describe.compare"),
+        (json.dumps(config, sort_keys=True), repr(models)),
+        lambda: {"config": config, "word_tables": COMPARE_WORDS, "models": models},
+        scripts=COMPARE_SCRIPTS,
+    )
+
+
+def _inks(frameworks: Iterable[str]) -> Mapping[str, Any]:
+    found = {each: palette.ink(each) for each in sorted(frameworks)}
+    return {
+        name: {"light": ink.light, "dark": ink.dark, "hatch": ink.hatch, "marker": ink.marker} for name, ink in found.items()
+    }
 
 
 def _formats(site: Site) -> Page:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class UsageError(Exception):
-    """Something about the call itself that only the user can mend; printed as one line, exit 2."""
+    """Something about the call, or about a file of ours, that only the user can mend; printed as one line, exit 2."""
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+
+from ingest.toml_file import TomlFile, read, shown
+from ingest.words import WordsError
+
+#: Every key of a suite, and the kind of value it has; `report_templates/suites/` has examples.
+KEYS: Mapping[str, type] = {
+    "title": dict, "order": int, "models": list, "more": list, "unit": str, "frameworks": list, "row_options": list,
+    "usual": dict, "precision": dict, "words": dict,
+}  # fmt: skip
+#: The texts of a suite's page.
+WORDS: Mapping[str, type] = {"summary": dict, "what": dict, "setup": dict, "steps": dict}
+NEEDED = ("title", "models")
+_TEXTS = ("models", "frameworks", "row_options")
 
 SUITES = Path(__file__).resolve().parent.parent / "report_templates" / "suites"
 
@@ -15,13 +28,48 @@ def spellings() -> dict[str, tuple[str, str]]:
 
     The first of a suite's `models` is its name. A page may hold `more` models, each a list of spellings like it: they
     share the page and its words, and stay different models.
+
+    Raises:
+        WordsError: a suite is wrong, or two claim one spelling.
     """
     found: dict[str, tuple[str, str]] = {}
     for path in sorted(SUITES.glob("*.toml")):
-        given = tomllib.loads(path.read_text("utf-8"))
-        for models in (given["models"], *given.get("more", ())):
-            found |= {folded(each): (path.stem, models[0]) for each in models}
+        file = suite_file(path)
+        for models in (file.data["models"], *file.data.get("more", ())):
+            for each in models:
+                suite, name = found.setdefault(folded(each), (path.stem, models[0]))
+                if (suite, name) != (path.stem, models[0]):
+                    other = shown(SUITES / f"{suite}.toml")
+                    raise file.wrong(("models",), f"{each!r} is a spelling of {name!r} in {other}; take it out of one")
     return found
+
+
+def suite_file(path: Path) -> TomlFile:
+    """A suite as it is written, each key of the kind it has to be.
+
+    Raises:
+        WordsError: it is no TOML, lacks a key, or has one that is unknown or of another kind.
+    """
+    file = read(path, WordsError)
+    file.check((), file.data, KEYS)
+    for key in NEEDED:
+        if key not in file.data:
+            raise file.wrong((), f"no {key}: a suite has to state it")
+    file.check(("words",), file.data.get("words", {}), WORDS, "words")
+    for key in _TEXTS:
+        _check_texts(file, (key,), file.data.get(key, []))
+    for place in ("more", "precision"):
+        lists = file.data.get(place, {})
+        for key, each in lists.items() if isinstance(lists, Mapping) else enumerate(lists):
+            _check_texts(file, (place, key), each)
+    if not file.data["models"] or not all(file.data.get("more", ())):
+        raise file.wrong(("models",), "models, and each list of more, holds at least one name")
+    return file
+
+
+def _check_texts(file: TomlFile, keys: tuple[str | int, ...], given: object) -> None:
+    if not isinstance(given, list) or not all(isinstance(each, str) and each.strip() for each in given):
+        raise file.wrong(keys, f"{keys[0]}: {given!r} is no list of texts")
 
 
 def model(spelled: str) -> str:

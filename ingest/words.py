@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +10,14 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
+from ingest.toml_file import FileError, Keys, TomlFile, instead, read, shown
+
 LANGUAGES = ("en", "zh")
 TEMPLATES = Path(__file__).resolve().parent.parent / "report_templates"
 
 
-class WordsError(ValueError):
-    """A words file lacks something; the message is `path:line: what`."""
+class WordsError(FileError):
+    """A words file lacks something; the message is `path:line: what is wrong, and what to do`."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,7 @@ class Words:
             WordsError: no such entry, or a placeholder without an argument.
         """
         if key not in self.entries:
-            table, _, name = key.partition(".")
-            raise WordsError(f"{self.path}: [{table}] has no entry {name!r}")
+            raise _no_entry(self, key)
         return _filled(self, key, self.entries[key][language], args)
 
     def say(self, language: str, text: Phrase | Both | str) -> str:
@@ -113,51 +112,69 @@ def load(path: Path = TEMPLATES / "words.toml") -> Words:
     Raises:
         WordsError: no TOML, an entry without one of the languages, or placeholders that differ between them.
     """
-    source = path.read_text("utf-8")
-    try:
-        tables = tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
-        raise WordsError(f"{path}: no TOML: {error}") from error
-    entries = {f"{table}.{key}": entry for table, keys in tables.items() for key, entry in keys.items()}
-    for key, entry in entries.items():
-        _check(path, source, key, entry)
-    return Words(path, MappingProxyType(entries))
+    file = read(path, WordsError)
+    for table, keys in file.data.items():
+        if not isinstance(keys, dict):
+            raise file.wrong((table,), f"{table}: stands above the first table; put it below a [table]")
+    entries = {(table, key): entry for table, keys in file.data.items() for key, entry in keys.items()}
+    for (table, key), entry in entries.items():
+        _check(file, f"{table}.{key}", (table, key), entry)
+    return Words(path, MappingProxyType({f"{table}.{key}": entry for (table, key), entry in entries.items()}))
 
 
-def pair(path: Path, source: str, key: str, entry: object) -> Mapping[str, str]:
-    """An entry of another file (a suite's title or prose) under the same rule: both languages or an error."""
-    _check(path, source, key, entry)
+def pair(path: Path, source: str, key: str, entry: object, keys: Keys | None = None) -> Mapping[str, str]:
+    """An entry of another file (a suite's title or prose) under the same rule: both languages or an error.
+
+    `key` names it in messages; `keys` are where it stands, if the name does not say that.
+    """
+    _check(TomlFile(path, source, {}, WordsError), key, tuple(key.split(".")) if keys is None else keys, entry)
     assert isinstance(entry, dict)
     return MappingProxyType(entry)
 
 
-def _check(path: Path, source: str, key: str, entry: object) -> None:
-    at = f"{path}:{_line_of(source, key)}: {key}"
+def _check(file: TomlFile, key: str, at: Keys, entry: object) -> None:
     if not isinstance(entry, dict):
-        raise WordsError(f'{at}: an entry is {{ en = "...", zh = "..." }}')
+        raise file.wrong(at, f'{key}: an entry is {{ en = "...", zh = "..." }}')
     for language in LANGUAGES:
         if not isinstance(entry.get(language), str) or not entry[language].strip():
-            raise WordsError(f"{at}: no text in {language!r}")
-    if _placeholders(entry["en"]) != _placeholders(entry["zh"]):
-        raise WordsError(f"{at}: the placeholders differ between the languages")
+            raise file.wrong(at, f"{key}: no text in {language!r}; say it in both languages")
+    if unknown := sorted(set(entry) - set(LANGUAGES)):
+        raise file.wrong(at, f"{key}: {unknown[0]!r} is none of the languages {', '.join(LANGUAGES)}")
+    named = {language: _placeholders(file, key, at, entry[language]) for language in LANGUAGES}
+    if named["en"] != named["zh"]:
+        said = "; ".join(f"{language} has {_braces(names)}" for language, names in named.items())
+        raise file.wrong(at, f"{key}: the placeholders differ between the languages: {said}")
 
 
-def _placeholders(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name}
+def _placeholders(file: TomlFile, key: str, at: Keys, text: str) -> set[str]:
+    try:
+        return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+    except ValueError as fault:
+        raise file.wrong(at, f"{key}: {fault}; a brace that is no placeholder is written twice") from None
 
 
-def _line_of(source: str, key: str) -> int:
-    """The line of `table.key`; tomllib keeps no positions, so the table's header is searched first."""
+def _braces(names: set[str]) -> str:
+    return ", ".join(f"{{{each}}}" for each in sorted(names)) or "none"
+
+
+def _no_entry(words: Words, key: str) -> WordsError:
     table, _, name = key.partition(".")
-    header = re.search(rf"^\[{re.escape(table)}\]", source, re.MULTILINE)
-    start = header.end() if header else 0
-    entry = re.compile(rf'^"?{re.escape(name)}"?\s*=', re.MULTILINE).search(source, start)
-    return source.count("\n", 0, entry.start() if entry else start) + 1
+    file = read(words.path, WordsError)
+    if table not in file.data:
+        tables = ", ".join(f"[{each}]" for each in file.data)
+        return WordsError(f"{shown(words.path)}: there is no word {key!r}, and no table [{table}]; there are {tables}")
+    near = instead(name, [each for each in file.data[table] if isinstance(each, str)])
+    hint = f"{near} Otherwise" if near.startswith("; is it") else ";"
+    return WordsError(
+        f"{shown(words.path)}:{file.line((table,))}: [{table}] has no entry {name!r}{hint}"
+        f' add {name} = {{ en = "...", zh = "..." }} there'
+    )
 
 
 def _filled(words: Words, key: str, text: str, args: Mapping[str, object]) -> str:
     try:
         return text.format_map(args)
     except (KeyError, IndexError, ValueError) as error:
-        line = _line_of(words.path.read_text("utf-8"), key)
-        raise WordsError(f"{words.path}:{line}: {key}: no argument for placeholder {error}") from error
+        table, _, name = key.partition(".")
+        cause = f"no argument for placeholder {{{error.args[0]}}}" if isinstance(error, LookupError) else str(error)
+        raise read(words.path, WordsError).wrong((table, name), f"{key}: {cause}") from None

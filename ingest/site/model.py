@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,9 +18,9 @@ from ingest.site import run_pages
 from ingest.site.run_pages import Limits, Listed
 from ingest.site.table import Text
 from ingest.site.text import digest, file_slug, slugs
-from ingest.suites import folded
+from ingest.suites import folded, suite_file
 from ingest.suites import model as model_named
-from ingest.words import TEMPLATES, Both, Phrase, WordsError, coded, pair, phrase
+from ingest.words import TEMPLATES, Both, Phrase, coded, pair, phrase
 
 Run = Mapping[str, Any]
 RowKey = tuple[int, int, int, str]
@@ -119,7 +118,7 @@ def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:
     """All suites in the order of their pages.
 
     Raises:
-        WordsError: a suite lacks one of the languages or is no TOML.
+        WordsError: a suite is wrong; the message names file and line.
     """
     return tuple(
         sorted((_suite(path) for path in sorted(folder.glob("*.toml"))), key=lambda each: (each.order, each.id))
@@ -204,6 +203,14 @@ class Site:
     def linked(self, runs: Iterable[Run]) -> tuple[str, ...]:
         """What a page depends on that shows runs and links to them: what each says, and where it is shown."""
         return tuple(f"{self.digests[str(run['id'])]} {self.page(run)}" for run in runs)
+
+    @cached_property
+    def runs_at(self) -> Mapping[str, tuple[Run, ...]]:
+        """Runs by the path of their log, of which an appended one holds several."""
+        found: dict[str, tuple[Run, ...]] = {}
+        for run in self.runs:
+            found[str(run["path"])] = (*found.get(str(run["path"]), ()), run)
+        return found
 
     def log_page(self, run: Run) -> str | None:
         """The page that shows the lines of a run's log; None where the run has no page, or its log is not here."""
@@ -292,15 +299,12 @@ def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
 
 
 def _suite(path: Path) -> Suite:
-    source = path.read_text("utf-8")
-    try:
-        found = tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
-        raise WordsError(f"{path}: no TOML: {error}") from error
+    file = suite_file(path)
+    found, source = file.data, file.source
     words = {key: pair(path, source, f"words.{key}", entry) for key, entry in found.get("words", {}).items()}
     return Suite(
         id=path.stem,
-        title=Both(**pair(path, source, "title", found.get("title"))),
+        title=Both(**pair(path, source, "title", found["title"])),
         models=(*found.get("models", ()), *(each for more in found.get("more", ()) for each in more)),
         unit=found.get("unit", ""),
         frameworks=tuple(found.get("frameworks", ())),

@@ -47,7 +47,7 @@ def test_the_chinese_entries_are_chinese() -> None:
         ('[a]\nb = { en = "x", zh = "" }\n', ":2: a.b: no text in 'zh'"),
         ('[a]\n\nb = "x"\n', ":3: a.b: an entry is"),
         ('[a]\nb = { en = "{n}", zh = "x" }\n', ":2: a.b: the placeholders differ"),
-        ("[a\n", ": no TOML"),
+        ("[a\n", ":1: no TOML"),
     ],
 )
 def test_a_faulty_entry_is_named_with_file_line_and_key(tmp_path: Path, text: str, message: str) -> None:

@@ -55,12 +55,19 @@ def _case(of: Row | Published, name: str) -> tuple[object, ...]:
 def _ours(figure: Published, rows: Sequence[Row]) -> list[Ours]:
     if not figure.value or not figure.devices:
         return []
-    known = ((row, _value(figure, row)) for row in rows if _alike(figure, row))
+    alike = [row for row in rows if _alike(figure, row)]
+    known = ((row, _value(figure, row)) for row in alike)
     return [
-        Ours(row, value, spread, value / figure.value - 1, _marks(figure, row))
+        Ours(row, value, spread, value / figure.value - 1, (*_marks(figure, row), *_edition(row, alike)))
         for row, (value, spread) in known
         if value and value > 0
     ]
+
+
+def _edition(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Version and round, where our results of the case differ in them."""
+    said = (row.version, {each.version for each in rows}), (row.round, {each.round for each in rows})
+    return tuple(mine for mine, all_of_them in said if mine and len(all_of_them) > 1)
 
 
 def _marks(figure: Published, row: Row) -> tuple[str, ...]:

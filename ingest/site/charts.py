@@ -135,8 +135,14 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
     for row in rows:
         precision = (row.precision or "").upper() if precisions else ""
         options = suite.other_options(row) if (row.framework, row.precision) in crowded else ""
-        found.append(" ".join(filter(None, (row.framework or "@unknown@", precision, options))))
+        edition = [getattr(row, name) for name in ("version", "round") if len(_all(rows, row.framework, name)) > 1]
+        found.append(" ".join(filter(None, (row.framework or "@unknown@", *edition, precision, options))))
     return found
+
+
+def _all(rows: Sequence[Row], framework: str | None, name: str) -> set[str | None]:
+    """The versions or rounds of a framework: bars of one must not be taken for those of another."""
+    return {getattr(row, name) for row in rows if row.framework == framework}
 
 
 def _shown(label: str) -> Text:

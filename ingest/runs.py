@@ -69,8 +69,8 @@ def _unclaimed(log: Log, name: str) -> Problem:
 def _not_understood(shared: Mapping[str, Any], problems: list[Problem], run_json: RunJson) -> dict[str, Any]:
     problems += [run_json.problem] if run_json.problem else []
     return {
-        "session": 1, "sessions": 1, "format": None, "outcome": "failed", "observations": 0, "case": {"options": {}},
-        "facts": {}, "environment": {}, "figures": {}, "metrics": {}, "problems": [each.as_dict() for each in problems],
+        "session": 1, "sessions": 1, "format": None, "outcome": "failed", "outcome_line": 0, "observations": 0,
+        "case": {"options": {}}, "facts": {}, "environment": {}, "figures": {}, "metrics": {}, "problems": [each.as_dict() for each in problems],
         "argv": None, "repeat": None, "start": None, "end": None, "wall_seconds": None, "notes": None, "source": None,
         "suite": None, "published": False, "sound": False, "duplicate_of": None, "fingerprint": None, "trace": None,
         "lines": 0, "clock": None, "telemetry": None, **shared,
@@ -100,6 +100,8 @@ def _line(
         "sessions": len(log.sessions),
         "format": session.format.id,
         "outcome": outcome,
+        # Where the log says so; 0 where it says nothing, or something else than run.json.
+        "outcome_line": session.ending.line if session.ending.outcome == outcome else 0,
         "observations": _observations(session),
         "case": case,
         "facts": {name: each.as_dict() for name, each in sorted(merged.stated.items())},

@@ -161,16 +161,21 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
         if b"\x00" in text:
             noise.nul_bytes += text.count(b"\x00")
             noise.binary |= noise.nul_bytes > 16 + (offset + len(text)) // 1000
-            text = text.replace(b"\x00", b"")
-        if b"\x1b" in text:
-            text = _ANSI.sub(b"", text)
-        if b"\x08" in text:
-            text = _backspaced(text)
+        text = unstyled(text)
         if label := _label_of(text):
             text, tags = _untagged(text, label)
         if pattern := _tags_in(text):
             text, tags = _untagged(text, pattern)
         yield Chunk(text, line, offset, len(data), newlines, tags)
+
+
+def unstyled(text: bytes) -> bytes:
+    """Text without NUL bytes, colours and cursor moves, and with backspaces applied; lines stay as they are."""
+    if b"\x00" in text:
+        text = text.replace(b"\x00", b"")
+    if b"\x1b" in text:
+        text = _ANSI.sub(b"", text)
+    return _backspaced(text) if b"\x08" in text else text
 
 
 def _backspaced(text: bytes) -> bytes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -89,7 +90,17 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
         "rule_table": lambda: writer.table(tables.rule_table()),
         "chart": lambda found: _figure(words, language, found),
         "page_link": lambda target: Markup(writer.link(target)),
+        "script_data": lambda name, data, tables: _script_data(words, language, name, data, tables),
     }
+
+
+def _script_data(words: Words, language: str, name: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
+    """What a script of the page needs: data, and tables of words, whose placeholders it fills itself."""
+    said = {key: entry[language] for key, entry in words.entries.items() if key.partition(".")[0] in tables}
+    written = json.dumps({**data, "language": language, "words": said}, ensure_ascii=False, sort_keys=True)
+    # Nothing in it may end the element, or be Markdown.
+    safe = re.sub(r"[<>&`*_\u2028\u2029-]", lambda found: f"\\u{ord(found.group()):04x}", written)
+    return Markup(f'<script type="application/json" id="{name}">{safe}</script>')
 
 
 def _figure(words: Words, language: str, found: Chart) -> Markup:
@@ -110,6 +121,8 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
     lines += [f"scripts: {json.dumps(page.scripts)}"] if page.scripts else []
+    # For the hook that links to the same lines on a forge, where the log lies there too.
+    lines += [f"log: {json.dumps([page.log['path'], page.log['sha256']])}"] if page.log else []
     lines += [] if page.searched else ["search:", "  exclude: true"]
     return "\n".join([*lines, "---", "", ""])
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from ingest import numbers
 from ingest.metrics import METRICS
+from ingest.results import representative as representative_of
 from ingest.rules import NAMES
+from ingest.site import log, run_pages
 from ingest.site.model import (
     Row,
     Run,
@@ -23,7 +25,9 @@ from ingest.site.model import (
     ordered,
     reason,
 )
-from ingest.site.table import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.site.table import Cell, Column, Entry, Link, Table, Text, Value, View, absent, cell
+from ingest.site.text import slug
+from ingest.site.views import THROUGHPUT, leader, measured, views
 from ingest.words import phrase, word_for
 
 ENVIRONMENT = (
@@ -48,6 +52,8 @@ ENVIRONMENT = (
     "image",
 )
 ENOUGH = 6  # distinct values of one item that a cell lists
+RUNS_LINKED = 3  # repeats that a cell links one by one; their number says how many more there are
+RUNS_NAMED = 20  # repeats that a table's files name
 
 
 def sections(site: Site, suite: Suite) -> list[tuple[str, str, tuple[Row, ...]]]:
@@ -72,21 +78,26 @@ def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
     keys = sorted({suite.row_key(row) for row in rows})
     with_options, mixed = any(key[3] for key in keys), len({row.unit for row in rows if row.unit}) > 1
-    head = [Column(phrase("table.devices"), True), Column(phrase("table.batch_size"), True)]
-    head += [Column(phrase("table.options"))] if with_options else []
-    head += [Column(named(each), True, _framework_page(site, suite, each)) for each in frameworks]
+    shown = views(rows, "" if mixed else units(rows) or suite.unit)
+    head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
+    head += [Column(named(each), True, _framework_page(site, suite, each), switched=True) for each in frameworks]
     body = []
     for key in keys:
         chosen = [row for row in rows if suite.row_key(row) == key]
-        row = [cell(_devices(chosen[0])), cell(_or_unknown(chosen[0].batch_size))]
+        best = {each.key: _best(site, suite, chosen, each) for each in shown}
+        row = [_devices_cell(chosen[0]), cell(_or_unknown(chosen[0].batch_size))]
         row += [cell(key[3])] if with_options else []
-        best = leader(chosen)
         row += [
-            _figures(site, suite, [r for r in chosen if (r.framework or "") == each], best, with_unit=mixed)
+            _switched(site, suite, [r for r in chosen if (r.framework or "") == each], shown, best, mixed)
             for each in frameworks
         ]
         body.append(tuple(row))
-    return Table(tuple(head), tuple(body))
+    return Table(tuple(head), tuple(body), views=shown, name="comparison")
+
+
+DEVICES = Column(phrase("table.devices"), True)
+BATCH_SIZE = Column(phrase("table.batch_size"), True)
+OPTIONS = Column(phrase("table.options"))
 
 
 def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
@@ -94,19 +105,21 @@ def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     precisions = ordered((row.precision or "" for row in rows), [p for each in suite.groups.values() for p in each])
     keys = sorted({_case_key(suite, row) for row in rows})
     with_options = any(key[3] for key in keys)
-    head = [Column(phrase("table.devices"), True), Column(phrase("table.batch_size"), True)]
-    head += [Column(phrase("table.options"))] if with_options else []
-    head += [Column(precision(each), True) for each in precisions]
+    mixed = len({row.unit for row in rows if row.unit}) > 1
+    unit = "" if mixed else units(rows) or suite.unit
+    head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
+    head += [Column(precision(each), True, key=slug(each or "unknown"), unit=unit) for each in precisions]
     body = []
     for key in keys:
         chosen = [row for row in rows if _case_key(suite, row) == key]
-        line = [cell(_devices(chosen[0])), cell(_or_unknown(chosen[0].batch_size))]
+        line = [_devices_cell(chosen[0]), cell(_or_unknown(chosen[0].batch_size))]
         line += [cell(key[3])] if with_options else []
         line += [
-            _figures(site, suite, [r for r in chosen if (r.precision or "") == each], None, True) for each in precisions
+            _figures(site, suite, [r for r in chosen if (r.precision or "") == each], plain=True, with_unit=mixed)
+            for each in precisions
         ]
         body.append(tuple(line))
-    return Table(tuple(head), tuple(body))
+    return Table(tuple(head), tuple(body), name="results")
 
 
 def scaling(site: Site, suite: Suite, rows: Sequence[Row]) -> Table | None:
@@ -118,10 +131,12 @@ def scaling(site: Site, suite: Suite, rows: Sequence[Row]) -> Table | None:
     body = []
     for row in chosen:
         why = reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline")
-        speed = cell(numbers.ratio(row.speedup)) if numbers.known(row.speedup) else absent(why)
-        share = cell(numbers.percent(row.efficiency)) if numbers.known(row.efficiency) else absent(why)
+        speed, share = (
+            cell(said(value), value=value) if value is not None and numbers.known(value) else absent(why)
+            for said, value in ((numbers.ratio, row.speedup), (numbers.percent, row.efficiency))
+        )
         body.append((*_case_cells(site, suite, row), speed, share))
-    return Table(head, tuple(body))
+    return Table(head, tuple(body), name="scaling")
 
 
 def beside(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
@@ -129,12 +144,12 @@ def beside(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     shown = [name for name in METRICS if any(name in row.metrics for row in rows)]
     head = (
         *_case_columns(),
-        *(Column(metric_title(name), True) for name in shown),
-        Column(phrase("table.range", unit=units(rows) or suite.unit), True),
+        *(Column(metric_title(name), True, key=name) for name in shown),
+        Column(phrase("table.range", unit=units(rows) or suite.unit), True, key="range"),
         Column(phrase("table.spread"), True),
         Column(phrase("table.repeats"), True),
     )
-    return Table(head, tuple(_beside_row(site, suite, row, rows, shown) for row in _sorted(suite, rows)))
+    return Table(head, tuple(_beside_row(site, suite, row, rows, shown) for row in _sorted(suite, rows)), name="beside")
 
 
 def metric_title(name: str) -> Text:
@@ -144,23 +159,24 @@ def metric_title(name: str) -> Text:
     return phrase("metric.title", name=phrase(f"metric.{name}"), unit=unit, better=phrase(f"metric.{metric.better}"))
 
 
-def metric_table(run: Run) -> Table | None:
+def metric_table(site: Site, run: Run) -> Table | None:
     """A run's figures other than throughput, with where each comes from."""
     found = run.get("metrics") or {}
-    body = tuple(_metric_line(name, found[name]) for name in METRICS if name in found)
+    body = tuple(_metric_line(site, run, name, found[name]) for name in METRICS if name in found)
     head = ("metric", "value", "source", "window", "arithmetic")
-    return Table(tuple(Column(phrase(f"table.{each}"), each == "value") for each in head), body) if body else None
+    columns = tuple(Column(phrase(f"table.{each}"), each == "value") for each in head)
+    return Table(columns, body, name="metrics") if body else None
 
 
-def _metric_line(name: str, found: Mapping[str, Any]) -> tuple[Cell, ...]:
+def _metric_line(site: Site, run: Run, name: str, found: Mapping[str, Any]) -> tuple[Cell, ...]:
     marks = [phrase("metric.diverged")] if found.get("diverged") else []
     first, last = found.get("first_line") or "", found.get("last_line") or ""
     known = numbers.known(found.get("value"))
     return (
         cell(metric_title(name)),
-        cell(numbers.figure(found["value"]), None, *marks) if known else _not_finite(found),
+        cell(numbers.figure(found["value"]), None, *marks, value=found["value"]) if known else _not_finite(found),
         cell(word_for("source", str(found.get("source") or ""))),
-        cell(_lines(first, last)),
+        cell(_lines(first, last), log.link(site, run, first, last)),
         cell(str(found.get("arithmetic") or "")),
     )
 
@@ -188,7 +204,7 @@ def largest(site: Site, suite: Suite, rows: Sequence[Row], option: str = "num_cl
             _extreme(site, [row for row in chosen if row.value], option, max),
             _extreme(site, [row for row in chosen if row.outcome == "oom"], option, min),
         ))  # fmt: skip
-    return Table(head, tuple(body))
+    return Table(head, tuple(body), name="largest")
 
 
 def _without_options(suite: Suite, row: Row) -> tuple[str, str, tuple[int, int, int], str]:
@@ -216,7 +232,7 @@ def batch_sizes(suite: Suite, rows: Sequence[Row]) -> Table:
             known = sorted(size for size in sizes if size is not None)
             line.append(cell(", ".join(map(str, known))) if known else absent(phrase("table.not_measured")))
         body.append(tuple(line))
-    return Table(head, tuple(body))
+    return Table(head, tuple(body), name="batch-sizes")
 
 
 def group_name(group: str) -> Text:
@@ -242,7 +258,7 @@ def machines(runs: Sequence[Run]) -> Table | None:
         if any(line)
     )
     head = (Column(phrase("table.item")), *(Column(named(each, "site.unknown_hardware")) for each in hardware))
-    return Table(head, body) if body else None
+    return Table(head, body, name="machines") if body else None
 
 
 def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
@@ -265,7 +281,7 @@ def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
             )
         )
     head = (Column(phrase("table.framework")), Column(phrase("table.software")), Column(phrase("run.source")))
-    return Table(head, tuple(body)) if body else None
+    return Table(head, tuple(body), name="software") if body else None
 
 
 def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
@@ -274,10 +290,65 @@ def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
     head = [Column(phrase(f"table.{each}")) for each in ("run", *middle, "case", "outcome")]
     head += [] if brief else [Column(phrase("table.records"), True)]
     head += [Column(phrase("table.figure"), True)]
-    return Table(tuple(head), tuple(_run_line(site, run, brief) for run in runs))
+    return Table(tuple(head), tuple(_run_line(site, run, brief) for run in runs), name="runs")
 
 
-def case_table(run: Run) -> Table:
+def lists_of(site: Site, runs: Sequence[Run]) -> Table:
+    """Of each suite how many runs there are, and the pages that list them."""
+    head = (
+        Column(phrase("table.model")),
+        Column(phrase("runs.runs"), True),
+        Column(phrase("runs.in_tables"), True),
+        Column(phrase("runs.not_completed"), True),
+        Column(phrase("runs.lists")),
+    )
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(site.suite_of[str(run["id"])].id, []).append(run)
+    return Table(head, tuple(_lists_line(site, found[each]) for each in sorted(found)))
+
+
+def _lists_line(site: Site, runs: Sequence[Run]) -> tuple[Cell, ...]:
+    suite, ids = site.suite_of[str(runs[0]["id"])], {str(run["id"]) for run in runs}
+    pages = [each.path for each in site.lists if each.suite == suite.id and ids & set(each.runs)]
+    return (
+        cell(suite.title, _suite_page(site, runs[0])),
+        cell(numbers.count(len(runs))),
+        cell(numbers.count(sum(bool(run["published"]) for run in runs))),
+        cell(numbers.count(sum(run.get("outcome") != "completed" for run in runs))),
+        Cell((Entry("", sources=tuple(Link(numbers.count(n), page) for n, page in enumerate(pages, 1))),)),
+    )
+
+
+def run_entries(site: Site, runs: Sequence[Run]) -> Table:
+    """Runs with all it takes to follow the figure of each to the lines of its log."""
+    names = ("run", "framework", "case", "outcome", "figure", "window", "arithmetic")
+    head = tuple(Column(phrase(f"table.{each}"), each == "figure") for each in names)
+    head += (Column(phrase("run.log")), Column(phrase("runs.data")))
+    return Table(head, tuple(_run_entry(site, run) for run in runs))
+
+
+def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
+    identifier, found = str(run["id"]), figure_of(run)
+    name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=run_pages.anchor(identifier))
+    known = numbers.known(found.get("value"))
+    session = phrase("run.session_of", session=run.get("session") or 1, sessions=run.get("sessions") or 1)
+    marks = (session,) if (run.get("sessions") or 1) > 1 else ()
+    shard = site.shards.get(identifier)
+    return (
+        Cell((name,)),
+        cell(named(run["case"].get("framework"))),
+        _case_cell(run["case"]),
+        cell(outcome(run), tone="good" if run.get("outcome") == "completed" else "bad"),
+        _headline(run),
+        cell(_lines(found.get("first_line", ""), found.get("last_line", "")) if known else ""),
+        cell(str(found.get("arithmetic") or "")),
+        cell(str(run["path"]), None, *marks, f"SHA-256 {str(run.get('sha256') or '')[:12]}"),
+        cell(shard, f"../data/runs/{shard}") if shard else absent(None),
+    )
+
+
+def case_table(site: Site, run: Run) -> Table:
     """The facts of a run: value, source and place in it."""
     body = []
     facts = dict(run.get("facts") or {})
@@ -288,17 +359,17 @@ def case_table(run: Run) -> Table:
                 cell(word_for("fact", name)),
                 cell(_fact_value(name, fact.get("value"))),
                 cell(word_for("source", fact.get("source") or "")),
-                cell(str(fact.get("where") or "")),
+                cell(_where(fact), log.link(site, run, log.fact_line(fact))),
             )
         )
     head = tuple(Column(phrase(f"table.{each}")) for each in ("fact", "value", "source", "where"))
-    return Table(head, tuple(body))
+    return Table(head, tuple(body), name="facts")
 
 
 CASE_ORDER = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
 
 
-def figure_table(run: Run) -> Table:
+def figure_table(site: Site, run: Run) -> Table:
     """Every rule's figure with its window and arithmetic; also those by which others computed what they published."""
     figures = {**(run.get("audit") or {}), **run["figures"]}
     rules = [*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))]
@@ -311,13 +382,13 @@ def figure_table(run: Run) -> Table:
         Column(phrase("table.window")),
         Column(phrase("table.arithmetic")),
     )
-    return Table(head, tuple(_rule_line(run, rule) for rule in rules))
+    return Table(head, tuple(_rule_line(site, run, rule) for rule in rules), name="figures")
 
 
 def rule_table() -> Table:
     """Every rule's name and definition."""
     body = tuple((cell(phrase(f"rule.{each}")), cell(phrase(f"rule.{each}_definition"))) for each in NAMES)
-    return Table((Column(phrase("table.rule")), Column(phrase("table.definition"))), body)
+    return Table((Column(phrase("table.rule")), Column(phrase("table.definition"))), body, name="rules")
 
 
 def environment_table(run: Run) -> Table | None:
@@ -333,13 +404,13 @@ def environment_table(run: Run) -> Table | None:
     packages = [f"{name} {version}" for name, version in sorted((found.get("packages") or {}).items())]
     if packages:
         body.append((cell(phrase("environment.packages")), Cell(tuple(map(Entry, packages)))))
-    return Table((Column(phrase("table.item")), Column(phrase("table.value"))), tuple(body)) if body else None
+    head = (Column(phrase("table.item")), Column(phrase("table.value")))
+    return Table(head, tuple(body), name="environment") if body else None
 
 
 def provenance(site: Site, run: Run) -> Table:
     """Which bytes a run was read from, how, and when they were made."""
     lines: list[tuple[str, Text | None]] = [
-        ("log", str(run["path"])),
         ("session", phrase("run.session_of", session=run.get("session") or 1, sessions=run.get("sessions") or 1)),
         ("sha256", run.get("sha256")),
         (
@@ -361,14 +432,17 @@ def provenance(site: Site, run: Run) -> Table:
         ("source", _source(run) or None),
         ("notes", run.get("notes")),
     ]
-    body = tuple((cell(phrase(f"run.{name}")), cell(text)) for name, text in lines if text)
-    return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body)
+    path = cell(str(run["path"]), site.log_page(run))
+    body = (
+        (cell(phrase("run.log")), path),
+        *((cell(phrase(f"run.{name}")), cell(text)) for name, text in lines if text),
+    )
+    return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body, name="provenance")
 
 
-def problem_list(site: Site, problems: Iterable[Mapping[str, Any]]) -> list[tuple[Link, Text]]:
-    """Problems with their place; a place that is a run of ours is linked."""
-    pages = {str(run["path"]): site.page(run) for run in reversed(site.runs)}
-    return [(Link(place(each), pages.get(str(each.get("path")))), problem(each)) for each in problems]
+def problem_list(site: Site, problems: Sequence[Mapping[str, Any]]) -> list[tuple[Link, Text]]:
+    """Problems with their place; one that is a line of a log of ours is linked, and otherwise its run."""
+    return [(Link(place(each), log.problem_page(site, each)), problem(each)) for each in problems]
 
 
 def problem(found: Mapping[str, Any]) -> Text:
@@ -386,16 +460,6 @@ def outcome(run: Run) -> Text:
     return word_for("outcome", run.get("outcome") or "")
 
 
-def leader(rows: Sequence[Row]) -> Row | None:
-    """The fastest of several frameworks' rows, unless its lead lies within the repeats' spread or units differ."""
-    found = sorted((row for row in rows if row.value), key=lambda row: (-(row.value or 0), row.framework or ""))
-    if len({row.framework for row in found}) < 2 or len({row.unit for row in found}) > 1:
-        return None
-    second = next(row for row in found if row.framework != found[0].framework)
-    alone = min(found[0].repeats, second.repeats) < 2  # one run says nothing about spread
-    return None if alone or overlap(found[0], second) else found[0]
-
-
 def overlap(first: Row, second: Row) -> bool:
     """Whether the slowest repeat of the faster is no faster than the fastest repeat of the slower."""
     return (first.low or first.value or 0) <= (second.high or second.value or 0)
@@ -403,12 +467,65 @@ def overlap(first: Row, second: Row) -> bool:
 
 def representative(site: Site, row: Row) -> Run:
     """The run whose figure lies nearest to the row's median."""
-    runs = [site.by_id[each] for each in row.run_ids]
-    return min(runs, key=lambda run: (abs((figure_of(run).get("value") or 0) - (row.value or 0)), str(run["id"])))
+    return representative_of([site.by_id[each] for each in row.run_ids])
+
+
+def _best(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> Row | None:
+    """The row that is best in a view, if one is."""
+    found = [(row, figure) for row in rows if (figure := measured(site, suite, row, view.key))]
+    return leader(found, view.better) if found else None
+
+
+def _switched(
+    site: Site, suite: Suite, rows: Sequence[Row], shown: Sequence[View], best: Mapping[str, Row | None], mixed: bool
+) -> Cell:
+    """All figures of one cell, in every view."""
+    own = _figures(site, suite, rows, best[THROUGHPUT], with_unit=mixed)
+    others = tuple((each.key, _in_view(site, suite, rows, each, best[each.key])) for each in shown[1:])
+    return replace(own, views=others)
+
+
+def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Row | None) -> Cell:
+    """All figures of one cell in a view other than throughput."""
+    if not rows or not any(numbers.known(row.value) for row in rows):
+        return _figures(site, suite, rows)
+    if not any(measured(site, suite, row, view.key) for row in rows if numbers.known(row.value)):
+        return absent(_why_not(rows[0], view.key))
+    return Cell(
+        tuple(_entry_in_view(site, suite, row, rows, view, row is best) for row in rows if numbers.known(row.value))
+    )
+
+
+def _entry_in_view(site: Site, suite: Suite, row: Row, rows: Sequence[Row], view: View, best: bool) -> Entry:
+    """A row's figure in a view; a dash where it has none, so that the entries of all views go together."""
+    figure, marks = measured(site, suite, row, view.key), _told_apart(suite, row, rows)
+    if figure is None:
+        return Entry(numbers.ABSENT, marks=marks)
+    text = _written(view.key, figure.value, figure.spread)
+    return Entry(text, site.page(representative(site, row)), marks, best=best, value=figure.value)
+
+
+def _written(view: str, value: float, spread: float | None) -> str:
+    if view == "speedup":
+        return numbers.ratio(value)
+    return numbers.percent(value) if view == "efficiency" else numbers.figure(value, spread)
+
+
+def _why_not(row: Row, view: str) -> Text:
+    """Why a row has no figure in a view."""
+    if view in METRICS:
+        return reason((row.metrics.get(view) or {}).get("reason")) or phrase("metric.not_printed")
+    return reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline")
 
 
 def _figures(
-    site: Site, suite: Suite, rows: Sequence[Row], best: Row | None, plain: bool = False, with_unit: bool = False
+    site: Site,
+    suite: Suite,
+    rows: Sequence[Row],
+    best: Row | None = None,
+    *,
+    plain: bool = False,
+    with_unit: bool = False,
 ) -> Cell:
     """All figures of one cell: usually one, more where options differ."""
     if not rows:
@@ -416,7 +533,7 @@ def _figures(
     known = [row for row in rows if numbers.known(row.value)]
     if not known:
         return _without_figure(site, rows[0])
-    return Cell(tuple(_entry(site, suite, row, row is best, plain, with_unit) for row in known))
+    return Cell(tuple(_entry(site, suite, row, known, row is best, plain, with_unit) for row in known))
 
 
 def _without_figure(site: Site, row: Row) -> Cell:
@@ -425,29 +542,71 @@ def _without_figure(site: Site, row: Row) -> Cell:
     return absent(reason(row.reason) or phrase("site.unknown"))
 
 
-def _entry(site: Site, suite: Suite, row: Row, best: bool, plain: bool, with_unit: bool) -> Entry:
-    several = len(suite.groups.get(suite.group(row.precision), ())) > 1
+def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, plain: bool, with_unit: bool) -> Entry:
     marks: list[Text] = [row.unit] if with_unit else []
-    marks += [precision(row.precision)] if several and not plain else []
-    if not plain:
-        marks.append(suite.other_options(row))
-    marks.append(numbers.plus_minus(row.spread))
+    marks += _versions(row, rows) if plain else _told_apart(suite, row, rows)
+    marks += [numbers.plus_minus(row.spread), phrase("table.repeats_of", n=row.repeats)]
     marks += [phrase("metric.diverged")] if row.diverged else []
-    pages = [site.page(site.by_id[each]) for each in row.run_ids]
-    sources = tuple(Link(str(index + 1), page) for index, page in enumerate(pages)) if len(pages) > 1 else ()
     text = numbers.figure(row.value, row.spread)
-    return Entry(text, site.page(representative(site, row)), tuple(m for m in marks if m), sources, best)
+    page = site.page(representative(site, row))
+    said = tuple(m for m in marks if m)
+    return Entry(text, page, said, _run_links(site, row), best, value=row.value, details=_row_details(row))
+
+
+def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]:
+    """What tells a figure from the others of its cell and of its column."""
+    several = len(suite.groups.get(suite.group(row.precision), ())) > 1
+    marks: list[Text] = [precision(row.precision)] if several else []
+    return tuple(each for each in (*marks, suite.other_options(row), *_versions(row, rows)) if each)
+
+
+def _versions(row: Row, rows: Sequence[Row]) -> list[Text]:
+    """Version and round, where the figures of a cell differ in them."""
+    found = (row.version, {each.version for each in rows}), (row.round, {each.round for each in rows})
+    return [mine for mine, all_of_them in found if mine and len(all_of_them) > 1]
+
+
+def _run_links(site: Site, row: Row) -> tuple[Link, ...]:
+    """Links to the repeats: the first few one by one, and all of them at the run list."""
+    if len(row.run_ids) < 2:
+        return ()
+    links = [Link(str(n), site.page(site.by_id[each])) for n, each in enumerate(row.run_ids[:RUNS_LINKED], 1)]
+    more = [Link(f"…{len(row.run_ids)}", "runs/index.md")] if len(row.run_ids) > RUNS_LINKED else []
+    return (*links, *more)
+
+
+def _row_details(row: Row) -> tuple[tuple[str, Value | None], ...]:
+    """What a table's files say of a figure."""
+    named_runs = [*row.run_ids[:RUNS_NAMED], *(["…"] if len(row.run_ids) > RUNS_NAMED else [])]
+    return (
+        ("spread", row.spread if numbers.known(row.spread) else None),
+        ("repeats", row.repeats),
+        ("precision", row.precision),
+        ("options", options_text(row.options)),
+        ("version", row.version),
+        ("round", row.round),
+        ("unit", row.unit),
+        ("diverged", "true" if row.diverged else None),
+        ("runs", " ".join(named_runs)),
+    )
 
 
 def _case_columns() -> tuple[Column, ...]:
-    return (Column(phrase("table.framework")), Column(phrase("table.size"), True))
+    return (Column(phrase("table.framework")), DEVICES, BATCH_SIZE)
 
 
 def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
     page = _framework_page(site, suite, row.framework or "")
-    size = phrase("table.case_of", devices=_devices(row), batch_size=_or_unknown(row.batch_size))
-    marks = (suite.variant(row), precision(row.precision), options_text(row.options))
-    return (cell(named(row.framework), page, *(each for each in marks if each)), cell(size))
+    marks = (suite.variant(row), precision(row.precision), options_text(row.options), row.version, row.round)
+    details = (
+        ("model", suite.variant(row)),
+        ("precision", row.precision),
+        ("options", options_text(row.options)),
+        ("version", row.version),
+        ("round", row.round),
+    )
+    framework = cell(named(row.framework), page, *(each for each in marks if each), details=details)
+    return (framework, _devices_cell(row), cell(_or_unknown(row.batch_size)))
 
 
 def _beside_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequence[str]) -> tuple[Cell, ...]:
@@ -456,8 +615,8 @@ def _beside_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: 
     return (
         *_case_cells(site, suite, row),
         *(_metric_cell(name, row, rows) for name in shown),
-        cell(span) if row.repeats > 1 else once,
-        cell(numbers.percent(row.spread)) if numbers.known(row.spread) else once,
+        cell(span, details=(("low", row.low), ("high", row.high))) if row.repeats > 1 else once,
+        cell(numbers.percent(row.spread), value=row.spread) if numbers.known(row.spread) else once,
         cell(str(row.repeats)),
     )
 
@@ -469,7 +628,7 @@ def _metric_cell(name: str, row: Row, rows: Sequence[Row]) -> Cell:
     marks: list[Text] = [phrase("metric.diverged")] if found.get("diverged") else []
     if name == "memory" and (ratio := _ratio(name, row, rows)):
         marks.append(ratio)
-    return cell(numbers.figure(value, _clean_spread(found)), None, *marks)
+    return cell(numbers.figure(value, _clean_spread(found)), None, *marks, value=value)
 
 
 def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
@@ -509,32 +668,47 @@ def _case_cell(case: Mapping[str, Any]) -> Cell:
     size = phrase(
         "table.case_of", devices=_or_unknown(case.get("devices")), batch_size=_or_unknown(case.get("batch_size"))
     )
-    return cell(size, None, precision(case.get("precision")), options_text(options_of(case)))
+    options = options_text(options_of(case))
+    details = tuple((name, case.get(name)) for name in ("nodes", "devices", "batch_size", "precision"))
+    return cell(size, None, precision(case.get("precision")), options, details=(*details, ("options", options)))
 
 
 def _headline(run: Run) -> Cell:
     found = figure_of(run)
     if numbers.known(found.get("value")):
-        return cell(numbers.figure(found["value"]), None, str(found.get("unit") or ""))
+        return _headline_of(found)
     return absent(reason(found.get("reason")) or (problem(run["problems"][0]) if run.get("problems") else None))
 
 
-def _rule_line(run: Run, rule: str) -> tuple[Cell, ...]:
+def _headline_of(found: Mapping[str, Any]) -> Cell:
+    unit = str(found.get("unit") or "")
+    return cell(numbers.figure(found["value"]), None, unit, value=found["value"], details=(("unit", unit),))
+
+
+def _rule_line(site: Site, run: Run, rule: str) -> tuple[Cell, ...]:
     found = figure_of(run, rule) or (run.get("audit") or {}).get(rule) or {}
     name = cell(word_for("rule", rule))
     if not numbers.known(found.get("value")):
         return (name, absent(reason(found.get("reason")) or phrase("site.unknown")), *(cell("") for _ in range(5)))
     scope = found.get("scope")
-    window = _lines(found.get("first_line", ""), found.get("last_line", ""))
+    first, last = found.get("first_line", ""), found.get("last_line", "")
     return (
         name,
-        cell(numbers.figure(found["value"]), None, str(found.get("unit") or "")),
+        _headline_of(found),
         cell(word_for("scope", scope or "")),
         cell(numbers.quantity(found.get("used", ""))),
         cell(numbers.quantity(found.get("skipped", ""))),
-        cell(window),
+        cell(_lines(first, last), log.link(site, run, first, last)),
         cell(str(found.get("arithmetic") or "")),
     )
+
+
+def _where(fact: Mapping[str, Any]) -> Text:
+    """The place of a fact in what states it."""
+    found = str(fact.get("where") or "")
+    if line := log.fact_line(fact):
+        return log.lines(line, line)
+    return phrase("run.layout", name=found[7:]) if found.startswith("layout ") else found
 
 
 def _lines(first: int | str, last: int | str) -> Text:
@@ -552,6 +726,12 @@ def _sorted(suite: Suite, rows: Sequence[Row]) -> list[Row]:
 def _case_key(suite: Suite, row: Row) -> tuple[int, int, int, str]:
     said = " ".join(filter(None, (suite.variant(row), options_text(row.options))))
     return (row.nodes or 1, row.devices or 0, row.batch_size or 0, said)
+
+
+def _devices_cell(row: Row) -> Cell:
+    """The devices of a job; on how many machines, where it is more than one."""
+    nodes = row.nodes if (row.nodes or 1) > 1 else None
+    return cell(_devices(row), value=row.devices, details=(("nodes", nodes),))
 
 
 def _devices(row: Row) -> Text:

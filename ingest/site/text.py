@@ -20,7 +20,7 @@ _ALWAYS = re.compile(r"[&<>\"\\`*{}\[\]|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _AT_START = re.compile(r"^(?:[-+#=!~:?/]|\d+(?=[.)](?:\s|$)))")
 _TITLE = str.maketrans({"<": "‹", ">": "›", "&": "＆", '"': "”", "'": "’", "`": "ˋ", "{": "（", "}": "）", "\\": "＼"})
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co"})
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def plain(text: object) -> str:
@@ -52,10 +52,16 @@ def code(text: object) -> Markup:
 
 def code_block(lines: str) -> Markup:
     """A block of code or of a log, each line kept; everything but letters, digits and spaces is an entity."""
-    kept = ("".join(_visible(each) for each in line.expandtabs()) for line in lines.splitlines() or [""])
     # &#10; instead of line breaks: a blank line would end the HTML block.
-    body = "&#10;".join(re.sub(r"[^\w ./:,;=()@%+-]", _entities, line) for line in kept)
+    body = "&#10;".join(verbatim(line) for line in lines.splitlines() or [""])
     return Markup(f'<pre class="pl-code"><code>{body}</code></pre>')
+
+
+def verbatim(line: str) -> Markup:
+    """One line of a block of code or of a log, its blanks kept."""
+    line = line.expandtabs()
+    seen = line if line.isprintable() else "".join(_visible(each) for each in line)
+    return Markup(re.sub(r"[^\w ./:,;=()@%+-]", _entities, seen))
 
 
 def command(argv: Sequence[object]) -> Markup:
@@ -81,8 +87,11 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
 
 
 def file_slug(identifier: str) -> str:
-    """A run's id as a file name: ids are slugs already, and one that is not cannot leave its folder."""
-    if _SLUG.fullmatch(identifier) and len(identifier) <= 160:
+    """A run's id as a file name: ids are slugs already, and one that is not cannot leave its folder.
+
+    The index of runs and their lists lie in that folder too.
+    """
+    if _SLUG.fullmatch(identifier) and len(identifier) <= 160 and not re.match(r"index$|list-", identifier):
         return identifier
     return f"{slug(identifier)}-{digest(identifier)[:8]}"
 

@@ -1,0 +1,433 @@
+"""The lines of a raw log that the pages speak of: where each is linked to, and a page that shows them.
+
+A page shows a short log whole. Of a long one it shows head, tail and the surroundings of every line that is linked to,
+so that a page never grows with its log. Lines are counted as `parsers.scan` counts them, by the newline alone; what
+they say is cleaned, redacted and escaped. They are written once for both languages, and put into the pages of each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from markupsafe import Markup
+
+from ingest import numbers, redact
+from ingest.files import stamp
+from ingest.rules import HEADLINE, NAMES, kept
+from ingest.runs import file_hash
+from ingest.series import Absent, series
+from ingest.site.model import Run, Site, figure_of, reason
+from ingest.site.table import Column, Table, Text, cell
+from ingest.site.text import file_slug, verbatim
+from ingest.words import phrase, word_for
+from parsers.read import read
+from parsers.scan import ScanError, check, open_log, unstyled
+
+#: A log of no more lines and bytes than this is shown whole.
+WHOLE_LINES, WHOLE_BYTES = 1500, 400_000
+#: Of a longer one: lines of its head and tail, and on either side of what is linked to.
+HEAD, TAIL, AROUND = 120, 60, 12
+#: A longer line is cut, since a progress bar may be one line of many megabytes: characters kept on either side.
+FRONT, BACK = 1500, 500
+#: Records are looked up only in logs of at most this many bytes.
+LOOKED_UP = 64 << 20
+_About = tuple[int, tuple[tuple[str, Any], ...]]
+_LINE = re.compile(r"line (\d{1,12})")
+_KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each) for each in (b"BEGIN", b"END"))
+_KEY_END = re.compile(rb"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
+_HIDDEN, _LONGEST_KEY = b"<private key>", 200
+_READ, _KEPT = 1 << 14, 1 << 12
+_KINDS = {"fact": "f", "problem": "p", "outcome": "o"}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Lines that a page names, first and last, and what they tell."""
+
+    first: int
+    last: int
+    kind: str
+    what: Text
+
+    @property
+    def anchor(self) -> str:
+        """The fragment of a link to them: `L161-L200`, or `L161`."""
+        return anchor(self.first, self.last)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line as it is shown: `more` characters are left out of its middle."""
+
+    number: int
+    front: str
+    more: int = 0
+    back: str = ""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Lines that stand together, `skipped` lines after the ones before."""
+
+    name: str
+    lines: tuple[Line, ...]
+    skipped: int = 0
+
+    @property
+    def first(self) -> int:
+        """Number of its first line."""
+        return self.lines[0].number
+
+    @property
+    def last(self) -> int:
+        """Number of its last line."""
+        return self.lines[-1].number
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page shows of a log: `state` is empty, or says why nothing is shown."""
+
+    state: str = ""
+    stretches: tuple[Stretch, ...] = ()
+    lines: int = 0
+    used: frozenset[int] = frozenset()
+    left_out: frozenset[int] = frozenset()
+
+    @property
+    def skipped(self) -> int:
+        """Lines after the last that is shown."""
+        return self.lines - self.stretches[-1].last if self.stretches else 0
+
+
+def anchor(first: int, last: int) -> str:
+    """The fragment of a link to some lines."""
+    return f"L{first}" if first == last else f"L{first}-L{last}"
+
+
+def link(site: Site, run: Run, first: Any, last: Any = None) -> str | None:
+    """The page of a run's log at some lines; None where it has none, or no line is meant."""
+    page, lines = site.log_page(run), _span(first, last)
+    return f"{page}#{anchor(*lines)}" if page and lines else None
+
+
+def problem_page(site: Site, problem: Mapping[str, Any]) -> str | None:
+    """The line of a problem in the log of the run that has it; failing that, a run of the same log."""
+    runs = site.runs_at.get(str(problem.get("path")), ())
+    with_it = next((run for run in runs if problem in (run.get("problems") or ())), None)
+    return (link(site, with_it, problem.get("line")) if with_it else None) or (site.page(runs[0]) if runs else None)
+
+
+def fact_line(fact: Mapping[str, Any]) -> int:
+    """The line of the run's own log that states a fact; 0 where that is not what states it."""
+    found = _LINE.fullmatch(str(fact.get("where") or ""))
+    return int(found[1]) if found else 0
+
+
+def marks(run: Run) -> tuple[Mark, ...]:
+    """Every line that a page links to, in the order of a run's page: windows, metrics, facts, outcome, problems."""
+    said = [*_figures(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
+    return tuple(Mark(*lines, kind, what) for found, kind, what in said if (lines := _span(*found)))
+
+
+def mark_table(site: Site, run: Run) -> Table:
+    """What rests on which lines; several things that rest on the same lines share a row."""
+    rows = []
+    for (first, last), found in groupby(sorted(marks(run), key=_place), key=lambda each: (each.first, each.last)):
+        what = [each.what for each in found]
+        rows.append((cell(lines(first, last), link(site, run, first, last)), cell(what[0], None, *what[1:])))
+    return Table((Column(phrase("table.window")), Column(phrase("log.what"))), tuple(rows))
+
+
+def lines(first: int, last: int) -> Text:
+    """Lines of a log in words."""
+    if first == last:
+        return phrase("log.line", line=numbers.count(first))
+    return phrase("log.lines", first=numbers.count(first), last=numbers.count(last))
+
+
+def shown(site: Site, run: Run) -> Shown:
+    """What the page of a run's log shows, read now; only the last few are kept, since logs are large."""
+    spans = frozenset((each.first, each.last) for each in marks(run))
+    about = (int(run.get("session") or 1), tuple(_scalars(run)))
+    return _shown(site.logs.get(str(run["path"]), ()), str(run.get("sha256")), spans, about)
+
+
+def file(run: Run) -> str:
+    """The file that holds the lines for both languages, below the site's folder."""
+    return f"logs/{file_slug(str(run['id']))}.html"
+
+
+def depends(site: Site, run: Run) -> tuple[str, ...]:
+    """What the page of a run's log and its lines depend on; the log's bytes stand for all that is in it."""
+    there = any(stamp(path) and os.access(path, os.R_OK) for path in site.logs.get(str(run["path"]), ()))
+    about = [run["path"], run["sha256"], run.get("session"), site.page(run), there, reader_digest()]
+    return (json.dumps([*about, list(_scalars(run))], default=str), repr(marks(run)), repr(_span_of(run)))
+
+
+def loose(run: Run, found: Shown) -> list[str]:
+    """Anchors that are linked to and stand at no line that is shown."""
+    there = {line.number for each in found.stretches for line in each.lines}
+    return sorted({each.anchor for each in marks(run) if each.first not in there})
+
+
+def snippet(site: Site, run: Run) -> bytes:
+    """The lines as HTML for both languages: a section per stretch, each line with its anchors and what it tells."""
+    found = shown(site, run)
+    classes, ranges = _classes(run, found), _ranges(run)
+    return "".join(_section(each, classes, ranges) for each in found.stretches).encode()
+
+
+@cache
+def reader_digest() -> str:
+    """Hash of what a log's page is made with besides the site's own modules."""
+    top = Path(redact.__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for path in (*sorted(top.glob("parsers/**/*.py")), top / "ingest" / "redaction.toml"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _figures(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
+    figures = {**(run.get("audit") or {}), **(run.get("figures") or {})}
+    for rule in (*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))):
+        found, name = figures[rule] or {}, word_for("rule", rule)
+        kind = "window" if rule == HEADLINE else "other"
+        yield (found.get("first_line"), found.get("last_line")), kind, phrase("log.window_of", rule=name)
+        yield from _reason(found)
+
+
+def _metrics(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
+    for name, found in (run.get("metrics") or {}).items():
+        yield (found.get("first_line"), found.get("last_line")), "other", word_for("metric", name)
+        yield from _reason(found)
+
+
+def _reason(found: Mapping[str, Any]) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
+    why = found.get("reason") or {}
+    if line := (why.get("args") or {}).get("line"):
+        yield (line, None), "problem", reason(why) or ""
+
+
+def _facts(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
+    for name, fact in (run.get("facts") or {}).items():
+        if isinstance(fact, Mapping):
+            yield (fact_line(fact), None), "fact", word_for("fact", name)
+
+
+def _outcome(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
+    outcome = word_for("outcome", run.get("outcome") or "")
+    yield (run.get("outcome_line"), None), "outcome", phrase("log.outcome", outcome=outcome)
+
+
+def _problems(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
+    for each in run.get("problems") or ():
+        if each.get("path") == run["path"]:
+            yield (each.get("line"), None), "problem", reason(each, "problem") or ""
+
+
+def _span(first: Any, last: Any = None) -> tuple[int, int] | None:
+    """Both ends, where they are lines at all: a printer that names none leaves 0, or nothing."""
+    last = first if last is None else last
+    given = isinstance(first, int) and isinstance(last, int) and 1 <= first <= last
+    return (first, last) if given else None
+
+
+def _span_of(run: Run) -> tuple[int, int] | None:
+    """The headline's window."""
+    found = figure_of(run)
+    return _span(found.get("first_line"), found.get("last_line"))
+
+
+def _scalars(run: Run) -> Iterator[tuple[str, Any]]:
+    """The facts that rules ask for, which are numbers and words."""
+    for name, fact in sorted((run.get("facts") or {}).items()):
+        if isinstance(fact, Mapping) and isinstance(fact.get("value"), int | float | str):
+            yield name, fact["value"]
+
+
+def _place(mark: Mark) -> tuple[int, int]:
+    return (mark.first, -mark.last)
+
+
+@lru_cache(maxsize=4)
+def _shown(paths: tuple[Path, ...], sha256: str, spans: frozenset[tuple[int, int]], about: _About) -> Shown:
+    path, state = _found(paths, sha256)
+    if path is None:
+        return Shown(state)
+    edges = sorted({edge for span in spans for edge in span})
+    try:
+        picked, total = _picked(path, edges)
+        used, left_out = _records(path, about) if path.stat().st_size <= LOOKED_UP else (frozenset(), frozenset())
+    except (OSError, EOFError, ValueError, ScanError):
+        return Shown("unreadable")
+    return Shown("", tuple(_stretches(picked)), total, used, left_out)
+
+
+def _found(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]:
+    """The file with the bytes that were read, or why there is none. A pipe is never opened."""
+    state = "missing"
+    for path in paths:
+        try:
+            check(path)
+            if file_hash(path) == sha256:
+                return path, ""
+            state = "changed"
+        except (ScanError, OSError):
+            state = "unreadable"
+    return None, state
+
+
+def _picked(path: Path, edges: Sequence[int]) -> tuple[list[Line], int]:
+    """The lines to show, and how many the log has."""
+    near = {line for edge in edges for line in range(edge - AROUND, edge + AROUND + 1)}
+    whole: list[_Raw] = []
+    some: list[_Raw] = []
+    tail: deque[_Raw] = deque(maxlen=TAIL)
+    short, size, total = True, 0, 0
+    with open_log(path) as stream:
+        for each in _without_keys(_raw_lines(stream)):
+            total, size = each.number, size + min(each.size, FRONT + BACK)
+            short = short and total <= WHOLE_LINES and size <= WHOLE_BYTES
+            whole = [] if not short else whole
+            whole += [each] if short else []
+            (some if total <= HEAD or total in near else tail).append(each)
+    return _said(whole if short else sorted([*some, *tail])), total
+
+
+class _Raw(NamedTuple):
+    """A line's number, its first bytes, its last ones where there are more, and how many it has."""
+
+    number: int
+    front: bytes
+    back: bytes
+    size: int
+
+
+def _raw_lines(stream: IO[bytes]) -> Iterator[_Raw]:
+    number = 0
+    while piece := stream.readline(_READ):
+        number += 1
+        front, back, size = piece, b"", len(piece)
+        while not piece.endswith(b"\n") and (piece := stream.readline(_READ)):
+            back, size = (back + piece)[-_KEPT:], size + len(piece)
+        yield _Raw(number, front, back, size)
+
+
+def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
+    """A private key has many lines, of which only the first and the last say that they are of one."""
+    inside = 0
+    for each in given:
+        marked = b"PRIVATE KEY-----" in each.front or b"PRIVATE KEY-----" in each.back
+        ends = marked and any(_KEY_ENDS.search(part) for part in (each.front, each.back))
+        if inside:
+            yield each._replace(front=_HIDDEN, back=b"")
+            inside = 0 if ends else inside - 1
+            continue
+        inside = _LONGEST_KEY if marked and not ends and _KEY_BEGINS.search(each.front) else 0
+        yield each
+
+
+def _said(given: Sequence[_Raw]) -> list[Line]:
+    """Lines cleaned, redacted and cut, in this order: what is cut or coloured in its middle is no longer recognised."""
+    fronts = redact.redacted_lines([_clean(each.front) for each in given])
+    backs = redact.redacted_lines([_clean(_KEY_END.sub(_HIDDEN, each.back)) for each in given])
+    return [_line(*each) for each in zip((each.number for each in given), fronts, backs, given, strict=True)]
+
+
+def _line(number: int, front: str, back: str, raw: _Raw) -> Line:
+    if not raw.back and len(front) <= FRONT + BACK:
+        return Line(number, front)
+    back = (back or front[FRONT:])[-BACK:]
+    return Line(number, front[:FRONT], max(raw.size - len(front[:FRONT]) - len(back), 1), back)
+
+
+def _clean(raw: bytes) -> str:
+    return unstyled(raw).decode("utf-8", "replace").rstrip("\r\n").replace("\n", " ")
+
+
+def _stretches(given: Sequence[Line]) -> Iterator[Stretch]:
+    """Lines that follow each other, together."""
+    last = 0
+    for index, (_, group) in enumerate(groupby(enumerate(given), key=lambda each: each[1].number - each[0])):
+        lines = tuple(line for _, line in group)
+        yield Stretch(f"lines-{index + 1}", lines, lines[0].number - last - 1)
+        last = lines[-1].number
+
+
+def _records(path: Path, about: _About) -> tuple[frozenset[int], frozenset[int]]:
+    """Lines of the records that the headline rests on, and of those that it leaves out."""
+    number, facts = about
+    try:
+        session = next((each for each in read(path).sessions if each.number == number), None)
+        given = series(session, dict(facts)) if session else None
+        used = set(kept(HEADLINE, given).tolist()) if given else set()
+    except Absent:
+        return frozenset(), frozenset()
+    if given is None:
+        return frozenset(), frozenset()
+    at = given.records.lines([int(each) for each in given.rows])
+    chosen = frozenset(line for index, line in enumerate(at) if index in used)
+    return chosen, frozenset(at) - chosen
+
+
+def _classes(run: Run, found: Shown) -> Mapping[int, str]:
+    """What is seen of each line at a glance: whether it lies in the window, and what it tells."""
+    said: dict[int, list[str]] = {}
+    if window := _span_of(run):
+        said = {line: ["w"] for each in found.stretches for line in _within(each, window)}
+    for kind, numbered in (("u", found.used), ("d", found.left_out)):
+        for line in numbered:
+            said.setdefault(line, []).append(kind)
+    for each in marks(run):
+        if each.kind in _KINDS:
+            said.setdefault(each.first, []).append(_KINDS[each.kind])
+    return {line: " ".join(dict.fromkeys(kinds)) for line, kinds in said.items()}
+
+
+def _within(stretch: Stretch, window: tuple[int, int]) -> range:
+    return range(max(stretch.first, window[0]), min(stretch.last, window[1]) + 1)
+
+
+def _ranges(run: Run) -> Mapping[int, list[str]]:
+    """Anchors of more than one line, by the line that they begin on."""
+    found: dict[int, set[str]] = {}
+    for each in marks(run):
+        if each.last > each.first:
+            found.setdefault(each.first, set()).add(each.anchor)
+    return {line: sorted(anchors) for line, anchors in found.items()}
+
+
+def _section(stretch: Stretch, classes: Mapping[int, str], ranges: Mapping[int, list[str]]) -> str:
+    """A stretch between the marks by which it is put into a page. No line of it is blank: that would end the block."""
+    lines = [_written(each, classes.get(each.number, ""), ranges.get(each.number, ())) for each in stretch.lines]
+    head = f'<pre class="pl-log" style="counter-reset: pl-log {stretch.first - 1}"><code>'
+    body = "\n</span>".join(lines)
+    return (
+        f"<!-- --8<-- [start:{stretch.name}] -->\n{head}{body}\n</span></code></pre>\n"
+        f"<!-- --8<-- [end:{stretch.name}] -->\n"
+    )
+
+
+def _written(line: Line, kinds: str, anchors: Iterable[str]) -> str:
+    attribute = f' class="{kinds}"' if kinds else ""
+    inside = "".join(f'<i id="{each}"></i>' for each in anchors)
+    text = _bars(line.front)
+    if line.more:
+        text += Markup("<b>… +{} …</b>").format(numbers.count(line.more)) + _bars(line.back)
+    return f'<span id="L{line.number}"{attribute}>{inside}{text}'
+
+
+def _bars(text: str) -> Markup:
+    """A line's text; what a terminal would have written over itself stands one below the other."""
+    return Markup("&#10;").join(verbatim(each) for each in text.split("\r"))

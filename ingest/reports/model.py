@@ -144,7 +144,7 @@ def _value(site: Site, group: Sequence[Published]) -> Cell:
     """The figure, linked to the place where it was printed first, and the other places."""
     row, *others = group
     places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
-    entry = Entry(tables.printed(row), _address(site, row), (), places)
+    entry = Entry(tables.printed(row), _address(site, row), (), places, value=row.value)
     return tables.state(row) or Cell((entry,))
 
 
@@ -155,7 +155,9 @@ def _ours(site: Site, found: Sequence[Ours]) -> Cell:
 
 def _our(site: Site, found: Ours) -> Entry:
     marks = (numbers.signed_percent(found.difference), *found.marks)
-    return Entry(numbers.figure(found.value, found.spread), site.page(representative(site, found.row)), marks)
+    page = site.page(representative(site, found.row))
+    details = (("difference", found.difference),)
+    return Entry(numbers.figure(found.value, found.spread), page, marks, value=found.value, details=details)
 
 
 def _address(site: Site, row: Published) -> str:

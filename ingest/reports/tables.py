@@ -9,7 +9,7 @@ from ingest import numbers
 from ingest.published import Published, Source
 from ingest.reports.declarations import Facts
 from ingest.reports.slices import Figure, Head, Slice, Values, fact
-from ingest.site.table import Cell, Column, Entry, Link, Table, Text, absent, cell
+from ingest.site.table import Cell, Column, Entry, Link, Table, Text, Value, absent, cell
 from ingest.site.tables import precision
 from ingest.words import phrase, word_for
 
@@ -25,7 +25,7 @@ def of_slice(found: Slice) -> Table:
     """The table of a slice: a column per key of its rows, then its columns."""
     keys = found.keys
     head = [Column(key_name(key), _numeric(key, found.rows)) for key in keys]
-    head += [Column(head_text(found, each), True) for each in found.columns]
+    head += [_column(found, index) for index in range(len(found.columns))]
     body = []
     for index, row in enumerate(found.rows):
         marks = tuple(mark(found, each) for each in row.marks)
@@ -35,6 +35,14 @@ def of_slice(found: Slice) -> Table:
         figures = [_cell(found, found.cells.get((index, column), ())) for column in range(len(found.columns))]
         body.append((*labels, *figures))
     return Table(tuple(head), tuple(body), notes=(*found.block.notes, *_speedup_note(found)))
+
+
+def _column(found: Slice, index: int) -> Column:
+    """A column with the unit of its figures, where they have one and neither its title nor the caption says it."""
+    head = found.columns[index]
+    units = {each.row.unit for (_, at), figures in found.cells.items() if at == index for each in figures}
+    told = len(units) > 1 or any(key == "metric" for key, _ in head.values)
+    return Column(head_text(found, head), True, unit="" if told else next(iter(units), ""))
 
 
 def of_facts(facts: Facts) -> Table:
@@ -210,11 +218,18 @@ def _cell(found: Slice, figures: Sequence[Figure]) -> Cell:
 
 def _entries(found: Slice, figure: Figure) -> tuple[Entry, ...]:
     marks = tuple(mark(found, each) for each in figure.marks)
+    details = tuple(figure.marks)
     if stated := state(figure.row):
-        return tuple(Entry(each.text, None, marks, tone=each.tone) for each in stated.entries)
+        return tuple(Entry(each.text, None, marks, tone=each.tone, details=details) for each in stated.entries)
     speedup = (f"{figure.speedup}×",) if figure.speedup and figure.row.devices != 1 else ()
     delta = (_delta(*figure.delta),) if figure.delta else ()
-    return (Entry(printed(figure.row), None, (*delta, *speedup, *marks)),)
+    told: tuple[tuple[str, Value | None], ...] = (*details, ("speedup", _number(figure.speedup) if speedup else None))
+    told += (("difference", figure.delta[0]), ("difference_share", figure.delta[1])) if figure.delta else ()
+    return (Entry(printed(figure.row), None, (*delta, *speedup, *marks), value=figure.row.value, details=told),)
+
+
+def _number(text: str) -> Value:
+    return float(text) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text
 
 
 def _delta(difference: float, share: float) -> str:

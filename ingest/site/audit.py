@@ -9,7 +9,7 @@ from ingest import audit, numbers
 from ingest.audit import Audited, Found
 from ingest.published import Published, Source, options_text
 from ingest.site.model import Site
-from ingest.site.table import Cell, Column, Entry, Table, Text, absent, cell
+from ingest.site.table import Cell, Column, Entry, Table, Text, Value, absent, cell
 from ingest.words import phrase, word_for
 
 #: How a verdict is coloured; the tones are those of outcomes.
@@ -93,7 +93,7 @@ def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
     return (
         _log(site, each),
         _verdict(each),
-        Cell((Entry(finest), Entry(each.row.unit))),
+        Cell((Entry(finest, value=each.row.value), Entry(each.row.unit))),
         _compared(site, each, each.house),
         _compared(site, each, each.other or each.closest, named=True),
         Cell(tuple(Entry(one.row.place, _address(site, one.row)) for one in group)),
@@ -118,7 +118,16 @@ def _compared(site: Site, each: Audited, found: Found | None, *, named: bool = F
     if not found:
         return absent(phrase("audit.no_figure"))
     unit = (found.unit,) if found.unit != each.row.unit else ()
-    value = Entry(numbers.exact(float(f"{found.value:.7g}")), _page(site, found), unit)
+    details: tuple[tuple[str, Value | None], ...] = (
+        ("unit", found.unit),
+        ("rule", found.rule),
+        ("difference", found.difference),
+        ("first_line", found.first_line),
+        ("last_line", found.last_line),
+    )
+    value = Entry(
+        numbers.exact(float(f"{found.value:.7g}")), _page(site, found), unit, value=found.value, details=details
+    )
     rule = (Entry(word_for("rule", found.rule)),) if named else ()
     one = found.first_line == found.last_line
     lines = phrase("audit.line" if one else "audit.lines", first=found.first_line, last=found.last_line)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ingest import numbers
 from ingest.site.model import Run
-from ingest.site.table import Column, Table, Text, absent, cell
+from ingest.site.table import Cell, Column, Table, Text, absent, cell
 from ingest.words import TEMPLATES, phrase
 
 #: What readers look for first comes first.
@@ -47,8 +47,8 @@ def figures(found: Mapping[str, Any]) -> Table | None:
     head += [Column(phrase("telemetry.over")), Column(phrase("telemetry.printer"))]
     body = []
     for key in known:
-        row = [cell(phrase(f"telemetry.{key}")), cell(_figure(key, found[key]))]
-        row += [cell(_figure(key, inner[key])) if inner.get(key) is not None else absent(None)] if inner else []
+        row = [cell(phrase(f"telemetry.{key}")), _figure_cell(key, found[key])]
+        row += [_figure_cell(key, inner[key]) if inner.get(key) is not None else absent(None)] if inner else []
         row += [cell(phrase(f"telemetry.{found['scope'][key]}")), cell(str(found["printers"][key]))]
         body.append(tuple(row))
     return Table(tuple(head), tuple(body)) if body else None
@@ -57,6 +57,10 @@ def figures(found: Mapping[str, Any]) -> Table | None:
 def _figure(key: str, value: float) -> str:
     """Memory is counted exactly; what is a mean is not known more finely than its samples."""
     return numbers.grouped(value, 0) if key in {"memory_peak_mib", "memory_total_mib"} else numbers.figure(value)
+
+
+def _figure_cell(key: str, value: float) -> Cell:
+    return cell(_figure(key, value), value=value)
 
 
 def files(found: Mapping[str, Any]) -> Table:

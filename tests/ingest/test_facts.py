@@ -224,6 +224,22 @@ def test_a_contradiction_within_the_log_and_its_name(tmp_path: Path, ingest: Cal
     assert said[0].startswith("2n8g/rn50_b32_fp32_1.log:4: ")
 
 
+@pytest.mark.parametrize(("folder", "agrees"), [("2026Q4", True), ("2026q4", True), ("2026Q3", False)])
+def test_rounds_of_two_sources_must_agree(
+    tmp_path: Path, ingest: Callable[..., Called], folder: str, agrees: bool
+) -> None:
+    own = tmp_path / "rounds.toml"
+    own.write_text('[[path]]\ntemplate = "{round}/{repeat}/train.log"\n')
+    write_run(tmp_path / "logs", f"{folder}/1", seg([4.0, 5.0]), run=run_json(round="2026Q4"))
+    called = ingest(tmp_path / "logs", "--layout", own, "--json")
+    (line,) = called.lines
+    assert line["published"] is agrees
+    assert [(each["code"], each["args"]["fact"]) for each in line["problems"]] == (
+        [] if agrees else [("contradiction", "round")]
+    )
+    assert line["facts"]["round"]["value"] == "2026Q4"
+
+
 HUGE = "9" * 5000
 
 

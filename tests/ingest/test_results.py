@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ingest.results import COLUMNS, results
+from ingest.results import COLUMNS, results, version
 
 
 def run(
@@ -196,3 +196,82 @@ def test_the_order_of_runs_does_not_matter() -> None:
 
 def test_nodes_part_cases() -> None:
     assert len(rows(run(100.0, devices=8, nodes=1), run(100.0, devices=8, nodes=2))) == 2
+
+
+def stated(value: float, *, version: str | None = None, of_round: str | None = None, **other: Any) -> dict[str, Any]:
+    """A run that states a framework version, a round, or neither."""
+    facts = {"framework_version": version, "round": of_round}
+    known = {name: {"value": each, "source": "log", "where": "line 1"} for name, each in facts.items() if each}
+    return run(value, facts=known, **other)
+
+
+def text(cell: Any) -> str:
+    """A cell of text, empty where the frame has NaN."""
+    return cell if isinstance(cell, str) else ""
+
+
+@pytest.mark.parametrize("what", ["version", "of_round"])
+def test_runs_of_other_versions_or_rounds_are_no_repeats(what: str) -> None:
+    """Pooled they would give 130, a speed that neither had."""
+    found = rows(stated(100.0, **{what: "1"}), stated(104.0, **{what: "1"}), stated(160.0, **{what: "2"}))
+    assert [(each[what.removeprefix("of_")], each["value"], each["repeats"]) for each in found] == [
+        ("1", 102.0, 2),
+        ("2", 160.0, 1),
+    ]
+
+
+def test_runs_that_state_no_version_are_repeats_of_each_other_only() -> None:
+    """Even where all others agree: which version an old log had is a guess."""
+    found = rows(stated(100.0, version="2.0"), run(80.0), stated(110.0, version="2.0"), run(84.0))
+    assert [(text(each["version"]), each["value"]) for each in found] == [("2.0", 105.0), ("", 82.0)]
+
+
+def test_version_and_round_part_together() -> None:
+    found = rows(
+        stated(1.0, version="1", of_round="Q1"), stated(2.0, version="1", of_round="Q2"), stated(4.0, of_round="Q1")
+    )
+    assert sorted((each["value"], text(each["version"]), each["round"]) for each in found) == [
+        (1.0, "1", "Q1"), (2.0, "1", "Q2"), (4.0, "", "Q1"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ["version", "of_round"])
+def test_a_baseline_must_be_of_the_same_version_and_round(what: str) -> None:
+    """720 / 100 is 7.2 and 900 / 150 is 6; 900 / 100 would be 9."""
+    old, new = {what: "1"}, {what: "2"}
+    found = rows(
+        stated(100.0, **old), stated(720.0, devices=8, **old), stated(150.0, **new), stated(900.0, devices=8, **new)
+    )
+    assert [each["speedup"] for each in found if each["devices"] == 8] == [pytest.approx(7.2), pytest.approx(6.0)]
+    (alone,) = [each for each in rows(stated(100.0, **old), stated(900.0, devices=8, **new)) if each["devices"] == 8]
+    assert math.isnan(alone["speedup"])
+    assert alone["speedup_reason"]["code"] == "no_baseline"
+
+
+def test_a_baseline_without_a_version_serves_where_there_is_no_better() -> None:
+    eight = stated(800.0, devices=8, version="2")
+    assert [each["speedup"] for each in rows(run(100.0), eight) if each["devices"] == 8] == [8.0]
+    found = rows(run(100.0), stated(200.0, version="2"), eight)
+    assert [each["speedup"] for each in found if each["devices"] == 8] == [4.0]
+    found = rows(stated(100.0, version="1"), stated(200.0, version="2"), run(800.0, devices=8))
+    (unstated,) = [each for each in found if each["devices"] == 8]
+    assert unstated["speedup_reason"]["code"] == "several_baselines"
+
+
+@pytest.mark.parametrize(
+    ("framework", "environment", "expected"),
+    [
+        ("PyTorch", {"packages": {"numpy": "2.4.6", "torch": "2.13.0"}}, "2.13.0"),
+        ("NGC PyTorch", {"packages": {"torch": "2.13.0"}}, "2.13.0"),
+        ("PaddleSeg", {"packages": {"paddleseg": "2.8.0", "paddlepaddle": "2.6.2"}}, "2.6.2"),
+        ("PaddlePaddle", {"packages": {"paddlepaddle-gpu": "3.0"}, "framework_version": "3.3.1"}, "3.3.1"),
+        ("TensorFlow", {"packages": {"torch": "2.13.0"}}, None),
+        ("Test", {"packages": {"numpy": "2.4.6"}}, None),
+        ("PyTorch", {"packages": None}, None),
+        ("PyTorch", {}, None),
+    ],
+)
+def test_a_version_is_that_of_the_framework_or_of_its_package(
+    framework: str, environment: dict[str, Any], expected: str | None
+) -> None:
+    assert version(run(case={"framework": framework}, environment=environment)) == expected

@@ -60,6 +60,32 @@ def test_what_may_be_null_or_missing(tmp_path: Path) -> None:
     assert written(tmp_path, document).present
 
 
+def test_the_round_it_was_made_for_is_a_fact(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    write_run(tmp_path / "logs", "a/b/c/1", seg([4.0, 5.0]), run=run_json(round=" 2026Q4 "))
+    (line,) = ingest(tmp_path / "logs", "--json").lines
+    assert line["facts"]["round"] == {"value": "2026Q4", "source": "run.json", "where": "run.json"}
+    assert "round" not in line["case"]
+    assert line["published"]
+
+
+@pytest.mark.parametrize("wrong", ["", "  ", 2026, ["2026Q4"], "x" * 41])
+def test_a_round_that_cannot_be_believed(tmp_path: Path, wrong: Any) -> None:
+    given = written(tmp_path, run_json(round=wrong))
+    assert given.problem is not None
+    assert "`round`" in given.problem.args["cause"]
+    assert not given.present
+
+
+@pytest.mark.parametrize("place", ["case", "options"])
+def test_a_round_stands_beside_the_case(tmp_path: Path, place: str) -> None:
+    """In it, it would be a second word for the same thing, and an option would part what the round does not."""
+    document = run_json(options={"round": "2026Q4"} if place == "options" else {})
+    document["case"] |= {"round": "2026Q4"} if place == "case" else {}
+    given = written(tmp_path, document)
+    assert given.problem is not None
+    assert "beside `case`" in given.problem.args["cause"]
+
+
 def test_one_that_names_other_logs_speaks_of_none(tmp_path: Path) -> None:
     given = written(tmp_path, run_json(files={"other.log": {"sha256": "0" * 64}}))
     assert (given.present, given.problem) == (False, None)

@@ -115,9 +115,7 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
     lines = ["---", f"title: {front_matter(words.say(language, page.title))}"]
     lines.append(f"description: {front_matter(words.say(language, page.description))}")
     lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
-    lines += (
-        [] if page.template in ("models", "model", "reports") else ["hide: [navigation]"]
-    )  # it would list the page itself only
+    lines += _hidden(page)
     lines += [f"order: {page.order}"] if page.order is not None else []
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
     lines += [f"scripts: {json.dumps(page.scripts)}"] if page.scripts else []
@@ -125,6 +123,13 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
     lines += [f"log: {json.dumps([page.log['path'], page.log['sha256']])}"] if page.log else []
     lines += [] if page.searched else ["search:", "  exclude: true"]
     return "\n".join([*lines, "---", "", ""])
+
+
+def _hidden(page: Page) -> list[str]:
+    """What would list the page itself only; a page that compares has no headings before it is used."""
+    if page.template in ("models", "model", "reports"):
+        return []
+    return ["hide: [navigation, toc]" if page.template == "compare" else "hide: [navigation]"]
 
 
 def _tidy(text: str) -> str:

@@ -32,9 +32,14 @@ class Result:
     logs: frozenset[Log]
 
     @property
+    def case(self) -> str:
+        """What was measured."""
+        return json.dumps([self.row.get(name) for name in _CASE], default=str)
+
+    @property
     def key(self) -> str:
-        """What tells the result from all others."""
-        return json.dumps([self.row.get(name) for name in (*_CASE, "unit")], default=str)
+        """What tells the result from all others: its case, and the unit if there is a figure."""
+        return json.dumps([self.case, self.row["unit"]])
 
     @property
     def value(self) -> float | None:
@@ -136,8 +141,11 @@ def compare(before: Kept, after: Kept) -> Difference:
     shared = [Pair(each, new.found[key]) for key, each in old.found.items() if key in new.found]
     lost = [each for key, each in old.found.items() if key not in new.found]
     born = [each for key, each in new.found.items() if key not in old.found]
-    renamed = _renamed(lost, born)
-    paired = {each.before.key for each in renamed}, {each.after.key for each in renamed}
+    shared += _lost_figures(lost, born)
+    paired = {each.before.key for each in shared}, {each.after.key for each in shared}
+    renamed = _renamed([r for r in lost if r.key not in paired[0]], [r for r in born if r.key not in paired[1]])
+    paired[0].update(each.before.key for each in renamed)
+    paired[1].update(each.after.key for each in renamed)
     moved = [each for each in shared if _moved(each)]
     changed = [each for each in shared if _changed(each)]
     return Difference(
@@ -207,6 +215,16 @@ def _metrics(pair: Pair) -> Iterable[Metric]:
         same = old is new or (old is not None and new is not None and math.isclose(old, new, rel_tol=_SAME))
         if not same:
             yield Metric(name, pair, old, new)
+
+
+def _lost_figures(lost: Sequence[Result], born: Sequence[Result]) -> list[Pair]:
+    """Results of one case of which one side has no figure, and so no unit either."""
+    by_case: dict[str, tuple[list[Result], list[Result]]] = defaultdict(lambda: ([], []))
+    for side, results in enumerate((lost, born)):
+        for each in results:
+            by_case[each.case][side].append(each)
+    single = [(old[0], new[0]) for old, new in by_case.values() if len(old) == len(new) == 1]
+    return [Pair(old, new) for old, new in single if old.value is None or new.value is None]
 
 
 def _renamed(lost: Sequence[Result], born: Sequence[Result]) -> list[Pair]:

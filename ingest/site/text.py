@@ -51,10 +51,13 @@ def code(text: object) -> Markup:
 
 
 def code_block(lines: str) -> Markup:
-    """A block of code or of a log, each line kept; everything but letters, digits and spaces is an entity."""
+    """A block of code or of a log, each line kept; everything but letters, digits and spaces is an entity.
+
+    It is not searched: the index is fetched with every page, and would be made of samples of logs for the most part.
+    """
     # &#10; instead of line breaks: a blank line would end the HTML block.
     body = "&#10;".join(verbatim(line) for line in lines.splitlines() or [""])
-    return Markup(f'<pre class="pl-code"><code>{body}</code></pre>')
+    return Markup(f'<pre class="pl-code" data-search-exclude><code>{body}</code></pre>')
 
 
 def verbatim(line: str) -> Markup:

@@ -1,0 +1,232 @@
+"""The number of pages is bounded, every run stands in one place, and one more run moves few others."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.results import results
+from ingest.site import builder, pages, run_pages
+from ingest.site.model import Site, suites
+from ingest.site.run_pages import Limits
+from ingest.words import LANGUAGES
+from tests.site import fixture
+from tests.site.conftest import html
+
+SMALL = Limits(pages=20, listed=10, lists=40)
+MODELS = ("ResNet-50 v1.5", "BERT-base", "Transformer", "Test net 7")
+
+
+def many(size: int) -> list[dict[str, Any]]:
+    """Made-up runs: cases of five repeats, of four models in turn."""
+    found = []
+    for number in range(size):
+        case, repeat = divmod(number, 5)
+        model = MODELS[case % len(MODELS)]
+        name = f"{model.lower().replace(' ', '-').replace('.', '-')}-case{case:04}-{repeat + 1}"
+        speed = 400 * random.Random(number).uniform(0.95, 1.05)
+        found.append(fixture.run(name, model=model, speed=speed, repeat=repeat + 1, options={"case": case}))
+    return found
+
+
+def site_of(runs: list[dict[str, Any]], limits: Limits = SMALL, **more: Any) -> Site:
+    ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
+    return Site(ordered, (), suites(), results, limits=limits, **more)
+
+
+def paths(site: Site) -> list[str]:
+    return [each.path for each in pages.pages(site)]
+
+
+def run_paths(site: Site) -> set[str]:
+    return {each for each in paths(site) if each.startswith("runs/") and each != "runs/index.md"}
+
+
+def test_up_to_the_limit_each_run_has_a_page_and_there_are_no_lists() -> None:
+    site = site_of(many(20))
+    assert {site.page(run) for run in site.runs} == run_paths(site)
+    assert not site.lists
+
+
+@pytest.mark.parametrize("size", [21, 200, 2000])
+def test_pages_are_bounded_by_the_limits_and_not_by_the_runs(size: int) -> None:
+    found = run_paths(site_of(many(size)))
+    own = {each for each in found if not each.startswith("runs/list-")}
+    assert len(own) == SMALL.pages
+    assert 1 <= len(found) - len(own) <= SMALL.lists + len(MODELS)
+
+
+def test_two_thousand_runs_make_few_hundred_pages() -> None:
+    assert len(paths(site_of(many(2000), Limits()))) < 400
+
+
+def test_pages_are_counted_without_computing_results() -> None:
+    site = site_of(many(200))
+    assert paths(Site(site.runs, (), suites(), lambda _: pytest.fail("results were computed"), limits=SMALL))
+
+
+def test_every_run_is_shown_in_one_place() -> None:
+    site = site_of(many(300))
+    listed = [identifier for each in site.lists for identifier in each.runs]
+    assert sorted(listed) == sorted(str(run["id"]) for run in site.runs)
+    places = [site.page(run) for run in site.runs]
+    assert len(set(places)) == len(places)
+    assert {place.partition("#")[0] for place in places} == run_paths(site)
+
+
+def test_runs_that_stand_for_results_come_first_then_those_with_problems() -> None:
+    runs = many(60)
+    troubled = [max(runs[at : at + 5], key=lambda run: run["figures"]["sustained"]["value"])["id"] for at in (0, 55)]
+    for run in runs:
+        run["problems"] = [{"code": "empty", "path": run["path"], "line": 0, "args": {}}] * (run["id"] in troubled)
+    site = site_of(runs, Limits(pages=14, listed=10, lists=40))
+    own = {str(run["id"]) for run in site.runs if site.has_page(run)}
+    medians = set()
+    for case in range(12):
+        repeats = sorted(runs[case * 5 : case * 5 + 5], key=lambda run: run["figures"]["sustained"]["value"])
+        medians.add(repeats[2]["id"])
+    assert own == medians | set(troubled)
+
+
+def test_the_page_that_a_table_links_for_a_figure_is_of_its_own() -> None:
+    from ingest.site.tables import representative
+
+    site = site_of(many(90))
+    rows = [row for found in site.rows.values() for row in found]
+    assert len(rows) == 18
+    assert all(site.has_page(representative(site, row)) for row in rows)
+
+
+def test_one_more_run_moves_few_others() -> None:
+    """Whatever the new run is called: at most the last page of its own gives way, and a list or two are cut anew."""
+    runs = many(2000)
+    before = site_of(runs)
+    was = {str(run["id"]): before.page(run) for run in before.runs}
+    lists = {each.path: each.runs for each in before.lists}
+    for number in range(40):
+        model = MODELS[number % len(MODELS)]
+        name = f"{model.lower().replace(' ', '-').replace('.', '-')}-case{number * 10:04}-added"
+        after = site_of([*runs, fixture.run(name, model=model, options={"case": f"new {number}"})])
+        moved = [run for run in before.runs if before.has_page(run) != after.has_page(run)]
+        assert len(moved) <= 1
+        changed = [each for each in after.lists if lists.get(each.path) != each.runs]
+        assert len(changed) <= 4
+        others = [run for run in before.runs if was[str(run["id"])] != after.page(run)]
+        assert len(others) <= 5 * SMALL.listed * 2
+
+
+def test_most_new_runs_change_one_list_only() -> None:
+    runs = many(2000)
+    lists = {each.path: each.runs for each in site_of(runs, Limits()).lists}
+    changes = []
+    for number in range(40):
+        name = f"bert-base-case{number * 10 + 1:04}-added"
+        after = site_of([*runs, fixture.run(name, model="BERT-base")], Limits()).lists
+        changes.append(sum(lists.get(each.path) != each.runs for each in after))
+    assert changes.count(1) >= 35
+
+
+def test_lists_hold_about_as_many_runs_as_the_limit_says() -> None:
+    sizes = [len(each.runs) for each in site_of(many(2000), Limits()).lists]
+    assert max(sizes) < 5 * Limits().listed
+    assert 40 < sum(sizes) / len(sizes) < 200
+
+
+def test_lists_of_very_many_runs_grow_instead_of_multiplying() -> None:
+    ids = {"one": [f"run-{number:06}" for number in range(40_000)]}
+    found = run_pages.lists(ids, Limits())
+    assert len(found) <= Limits().lists * 1.5
+    assert sum(len(each.runs) for each in found) == 40_000
+
+
+def test_a_run_cannot_take_the_page_of_the_index_or_of_a_list() -> None:
+    runs = [*many(40), fixture.run("index"), fixture.run("list-resnet50")]
+    site = site_of(runs, Limits(pages=41, listed=10, lists=40))
+    found = paths(site)
+    assert len(set(found)) == len(found)
+
+
+def test_a_log_of_thousands_of_sessions_makes_no_more_pages_than_others() -> None:
+    runs = [fixture.run(f"appended-{n:05}", session=n, sessions=3000, path="raw_logs/a.log") for n in range(1, 3001)]
+    assert len(run_paths(site_of(runs, Limits()))) < 400
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pages of 130 runs, of which 20 have a page, with problems of two kinds, one of them seventy times."""
+    folder = tmp_path_factory.mktemp("large")
+    runs = many(130)
+    for number, run in enumerate(runs[60:]):
+        run["problems"] = [{"code": "empty", "path": run["path"], "line": number, "args": {}}]
+    loose = [{"code": "binary", "path": "raw_logs/x.bin", "line": 0, "args": {}}]
+    shards = {str(run["id"]): "made-up.jsonl" for run in runs}
+    builder.build(runs, loose, folder / "docs", cache=folder / "cache.json", limits=SMALL, shards=shards)
+    (folder / "docs" / "data" / "runs").mkdir(parents=True)
+    (folder / "docs" / "data" / "runs" / "made-up.jsonl").write_text("{}\n", "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def large_site(large: Path) -> Path:
+    """The same as HTML: MkDocs is strict about links and anchors, so that it is built at all says much."""
+    return html(large)
+
+
+def page(folder: Path, language: str, name: str) -> str:
+    return (folder / "docs" / language / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_entry_of_a_list_leads_to_the_lines_of_the_log(large: Path, language: str) -> None:
+    site = site_of(many(130))
+    run = next(each for each in site.runs if not site.has_page(each))
+    path, _, anchor = site.page(run).partition("#")
+    line = next(each for each in page(large, language, path).splitlines() if f'id="{anchor}"' in each)
+    figure = run["figures"]["sustained"]
+    for wanted in (run["path"], run["sha256"][:12], figure["arithmetic"], "12–43", "made-up.jsonl"):
+        assert wanted in line
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_problems_are_shown_by_kind_and_bounded(large: Path, language: str) -> None:
+    text = page(large, language, "problems.md")
+    assert len(re.findall(r"^- ", text, re.MULTILINE)) == pages.PROBLEMS_SHOWN + 1
+    assert re.findall(r"^## .*?>(\w+)<", text, re.MULTILINE) == ["empty", "binary"]
+    assert f"{70 - pages.PROBLEMS_SHOWN}" in text
+
+
+def test_all_problems_are_in_the_data_with_their_sentences(large: Path) -> None:
+    lines = (large / "docs" / "data" / "problems.jsonl").read_text("utf-8").splitlines()
+    found = [json.loads(each) for each in lines]
+    assert len(found) == 71
+    assert all(set(each["said"]) == set(LANGUAGES) for each in found)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_index_of_runs_counts_them_and_leads_to_every_list(large: Path, language: str) -> None:
+    text = page(large, language, "runs/index.md")
+    lists = sorted(each.name for each in (large / "docs" / language / "runs").glob("list-*.md"))
+    assert len(lists) > 5
+    assert sorted(set(re.findall(r'href="(list-[^"]+\.md)"', text))) == lists
+    assert text.count("<tr>") == 1 + len(MODELS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_link_to_a_run_finds_it_in_the_built_site(large_site: Path, language: str) -> None:
+    home = large_site if language == "en" else large_site / language
+    followed = 0
+    for file in [*home.glob("models/*/index.html"), home / "index.html", *home.glob("runs/*/index.html")]:
+        for link in re.findall(r'href="([^"]*runs/[^"]*|\.\./[^"/]+/(?:#[^"]+)?)"', file.read_text("utf-8")):
+            path, _, anchor = link.partition("#")
+            target = (file.parent / path).resolve()
+            target = target / "index.html" if target.is_dir() else target
+            assert target.is_file(), (file, link)
+            if anchor.startswith("run-"):
+                followed += 1
+                assert f'id="{anchor}"' in target.read_text("utf-8"), (file, link)
+    assert followed > 50

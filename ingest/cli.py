@@ -225,8 +225,8 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
     from ingest.site import builder
 
     try:
-        written, removed = ledger.write(collected, out, memory)
         loose = [each.as_dict() for each in found.problems]
+        # Before the ledger: a template or a word that is wrong stops here, and nothing has been written then.
         built = builder.build(
             collected.lines,
             loose,
@@ -236,6 +236,7 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
             logs=_logs(found),
             shards=collected.shards,
         )
+        written, removed = ledger.write(collected, out, memory)
     except OSError as error:
         raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
     if not quiet:

@@ -60,7 +60,8 @@ def suite_file(path: Path) -> TomlFile:
         _check_texts(file, (key,), file.data.get(key, []))
     for place in ("more", "precision"):
         lists = file.data.get(place, {})
-        for key, each in lists.items() if isinstance(lists, Mapping) else enumerate(lists):
+        entries: list[tuple[str | int, object]] = [*(lists.items() if isinstance(lists, dict) else enumerate(lists))]
+        for key, each in entries:
             _check_texts(file, (place, key), each)
     if not file.data["models"] or not all(file.data.get("more", ())):
         raise file.wrong(("models",), "models, and each list of more, holds at least one name")

@@ -165,4 +165,5 @@ def _kind(value: object) -> str:
 
 
 def _expected(kind: type | UnionType) -> str:
-    return " or ".join(_SAID.get(each, each.__name__) for each in getattr(kind, "__args__", (kind,)))
+    kinds = (kind,) if isinstance(kind, type) else kind.__args__
+    return " or ".join(_SAID.get(each, each.__name__) for each in kinds)

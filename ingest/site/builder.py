@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -252,22 +253,42 @@ def _asset(name: str, path: Path) -> Target:
 
 
 def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[Built, dict[str, Any]]:
-    written: list[str] = []
-    unchanged: list[str] = []
-    entries: dict[str, Any] = {}
-    for target in targets:
-        path = out / target.path
-        if not _fresh(target, path, manifest.targets.get(target.path)):
-            content = target.render()
-            (written if write_if_changed(path, content) else unchanged).append(target.path)
-            entries[target.path] = _entry(target, path, content)
-        else:
-            unchanged.append(target.path)
-            entries[target.path] = manifest.targets[target.path]
+    known = manifest.targets
+    stale = [target for target in targets if not _fresh(target, out / target.path, known.get(target.path))]
+    written, hashes = _replaced(stale, out) if stale else ([], {})
+    entries = {
+        target.path: _entry(target, out / target.path, hashes[target.path])
+        if target.path in hashes
+        else known[target.path]
+        for target in targets
+    }
+    changed = set(written)
+    unchanged = [target.path for target in targets if target.path not in changed]
     removed = _orphans(out, entries, manifest)
     for name in removed:
         (out / name).unlink(missing_ok=True)
     return Built(tuple(written), tuple(unchanged), tuple(removed)), entries
+
+
+def _replaced(targets: Sequence[Target], out: Path) -> tuple[list[str], dict[str, str]]:
+    """Renders targets, and replaces the files whose bytes change; the paths of these, and every target's hash.
+
+    All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
+    """
+    new: dict[str, Path] = {}
+    hashes: dict[str, str] = {}
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out, prefix=".rendered-") as folder:
+        for number, target in enumerate(targets):
+            content = target.render()
+            hashes[target.path] = hashlib.sha256(content).hexdigest()
+            if _read(out / target.path) != content:
+                new[target.path] = Path(folder) / str(number)
+                new[target.path].write_bytes(content)
+        for name, path in new.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            path.replace(out / name)
+    return list(new), hashes
 
 
 def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
@@ -299,9 +320,8 @@ def _fresh(target: Target, path: Path, known: Mapping[str, Any] | None) -> bool:
     return hashlib.sha256(path.read_bytes()).hexdigest() == str(known["sha256"])
 
 
-def _entry(target: Target, path: Path, content: bytes) -> Mapping[str, Any]:
+def _entry(target: Target, path: Path, sha256: str) -> Mapping[str, Any]:
     state = path.stat()
-    sha256 = hashlib.sha256(content).hexdigest()
     return {"key": target.key, "sha256": sha256, "size": state.st_size, "time": state.st_mtime_ns}
 
 
@@ -370,7 +390,7 @@ def _modules() -> list[Path]:
 
 
 def _contents(paths: Iterable[Path]) -> str:
-    return _hash([path.read_text("utf-8") for path in sorted(paths)])
+    return _hash([hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(paths)])
 
 
 def _hash(parts: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
-"""MkDocs hook: under `mkdocs serve` the pages follow the logs, templates, suites and words; a build knows nothing of it.
+"""MkDocs hook: under `mkdocs serve` pages follow the logs, templates, suites and words; `mkdocs build` is as ever.
 
-What goes wrong does not stop the server: the last good pages stay, and a banner on each says what to mend. MkDocs has no
-event that can run before a build is planned or survive its failure, so its `build` is wrapped, for `serve` alone.
+What goes wrong does not stop the server: the last good pages stay, and a banner on each says what to mend. MkDocs has
+no event that can come before a build or survive its failure, so its `build` is wrapped, for `serve` alone.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mkdocs import utils
-from mkdocs.commands import serve
+from mkdocs.commands import serve as serving
 
+#: The module, whose name `build` is replaced.
+SERVE: Any = serving
 log = logging.getLogger("mkdocs.hooks.live")
 
 #: Beside mkdocs.yml: what pages are made of, other than the logs.
@@ -114,7 +116,7 @@ PREVIEW = Preview()
 def on_startup(command: str, dirty: bool) -> None:
     """Wraps the build of `mkdocs serve`, the first one included."""
     if command == "serve":
-        serve.build = partial(PREVIEW.build, serve.build)  # type: ignore[assignment]
+        SERVE.build = partial(PREVIEW.build, SERVE.build)
 
 
 def on_serve(server: Any, config: Any, builder: Any) -> Any:
@@ -130,7 +132,7 @@ def on_serve(server: Any, config: Any, builder: Any) -> Any:
 
 
 def _is_wrapped() -> bool:
-    return isinstance(serve.build, partial) and serve.build.func == PREVIEW.build
+    return isinstance(SERVE.build, partial) and SERVE.build.func == PREVIEW.build
 
 
 def _root(config: Any) -> Path:
@@ -258,8 +260,6 @@ _said_before: dict[tuple[str, str], str] = {}
 
 def _said(key: str, language: str) -> str:
     """A text of `[live]`; while the words are broken themselves, as it was before."""
-    try:
+    with suppress(OSError, ValueError, LookupError, TypeError):
         _said_before[key, language] = tomllib.loads(WORDS.read_text("utf-8"))["live"][key][language]
-    except (OSError, ValueError, LookupError, TypeError):
-        pass
     return _said_before.get((key, language), "")

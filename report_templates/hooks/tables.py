@@ -30,7 +30,7 @@ LOG = logging.getLogger("mkdocs.hooks.tables")
 WORDS = Path(__file__).resolve().parents[1] / "words.toml"
 ABSENT = "—"
 
-_PAGE_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.md)(#[^"]*)?"')
+_PAGE_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|jsonl))(#[^"]*)?"')
 _TABLE = re.compile(
     r'(?:<p class="pl-caption">(?P<caption>.*?)</p>\s*)?(?P<table><div class="pl-table".*?</table>)', re.S
 )

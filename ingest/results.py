@@ -65,8 +65,13 @@ def results(runs: Sequence[Mapping[str, Any]], rule: str = HEADLINE) -> pd.DataF
     import pandas as pd
 
     rows = [_row(alike, rule) for alike in repeats(runs, rule)]
+    # Only rows that agree in what must be equal are compared: the time grows with the rows, not with their square.
+    ones: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
-        _compare(row, rows)
+        if row["devices"] == 1:
+            ones[_workload(row)].append(row)
+    for row in rows:
+        _compare(row, ones[_workload(row)])
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     order = ["suite", "hardware", "precision", "framework", "model", "devices", "batch_size", "options_text"]
     order += ["version", "round"]
@@ -226,10 +231,14 @@ def _same(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
         return True
     if any(row[name] and one[name] and row[name] != one[name] for name in _EDITION):
         return False
-    names = ("model", "framework", "hardware", "batch_size", "precision", "unit")
     mine, theirs = _options(row), _options(one)
     agree = all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
-    return agree and all(row[name] == one[name] for name in names)
+    return agree and _workload(row) == _workload(one)
+
+
+def _workload(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What two cases that differ only in their number of devices have in common."""
+    return tuple(row[name] for name in ("model", "framework", "hardware", "batch_size", "precision", "unit"))
 
 
 def _options(row: Mapping[str, Any]) -> dict[str, Any]:

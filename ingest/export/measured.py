@@ -67,7 +67,8 @@ def address(page: str | None) -> str | None:
     if page is None:
         return None
     path, mark, anchor = page.partition("#")
-    return path.removesuffix(".md").removesuffix("index").rstrip("/") + "/" + mark + anchor
+    folder, _, last = path.removesuffix(".md").rpartition("/")
+    return "".join(f"{each}/" for each in (folder, "" if last == "index" else last) if each) + mark + anchor
 
 
 def _record(site: Site, words: Words, suite: Suite, row: Row) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> dict[str, Any]:
         "outcome": row.outcome,
         "reason": said(words, row.reason),
         "speedup_reason": said(words, row.speedup_reason),
-        "conditions": _conditions(runs),
+        "conditions": conditions(runs),
         "diverged": row.diverged,
         "runs": [{"id": str(each["id"]), "page": address(site.page(each)), "date": date_of(each)} for each in runs],
         "page": f"models/{suite.id}/",
@@ -114,7 +115,7 @@ def _metric(metric: str, found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _conditions(runs: Sequence[Run]) -> dict[str, Any]:
+def conditions(runs: Sequence[Run]) -> dict[str, Any]:
     """What is known of each condition: one value, or all that the runs had."""
     found = {each: _distinct(runs, keys) for each, keys in CONDITIONS.items()}
     return {each: values[0] if len(values) == 1 else values for each, values in found.items() if values}

@@ -1,0 +1,470 @@
+"""results.json, results.csv, changes.json and the badges: what other programs read, and that it is what pages show."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from ingest import published, words
+from ingest.export import badges, changes, measured, results
+from ingest.metrics import METRICS
+from ingest.reports.model import is_shown
+from ingest.results import results as medians
+from ingest.site import builder
+from ingest.site.model import Site, suites
+from ingest.words import TEMPLATES
+from tests.site import fixture
+
+ROOT = Path(__file__).resolve().parents[2]
+Record = dict[str, Any]
+SCHEMA = json.loads((TEMPLATES / "data" / "results.schema.json").read_text("utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
+
+
+def site_of(runs: list[Record], found: published.Publications | None = None) -> Site:
+    ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
+    return Site(ordered, (), suites(), medians, found or published.Publications())
+
+
+def records(runs: list[Record], found: published.Publications | None = None) -> list[Record]:
+    return results.records(site_of(runs, found), words.load())
+
+
+@cache
+def publications() -> published.Publications:
+    found = published.read([ROOT / "raw_logs" / "published"])
+    assert len(found.rows) > 2000
+    return found
+
+
+@cache
+def ours() -> tuple[Record, ...]:
+    """Every result of this repository."""
+    ledger = sorted((ROOT / "docs" / "data" / "runs").glob("*.jsonl"))
+    runs = [json.loads(line) for path in ledger for line in path.read_text("utf-8").splitlines()]
+    assert len(runs) > 20
+    return tuple(records(runs, publications()))
+
+
+def by_id(found: list[Record]) -> dict[str, Record]:
+    assert len({each["id"] for each in found}) == len(found)
+    return {each["id"]: each for each in found}
+
+
+# The schema.
+
+
+def test_the_schema_is_one_and_says_what_every_key_means() -> None:
+    VALIDATOR.check_schema(SCHEMA)
+    holders = [SCHEMA, *SCHEMA["$defs"].values()]
+    keys = [(name, each) for holder in holders for name, each in holder.get("properties", {}).items()]
+    assert len(keys) > 50
+    assert [name for name, each in keys if not (each.get("description") or "$ref" in each)] == []
+
+
+def test_every_result_of_ours_keeps_the_schema() -> None:
+    document = json.loads(results.document(list(ours())))
+    assert list(VALIDATOR.iter_errors(document)) == []
+    assert {each["origin"] for each in document["results"]} == {"measured", "published"}
+
+
+@pytest.mark.parametrize("runs", [fixture.runs(), fixture.hostile(), []], ids=["made up", "hostile", "none"])
+def test_results_of_any_runs_keep_the_schema(runs: list[Record]) -> None:
+    assert list(VALIDATOR.iter_errors(json.loads(results.document(records(runs))))) == []
+
+
+BAD: Mapping[str, Callable[[Record], object]] = {
+    "a key is missing": lambda each: each.pop("conditions"),
+    "a key is unknown": lambda each: each.update(speed=1.0),
+    "a number is text": lambda each: each.update(value="29.3"),
+    "a speed is negative": lambda each: each.update(value=-1.0),
+    "a figure has no unit": lambda each: each.update(unit=None),
+    "a figure has no text": lambda each: each.update(text=None),
+    "no figure and no reason": lambda each: each.update(
+        value=None, text=None, low=None, high=None, spread=None, speedup=None, efficiency=None, repeats=0
+    ),
+    "a figure and a reason": lambda each: each.update(reason={"code": "x", "args": {}, "text": {"en": "x", "zh": "x"}}),
+    "a figure of no run": lambda each: each.update(runs=[]),
+    "a figure of no repeat": lambda each: each.update(repeats=0),
+    "a language is missing": lambda each: each.update(title={"en": "x"}),
+    "a measured result has a source": lambda each: each.update(source={}),
+    "a measured result has no rule": lambda each: each.update(rule=None),
+    "another origin": lambda each: each.update(origin="guessed"),
+    "an id that is no address": lambda each: each.update(id="ResNet-50 v1.5"),
+    "a date that is none": lambda each: each["runs"][0].update(date="2026-13-45"),
+    "a list of one condition": lambda each: each.update(conditions={"driver": ["550.1"]}),
+    "an unknown condition": lambda each: each.update(conditions={"weather": "fine"}),
+    "a metric without direction": lambda each: each.update(
+        metrics={"latency": {"value": 1, "text": "1", "unit": "ms"}}
+    ),
+    "no devices": lambda each: each.update(devices=0),
+}
+
+
+@pytest.mark.parametrize("wrong", BAD)
+def test_the_schema_refuses_a_result_that_is_wrong(wrong: str) -> None:
+    document = json.loads(results.document(records(fixture.runs())))
+    one = next(each for each in document["results"] if each["value"] is not None)
+    document["results"] = [one]
+    assert VALIDATOR.is_valid(document)
+    BAD[wrong](one)
+    assert not VALIDATOR.is_valid(document)
+
+
+@pytest.mark.parametrize("more", [{"version": 2}, {"schema": "other.json"}, {"extra": 1}])
+def test_the_schema_refuses_a_file_of_another_version(more: Record) -> None:
+    document = json.loads(results.document(records(fixture.runs())))
+    assert not VALIDATOR.is_valid(document | more)
+
+
+# The figures are those of the pages.
+
+
+def cells(folder: Path) -> dict[frozenset[str], set[float]]:
+    """The throughputs in the tables of the models' pages, by the runs behind them."""
+    found: dict[frozenset[str], set[float]] = {}
+    for path in (folder / "docs" / "en" / "models").rglob("*.md"):
+        for value, runs in re.findall(r'<td[^>]* data-value="([^"]+)"[^>]* data-s-runs="([^"]+)"', path.read_text()):
+            found.setdefault(frozenset(runs.split()), set()).add(float(value))
+    return found
+
+
+def test_every_measured_figure_is_that_of_the_pages(built: Path) -> None:
+    """To the last digit, since a program computes with it."""
+    document = json.loads((built / "docs" / "data" / "results.json").read_text("utf-8"))
+    shown = cells(built)
+    known = [each for each in document["results"] if each["value"] is not None and len(each["runs"]) > 1]
+    assert len(known) > 5
+    for each in known:
+        assert each["value"] in shown[frozenset(run["id"] for run in each["runs"])]
+        page = (built / "docs" / "en" / each["page"] / "index.md").read_text("utf-8")
+        assert each["text"] in re.sub(r"<[^>]+>", "", page)
+
+
+def test_what_has_no_figure_says_why_in_both_languages() -> None:
+    (failed,) = [each for each in records(fixture.runs()) if each["outcome"] == "oom"]
+    assert (failed["value"], failed["text"], failed["unit"]) == (None, None, None)
+    text = {"en": "the run ended as: out of memory", "zh": "运行结果：显存/内存不足"}
+    assert failed["reason"] == {"code": "outcome", "args": {"outcome": "oom"}, "text": text}
+
+
+def test_every_figure_that_the_pages_of_models_show_of_others_is_there() -> None:
+    found: dict[tuple[Any, ...], set[tuple[str, float | None]]] = {}
+    for each in ours():
+        if each["origin"] == "published":
+            case = tuple(each[name] for name in ("model", "framework", "devices", "batch_size", "precision"))
+            said = {(name, metric["value"]) for name, metric in each["metrics"].items()}
+            said |= {("throughput", each["value"])}
+            found.setdefault((each["source"]["name"], *case), set()).update(said)
+    rows = [row for row in publications().rows if is_shown(row)]
+    assert len(rows) > 1500
+    for row in rows:
+        case = (row.source, row.model, row.framework, row.devices, row.batch_size, row.precision or None)
+        assert (row.metric, row.value) in found[case], row
+
+
+def test_a_published_figure_is_written_as_it_was_printed() -> None:
+    one = next(each for each in ours() if each["value"] == 12411.97)
+    assert (one["text"], one["unit"], one["rule"], one["runs"]) == ("12,411.97", "images/s", None, [])
+    assert (one["model"], one["framework"], one["devices"]) == ("ResNet-50 v1.5", "OneFlow", 32)
+    assert (one["round"], one["speedup"]) == ("DLPerf 2022", 31.21)
+    assert one["options"] == {"xla": False}
+    assert one["source"]["address"].startswith("https://github.com/Oneflow-Inc/DLPerf/blob/")
+
+
+def test_what_several_places_print_alike_is_one_result_and_what_they_print_otherwise_is_several() -> None:
+    row = next(each for each in publications().rows if each.metric == "throughput" and each.value)
+    from dataclasses import replace
+
+    elsewhere = replace(row, place="OTHER.md", line="7")
+    otherwise = replace(row, place="THIRD.md", printed="1.5", value=1.5)
+    beside = replace(row, metric="latency", unit="ms", printed="9.25", value=9.25)
+    found = published.Publications((row, beside, elsewhere, otherwise), publications().sources)
+    first, second = sorted(records([], found), key=lambda each: -each["value"])
+    assert [each["place"] for each in first["source"]["also"]] == ["OTHER.md"]
+    assert first["metrics"]["latency"] == {"value": 9.25, "text": "9.25", "unit": "ms", "better": "lower"}
+    assert (second["value"], second["source"]["place"], second["metrics"]) == (1.5, "THIRD.md", {})
+    alone = records([], published.Publications((row,), publications().sources))
+    assert [each["id"] for each in alone] == [first["id"]]
+
+
+# Names of results.
+
+
+def test_no_two_results_share_a_name() -> None:
+    assert len(by_id(list(ours()))) > 1000
+
+
+def test_a_further_run_changes_no_other_result() -> None:
+    runs = fixture.runs()
+    before = by_id(records(runs))
+    more = [
+        fixture.run("new-1", framework="JAX", speed=990.0),
+        fixture.run("new-2", framework="PyTorch", devices=16, speed=7000.0),
+        fixture.run("new-3", framework="PyTorch", devices=8, speed=3000.0, environment={"packages": {"torch": "9.9"}}),
+    ]
+    after = by_id(records(more + list(reversed(runs))))
+    assert before.keys() <= after.keys()
+    assert len(after) == len(before) + 3
+    assert {name: after[name] for name in before} == before
+
+
+def test_a_further_repeat_changes_the_figure_and_not_the_name() -> None:
+    one = fixture.run("a-1", model="BERT-base", unit="sequences/s", speed=100.0)
+    two = fixture.run("a-2", model="BERT-base", unit="sequences/s", speed=104.0)
+    (before,), (after,) = records([one]), records([two, one])
+    assert before["id"] == after["id"]
+    assert (before["value"], after["value"], after["repeats"]) == (100.0, 102.0, 2)
+
+
+def test_a_name_says_its_case_and_differs_with_all_that_parts_results() -> None:
+    one = fixture.run("a", options={"xla": True})
+    (base,) = records([one])
+    assert base["id"].startswith("resnet-50-v1-5-pytorch-test-accelerator-made-up-n1d1-bs64-fp32-")
+    others = [
+        fixture.run("b", options={"xla": False}),
+        fixture.run("c", options={"xla": True}, unit="samples/s"),
+        fixture.run("d", options={"xla": True}, environment={"framework_version": "2.0"}),
+        fixture.run("e", options={"xla": True}, facts={"round": {"value": "2026Q4"}}),
+        fixture.run("f", options={"xla": True}, hardware="Other accelerator"),
+    ]
+    names = [record["id"] for each in others for record in records([each])]
+    assert len({base["id"], *names}) == 6
+    assert "-2-0-" in names[2]
+    assert "-2026q4-" in names[3]
+
+
+# Conditions.
+
+
+def test_conditions_say_what_runs_share_and_where_they_differ() -> None:
+    def machine(**more: Any) -> Record:
+        return {"driver": "550.54", "power_limit": None, "packages": {}, **more}
+
+    runs = [
+        fixture.run("a-1", environment=machine(gpu_power_limit_watts=400, image="a")),
+        fixture.run("a-2", environment=machine(gpu_power_limit_watts=400, image="b")),
+        fixture.run("a-3", environment=machine(gpu_power_limit_watts=400)),
+    ]
+    (found,) = records(runs)
+    assert found["conditions"] == {"driver": "550.54", "power_limit": "400", "image": ["a", "b"]}
+
+
+# The flat table.
+
+
+def test_the_table_has_a_row_per_result_and_the_same_figures() -> None:
+    found = list(ours())
+    rows = list(csv.DictReader(io.StringIO(results.table(found).decode())))
+    assert tuple(rows[0]) == results.COLUMNS
+    assert [row["id"] for row in rows] == [each["id"] for each in found]
+    assert [row["value"] for row in rows] == ["" if each["value"] is None else repr(each["value"]) for each in found]
+    latencies = [each["metrics"].get("latency", {}) for each in found]
+    assert any(latencies)
+    for row, latency in zip(rows, latencies, strict=True):
+        expected = latency.get("value") if latency.get("unit") == METRICS["latency"].unit else None
+        assert row["latency_ms"] == ("" if expected is None else repr(expected))
+
+
+@pytest.mark.parametrize("evil", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
+def test_no_cell_is_a_formula(evil: str) -> None:
+    found = records([fixture.run("a", framework=evil, hardware=evil)])
+    (row,) = csv.DictReader(io.StringIO(results.table(found).decode()))
+    assert row["framework"] == f"'{evil}"
+    assert row["hardware"] == f"'{evil}"
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t")) for cell in row.values())
+
+
+# Addresses.
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("runs/a.md", "runs/a/"),
+        ("runs/list-2.md#b", "runs/list-2/#b"),
+        ("models/x/index.md", "models/x/"),
+        ("runs/index.md#b", "runs/#b"),
+        ("runs/my-index.md", "runs/my-index/"),
+        (None, None),
+    ],
+)
+def test_addresses_of_pages(page: str | None, expected: str | None) -> None:
+    assert measured.address(page) == expected
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_every_page_that_the_files_name_is_there(site: Path, language: str) -> None:
+    document = json.loads((site / "data" / "results.json").read_text("utf-8"))
+    told = json.loads((site / "data" / "changes.json").read_text("utf-8"))["changes"]
+    named = {each["page"] for each in (*document["results"], *told)}
+    named |= {run["page"] for each in (*document["results"], *told) for run in each["runs"] if run["page"]}
+    assert len(named) > 10
+    for page in named:
+        path, _, anchor = page.partition("#")
+        html = (site / language / path / "index.html").read_text("utf-8")
+        assert not anchor or f'id="{anchor}"' in html
+
+
+# Changes.
+
+
+def dated(name: str, day: str | None, speed: float, **more: Any) -> Record:
+    return fixture.run(name, speed=speed, start=f"{day}T10:00:00Z" if day else None, **more)
+
+
+def told(*runs: Record) -> list[tuple[str, str, float | None, float]]:
+    found = changes.records(site_of(list(runs)))
+    return [(each["date"], each["kind"], each["before"], each["after"]) for each in found]
+
+
+def test_a_result_is_new_on_the_day_of_its_first_figure() -> None:
+    """With the median of that day's repeats, not with the first of them."""
+    found = told(dated("a", "2026-03-01", 100.0), dated("b", "2026-03-01", 104.0))
+    assert found == [("2026-03-01", "new", None, 102.0)]
+
+
+def test_a_figure_that_moves_is_told_with_how_far() -> None:
+    """100, then the median of 100 and 110, which is 105."""
+    runs = [dated("a", "2026-03-01", 100.0), dated("b", "2026-03-05", 110.0)]
+    assert told(*runs) == [("2026-03-05", "moved", 100.0, 105.0), ("2026-03-01", "new", None, 100.0)]
+    newest = changes.records(site_of(runs))[0]
+    assert newest["share"] == pytest.approx(0.05)
+    assert (newest["before_text"], newest["after_text"], newest["unit"]) == ("100.0", "105", "images/s")
+    assert [each["id"] for each in newest["runs"]] == ["b"]
+    assert newest["result"] == records(runs)[0]["id"]
+
+
+def test_what_lies_within_the_repeats_or_within_a_percent_has_not_moved() -> None:
+    """Median 100 of 90 and 110 becomes 105 of three: within their range. 100 becomes 100.5: half a percent."""
+    wide = [dated("a", "2026-03-01", 90.0), dated("b", "2026-03-01", 110.0), dated("c", "2026-03-02", 105.0)]
+    assert [each[1] for each in told(*wide)] == ["new"]
+    near = [dated("a", "2026-03-01", 100.0), dated("b", "2026-03-02", 101.0)]
+    assert [each[1] for each in told(*near)] == ["new"]
+
+
+def test_slow_drift_is_told_once_it_is_large_enough() -> None:
+    """Medians 100, 100.4, 100.8, 101.2: no step is a percent, and the last is 1.2 % from what was told."""
+    days = [dated(f"r{day}", f"2026-03-0{day + 1}", 100.0 + 0.8 * day) for day in range(4)]
+    assert told(*days) == [("2026-03-04", "moved", 100.0, pytest.approx(101.2)), ("2026-03-01", "new", None, 100.0)]
+
+
+def test_runs_without_a_date_give_no_change_and_were_always_there() -> None:
+    assert told(dated("a", None, 100.0), dated("b", None, 300.0)) == []
+    assert told(dated("a", None, 100.0), dated("b", "2026-03-01", 120.0)) == [("2026-03-01", "moved", 100.0, 110.0)]
+
+
+def test_another_version_is_another_result_and_moves_none() -> None:
+    newer = {"framework_version": "2"}
+    found = told(dated("a", "2026-03-01", 100.0), dated("b", "2026-03-05", 150.0, environment=newer))
+    assert found == [("2026-03-05", "new", None, 150.0), ("2026-03-01", "new", None, 100.0)]
+
+
+def test_runs_without_a_figure_change_nothing() -> None:
+    assert told(dated("a", "2026-03-01", 100.0), dated("b", "2026-03-02", 100.0, outcome="failed")) == [
+        ("2026-03-01", "new", None, 100.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        ({"start": "2026-11-20T23:59:00Z"}, "2026-11-20"),
+        ({"start": None, "clock": ["2025-01-02T03:04:05", "2025-01-02T04:00:00"]}, "2025-01-02"),
+        ({"start": "yesterday", "clock": None}, None),
+        ({"start": "2026-02-30T00:00:00Z"}, None),
+        ({}, None),
+    ],
+)
+def test_the_day_of_a_run(run: Record, expected: str | None) -> None:
+    assert measured.date_of(run) == expected
+
+
+# Badges.
+
+
+def test_every_measured_result_with_a_figure_has_a_badge(built: Path) -> None:
+    document = json.loads((built / "docs" / "data" / "results.json").read_text("utf-8"))
+    expected = {f"{each['id']}.json": each for each in document["results"] if each["value"] is not None}
+    assert len(expected) < len(document["results"])
+    found = {path.name: json.loads(path.read_text("utf-8")) for path in (built / "docs" / "data" / "badges").iterdir()}
+    assert found.keys() == expected.keys()
+    for name, badge in found.items():
+        assert set(badge) == {"schemaVersion", "label", "message", "color"}
+        assert badge["schemaVersion"] == 1
+        assert badge["message"] == f"{expected[name]['text']} {expected[name]['unit']}"
+
+
+def test_a_badge_says_what_it_is_about() -> None:
+    run = fixture.run("a", devices=8, precision="amp", environment={"framework_version": "2.13.0"}, speed=2900.0)
+    run["facts"]["round"] = {"value": "2026Q4", "source": "run.json", "where": "run.json"}
+    (content,) = badges.badges(site_of([run]), words.load()).values()
+    assert json.loads(content) == {
+        "schemaVersion": 1, "label": "ResNet-50 v1.5, PyTorch 2.13.0, 8 × 64, AMP, 2026Q4", "message": "2,900 images/s",
+        "color": "blue",
+    }  # fmt: skip
+
+
+def test_badges_are_bounded_to_the_results_measured_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(badges, "AT_MOST", 2)
+    runs = [dated(f"r{day}", f"2026-03-0{day}", 100.0, batch_size=day) for day in (3, 1, 4, 2)]
+    found = badges.badges(site_of(runs), words.load())
+    assert sorted(int(re.findall(r"-bs(\d+)-", each)[0]) for each in found) == [3, 4]
+
+
+def test_the_badge_of_a_result_that_is_gone_is_removed(copied: Path) -> None:
+    runs = [each for each in fixture.runs() if each["id"] != "bert-pytorch-1"]
+    build = builder.build(runs, [], copied / "docs", cache=copied / "cache.json")
+    (gone,) = [each for each in build.removed if each.startswith("data/badges/")]
+    assert "bert-base-pytorch" in gone
+    assert not (copied / "docs" / gone).exists()
+
+
+def test_files_of_data_without_a_manifest_are_known_as_ours(copied: Path) -> None:
+    (copied / "cache.json").unlink()
+    build = builder.build([], [], copied / "docs", cache=copied / "cache.json")
+    assert [each for each in build.removed if each.startswith("data/badges/")]
+
+
+# The files.
+
+
+def test_a_changed_figure_is_a_changed_line() -> None:
+    runs = fixture.runs()
+    before = results.document(records(runs)).decode().splitlines()
+    changed = copy.deepcopy(runs)
+    next(each for each in changed if each["id"] == "bert-pytorch-1")["figures"]["sustained"]["value"] = 99.0
+    after = results.document(records(changed)).decode().splitlines()
+    assert len(before) == len(after)
+    assert sum(one != two for one, two in zip(before, after, strict=True)) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_of_data_names_every_file(built: Path, language: str) -> None:
+    page = (built / "docs" / language / "data.md").read_text("utf-8")
+    folder = built / "docs" / "data"
+    made = sorted(path.relative_to(folder.parent).as_posix() for path in folder.rglob("*") if path.is_file())
+    assert len(made) > 10
+    assert [name for name in made if name not in page] == []
+
+
+def test_the_page_of_data_lists_badges_by_what_they_are_about(site: Path, page: Any, address: str) -> None:
+    """A reader opens the list, follows a badge, and gets the file that shields.io would read."""
+    page.goto(f"{address}data/")
+    page.get_by_text("All badges").click()
+    link = page.locator("details a[href$='.json']").first
+    found = page.request.get(f"{address}data/{link.get_attribute('href')}")
+    assert found.json()["schemaVersion"] == 1
+    page.goto(f"{address}zh/data/")
+    page.get_by_text("全部徽章").click()
+    assert page.request.get(f"{address}zh/data/{link.get_attribute('href')}").ok

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from ingest import numbers
 from ingest.site import charts, tables
 from ingest.site.charts import Chart
+from ingest.site.faults import located
 from ingest.site.pages import Page
 from ingest.site.table import Text, Writer
 from ingest.site.text import code, code_block, command, escape, front_matter, slug
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 def markdown(words: Words, language: str, page: Page) -> str:
     """One page in one language, as Markdown with front matter."""
     writer = Writer(words, language, lambda target: relative(page.path, target))
-    template = _environment().get_template(f"{page.template}.md.j2")
-    body = template.render({**_tools(words, language, writer), **page.context()})
+    names = {**_tools(words, language, writer), **page.context()}
+    with located(file := f"{page.template}.md.j2", names):
+        body = _environment().get_template(file).render(names)
     return _front_matter(words, language, page) + _tidy(body)
 
 
@@ -107,7 +109,8 @@ def _figure(words: Words, language: str, found: Chart) -> Markup:
     """The chart's file is put in when the site is built, so that it takes the theme's colours."""
     title, caption = words.say(language, found.title), found.caption(words, language)
     return Markup(
-        '<figure class="pl-figure">\n--8<-- "charts/{}/{}.svg"\n<figcaption><b>{}</b> {}</figcaption>\n</figure>'
+        '<figure class="pl-figure" data-search-exclude>\n--8<-- "charts/{}/{}.svg"\n'
+        "<figcaption><b>{}</b> {}</figcaption>\n</figure>"
     ).format(Markup(language), Markup(found.name), escape(title), escape(caption))
 
 

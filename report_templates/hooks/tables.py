@@ -32,7 +32,9 @@ ABSENT = "—"
 
 _PAGE_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|jsonl))(#[^"]*)?"')
 _TABLE = re.compile(
-    r'(?:<p class="pl-caption">(?P<caption>.*?)</p>\s*)?(?P<table><div class="pl-table".*?</table>)', re.S
+    r'(?:<p class="pl-caption">(?P<caption>(?:(?!</p>).)*)</p>\s*)?'
+    r'(?P<table><div class="pl-table".*?</table>(?:</div>)?)',
+    re.DOTALL,
 )
 _HEADING = re.compile(r'<h[1-6] id="([^"]+)"')
 _NOTE = re.compile(r'<li id="(fn-[^"]+)"[^>]*><sup>.*?</sup> (.*?) <a class="pl-back"', re.DOTALL)
@@ -91,11 +93,9 @@ def _completed(
 def _named(html: str, plain: Iterator[int]) -> str:
     """A table as ours are; one that was written in Markdown gets a name and a box to scroll in."""
     if _NAME.search(html):
-        return f"{html}</div>" if '<div class="pl-scroll">' in html else html
-    return (
-        re.sub("<table[^>]*>", f'<div class="pl-scroll"><table class="pl-grid" data-name="text-{next(plain)}">', html)
-        + "</div>"
-    )
+        return html
+    box = f'<div class="pl-scroll"><table class="pl-grid" data-name="text-{next(plain)}">'
+    return f"{re.sub('<table[^>]*>', box, html)}</div>"
 
 
 def _folder(destination: str) -> str:

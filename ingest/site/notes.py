@@ -1,4 +1,4 @@
-"""Sentences that follow from the numbers: what is fastest, and what a reader has to know beside a table."""
+"""Sentences that follow from the numbers: what a reader has to know beside a table."""
 
 from __future__ import annotations
 
@@ -8,21 +8,12 @@ from dataclasses import dataclass
 
 from ingest import numbers
 from ingest.rules import HEADLINE
-from ingest.site.model import Row, Run, Site, Suite, figure_of, named, options_text
-from ingest.site.tables import group_name, overlap, sections
+from ingest.site.model import Row, Run, Site, Suite, figure_of, named
+from ingest.site.tables import group_name, sections
 from ingest.words import Phrase, phrase
 
 DIFFER = 0.02
 SLOW = 0.8
-
-
-def fastest(site: Site, suite: Suite, hardware: str) -> list[Phrase]:
-    """Per comparable case of a hardware: who leads by how much, or that the spread does not tell."""
-    said = []
-    for found, group, rows in sections(site, suite):
-        keys = sorted({suite.row_key(row) for row in rows})
-        said += [_lead(suite, group, [r for r in rows if suite.row_key(r) == key]) for key in keys if found == hardware]
-    return [each for each in said if each]
 
 
 @dataclass(frozen=True)
@@ -86,27 +77,6 @@ def _running_since(run: Run) -> int | None:
     return next((each.main.cumulative_since for each in formats() if each.id == run.get("format")), None)
 
 
-def _lead(suite: Suite, group: str, rows: Sequence[Row]) -> Phrase | None:
-    found = sorted((row for row in rows if row.value), key=lambda row: (-(row.value or 0), row.framework or ""))
-    if len({row.framework for row in found}) < 2 or len({row.unit for row in found}) > 1:
-        return None
-    first = found[0]
-    second = next(row for row in found if row.framework != first.framework)
-    said = {
-        "group": group_name(group),
-        "case": _case(suite, first),
-        "framework": named(first.framework),
-        "unit": first.unit,
-        "value": numbers.figure(first.value, first.spread),
-        "second": named(second.framework),
-        "model": suite.title,
-    }
-    if overlap(first, second):
-        return phrase("index.tie", **said)
-    told = "index.lead" if min(first.repeats, second.repeats) > 1 else "index.lead_once"
-    return phrase(told, margin=numbers.percent((first.value or 0) / (second.value or 1) - 1), **said)
-
-
 def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
     said = []
     for hardware, group, rows in sections(site, suite):
@@ -139,9 +109,3 @@ def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
     bad = sum(run.get("outcome") != "completed" for run in site.runs_of(suite))
     said = [phrase("notes.small", n=alone)] if alone else []
     return said + ([phrase("notes.outcomes", n=bad)] if bad else [])
-
-
-def _case(suite: Suite, row: Row) -> Phrase:
-    said = {"devices": row.devices or "?", "batch_size": row.batch_size or "?"}
-    options = options_text(row.options, suite.row_options)
-    return phrase("index.case_options", options=options, **said) if options else phrase("index.case", **said)

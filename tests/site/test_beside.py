@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ingest import results
-from ingest.site import charts, notes, tables
+from ingest.site import charts, front, tables
 from ingest.site.model import Row, Site, Suite, suites
 from ingest.site.table import Table, Writer
 from ingest.words import load
@@ -97,7 +97,8 @@ def test_figures_in_different_units_are_not_ranked() -> None:
     (line,) = written(tables.comparison(site, suite, rows), "en")[1:]
     assert "8,000 words/s" in line[3] or "8,000 words/s" in line[2]
     assert not any("**" in each for each in line)
-    assert notes.fastest(site, suite, HARDWARE) == []
+    (answer,) = front.answers(site, suite, HARDWARE)
+    assert (answer.kind, answer.marks) == ("units", ())
 
 
 def bert(framework: str, number: int, model: str = "BERT-base", **options: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ingest.toml_file import TomlFile, read, shown
 from ingest.words import WordsError
@@ -60,7 +61,7 @@ def suite_file(path: Path) -> TomlFile:
         _check_texts(file, (key,), file.data.get(key, []))
     for place in ("more", "precision"):
         lists = file.data.get(place, {})
-        entries: list[tuple[str | int, object]] = [*(lists.items() if isinstance(lists, dict) else enumerate(lists))]
+        entries: Any = lists.items() if isinstance(lists, Mapping) else enumerate(lists)
         for key, each in entries:
             _check_texts(file, (place, key), each)
     if not file.data["models"] or not all(file.data.get("more", ())):

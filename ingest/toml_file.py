@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import UnionType
 from typing import Any
 
 from ingest.problems import UsageError
 
 Keys = tuple[str | int, ...]
+Kinds = type | tuple[type, ...]
 
 _NAME = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _NAMES = rf"{_NAME}(?:[ \t]*\.[ \t]*{_NAME})*"
@@ -56,7 +56,7 @@ class TomlFile:
         """An error to raise, at the line of these keys."""
         return self.error(f"{shown(self.path)}:{self.line(keys)}: {what}")
 
-    def check(self, keys: Keys, given: Any, known: Mapping[str, type | UnionType], named: str = "") -> None:
+    def check(self, keys: Keys, given: Any, known: Mapping[str, Kinds], named: str = "") -> None:
         """Raises for a value that is no table, and for keys of it that are unknown or hold another kind of value."""
         place = f"{named}: " if named else ""
         if not isinstance(given, Mapping):
@@ -164,6 +164,6 @@ def _kind(value: object) -> str:
     return _SAID.get(type(value), f"a {type(value).__name__}")
 
 
-def _expected(kind: type | UnionType) -> str:
-    kinds = (kind,) if isinstance(kind, type) else kind.__args__
+def _expected(kind: Kinds) -> str:
+    kinds = (kind,) if isinstance(kind, type) else kind
     return " or ".join(_SAID.get(each, each.__name__) for each in kinds)

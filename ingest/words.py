@@ -161,8 +161,13 @@ def _no_entry(words: Words, key: str) -> WordsError:
     table, _, name = key.partition(".")
     file = read(words.path, WordsError)
     if table not in file.data:
-        tables = ", ".join(f"[{each}]" for each in file.data)
-        return WordsError(f"{shown(words.path)}: there is no word {key!r}, and no table [{table}]; there are {tables}")
+        near = instead(table, file.data)
+        hint = f"{near} Otherwise" if near.startswith("; is it") else ";"
+        last = file.source.count("\n") + 1
+        return WordsError(
+            f"{shown(words.path)}:{last}: has no table [{table}]{hint}"
+            f' add [{table}] with {name} = {{ en = "...", zh = "..." }} there'
+        )
     near = instead(name, [each for each in file.data[table] if isinstance(each, str)])
     hint = f"{near} Otherwise" if near.startswith("; is it") else ";"
     return WordsError(

@@ -7,7 +7,6 @@ several `[[page]]` makes a report of each, all with the same blocks.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.site.table import Text
+from ingest.toml_file import Keys, Kinds, TomlFile, instead, read, shown
 from ingest.words import TEMPLATES, Both, WordsError, pair
 
 REPORTS = TEMPLATES / "reports"
@@ -31,7 +31,7 @@ Where = Mapping[str, tuple[str, ...]]
 
 
 class ReportError(WordsError):
-    """A declaration is wrong; the message is `path: block: what`."""
+    """A declaration is wrong; the message is `path:line: block: what`."""
 
 
 @dataclass(frozen=True)
@@ -118,94 +118,127 @@ def reports(folder: Path = REPORTS) -> tuple[Report, ...]:
     """
     shared = _shared(folder / SHARED)
     files = (each for each in sorted(folder.glob("*.toml")) if not each.name.startswith("_"))
-    found = [report for path in files for report in _of_file(path, shared)]
-    twice = sorted({each.id for each in found if sum(other.id == each.id for other in found) > 1})
-    if twice:
-        raise ReportError(f"{folder}: two reports are called {', '.join(twice)}")
-    return tuple(sorted(found, key=lambda each: (each.order, each.id)))
+    found: dict[str, tuple[Path, Report]] = {}
+    for path in files:
+        for report in _of_file(path, shared):
+            if report.id in found:
+                places = f"{shown(found[report.id][0])} and {shown(path)}"
+                raise ReportError(f"{places}: two reports are called {report.id}; rename one")
+            found[report.id] = (path, report)
+    return tuple(sorted((report for _, report in found.values()), key=lambda each: (each.order, each.id)))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A part of a declaration: as messages name it, and where it stands in the file."""
+
+    said: str
+    keys: Keys
+
+    def __truediv__(self, key: str | int) -> _Place:
+        return _Place(f"{self.said}.{key}" if self.said else str(key), (*self.keys, key))
 
 
 @dataclass(frozen=True)
 class _File:
     """A declaration being read: where it is, for messages."""
 
-    path: Path
-    source: str
+    toml: TomlFile
 
-    def wrong(self, place: str, what: str) -> ReportError:
-        return ReportError(f"{self.path}: {place}: {what}" if place else f"{self.path}: {what}")
+    def at(self, place: _Place) -> str:
+        """A place as messages begin: `path:line: place`."""
+        where = f"{shown(self.toml.path)}:{self.toml.line(place.keys)}"
+        return f"{where}: {place.said}" if place.said else where
 
-    def known(self, place: str, found: Mapping[str, Any], names: Iterable[str]) -> None:
-        if unknown := sorted(set(found) - set(names)):
-            said = ", ".join(map(repr, unknown))
-            raise self.wrong(place, f"unknown key {said}; known are {', '.join(sorted(names))}")
+    def wrong(self, place: _Place, what: str) -> ReportError:
+        return ReportError(f"{self.at(place)}: {what}")
 
-    def both(self, place: str, entry: object) -> Both:
+    def known(self, place: _Place, found: Any, kinds: Mapping[str, Kinds]) -> None:
+        self.toml.check(place.keys, found, kinds, place.said)
+
+    def both(self, place: _Place, entry: object) -> Both:
         try:
-            return Both(**pair(self.path, self.source, place, entry))
-        except (WordsError, TypeError) as error:
-            raise ReportError(str(error)) from error
+            return Both(**pair(self.toml.path, self.toml.source, place.said, entry, place.keys))
+        except WordsError as error:
+            raise ReportError(str(error)) from None
 
-    def text(self, place: str, entry: object) -> Text:
+    def text(self, place: _Place, entry: object) -> Text:
         """A name, which is the same in every language, or words in both."""
         return entry if isinstance(entry, str) else self.both(place, entry)
 
 
-def _toml(path: Path) -> tuple[_File, dict[str, Any]]:
-    source = path.read_text("utf-8")
-    try:
-        return _File(path, source), tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
-        raise ReportError(f"{path}: no TOML: {error}") from error
+_TOP = _Place("", ())
 
 
 def _shared(path: Path) -> Mapping[str, Mapping[str, Any]]:
-    return _toml(path)[1] if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    file = _File(read(path, ReportError))
+    for name, block in file.toml.data.items():
+        file.known(_Place(name, (name,)), block, _BLOCK)
+    return file.toml.data
 
 
-_HEAD = ("title", "description", "source", "section", "order", "date", "where", "page", "block")
+_PAGE: Mapping[str, Kinds] = {
+    "title": dict, "description": dict, "section": str, "order": int, "date": str, "where": dict, "block": list,
+}  # fmt: skip
+_HEAD = {**_PAGE, "source": str, "page": list}
 
 
 def _of_file(path: Path, shared: Mapping[str, Mapping[str, Any]]) -> list[Report]:
-    file, found = _toml(path)
-    file.known("", found, _HEAD)
+    file = _File(read(path, ReportError))
+    found = file.toml.data
+    file.known(_TOP, found, _HEAD)
     alone: dict[str, Any] = {key: found[key] for key in ("title", "description", "order", "date") if key in found}
-    pages = found.get("page") or [{"id": path.stem, **alone}]
-    return [_report(file, found, {**alone, **page}, shared) for page in pages]
+    if not found.get("page"):
+        return [_report(file, _Place(path.stem, ()), found, {"id": path.stem, **alone}, shared)]
+    made = []
+    for number, page in enumerate(found["page"]):
+        place = _Place(f"page {number + 1}", ("page", number))
+        file.known(place, page, {**_PAGE, "id": str})
+        named = _Place(page.get("id", place.said), place.keys)
+        made.append(_report(file, named, found, {**alone, **page}, shared))
+    return made
 
 
 def _report(
-    file: _File, found: Mapping[str, Any], page: Mapping[str, Any], shared: Mapping[str, Mapping[str, Any]]
+    file: _File,
+    place: _Place,
+    found: Mapping[str, Any],
+    page: Mapping[str, Any],
+    shared: Mapping[str, Mapping[str, Any]],
 ) -> Report:
-    name = str(page.get("id", "page"))
-    file.known(name, page, ("id", "title", "description", "order", "date", "where", "block", "section"))
     missing = [key for key in ("source", "section") if key not in {**found, **page}]
     missing += [key for key in ("id", "title", "description", "order") if key not in page]
     if missing:
-        raise file.wrong(name, f"no {', '.join(missing)}")
+        raise file.wrong(place, f"no {', '.join(missing)}")
     section = page.get("section", found.get("section"))
     if section not in SECTIONS:
-        raise file.wrong(name, f"section {section!r} is none of {', '.join(SECTIONS)}")
+        raise file.wrong(place / "section", f"section {section!r} is none of {', '.join(SECTIONS)}")
     around = {**found.get("where", {}), **page.get("where", {})}
-    given = [_merged_block(file, each, shared) for each in (*page.get("block", ()), *found.get("block", ()))]
+    blocks = [((*place.keys, "block", n), each) for n, each in enumerate(page.get("block", ()) if place.keys else ())]
+    blocks += [(("block", n), each) for n, each in enumerate(found.get("block", ()))]
     return Report(
-        id=name,
+        id=str(page["id"]),
         source=str(found["source"]),
         section=str(section),
-        title=file.both(f"{name}.title", page["title"]),
-        description=file.both(f"{name}.description", page["description"]),
-        order=int(page["order"]),
-        blocks=tuple(_block(file, f"{name}, block {n}", each, around) for n, each in enumerate(given, 1)),
-        date=str(page.get("date", "")),
+        title=file.both(place / "title", page["title"]),
+        description=file.both(place / "description", page["description"]),
+        order=page["order"],
+        blocks=tuple(
+            _block(file, _Place(f"{page['id']}, block {number}", keys), each, around, shared)
+            for number, (keys, each) in enumerate(blocks, 1)
+        ),
+        date=page.get("date", ""),
     )
 
 
-def _merged_block(file: _File, given: Mapping[str, Any], shared: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """A block, or the shared one that it names with `use`, to which it may add; what it says itself counts."""
-    if "use" not in given:
-        return given
+def _merged_block(
+    file: _File, place: _Place, given: Mapping[str, Any], shared: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """The shared block that one names with `use`, and what it adds to that; what it says itself counts."""
     if given["use"] not in shared:
-        raise file.wrong("use", f"no block {given['use']!r} in {SHARED}")
+        raise file.wrong(place / "use", f"no block {given['use']!r} in {SHARED}{instead(given['use'], shared)}")
     made = dict(shared[given["use"]])
     for key, value in given.items():
         both = isinstance(value, Mapping) and isinstance(made.get(key), Mapping) and key in _MERGED
@@ -213,26 +246,40 @@ def _merged_block(file: _File, given: Mapping[str, Any], shared: Mapping[str, Ma
     return {key: value for key, value in made.items() if key != "use"}
 
 
-_FIGURES = (
-    "where", "split", "rows", "columns", "column", "show", "speedup", "several", "notes", "order", "labels", "unmarked",
-    "delta",
-)  # fmt: skip
+_LISTED: Kinds = (str, int, list)
+_FIGURES: Mapping[str, Kinds] = {
+    "where": dict, "split": _LISTED, "rows": _LISTED, "columns": _LISTED, "column": list, "show": _LISTED,
+    "speedup": str, "several": bool, "notes": list, "order": dict, "labels": dict, "unmarked": dict, "delta": dict,
+}  # fmt: skip
+_BLOCK = {**_FIGURES, "title": (str, dict), "level": int, "text": (list, dict), "facts": dict, "use": str}
 
 
 _MERGED = ("where", "order", "labels", "unmarked")
 
 
-def _block(file: _File, place: str, given: Mapping[str, Any], around: Mapping[str, Any]) -> Block:
-    file.known(place, given, ("title", "level", "text", "facts", *_FIGURES))
-    title = file.text(f"{place}.title", given["title"]) if "title" in given else None
-    place += f" ({_shown(title)})" if title else ""
+def _block(
+    file: _File,
+    place: _Place,
+    given: Mapping[str, Any],
+    around: Mapping[str, Any],
+    shared: Mapping[str, Mapping[str, Any]],
+) -> Block:
+    file.known(place, given, _BLOCK)
+    if "use" in given:
+        place = _Place(f"{place.said}, with [{given['use']}] of {SHARED}", place.keys)
+        given = _merged_block(file, place, given, shared)
+    title = file.text(place / "title", given["title"]) if "title" in given else None
+    place = _Place(f"{place.said} ({_shown(title)})", place.keys) if title else place
     texts = given.get("text", [])
     return Block(
-        place=f"{file.path}: {place}",
+        place=file.at(place),
         title=title,
-        level=int(given.get("level", 2)),
-        text=tuple(file.both(f"{place}.text", each) for each in (texts if isinstance(texts, list) else [texts])),
-        facts=_facts(file, place, given["facts"]) if "facts" in given else None,
+        level=given.get("level", 2),
+        text=tuple(
+            file.both(place / "text" / number, each)
+            for number, each in enumerate(texts if isinstance(texts, list) else [texts])
+        ),
+        facts=_facts(file, place / "facts", given["facts"]) if "facts" in given else None,
         figures=_figures(file, place, given, around) if set(given) & set(_FIGURES) else None,
     )
 
@@ -241,69 +288,75 @@ def _shown(text: Text) -> str:
     return text.en if isinstance(text, Both) else str(text)
 
 
-def _facts(file: _File, place: str, given: Mapping[str, Any]) -> Facts:
-    file.known(f"{place}.facts", given, ("columns", "rows"))
-    columns = tuple(file.text(f"{place}.facts.columns", each) for each in given["columns"])
-    rows = tuple(tuple(file.text(f"{place}.facts.rows", each) for each in row) for row in given["rows"])
-    if any(len(row) != len(columns) for row in rows):
-        raise file.wrong(f"{place}.facts", f"a row has not {len(columns)} cells, as the columns have")
+def _facts(file: _File, place: _Place, given: Mapping[str, Any]) -> Facts:
+    file.known(place, given, {"columns": list, "rows": list})
+    for key in ("columns", "rows"):
+        if key not in given:
+            raise file.wrong(place, f"no {key}")
+    columns = tuple(file.text(place / "columns", each) for each in given["columns"])
+    for row in given["rows"]:
+        if not isinstance(row, list) or len(row) != len(columns):
+            raise file.wrong(place / "rows", f"a row has not {len(columns)} cells, as the columns have: {row!r}")
+    rows = tuple(tuple(file.text(place / "rows", each) for each in row) for row in given["rows"])
     return Facts(columns, rows)
 
 
-def _figures(file: _File, place: str, given: Mapping[str, Any], around: Mapping[str, Any]) -> Figures:
+def _figures(file: _File, place: _Place, given: Mapping[str, Any], around: Mapping[str, Any]) -> Figures:
     if "rows" not in given:
         raise file.wrong(place, "no rows")
     split = _listed(given.get("split", ()))
     made = Figures(
-        where=where(file, f"{place}.where", {**around, **given.get("where", {})}),
-        rows=_keys(file, f"{place}.rows", [each for each in _listed(given["rows"]) if each != REST]),
+        where=where(file, place / "where", {**around, **given.get("where", {})}),
+        rows=_keys(file, place / "rows", [each for each in _listed(given["rows"]) if each != REST]),
         columns=_columns(file, place, given),
-        split=split if split == ("table",) else _keys(file, f"{place}.split", split),
-        show=_among(file, f"{place}.show", _listed(given.get("show", "table")), FORMS),
-        speedup=_among(file, f"{place}.speedup", [given.get("speedup", "")], SPEEDUPS)[0],
+        split=split if split == ("table",) else _keys(file, place / "split", split),
+        show=_among(file, place / "show", _listed(given.get("show", "table")), FORMS),
+        speedup=_among(file, place / "speedup", [given.get("speedup", "")], SPEEDUPS)[0],
         several=bool(given.get("several", False)),
-        notes=tuple(file.both(f"{place}.notes", each) for each in given.get("notes", ())),
-        order=where(file, f"{place}.order", given.get("order", {})),
-        labels=_labels(file, f"{place}.labels", given.get("labels", {})),
-        unmarked=where(file, f"{place}.unmarked", given.get("unmarked", {})),
-        delta=_delta(file, f"{place}.delta", given["delta"]) if "delta" in given else None,
+        notes=tuple(file.both(place / "notes" / number, each) for number, each in enumerate(given.get("notes", ()))),
+        order=where(file, place / "order", given.get("order", {})),
+        labels=_labels(file, place / "labels", given.get("labels", {})),
+        unmarked=where(file, place / "unmarked", given.get("unmarked", {})),
+        delta=_delta(file, place / "delta", given["delta"]) if "delta" in given else None,
     )
     return replace(made, rows=(*made.rows, REST)) if REST in _listed(given["rows"]) else made
 
 
-def _columns(file: _File, place: str, given: Mapping[str, Any]) -> tuple[str, ...] | tuple[Column, ...]:
+def _columns(file: _File, place: _Place, given: Mapping[str, Any]) -> tuple[str, ...] | tuple[Column, ...]:
     if ("columns" in given) == ("column" in given):
         raise file.wrong(place, "either columns (keys) or [[block.column]] has to be there")
     if "columns" in given:
-        return _keys(file, f"{place}.columns", _listed(given["columns"]))
+        return _keys(file, place / "columns", _listed(given["columns"]))
     made = []
-    for each in given["column"]:
-        file.known(f"{place}.column", each, ("where", "head"))
-        head = file.text(f"{place}.column.head", each.get("head"))
-        made.append(Column(where(file, f"{place}.column.where", each.get("where", {})), head))
+    for number, each in enumerate(given["column"]):
+        at = place / "column" / number
+        file.known(at, each, {"where": dict, "head": (str, dict)})
+        made.append(Column(where(file, at / "where", each.get("where", {})), file.text(at / "head", each.get("head"))))
     return tuple(made)
 
 
-def _delta(file: _File, place: str, given: Mapping[str, Any]) -> Delta:
-    file.known(place, given, ("key", "base"))
+def _delta(file: _File, place: _Place, given: Mapping[str, Any]) -> Delta:
+    file.known(place, given, {"key": str, "base": _LISTED})
+    if missing := [each for each in ("key", "base") if each not in given]:
+        raise file.wrong(place, f"no {', '.join(missing)}")
     return Delta(_keys(file, place, [given["key"]])[0], _listed(given["base"]))
 
 
-def _labels(file: _File, place: str, given: Mapping[str, Any]) -> Mapping[str, Mapping[str, Text]]:
+def _labels(file: _File, place: _Place, given: Mapping[str, Any]) -> Mapping[str, Mapping[str, Text]]:
     _keys(file, place, given)
+    file.known(place, given, dict.fromkeys(given, dict))
     return {
-        key: {value: file.text(f"{place}.{key}", each) for value, each in entries.items()}
-        for key, entries in given.items()
+        key: {value: file.text(place / key, each) for value, each in entries.items()} for key, entries in given.items()
     }
 
 
-def where(file: _File, place: str, given: Mapping[str, Any]) -> Where:
+def where(file: _File, place: _Place, given: Mapping[str, Any]) -> Where:
     """A selection: per key the values that it may have. `*` stands for any text, `line` may be `first-last`."""
     _keys(file, place, given)
     return {key: _listed(value) for key, value in given.items()}
 
 
-def _keys(file: _File, place: str, given: Iterable[str]) -> tuple[str, ...]:
+def _keys(file: _File, place: _Place, given: Iterable[str]) -> tuple[str, ...]:
     wrong = [each for each in given if each not in PLAIN and not each.startswith("options.")]
     if wrong:
         known = ", ".join((*PLAIN, "options.NAME"))
@@ -311,7 +364,7 @@ def _keys(file: _File, place: str, given: Iterable[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _among(file: _File, place: str, given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+def _among(file: _File, place: _Place, given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     if wrong := [each for each in given if each not in known]:
         raise file.wrong(place, f"{', '.join(map(repr, wrong))} is none of {', '.join(filter(None, known))}")
     return tuple(given)

@@ -6,10 +6,12 @@ links are relative, and what must be absolute (canonical address, preview image,
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -27,6 +29,12 @@ ENTRIES = 100
 ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
 NO_CHANGE = "1970-01-01"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def on_config(config: Any) -> Any:
+    """Words are read once per build: every page has some of them in its head."""
+    _words.cache_clear()
+    return config
 
 
 def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
@@ -119,13 +127,14 @@ def _feed(config: Any, language: str) -> Mapping[str, Any]:
 
 def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str, Any]:
     said = _said(language)
-    case = said["comma"].join(_case(said, language, change))
     figure = " ".join(str(each) for each in (change["after_text"], change.get("unit")) if each)
-    known = {"before": change["before_text"], "share": change["share_text"]}
-    title = said[change["kind"]].format(case=case, after=figure, **known)
+    known = {"after": figure, "before": change["before_text"], "share": change["share_text"]}
+    case = _case(said, language, change)
+    brief, whole = (said[change["kind"]].format(case=said["comma"].join(each), **known) for each in (case[:3], case))
     return {
         "id": _id(config, _path(language, f"{change['result']}/{change['date']}")),
-        "title": _xml(title),
+        "title": _xml(brief),
+        "summary": _xml(whole),
         "updated": _moment(change["date"]),
         "link": _linked(config, language, change["page"]),
         "runs": [_linked(config, language, each["page"]) for each in change.get("runs", ()) if each.get("page")],
@@ -133,13 +142,13 @@ def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str
 
 
 def _case(said: Mapping[str, str], language: str, change: Mapping[str, Any]) -> list[str]:
-    """What the figure is of, part by part."""
-    title = change["title"][language] if isinstance(change["title"], Mapping) else change["title"]
+    """What the figure is of, part by part, the most important first."""
     software = " ".join(str(change[each]) for each in ("framework", "framework_version") if change.get(each))
     sizes = [said[each].format(n=change[each]) for each in ("devices", "batch_size") if change.get(each) is not None]
     options = " ".join(f"{name}={value}" for name, value in sorted((change.get("options") or {}).items()))
-    parts = (title, software, change.get("hardware"), *sizes, change.get("precision"), options, change.get("round"))
-    return [str(each) for each in parts if each]
+    precision = _words()["precision"].get(change.get("precision"), {}).get(language) or change.get("precision")
+    parts = (change["title"][language], software, change.get("hardware"), *sizes, precision, options)
+    return [str(each) for each in (*parts, change.get("round")) if each]
 
 
 def _linked(config: Any, language: str, page: str) -> str:
@@ -164,4 +173,9 @@ def _xml(text: str) -> str:
 
 def _said(language: str) -> Mapping[str, str]:
     """The words of `[publish]` in one language."""
-    return {key: entry[language] for key, entry in tomllib.loads(WORDS.read_text("utf-8"))["publish"].items()}
+    return {key: entry[language] for key, entry in _words()["publish"].items()}
+
+
+@cache
+def _words() -> Mapping[str, Any]:
+    return tomllib.loads(WORDS.read_text("utf-8"))

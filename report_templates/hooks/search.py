@@ -1,0 +1,58 @@
+"""MkDocs hook: each language has a search index of its own, since every page fetches one.
+
+The theme's plugin writes one index of all languages. A reader would load twice what is of use, and find each page twice.
+The theme looks for the index below `base`; theme/main.html says for each language where that is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mkdocs.plugins import event_priority
+
+INDEX = Path("search") / "search_index.json"
+#: What the same index is called, and how it begins, in a site that is opened from the disk.
+SCRIPT, ASSIGNED = Path("search") / "search_index.js", "var __index = "
+
+
+@event_priority(-200)
+def on_post_build(config: Any) -> None:
+    """After the plugins that write the index, as JSON and, for a site on the disk, as a script.
+
+    It is called once per language, and the index grows in between: what is there of a language is written then.
+    """
+    site = Path(config["site_dir"])
+    if not (site / INDEX).is_file():
+        return
+    found = json.loads((site / INDEX).read_text("utf-8"))
+    folders = ["", *_folders(config)]
+    for folder in folders:
+        mine = [each for each in found["docs"] if _folder(each["location"], folders) == folder]
+        if mine or not folder:
+            _write(site, folder, {**found, "docs": list(_below(folder, mine))})
+
+
+def _folders(config: Any) -> list[str]:
+    """The folders of all languages but the one at the root, as `zh/`."""
+    languages = config["plugins"]["i18n"].config["languages"] if "i18n" in config["plugins"] else ()
+    return [f"{each.locale}/" for each in languages if each.build and not each.default]
+
+
+def _folder(location: str, folders: Iterable[str]) -> str:
+    return max((each for each in folders if location.startswith(each)), key=len)
+
+
+def _below(folder: str, docs: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    """Places as they are seen from the language's folder."""
+    return ({**each, "location": each["location"][len(folder) :]} for each in docs)
+
+
+def _write(site: Path, folder: str, index: Mapping[str, Any]) -> None:
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    (site / folder / INDEX).parent.mkdir(parents=True, exist_ok=True)
+    (site / folder / INDEX).write_text(text, "utf-8")
+    if (site / SCRIPT).is_file():
+        (site / folder / SCRIPT).write_text(f"{ASSIGNED}{text}", "utf-8")

@@ -27,7 +27,7 @@ from ingest.rules import HEADLINE, NAMES, kept
 from ingest.runs import file_hash
 from ingest.series import Absent, series
 from ingest.site.model import Run, Site, figure_of, reason
-from ingest.site.table import Column, Table, Text, cell
+from ingest.site.table import Cell, Column, Entry, Table, Text, cell
 from ingest.site.text import file_slug, verbatim
 from ingest.words import phrase, word_for
 from parsers.read import read
@@ -145,7 +145,7 @@ def mark_table(site: Site, run: Run) -> Table:
     rows = []
     for (first, last), found in groupby(sorted(marks(run), key=_place), key=lambda each: (each.first, each.last)):
         what = [each.what for each in found]
-        rows.append((cell(lines(first, last), link(site, run, first, last)), cell(what[0], None, *what[1:])))
+        rows.append((cell(lines(first, last), link(site, run, first, last)), Cell(tuple(map(Entry, what)))))
     return Table((Column(phrase("table.window")), Column(phrase("log.what"))), tuple(rows))
 
 
@@ -321,7 +321,7 @@ def _raw_lines(stream: IO[bytes]) -> Iterator[_Raw]:
         front, back, size = piece, b"", len(piece)
         while not piece.endswith(b"\n") and (piece := stream.readline(_READ)):
             back, size = (back + piece)[-_KEPT:], size + len(piece)
-        yield _Raw(number, front, back, size)
+        yield _Raw(number, front, back, size - piece.endswith(b"\n"))
 
 
 def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
@@ -334,8 +334,9 @@ def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
             yield each._replace(front=_HIDDEN, back=b"")
             inside = 0 if ends else inside - 1
             continue
-        inside = _LONGEST_KEY if marked and not ends and _KEY_BEGINS.search(each.front) else 0
-        yield each
+        begins = _KEY_BEGINS.search(each.front) if marked and not ends else None
+        inside = _LONGEST_KEY if begins else 0
+        yield each._replace(front=each.front[: begins.start()] + _HIDDEN, back=b"") if begins else each
 
 
 def _said(given: Sequence[_Raw]) -> list[Line]:

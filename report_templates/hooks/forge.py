@@ -123,7 +123,10 @@ def _address(file: Any, forge: Forge, checkout: Checkout, repository: str) -> st
 
 def _fit(path: Path, sha256: str) -> bool:
     """Whether a log is the one that was read, and whether a forge shows it and counts its lines as we do."""
-    state = path.stat()
+    try:
+        state = path.stat()
+    except OSError:
+        return False
     return state.st_size <= LARGEST and path.suffix not in (".gz", ".zst") and _same(path, state.st_mtime_ns, sha256)
 
 

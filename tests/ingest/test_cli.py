@@ -30,6 +30,7 @@ MORE = {
     "lines",
     "metrics",
     "notes",
+    "outcome_line",
     "published",
     "repeat",
     "sessions",

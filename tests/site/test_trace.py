@@ -1,0 +1,318 @@
+"""From a figure to the lines of its log: what is shown of a log, what is not, and what it can never become."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.redact import redacted_lines
+from ingest.site import builder, log, proof
+from ingest.site.model import Site
+from ingest.site.table import Writer
+from ingest.words import LANGUAGES, load
+from tests.site import fixture
+
+WORDS = load()
+Shown = Callable[..., tuple[Site, dict[str, Any]]]
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Shown:
+    """A site of one run whose log holds the given bytes, and the run."""
+
+    def make(content: bytes, name: str = "train.log", **other: Any) -> tuple[Site, dict[str, Any]]:
+        path = tmp_path / name
+        path.write_bytes(content)
+        run = fixture.run("traced-1", **{"sha256": hashlib.sha256(content).hexdigest(), **other})
+        return Site((run,), (), (), lambda _: None, logs={run["path"]: (path,)}), run
+
+    return make
+
+
+def text(site: Site, run: dict[str, Any]) -> str:
+    return log.snippet(site, run).decode()
+
+
+def line(written: str, number: int) -> str:
+    """One line's HTML, without its anchors."""
+    found = re.search(rf'<span id="L{number}"[^>]*>(?:<i id="[^"]+"></i>)*(.*?)\n</span>', written, re.DOTALL)
+    assert found, f"no line {number}"
+    return found[1]
+
+
+def numbered(count: int) -> bytes:
+    return b"".join(b"this is %d\n" % number for number in range(1, count + 1))
+
+
+def test_a_short_log_is_shown_whole_with_the_lines_of_the_file(shown: Shown) -> None:
+    site, run = shown(numbered(60))
+    written = text(site, run)
+    assert [int(each) for each in re.findall(r'<span id="L(\d+)"', written)] == [*range(1, 61)]
+    assert all(line(written, number) == f"this is {number}" for number in range(1, 61))
+
+
+def test_carriage_returns_and_form_feeds_do_not_count_as_lines(shown: Shown) -> None:
+    site, run = shown(b"one\r\nbar 1\rbar 2\rbar 3\n\x0c\x0bthree\xe2\x80\xa8\xc2\x85\nfour")
+    written = text(site, run)
+    assert line(written, 1) == "one"
+    assert line(written, 2) == "bar 1&#10;bar 2&#10;bar 3"
+    assert "three" in line(written, 3)
+    assert line(written, 4) == "four"
+    assert log.shown(site, run).lines == 4
+
+
+def test_a_blank_line_does_not_end_the_block(shown: Shown) -> None:
+    site, run = shown(b"one\n\n\n\nfive\n")
+    assert "" not in text(site, run).splitlines()
+    assert line(text(site, run), 3) == ""
+
+
+def test_of_a_long_log_head_tail_and_what_is_linked_to_is_shown(shown: Shown) -> None:
+    site, run = shown(numbered(40_000), lines=40_000)
+    run["figures"]["sustained"] |= {"first_line": 9_000, "last_line": 31_000}
+    run["facts"]["batch_size"]["where"] = "line 20000"
+    found = log.shown(site, run)
+    there = {each.number for stretch in found.stretches for each in stretch.lines}
+    assert {1, log.HEAD, 9_000, 31_000, 20_000, 20_000 - log.AROUND, 40_000, 40_001 - log.TAIL} <= there
+    assert not {log.HEAD + 1, 9_000 - log.AROUND - 1, 20_000 + log.AROUND + 1, 40_000 - log.TAIL} & there
+    gaps = [each.skipped for each in found.stretches]
+    assert sum(gaps) + len(there) + found.skipped == found.lines == 40_000
+    written = text(site, run)
+    assert line(written, 20_000) == "this is 20000"
+    assert "counter-reset: pl-log 19987" in written
+
+
+def test_every_anchor_that_is_linked_to_exists(shown: Shown) -> None:
+    problem = {"code": "begun_anew", "path": "raw_logs/test/traced-1/train.log", "line": 7, "args": {}}
+    for content in (numbered(60), numbered(5_000), b"changed since"):
+        site, run = shown(content, problems=[problem], outcome="oom", outcome_line=4_990)
+        if content == b"changed since":
+            run["sha256"] = "0" * 64
+        run["facts"]["devices"] |= {"source": "log", "where": "line 2"}
+        ids = set(re.findall(r'id="(L[^"]+)"', text(site, run))) | set(log.loose(run, log.shown(site, run)))
+        assert {"L12-L43", "L7", "L4990", "L2"} == {each.anchor for each in log.marks(run)}
+        assert {each.anchor for each in log.marks(run)} <= ids
+
+
+def test_the_window_and_the_lines_of_facts_problems_and_outcome_are_marked(shown: Shown) -> None:
+    problem = {"code": "begun_anew", "path": "raw_logs/test/traced-1/train.log", "line": 50, "args": {}}
+    site, run = shown(numbered(60), problems=[problem], outcome="oom", outcome_line=55)
+    run["facts"]["devices"] |= {"source": "log", "where": "line 2"}
+    written = text(site, run)
+    classes = {int(number): said for number, said in re.findall(r'<span id="L(\d+)" class="([^"]+)"', written)}
+    assert classes == {**dict.fromkeys(range(12, 44), "w"), 50: "p", 55: "o", 2: "f"}
+
+
+def test_a_line_of_another_log_is_not_taken_for_one_of_this() -> None:
+    assert log.fact_line({"where": "line 148"}) == 148
+    assert log.fact_line({"where": "raw_logs/other.log: line 148"}) == 0
+    run = fixture.run("one-1", problems=[{"code": "empty", "path": "raw_logs/other.log", "line": 3, "args": {}}])
+    assert [each.kind for each in log.marks(run)] == ["window", "other", "other"]
+
+
+HOSTILE = [
+    *(each.encode("utf-8", "replace") for each in fixture.HOSTILE),
+    b"<!-- --8<-- [end:lines-1] -->", b"</span></code></pre><script>alert(4)</script>",
+    b"\xff\xfe\x80\x00\x01\x1b[31mred",
+    b"klzzwxh:0001 \x02klzzwxh:0002\x03", b"<i id=\"L1\"></i>", b"\x1b]0;title\x07", b"{% raw %}{{ config }}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", HOSTILE)
+def test_a_hostile_line_stays_text(shown: Shown, content: bytes) -> None:
+    site, run = shown(content + b"\nlast\n")
+    written = text(site, run)
+    ours = r'^<!-- --8<-- \[(?:start|end):lines-1\] -->$|</?(?:pre|code|span|i|b)(?: [a-z]+="[\w :.;-]+")*>'
+    inside = re.sub(ours, "", written, flags=re.MULTILINE)
+    assert not set("<>`*{}[]\"'|\\\x02\x03\x1b\x00") & set(inside)
+    assert written.count("--8<--") == 2
+    assert written.count('id="L1"') == 1
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_give_one_span_for_each_line(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.log"
+    path.write_bytes(content or b"\n")
+    content = path.read_bytes()
+    run = fixture.run("any-1", sha256=hashlib.sha256(content).hexdigest())
+    site = Site((run,), (), (), lambda _: None, logs={run["path"]: (path,)})
+    lines = content.count(b"\n") + (not content.endswith(b"\n"))
+    assert [int(each) for each in re.findall(r'<span id="L(\d+)"', text(site, run))] == [*range(1, lines + 1)]
+
+
+def test_secrets_are_taken_out_wherever_a_line_is_cut_or_coloured(shown: Shown) -> None:
+    secret = b"hf_" + b"a1B2" * 10
+    key = b"-----BEGIN RSA PRIVATE KEY-----\n" + b"MIIEsecretsecret\n" * 25 + b"-----END RSA PRIVATE KEY-----\nafter\n"
+    content = b"".join([
+        b"token " + secret[:9] + b"\x1b[0m" + secret[9:] + b"\n",
+        b"." * (log.FRONT - 10) + b" " + secret + b" " + b"." * 50_000 + b" " + secret + b"\n",
+        b"api_key:\n   " + b"hunter2hunter2\n",
+        key,
+        b"x" * 1000 + b"\n",
+        b"user at 10.1.2.3\n",
+    ])  # fmt: skip
+    site, run = shown(content)
+    written = text(site, run)
+    for each in (b"a1B2", b"hunter2", b"secretsecret", b"10.1.2.3"):
+        assert each.decode() not in written
+    assert "after" in line(written, 32)
+    assert "… +" in line(written, 2)
+
+
+def test_a_key_whose_beginning_is_not_shown_is_taken_out(shown: Shown) -> None:
+    key = b"-----BEGIN PRIVATE KEY-----\n" + b"MIIEsecretsecret\n" * 40 + b"-----END PRIVATE KEY-----\n"
+    site, run = shown(numbered(4_960) + key + numbered(30))
+    there = {each.number for stretch in log.shown(site, run).stretches for each in stretch.lines}
+    assert 4_961 not in there
+    assert 4_990 in there
+    assert "secretsecret" not in text(site, run)
+    assert line(text(site, run), 5_003) == "this is 1"
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n")), max_size=20))
+def test_redaction_keeps_every_line_in_its_place(lines: list[str]) -> None:
+    assert len(redacted_lines([*lines, "password:", "hunter2"])) == len(lines) + 2
+    assert redacted_lines([*lines, "password:", "hunter2"])[-1] != "hunter2"
+
+
+def test_a_long_line_is_cut_in_its_middle(shown: Shown) -> None:
+    site, run = shown(b"a" * 100_000 + b"the end\nnext\n")
+    first = line(text(site, run), 1)
+    assert first.startswith("a" * log.FRONT + "<b>… +98,007 …</b>")
+    assert first.endswith("the end")
+    assert line(text(site, run), 2) == "next"
+
+
+def test_a_huge_log_gives_a_small_page(shown: Shown) -> None:
+    site, run = shown(b"x" * 3000 + b"\n" + (b"y" * 90 + b"\n") * 300_000)
+    assert log.shown(site, run).lines == 300_001
+    assert len(text(site, run)) < 200_000
+
+
+def test_a_packed_log_is_shown_unpacked(shown: Shown) -> None:
+    site, run = shown(gzip.compress(numbered(60)), "train.log.gz")
+    assert line(text(site, run), 60) == "this is 60"
+
+
+@pytest.mark.parametrize("state", ["changed", "unreadable", "gone"])
+def test_a_log_that_is_not_the_one_that_was_read_is_not_shown(shown: Shown, state: str) -> None:
+    site, run = shown(numbered(60))
+    path = site.logs[run["path"]][0]
+    if state == "changed":
+        path.write_bytes(numbered(61))
+    else:
+        path.unlink()
+    if state == "unreadable":
+        path.mkdir()
+    assert log.shown(site, run).state == ("changed" if state == "changed" else "unreadable")
+    assert log.snippet(site, run) == b""
+
+
+def test_of_two_logs_of_one_redacted_name_the_one_that_was_read_is_shown(shown: Shown, tmp_path: Path) -> None:
+    site, run = shown(numbered(60))
+    other = tmp_path / "other.log"
+    other.write_bytes(b"another\n")
+    path = run["path"]
+    both = Site((run,), (), (), lambda _: None, logs={path: (other, *site.logs[path])})
+    assert line(text(both, run), 1) == "this is 1"
+
+
+def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    run = fixture.run("piped-1")
+    site = Site((run,), (), (), lambda _: None, logs={run["path"]: (tmp_path / "pipe",)})
+    assert log.shown(site, run).state == "unreadable"
+
+
+def test_without_the_log_nothing_links_to_it() -> None:
+    run = fixture.run("one-1")
+    site = Site((run,), (), (), lambda _: None)
+    assert site.log_page(run) is None
+    assert log.link(site, run, 12, 43) is None
+
+
+def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
+    site, run = shown(numbered(60))
+    run["facts"]["batch_size"] |= {"source": "log", "where": "line 3"}
+    for language, said in (("en", "lines 12–43"), ("zh", "第 12–43 行")):
+        steps = proof.steps(site, run)
+        assert [each.name for each in steps] == [
+            proof.phrase(f"proof.{name}")
+            for name in ("log", "format", "facts", "window", "rule", "arithmetic", "figure")
+        ]
+        window = next(each for each in steps if each.name == proof.phrase("proof.window"))
+        assert WORDS.say(language, window.said[0].text) == said
+        assert window.said[0].page == "runs/traced-1/log.md#L12-L43"
+        facts = next(each for each in steps if each.name == proof.phrase("proof.facts"))
+        assert "runs/traced-1/log.md#L3" in [each.page for each in facts.said]
+        assert WORDS.say(language, steps[-1].said[0].text) == "400.0 images/s"
+
+
+def test_a_run_without_a_figure_says_why(shown: Shown) -> None:
+    site, run = shown(numbered(60))
+    run["figures"] = {"sustained": {"value": None, "reason": {"code": "no_records", "args": {}}}}
+    last = proof.steps(site, run)[-1]
+    assert "no training record" in WORDS.say("en", last.said[0].text)
+    assert "没有训练记录" in WORDS.say("zh", last.said[0].text)
+
+
+def test_both_languages_show_the_same_lines_from_one_file(shown: Shown, tmp_path: Path) -> None:
+    site, run = shown(numbered(60))
+    out = tmp_path / "docs"
+    builder.build([run], [], out, cache=tmp_path / "cache.json", logs=site.logs)
+    pages = [(out / language / "runs/traced-1/log.md").read_text("utf-8") for language in LANGUAGES]
+    assert all('--8<-- "logs/traced-1.html:lines-1"' in each for each in pages)
+    assert (out / "logs/traced-1.html").read_bytes() == log.snippet(site, run)
+    assert all(f"log: {json.dumps([run['path'], run['sha256']])}" in each for each in pages)
+
+
+def test_a_log_is_read_again_only_when_something_about_it_changed(
+    shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site, run = shown(numbered(60))
+    told = {"cache": tmp_path / "cache.json", "logs": site.logs}
+    builder.build([run], [], tmp_path / "docs", **told)
+    read: list[Path] = []
+    monkeypatch.setattr(log, "open_log", lambda path: read.append(path) or path.open("rb"))
+    log._shown.cache_clear()
+    assert not builder.build([run], [], tmp_path / "docs", **told).written
+    assert not read
+    run["facts"]["batch_size"]["where"] = "line 5"
+    written = builder.build([run], [], tmp_path / "docs", **told).written
+    assert {"logs/traced-1.html", "en/runs/traced-1/log.md", "zh/runs/traced-1/log.md"} <= set(written)
+    assert len(read) == 1
+
+
+def test_a_lost_log_changes_its_page(shown: Shown, tmp_path: Path) -> None:
+    site, run = shown(numbered(60))
+    told = {"cache": tmp_path / "cache.json", "logs": site.logs}
+    builder.build([run], [], tmp_path / "docs", **told)
+    site.logs[run["path"]][0].unlink()
+    log._shown.cache_clear()
+    assert "en/runs/traced-1/log.md" in builder.build([run], [], tmp_path / "docs", check=True, **told).stale
+    builder.build([run], [], tmp_path / "docs", **told)
+    page = (tmp_path / "docs/en/runs/traced-1/log.md").read_text("utf-8")
+    assert "cannot be read now" in page
+    assert "this is 1" not in (tmp_path / "docs/logs/traced-1.html").read_text()
+
+
+def test_a_problem_leads_to_its_line_in_the_session_that_has_it(shown: Shown) -> None:
+    site, first = shown(numbered(60), sessions=2)
+    problem = {"code": "begun_anew", "path": first["path"], "line": 31, "args": {}}
+    second = {**first, "id": "traced-2", "session": 2, "problems": [problem]}
+    both = Site((first, second), (), (), lambda _: None, logs=site.logs)
+    assert log.problem_page(both, problem) == "runs/traced-2/log.md#L31"
+    assert log.problem_page(both, {**problem, "line": 0, "args": {"x": 1}}) == "runs/traced-1.md"
+    writer = Writer(WORDS, "en", str)
+    assert "begins anew" in writer.table(log.mark_table(both, second))

@@ -297,6 +297,15 @@ def _flat_row(table: Parsed, row: list[list[Entry]]) -> Iterator[tuple[str, Any]
 
 
 def _flat_cell(head: Head, cell: list[Entry]) -> Iterator[tuple[str, Any]]:
+    """The figures of every view; a note that all views share is said once, with the first."""
+    found: dict[str, Any] = {}
+    for name, value in _in_views(head, cell):
+        if not (name.endswith("_note") and value in found.values()):
+            found[name] = value
+    yield from found.items()
+
+
+def _in_views(head: Head, cell: list[Entry]) -> Iterator[tuple[str, Any]]:
     views = list(dict.fromkeys(each.view for each in cell))
     for view in views:
         mine = [each for each in cell if each.view == view]

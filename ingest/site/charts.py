@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ingest import numbers
 from ingest.site import drawing
-from ingest.site.model import Row, RowKey, Run, Site, Suite, named, ordered
+from ingest.site.model import Row, RowKey, Run, Site, Suite, framework_of, named, ordered
 from ingest.site.table import Text
 from ingest.site.tables import group_name, sections, units
 from ingest.site.text import file_slug, slugs
@@ -69,6 +69,7 @@ def of_run(run: Run) -> Chart | None:
     data = drawing.Trace(
         steps if rising else tuple(map(float, range(len(values)))), values, skipped,
         statistics.median(values[skipped:]) if values[skipped:] else None, str(trace.get("unit") or ""), rising,
+        framework_of(run),
     )  # fmt: skip
     name = f"runs/{file_slug(str(run['id']))}"
     title = phrase("chart.trace_title", run=str(run["id"]))
@@ -92,7 +93,8 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
         by_group = {suite.row_key(row): row for row, mine in zip(rows, labels, strict=True) if mine == label}
         chosen = [by_group.get(each) for each in groups]
         speeds, low, high = (tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
-        series.append(drawing.Series(label, speeds, low, high))
+        written = tuple(numbers.figure(row.value, row.spread) if row else "" for row in chosen)
+        series.append(drawing.Series(label, speeds, low, high, labels=written))
     data = drawing.Bars(_group_labels(groups), tuple(series), units(rows))
     values = tuple(
         phrase("chart.value_of", name=_shown(label), group=_group_label(suite.row_key(row)),

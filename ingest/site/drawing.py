@@ -15,25 +15,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
+from ingest.site import palette
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK = "#010203"  # replaced by currentColor; matplotlib knows no such colour
-#: Okabe and Ito's palette without black and yellow, its blue lightened: told apart by colour-blind readers, and seen on
-#: white and on slate.
-PALETTE = ("#1f83c4", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-COLOURS = {
-    "Paddle": "#1f83c4",
-    "PyTorch": "#d55e00",
-    "TensorFlow": "#e69f00",
-    "MXNet": "#56b4e9",
-    "OneFlow": "#009e73",
-    "MindSpore": "#cc79a7",
-    "HugeCTR": "#d55e00",
-    "Megatron": "#e69f00",
-    "DeepSpeed": "#56b4e9",
-}
+PAPER = "#fdfeff"  # replaced by the page's ground
+#: Variants of one framework in the order in which they are drawn: how full their bars are, how their lines are cut.
+FULLNESS = (1.0, 0.45, 0.2, 0.08)
+DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
+LETTER = 0.078  # inches of a label's letter at nine points, as wide as a browser may draw it
+MOST_ENDS = 8  # lines that can be labelled at their ends
 #: Inches across a chart, and where plots begin and end in it.
 WIDTH, LEFT, RIGHT = 7.2, 0.105, 0.99
 BELOW = 0.62  # inches below a plot, for its labels
@@ -46,7 +41,8 @@ SLOW = 0.8  # a record below this share of the median is drawn as an outlier
 class Series:
     """One framework: a value per group (None where there is none), and low and high of its repeats.
 
-    `missing` are words for groups without a value, to stand where the bar would: `OOM`.
+    `missing` are words for groups without a value, to stand where the bar would: `OOM`. `labels` are the values as they
+    are written, and stand on the bars where there is room for all of them.
     """
 
     name: str
@@ -54,6 +50,7 @@ class Series:
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
     missing: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,6 +100,7 @@ class Trace:
     middle: float | None
     unit: str
     by_step: bool = True
+    framework: str = ""
 
 
 def bars(data: Bars) -> str:
@@ -129,11 +127,10 @@ def panels(data: Sequence[Bars]) -> str:
 def trend(data: Bars) -> str:
     """The same data as bars, as a line per series with a marker per group: for what has an order, such as versions."""
     figure, axes = _canvas(2.3, [series.name for series in data.series])
-    inks = _inks([series.name for series in data.series])
-    for series, (drawn, alpha) in zip(data.series, inks, strict=True):
+    for series, style in zip(data.series, _styles([series.name for series in data.series]), strict=True):
         found = [(group, value) for group, value in enumerate(series.values) if value is not None]
         across, values = zip(*found, strict=True) if found else ((), ())
-        axes.plot(across, values, color=drawn, alpha=alpha, linewidth=1.8, marker="o", markersize=5, label=series.name)
+        _line(axes, across, values, series.name, style)
     _over_groups(axes, data)
     axes.set_ylim(0, _highest(value for series in data.series for value in series.values) * 1.1)
     _finish(axes)
@@ -144,8 +141,7 @@ def curves(data: Curves) -> str:
     """One quantity over another, a line per series, its points labelled; both axes from zero."""
     figure, axes = _canvas(2.6, [series.name for series in data.series])
     for index, series in enumerate(data.series):
-        ink = PALETTE[index % len(PALETTE)]
-        axes.plot(series.across, series.values, color=ink, linewidth=1.8, marker="o", markersize=5, label=series.name)
+        _line(axes, series.across, series.values, series.name, _plain_style(index))
         for at, value, label in zip(series.across, series.values, series.labels, strict=True):
             axes.annotate(label, (at, value), (0, 6), textcoords="offset points", ha="center", fontsize=8, color=INK)
     axes.set_xlabel(data.across)
@@ -157,18 +153,23 @@ def curves(data: Curves) -> str:
 
 
 def speedup(data: Lines) -> str:
-    """Speed-up over devices with the dashed ideal line, both axes from zero."""
-    figure, axes = _canvas(2.6, [_token("ideal"), *(name for name, _, _ in data.series)])
+    """Speed-up over devices with the dashed ideal line, both axes from zero; lines are named where they end."""
+    names = [name for name, _, _ in data.series]
     most = max((device for _, devices, _ in data.series for device in devices), default=1)
+    direct = _named_at_ends(names)
+    figure, axes = _canvas(2.6, [] if direct else [_token("ideal"), *names])
     axes.plot([1, most], [1, most], color=INK, linewidth=1, linestyle=(0, (4, 3)), label=_token("ideal"), alpha=0.7)
-    inks = _inks([name for name, _, _ in data.series])
-    for (name, devices, values), (drawn, alpha) in zip(data.series, inks, strict=True):
-        axes.plot(devices, values, color=drawn, alpha=alpha, linewidth=1.8, marker="o", markersize=5, label=name)
+    for (name, devices, values), style in zip(data.series, _styles(names), strict=True):
+        _line(axes, devices, values, name, style)
     axes.set_xticks(sorted({device for _, devices, _ in data.series for device in devices} | {1}))
     axes.set_xlabel("@devices@")
     axes.set_ylabel("@speedup@")
-    axes.set_xlim(0, most * 1.05)
+    axes.set_xlim(0, most * 1.02)
     axes.set_ylim(0, most * 1.08)
+    if direct:
+        ends = [("@ideal@", most, float(most)), *((n, devices[-1], values[-1]) for n, devices, values in data.series)]
+        _name_ends(figure, axes, ends, most * 1.08)
+        return _svg(figure)
     _finish(axes)
     return _svg(figure)
 
@@ -182,7 +183,7 @@ def trace(data: Trace) -> str:
         axes.axvspan(across[0], edge, facecolor=INK, alpha=0.08, linewidth=0, label=_token("warmup"))
     many = len(across) > 40
     marker = {} if many else {"marker": "o", "markersize": 3}
-    axes.plot(across, data.values, color=PALETTE[0], linewidth=1.2, **marker)  # type: ignore[arg-type]
+    axes.plot(across, data.values, color=palette.ink(data.framework).light, linewidth=1.2, **marker)  # type: ignore[arg-type]
     _draw_window(axes, data, across)
     axes.set_xlabel("@step@" if data.by_step else "@record@")
     axes.set_ylabel(data.unit)
@@ -206,36 +207,114 @@ def localise(svg: str, name: str, words: Mapping[str, str], title: str, descript
     return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg{label} {found[1]}>\n{head}", svg, count=1)
 
 
-def colour(framework: str, index: int) -> str:
-    """A framework has the same colour on every chart; one we do not know gets one by its place."""
-    for name, known in COLOURS.items():
-        if name.lower() in framework.lower():
-            return known
-    return PALETTE[index % len(PALETTE)]
-
-
 def _token(name: str) -> str:
     """A token in a legend, as wide as a word may become in its place."""
     return f"@{name:.<20}@"
 
 
-def _inks(names: Sequence[str]) -> list[tuple[str, float]]:
-    """Colour and strength per series: variants of one framework share its colour, each fainter than the last.
+@dataclass(frozen=True)
+class _Style:
+    """How a series is drawn: its ink's colour, hatch and marker, and which variant of its framework it is."""
 
-    Where all are variants of one, faintness would not tell more than two apart, and they get colours of their own.
-    """
-    colours = [colour(name, index) for index, name in enumerate(names)]
-    if len(names) > 2 and len(set(colours)) == 1:
-        return [(PALETTE[index % len(PALETTE)], 1) for index in range(len(names))]
-    return [(each, max(0.3, 1 - 0.45 * colours[:index].count(each))) for index, each in enumerate(colours)]
+    colour: str
+    hatch: str
+    marker: str
+    variant: int = 0
+
+    @property
+    def full(self) -> float:
+        """How full its bars are."""
+        return FULLNESS[min(self.variant, len(FULLNESS) - 1)]
+
+    @property
+    def dash(self) -> object:
+        """How its line is cut."""
+        return DASHES[self.variant % len(DASHES)]
+
+
+def _styles(names: Sequence[str]) -> list[_Style]:
+    """A style per series: variants of one framework share its colour, and are told apart by fullness, dash, marker."""
+    inks = [palette.ink(name) for name in names]
+    found = []
+    for index, each in enumerate(inks):
+        variant = sum(ink.id == each.id for ink in inks[:index])
+        marker = each.marker if variant == 0 else MARKERS[(MARKERS.index("o") + variant + 1) % len(MARKERS)]
+        found.append(_Style(each.light, each.hatch if variant == 0 else "", marker, variant))
+    return found
+
+
+def _plain_style(index: int) -> _Style:
+    """A style for series that are no frameworks: the page's ink, told apart by dash and marker."""
+    return _Style(INK, "", MARKERS[index % len(MARKERS)], index)
+
+
+def _line(axes: Axes, across: Sequence[float], values: Sequence[float], name: str, style: _Style) -> None:
+    face = style.colour if style.variant == 0 else PAPER
+    axes.plot(
+        across, values, color=style.colour, linewidth=1.8, linestyle=style.dash, label=name, marker=style.marker,
+        markersize=5.5, markerfacecolor=face, markeredgecolor=style.colour,
+    )  # fmt: skip
+
+
+def _named_at_ends(names: Sequence[str]) -> bool:
+    """Whether there is room to name lines where they end; otherwise they need a legend."""
+    return len(names) < MOST_ENDS and max(map(len, names), default=0) <= 26
+
+
+def _name_ends(figure: Figure, axes: Axes, ends: Sequence[tuple[str, float, float]], top: float) -> None:
+    """Names of lines in the margin beside their last points, moved apart where those lie close, with a thin line."""
+    room = LETTER * max(len(name.strip("@")) + 2 for name, _, _ in ends) + 0.3
+    left, bottom, _, height = axes.get_position().bounds
+    axes.set_position((left, bottom, RIGHT - left - room / WIDTH, height))
+    edge, gap = axes.get_xlim()[1], top * 0.155 / (height * figure.get_figheight())
+    ordered = sorted(ends, key=lambda end: end[2])
+    for (name, at, value), place in zip(ordered, _apart([end[2] for end in ordered], gap, top), strict=True):
+        axes.annotate(
+            name, (at, value), (edge * 1.03, place), annotation_clip=False, va="center", fontsize=9, color=INK,
+            arrowprops={"arrowstyle": "-", "color": INK, "alpha": 0.35, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
+        )  # fmt: skip
+    _labelled(axes)
+
+
+def _apart(values: Sequence[float], gap: float, top: float) -> list[float]:
+    """Rising places at least `gap` apart and none above `top`, near the values they belong to."""
+    places: list[float] = []
+    for value in values:
+        places.append(max(value, places[-1] + gap) if places else value)
+    ceiling = top
+    for index in reversed(range(len(places))):
+        places[index] = min(places[index], ceiling)
+        ceiling = places[index] - gap
+    return places
 
 
 def _draw_groups(axes: Axes, data: Bars) -> None:
     width = min(0.8 / max(len(data.series), 1), WIDEST)
-    for index, (series, ink) in enumerate(zip(data.series, _inks([each.name for each in data.series]), strict=True)):
+    labelled = _has_room(data, width)
+    for index, (series, style) in enumerate(
+        zip(data.series, _styles([each.name for each in data.series]), strict=True)
+    ):
         shift = (index - (len(data.series) - 1) / 2) * width
-        _draw_bars(axes, series, [group + shift for group in range(len(data.groups))], width, ink)
+        places = [group + shift for group in range(len(data.groups))]
+        _draw_bars(axes, series, places, width, style)
+        if labelled:
+            axes.margins(y=0.12)
+            _write_values(axes, series, places)
     _over_groups(axes, data)
+
+
+def _has_room(data: Bars, width: float) -> bool:
+    """Whether every value can be written over its bar without touching the next."""
+    inches = (RIGHT - LEFT) * WIDTH * width / max(len(data.groups), 3)
+    longest = max((len(label) for series in data.series for label in series.labels), default=0)
+    return 0 < longest * LETTER * 0.95 <= inches
+
+
+def _write_values(axes: Axes, series: Series, places: Sequence[float]) -> None:
+    tops = [high or value for value, high in zip(series.values, series.high or series.values, strict=True)]
+    for at, top, label in zip(places, tops, series.labels, strict=True):
+        if top is not None and label:
+            axes.annotate(label, (at, top), (0, 3), textcoords="offset points", ha="center", fontsize=9, color=INK)
 
 
 def _over_groups(axes: Axes, data: Bars) -> None:
@@ -257,10 +336,14 @@ def _highest(values: Iterable[float | None]) -> float:
     return max((value for value in values if value is not None), default=0) or 1
 
 
-def _draw_bars(axes: Axes, series: Series, places: Sequence[float], width: float, ink: tuple[str, float]) -> None:
+def _draw_bars(axes: Axes, series: Series, places: Sequence[float], width: float, style: _Style) -> None:
     found = [(at, value) for at, value in zip(places, series.values, strict=True) if value is not None]
     lefts, heights = [at for at, _ in found], [value for _, value in found]
-    axes.bar(lefts, heights, width * 0.92, color=ink[0], alpha=ink[1], label=series.name)
+    edge = PAPER if style.variant == 0 else style.colour  # a hatch takes the edge's colour
+    axes.bar(
+        lefts, heights, width * 0.9, label=series.name, hatch=style.hatch or None, edgecolor=edge,
+        facecolor=(style.colour, style.full), linewidth=0 if style.variant == 0 else 1.2,
+    )  # fmt: skip
     for at, word in zip(places, series.missing, strict=False):
         if word:
             axes.annotate(
@@ -281,7 +364,8 @@ def _draw_window(axes: Axes, data: Trace, across: Sequence[float]) -> None:
     slow = [(at, value) for at, value in window if value < data.middle * SLOW]
     if slow:
         at, values = zip(*slow, strict=True)
-        axes.plot(at, values, linestyle="", marker="o", markersize=5, color=PALETTE[1], label=_token("slow"))
+        ring = {"marker": "o", "markersize": 7, "markerfacecolor": "none", "markeredgecolor": INK}
+        axes.plot(at, values, linestyle="", label=_token("slow"), **ring)  # type: ignore[arg-type]
 
 
 def _canvas(plot: float, names: Sequence[str], panels: int = 1, below: float | None = None) -> tuple[Figure, Axes]:
@@ -329,6 +413,7 @@ def _settle() -> None:
             "axes.labelcolor": INK,
             "text.color": INK,
             "path.simplify": False,
+            "hatch.linewidth": 0.6,
         }
     )
 
@@ -360,8 +445,8 @@ def _widen(figure: Figure) -> None:
     longest = max(len(f"{tick:,.10g}") for axes in figure.axes for tick in axes.get_yticks())
     left = max(LEFT, (0.085 * longest + 0.24) / WIDTH)
     for axes in figure.axes:
-        _, bottom, _, height = axes.get_position().bounds
-        axes.set_position((left, bottom, RIGHT - left, height))
+        place = axes.get_position()
+        axes.set_position((left, place.y0, place.x1 - left, place.height))
 
 
 def _svg(figure: Figure) -> str:
@@ -387,6 +472,7 @@ def _themed(svg: str) -> str:
     svg = re.sub(r' transform="rotate\(-0 [^"]*"|<g/>', "", svg)
     svg = re.sub(r'(?<= )d="([^"]*)"', lambda found: f'd="{" ".join(found[1].split())}"', svg)
     svg = svg.replace(INK, "currentColor").replace("stroke: #000000", "stroke: currentColor")
+    svg = palette.in_theme(svg.replace(PAPER, "var(--md-default-bg-color, #fff)"))
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
     svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)
     svg = svg.replace("<svg ", '<svg class="pl-chart" fill="currentColor" ', 1)

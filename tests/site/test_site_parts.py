@@ -144,10 +144,6 @@ def test_options_that_all_groups_have_are_not_repeated_below_each() -> None:
     assert charts._group_labels(groups[:1]) == ("4 × 100 reader=A threads=16",)
 
 
-def test_frameworks_keep_their_colour() -> None:
-    assert drawing.colour("NGC PyTorch", 3) == drawing.colour("PyTorch", 0)
-    assert drawing.colour("PaddleClas", 1) == drawing.colour("PaddlePaddle", 2)
-
 
 def test_a_trace_marks_slow_records_and_shades_warm_up() -> None:
     drawn = drawing.trace(TRACE)

@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.diff is not None:
             return _compared(options)
+        if options.new_suite is not None:
+            return _made_suite(options)
         return _explained(options) if options.explain else _ingested(options)
     except UsageError as error:
         print(printable(f"ingest: {error}"), file=sys.stderr)
@@ -77,6 +79,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--language", choices=("en", "zh"), default="en", help="the language of --diff (default: en)")
     parser.add_argument(
+        "--new-suite",
+        metavar="NAME",
+        help="write report_templates/suites/NAME.toml, filled from the runs of that model in docs/, and stop",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print one line per run; writes no site unless --out is given"
     )
     parser.add_argument(
@@ -111,6 +118,13 @@ def _compared(options: argparse.Namespace) -> int:
     return UNDERSTOOD
 
 
+def _made_suite(options: argparse.Namespace) -> int:
+    from ingest import ledger, new_suite
+
+    print(printable(new_suite.create(options.new_suite, (options.out or Path("docs")) / ledger.FOLDER)))
+    return UNDERSTOOD
+
+
 def _ingested(options: argparse.Namespace) -> int:
     from ingest import layout, ledger
     from ingest.walk import walk
@@ -138,6 +152,7 @@ def _ingested(options: argparse.Namespace) -> int:
         for line in collected.lines:
             print(json.dumps(line, ensure_ascii=False, sort_keys=True))
     _report_problems(problems)
+    _report_words()
     return _published(options, found, collected, problems, published, out, memory)
 
 
@@ -275,6 +290,14 @@ def _report_problems(problems: Sequence[Problem]) -> None:
 
     for each in problems:
         print(said(each), file=sys.stderr)
+
+
+def _report_words() -> None:
+    """Words that a new suite still lacks: no problem of an input, so the exit code does not count them."""
+    from ingest.new_suite import unfilled
+
+    for each in unfilled():
+        print(printable(each), file=sys.stderr)
 
 
 def _table(collected: Ledger) -> str:

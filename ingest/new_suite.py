@@ -1,0 +1,209 @@
+"""A new suite: a file with every key explained, filled from the runs there are, whose words are left to a person."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ingest import suites
+from ingest.files import write_if_changed
+from ingest.problems import UsageError
+from ingest.rules import HEADLINE
+from ingest.toml_file import shown
+from ingest.words import LANGUAGES, load
+
+#: The words that say something of one model alone; the others are true of most.
+OWN_WORDS = ("summary", "what", "setup")
+_NAME = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
+_LONGEST_NAME = 60
+#: What the site calls the pages of models that have no suite.
+_TAKEN = re.compile(r"index|other|model-.*")
+_ORDER = ("Paddle", "TensorFlow", "PyTorch", "MXNet", "OneFlow")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What runs say of a model that has no suite yet: spellings and frameworks, the most frequent first."""
+
+    runs: int = 0
+    models: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    unit: str = ""
+    row_options: tuple[str, ...] = ()
+
+
+def create(name: str, runs: Path, folder: Path = suites.SUITES) -> str:
+    """Writes `folder/name.toml`, and returns what to do next.
+
+    Args:
+        name: of the file and of the pages' folder.
+        runs: the folder of the ledger, from whose runs of that model the file is filled.
+        folder: of the suites.
+
+    Raises:
+        UsageError: the name is none or is taken, or the file cannot be written.
+    """
+    path = folder / f"{name}.toml"
+    _check(name, path)
+    lines = list(_without_suite(runs))
+    known = _known([line for line in lines if suites.folded(line["case"]["model"]) == suites.folded(name)])
+    try:
+        write_if_changed(path, _text(name, known, _last_order(folder) + 10).encode())
+    except OSError as error:
+        raise UsageError(f"{shown(path)}: {error.strerror}; nothing was written") from None
+    return "\n".join([_written(path, known), *_others(lines, known), _next(path)])
+
+
+def unfilled(folder: Path = suites.SUITES) -> list[str]:
+    """The words of suites that are still as `create` wrote them, each as `path:line: what to do`."""
+    standard = load().entries
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        file = suites.suite_file(path)
+        for key in OWN_WORDS:
+            entry = file.data.get("words", {}).get(key, {})
+            same = [each for each in LANGUAGES if entry.get(each) == standard[f"suite.{key}"][each]]
+            if same:
+                at = f"{shown(path)}:{file.line(('words', key))}"
+                found.append(
+                    f"{at}: words.{key} is as --new-suite wrote it ({', '.join(same)}); write it for this model"
+                )
+    return found
+
+
+def _check(name: str, path: Path) -> None:
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME or _TAKEN.fullmatch(name):
+        why = "is what the site calls other pages" if _TAKEN.fullmatch(name) else (
+            f"is no name of a suite: small letters and digits, joined by - or _, at most {_LONGEST_NAME}"
+        )  # fmt: skip
+        near = re.sub(r"[^a-z0-9_]+", "-", name.lower().removeprefix("model-"))[:_LONGEST_NAME].strip("-_")
+        hint = f"; for example --new-suite {near}" if _NAME.fullmatch(near) and not _TAKEN.fullmatch(near) else ""
+        raise UsageError(f"--new-suite {name}: {why}{hint}")
+    if path.exists():
+        raise UsageError(f"--new-suite {name}: {shown(path)} is there already; edit it, or choose another name")
+    if owner := suites.suite(name):
+        other = shown(path.with_name(f"{owner}.toml"))
+        raise UsageError(f"--new-suite {name}: {other} compares {suites.model(name)} already; edit it, or rename yours")
+
+
+def _without_suite(runs: Path) -> Iterator[Mapping[str, Any]]:
+    """The ledger's runs of models that no suite compares; a line that cannot be read says nothing."""
+    for path in sorted(runs.glob("*.jsonl")):
+        for line in path.read_text("utf-8", "replace").splitlines():
+            try:
+                run = json.loads(line)
+                model = run["case"].get("model")
+            except (ValueError, LookupError, TypeError, AttributeError):
+                continue
+            if isinstance(model, str) and suites.suite(model) is None:
+                yield run
+
+
+def _known(lines: Sequence[Mapping[str, Any]]) -> Known:
+    cases = [line["case"] for line in lines]
+    figures = [(line.get("figures") or {}).get(HEADLINE) or {} for line in lines]
+    stated = {name for case in cases for name in case.get("options") or ()}
+    return Known(
+        len(lines),
+        _frequent(case["model"] for case in cases),
+        _frequent(case.get("framework") for case in cases),
+        next(iter(_frequent(figure.get("unit") for figure in figures)), ""),
+        tuple(sorted(stated & _workload_options())),
+    )
+
+
+def _frequent(names: Iterator[str | None]) -> tuple[str, ...]:
+    return tuple(name for name, _ in Counter(each for each in names if each).most_common())
+
+
+def _workload_options() -> set[str]:
+    """Options that make another workload in some suite: image size, sequence length."""
+    files = (suites.suite_file(path) for path in suites.SUITES.glob("*.toml"))
+    return {name for file in files for name in file.data.get("row_options", ())}
+
+
+def _last_order(folder: Path) -> int:
+    orders = [suites.suite_file(path).data.get("order", 0) for path in folder.glob("*.toml")]
+    return max((each for each in orders if each < 990), default=0)
+
+
+def _text(name: str, known: Known, order: int) -> str:
+    title = known.models[0] if known.models else name
+    words = load().entries
+    lines = [
+        "# One model's page: what it compares, in which order, and its words in both languages.",
+        "# The name of the page, in both languages.",
+        f"title = {_both(dict.fromkeys(LANGUAGES, title))}",
+        "# Where the page stands among the models: small numbers first.",
+        f"order = {order}",
+        "# How logs and people spell the model; the first is its name. Case, blanks, hyphens and dots do not matter.",
+        f"models = {_list(known.models or (name,))}",
+        "# What a figure counts: images/s, sequences/s, tokens/s, words/s or samples/s.",
+        f"unit = {_quoted(known.unit or 'samples/s')}",
+        "# The order of the frameworks; those that are not listed follow by alphabet.",
+        f"frameworks = {_list(known.frameworks or _ORDER)}",
+        "# Options that make another workload: only runs with equal ones share a row. image_size, sequence_length, ...",
+        f"row_options = {_list(known.row_options)}",
+        "# What a log that states no such option is taken to be of.",
+        "# usual = { image_size = 224 }",
+        "# Other models on the same page, each a list of spellings; they stay different models.",
+        '# more = [["Another model", "another_model"]]',
+        "",
+        "# Precisions that are compared with each other, in groups.",
+        "[precision]",
+        'fp32 = ["fp32"]',
+        'tf32 = ["tf32"]',
+        'half = ["amp", "fp16", "bf16"]',
+        "",
+        "# Write each for an engineer of the field, in both languages, not word for word; ingest says which are left.",
+        "[words]",
+        "# One sentence for the list of models: the task and the network.",
+        f"summary = {_both(words['suite.summary'])}",
+        "# What is measured: the network, the workload, what the figure includes and what it leaves out.",
+        f"what = {_both(words['suite.what'])}",
+        "# What to install and which data to prepare before a run.",
+        f"setup = {_both(words['suite.setup'])}",
+        "# How to run it so that the figure can be compared.",
+        f"steps = {_both(words['suite.steps'])}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML writes it, which is JSON's way but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _both(entry: Mapping[str, str]) -> str:
+    return "{ " + ", ".join(f"{language} = {_quoted(entry[language])}" for language in LANGUAGES) + " }"
+
+
+def _list(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _written(path: Path, known: Known) -> str:
+    if not known.runs:
+        return f"{shown(path)}: written; no run of this model was found, so look through its keys"
+    runs = f"{known.runs} run{'s' if known.runs > 1 else ''}"
+    return f"{shown(path)}: written, filled from {runs} of {known.models[0]} ({', '.join(known.frameworks)})"
+
+
+def _others(lines: Sequence[Mapping[str, Any]], known: Known) -> list[str]:
+    """Models that wait for a suite, where none of them was meant: one may be another spelling of it."""
+    names = [] if known.runs else _frequent(line["case"]["model"] for line in lines)
+    return [f"Runs without a suite: {', '.join(names)}; name those of this model in models"] if names else []
+
+
+def _next(path: Path) -> str:
+    file = suites.suite_file(path)
+    words = ", ".join(f"{key} (line {file.line(('words', key))})" for key in OWN_WORDS)
+    return (
+        f"Next: write {words} in both languages; then python -m ingest raw_logs/, and look at models/{path.stem}/ "
+        "in both languages"
+    )

@@ -6,7 +6,6 @@ links are relative, and what must be absolute (canonical address, preview image,
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import tomllib
@@ -153,7 +152,7 @@ def _case(said: Mapping[str, str], language: str, change: Mapping[str, Any]) -> 
 
 def _linked(config: Any, language: str, page: str) -> str:
     """A page below the language's folder, in which its feed lies too."""
-    return _absolute(config, _path(language, "")) + page if config.site_url else page
+    return f"{_absolute(config, _path(language, '')) or ''}{page}"
 
 
 def _id(config: Any, name: str) -> str:

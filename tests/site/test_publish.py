@@ -1,0 +1,538 @@
+"""What the site says of itself: heads, sitemap, feeds, the page for wrong addresses, the workflows and the citation."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import re
+import shutil
+import struct
+import subprocess
+import threading
+import tomllib
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from tests.site.conftest import ROOT, Quiet, Server, html
+
+ADDRESS = "https://example.org/perf/"
+ATOM = {"a": "http://www.w3.org/2005/Atom"}
+SITEMAP = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9", "x": "http://www.w3.org/1999/xhtml"}
+#: A day with a move and a day with a new result, as `changes.json` has them; none of it was measured.
+CHANGE = {
+    "date": "2026-11-20", "kind": "moved", "result": "resnet50-pytorch-1",
+    "title": {"en": "ResNet-50", "zh": "残差网络"},
+    "model": "ResNet-50 v1.5", "framework": "PyTorch", "framework_version": "2.0", "hardware": "<Made up> & Co",
+    "nodes": 1, "devices": 8, "batch_size": 64, "precision": "amp", "options": {"xla": True}, "round": None,
+    "unit": "images/s", "before": 400.0, "after": 420.0, "before_text": "400.0", "after_text": "420.0", "share": 0.05,
+    "share_text": "+5.0%", "page": "models/resnet50/", "runs": [{"id": "a-1", "page": "runs/resnet50-stalled-1/"}],
+}  # fmt: skip
+NEW = {
+    **CHANGE,
+    "date": "2026-11-19",
+    "kind": "new",
+    "before": None,
+    "before_text": None,
+    "share": None,
+    "share_text": None,
+}
+
+
+class Head(HTMLParser):
+    """A page's language, title, metadata and links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.language = ""
+        self.title = ""
+        self.meta: list[tuple[str, str]] = []
+        self.links: list[dict[str, str]] = []
+        self.inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.inside = tag == "title" and not self.title
+        if tag == "html":
+            self.language = values.get("lang", "")
+        if tag == "meta":
+            self.meta.append((values.get("name") or values.get("property") or "", values.get("content", "")))
+        if tag == "link":
+            self.links.append(values)
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.title += data
+        self.inside = False
+
+    def link(self, **wanted: str) -> str:
+        """The address of the one link with these attributes."""
+        found = [each["href"] for each in self.links if all(each.get(name) == value for name, value in wanted.items())]
+        assert len(found) == 1, (wanted, found)
+        return found[0]
+
+    def say(self, name: str) -> str:
+        """The one content of a kind of metadata."""
+        found = [content for each, content in self.meta if each == name]
+        assert len(found) == 1, (name, found)
+        return found[0]
+
+    def has(self, name: str) -> bool:
+        return any(each == name for each, _ in self.meta)
+
+
+def head(path: Path) -> Head:
+    found = Head()
+    found.feed(path.read_text("utf-8").partition("</head>")[0])
+    return found
+
+
+def pages_of(site: Path) -> list[Path]:
+    found = [path for path in sorted(site.rglob("index.html")) if "assets" not in path.parts]
+    assert len(found) > 40
+    return found
+
+
+def below(site: Path, page: Path) -> str:
+    """A page's address below the site's."""
+    return page.relative_to(site).as_posix().removesuffix("index.html")
+
+
+@pytest.fixture(scope="module")
+def addressed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ordinary fixture's HTML, for a site whose address is known."""
+    folder = tmp_path_factory.mktemp("addressed") / "copy"
+    shutil.copytree(built, folder)
+    changes = folder / "docs" / "data" / "changes.json"
+    changes.parent.mkdir(exist_ok=True)
+    changes.write_text(json.dumps({"version": 1, "changes": [CHANGE, NEW]}), "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SITE_URL", ADDRESS)
+        return html(folder)
+
+
+def test_every_page_leads_to_itself_in_all_languages_by_full_addresses(addressed: Path) -> None:
+    for page in pages_of(addressed):
+        found, path = head(page), below(addressed, page)
+        bare = path.removeprefix("zh/")
+        assert found.link(rel="canonical") == ADDRESS + path
+        assert found.link(rel="alternate", hreflang="en") == ADDRESS + bare
+        assert found.link(rel="alternate", hreflang="zh") == f"{ADDRESS}zh/{bare}"
+        assert found.link(rel="alternate", hreflang="x-default") == ADDRESS + bare
+
+
+def test_without_an_address_the_languages_are_linked_relatively(site: Path) -> None:
+    for page in pages_of(site):
+        found, bare = head(page), below(site, page).removeprefix("zh/")
+        for language, path in (("en", bare), ("zh", f"zh/{bare}"), ("x-default", bare)):
+            link = found.link(rel="alternate", hreflang=language)
+            assert (page.parent / link).resolve() == (site / path).resolve(), (page, link)
+        assert not [each for each in found.links if each.get("rel") == "canonical"]
+        assert not found.has("og:url")
+        assert not found.has("og:image")
+
+
+def test_every_page_has_the_language_that_it_is_in(site: Path) -> None:
+    for page in pages_of(site):
+        chinese = below(site, page).startswith("zh/")
+        found = head(page)
+        assert found.language == ("zh" if chinese else "en"), page
+        assert found.say("og:locale") == ("zh_CN" if chinese else "en_US")
+        assert found.say("og:locale:alternate") == ("en_US" if chinese else "zh_CN")
+
+
+def is_chinese(text: str) -> bool:
+    return any("\u4e00" <= each <= "\u9fff" for each in text)
+
+
+def test_titles_and_descriptions_are_in_the_language_of_their_page(site: Path) -> None:
+    titles: Counter[str] = Counter()
+    for page in pages_of(site):
+        chinese, found = below(site, page).startswith("zh/"), head(page)
+        titles[found.title.strip()] += 1
+        assert found.say("og:title")
+        assert found.title.strip().startswith(found.say("og:title")), page
+        assert is_chinese(found.say("description")) == chinese, page
+        assert found.say("description") == found.say("og:description") == found.say("twitter:description")
+        assert chinese or not is_chinese(found.title), page
+    assert [title for title, count in titles.items() if count > 2] == [], "two languages may share a title, pages not"
+
+
+def test_the_front_pages_are_titled_by_what_the_site_is(site: Path) -> None:
+    assert head(site / "index.html").title.startswith("Perfledger: deep-learning training performance")
+    assert head(site / "zh" / "index.html").title.startswith("Perfledger：深度学习")
+
+
+def test_a_shared_page_shows_our_picture(addressed: Path) -> None:
+    for page in pages_of(addressed):
+        found = head(page)
+        assert found.say("og:image") == found.say("twitter:image") == ADDRESS + "assets/social.png"
+        assert found.say("og:url") == ADDRESS + below(addressed, page)
+        assert found.say("twitter:card") == "summary_large_image"
+        assert (found.say("og:image:width"), found.say("og:image:height")) == ("1200", "630")
+        assert is_chinese(found.say("og:image:alt")) == below(addressed, page).startswith("zh/")
+
+
+def test_the_picture_is_as_large_as_the_pages_say_and_light() -> None:
+    data = (ROOT / "report_templates" / "assets" / "social.png").read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", data[16:24]) == (1200, 630)
+    assert len(data) < 80_000
+    source = ET.parse(ROOT / "report_templates" / "assets" / "social.svg").getroot()
+    assert (source.get("width"), source.get("height")) == ("1200", "630")
+
+
+def test_hostile_titles_stay_text_in_the_head(hostile_site: Path) -> None:
+    for page in pages_of(hostile_site):
+        text = page.read_text("utf-8").partition("</head>")[0]
+        assert "<script>alert" not in text
+        assert not [name for name, _ in head(page).meta if name.startswith("on")]
+        assert head(page).say("og:title")
+
+
+def test_the_sitemap_lists_every_page_that_is_searched_in_both_languages(addressed: Path) -> None:
+    root = ET.parse(addressed / "sitemap.xml").getroot()
+    listed = {}
+    for each in root.findall("s:url", SITEMAP):
+        address = each.findtext("s:loc", namespaces=SITEMAP)
+        links = {link.get("hreflang"): link.get("href") for link in each.findall("x:link", SITEMAP)}
+        assert address not in listed
+        listed[address] = links
+    for address, links in listed.items():
+        assert address is not None
+        bare = address.removeprefix(ADDRESS).removeprefix("zh/")
+        assert links == {"en": ADDRESS + bare, "zh": f"{ADDRESS}zh/{bare}", "x-default": ADDRESS + bare}
+        assert (addressed / address.removeprefix(ADDRESS) / "index.html").is_file(), address
+    assert {ADDRESS, f"{ADDRESS}zh/", f"{ADDRESS}models/resnet50/", f"{ADDRESS}zh/method/"} <= listed.keys()
+    assert not [each for each in listed if "404" in str(each) or "/runs/resnet50" in str(each) or "/log/" in str(each)]
+    searched = [page for page in pages_of(addressed) if "/runs/" not in page.as_posix()]
+    assert {ADDRESS + below(addressed, each) for each in searched} <= listed.keys()
+
+
+def test_robots_are_told_of_the_sitemap(addressed: Path, site: Path) -> None:
+    assert f"Sitemap: {ADDRESS}sitemap.xml" in (addressed / "robots.txt").read_text("utf-8").splitlines()
+    assert "Sitemap" not in (site / "robots.txt").read_text("utf-8")
+
+
+def test_without_an_address_there_is_no_sitemap(site: Path) -> None:
+    """Its addresses must be full ones, and nobody has said which."""
+    assert not list(site.rglob("sitemap.xml*"))
+
+
+def feed(path: Path) -> ET.Element:
+    """A feed with what Atom asks of it."""
+    root = ET.parse(path).getroot()
+    assert root.tag == f"{{{ATOM['a']}}}feed"
+    for each in (root, *root.findall("a:entry", ATOM)):
+        for name in ("id", "title", "updated"):
+            assert (each.findtext(f"a:{name}", namespaces=ATOM) or "").strip(), name
+        updated = each.findtext("a:updated", namespaces=ATOM) or ""
+        assert datetime.fromisoformat(updated).tzinfo, updated
+        assert re.fullmatch(r"tag:[\w.-]+,\d{4}:\S+", each.findtext("a:id", namespaces=ATOM) or "")
+    assert root.findtext("a:author/a:name", namespaces=ATOM)
+    ids = [each.text for each in root.iterfind(".//a:id", ATOM)]
+    assert len(ids) == len(set(ids))
+    return root
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "moved", "new"),
+    [
+        (
+            "", "en", "Moved: ResNet-50, PyTorch 2.0, <Made up> & Co: 400.0 → 420.0 images/s (+5.0%)",
+            "New: ResNet-50, PyTorch 2.0, <Made up> & Co: 420.0 images/s",
+        ),
+        (
+            "zh/", "zh", "变化：残差网络，PyTorch 2.0，<Made up> & Co：400.0 → 420.0 images/s（+5.0%）",
+            "新增：残差网络，PyTorch 2.0，<Made up> & Co：420.0 images/s",
+        ),
+    ],
+)  # fmt: skip
+def test_the_feed_tells_what_came_and_moved(addressed: Path, path: str, language: str, moved: str, new: str) -> None:
+    root = feed(addressed / path / "feed.xml")
+    assert root.get("{http://www.w3.org/XML/1998/namespace}lang") == language
+    entries = root.findall("a:entry", ATOM)
+    assert [each.findtext("a:title", namespaces=ATOM) for each in entries] == [moved, new]
+    assert [each.findtext("a:updated", namespaces=ATOM) for each in entries] == [
+        "2026-11-20T00:00:00Z",
+        "2026-11-19T00:00:00Z",
+    ]
+    assert root.findtext("a:updated", namespaces=ATOM) == "2026-11-20T00:00:00Z"
+    for word in ("8", "64", "AMP", "xla=True"):
+        assert word in (entries[0].findtext("a:summary", namespaces=ATOM) or "")
+    links = {each.get("rel"): each.get("href") for each in root.findall("a:link", ATOM)}
+    assert links == {"self": f"{ADDRESS}{path}feed.xml", "alternate": ADDRESS + path}
+    leads = {each.get("rel"): str(each.get("href")) for each in entries[0].findall("a:link", ATOM)}
+    assert leads["alternate"] == f"{ADDRESS}{path}models/resnet50/"
+    for link in leads.values():
+        assert (addressed / link.removeprefix(ADDRESS) / "index.html").is_file(), link
+
+
+def test_every_page_names_the_feed_of_its_language(site: Path, addressed: Path) -> None:
+    for page in pages_of(addressed):
+        path = "zh/" if below(addressed, page).startswith("zh/") else ""
+        assert head(page).link(rel="alternate", type="application/atom+xml") == f"{ADDRESS}{path}feed.xml"
+    for page in pages_of(site):
+        path = "zh/" if below(site, page).startswith("zh/") else ""
+        link = head(page).link(rel="alternate", type="application/atom+xml")
+        assert (page.parent / link).resolve() == site / path / "feed.xml"
+
+
+@pytest.mark.parametrize("path", ["", "zh/"])
+def test_the_feed_of_real_changes_leads_to_pages_that_are_there(site: Path, path: str) -> None:
+    root = feed(site / path / "feed.xml")
+    known = json.loads((site / "data" / "changes.json").read_text("utf-8"))["changes"]
+    entries = root.findall("a:entry", ATOM)
+    assert len(entries) == min(len(known), 100) > 5
+    links = [str(link.get("href")) for each in entries for link in each.findall("a:link", ATOM)]
+    assert not [each for each in links if urlsplit(each).scheme or each.startswith("/")]
+    for link in links:
+        assert (site / path / urlsplit(link).path / "index.html").is_file(), link
+
+
+@pytest.fixture(scope="module")
+def publish() -> Any:
+    """The hook as a module: it is no part of a package."""
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("publish", ROOT / "report_templates" / "hooks" / "publish.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Config(dict[str, Any]):
+    """As much of MkDocs' configuration as a feed needs."""
+
+    def __init__(self, docs: Path, address: str) -> None:
+        super().__init__()
+        self.docs_dir, self.site_url = str(docs), address
+
+
+@pytest.mark.parametrize("address", ["", ADDRESS])
+def test_a_feed_has_a_hundred_entries_at_most_and_names_that_stay(publish: Any, tmp_path: Path, address: str) -> None:
+    def ids(changes: list[dict[str, Any]]) -> list[str]:
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / "changes.json").write_text(json.dumps({"changes": changes}), "utf-8")
+        return [each["id"] for each in publish._feed(Config(tmp_path, address), "en")["entries"]]
+
+    many = [{**CHANGE, "result": f"result-{number}"} for number in range(150)]
+    assert len(ids(many)) == 100
+    later = {**CHANGE, "result": "later", "after_text": "7"}
+    assert ids([later, *many])[1:] == ids(many)[:99]
+
+
+def test_a_feed_without_changes_is_empty_and_valid(publish: Any, tmp_path: Path) -> None:
+    found = publish._feed(Config(tmp_path, ""), "zh")
+    assert (found["entries"], found["updated"]) == ([], "1970-01-01T00:00:00Z")
+
+
+def test_characters_that_xml_cannot_hold_do_not_break_a_feed(publish: Any, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    bad = {**CHANGE, "hardware": "a\x00\x1b\ud800b"}
+    (tmp_path / "data" / "changes.json").write_text(json.dumps({"changes": [bad]}), "utf-8")
+    [entry] = publish._feed(Config(tmp_path, ""), "en")["entries"]
+    ET.fromstring(f"<a>{entry['title'].replace('&', '&amp;').replace('<', '&lt;')}</a>")
+    assert "a\ufffd\ufffd\ufffdb" in entry["title"]
+
+
+@pytest.fixture(scope="module")
+def pages_host(addressed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The site as GitHub Pages serves a project: below its name, with 404.html for whatever is not there."""
+
+    class Host(Quiet):
+        def send_error(self, code: int, *_: Any) -> None:
+            body = (addressed / "404.html").read_bytes()
+            self.send_response(code)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    root = tmp_path_factory.mktemp("host")
+    (root / "perf").symlink_to(addressed)
+    handler: Any = functools.partial(Host, directory=str(root))
+    server: http.server.ThreadingHTTPServer = Server(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/perf/"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def visitor(browser: Any, pages_host: str) -> Iterator[Any]:
+    """A page that notes every request and what came of it."""
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    opened.answers = []
+    opened.on("response", lambda got: opened.answers.append((got.status, got.url)))
+    opened.on("requestfailed", lambda asked: opened.answers.append((0, asked.url)))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "models/nothing/at/all/", "zh/runs/nothing/", "zh/deep/er/still.html"])
+def test_a_wrong_address_gets_a_page_in_both_languages_at_any_depth(visitor: Any, pages_host: str, wrong: str) -> None:
+    visitor.goto(pages_host + wrong)
+    assert [each for each in visitor.answers if each[0] != 200] == [(404, pages_host + wrong)]
+    for language, title, lead in (("en", "Page not found", ""), ("zh", "页面不存在", "zh/")):
+        part = visitor.locator(f'article section[lang="{language}"]')
+        assert title in part.inner_text()
+        assert part.locator("a").evaluate("a => a.href") == pages_host + lead
+    assert visitor.locator(".md-header").evaluate("e => getComputedStyle(e).position") == "sticky"
+    visitor.locator('article section[lang="zh"] a').click()
+    visitor.wait_for_url("**/perf/zh/")
+    assert visitor.locator("html").get_attribute("lang") == "zh"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "query", "found", "lead"),
+    [
+        ("no/such/page", "contradictions", "Method", "/perf/method/"),
+        ("zh/no/such", "预热", "测试方法", "/perf/zh/method/"),
+    ],
+)
+def test_the_search_works_on_the_page_for_wrong_addresses(
+    visitor: Any, pages_host: str, wrong: str, query: str, found: str, lead: str
+) -> None:
+    visitor.goto(pages_host + wrong)
+    visitor.wait_for_load_state("networkidle")
+    visitor.locator("input.md-search__input").click()
+    visitor.locator("input.md-search__input").fill(query)
+    visitor.locator("input.md-search__input").press("End")
+    visitor.wait_for_selector(".md-search-result__item a")
+    assert found in visitor.locator(".md-search-result__list").inner_text()
+    links = visitor.locator(".md-search-result__item a").evaluate_all("all => all.map(a => new URL(a.href).pathname)")
+    assert any(each.startswith(lead) for each in links), links
+
+
+@pytest.mark.parametrize("path", ["", "zh/", "models/resnet50/", "zh/models/resnet50/"])
+def test_no_page_asks_for_what_is_not_there_or_from_elsewhere(visitor: Any, pages_host: str, path: str) -> None:
+    """The theme would look for a sitemap below every alternate address, on the site that is published."""
+    visitor.goto(pages_host + path)
+    visitor.wait_for_load_state("networkidle")
+    assert visitor.answers
+    assert [each for each in visitor.answers if each[0] not in (200, 304) or not each[1].startswith(pages_host)] == []
+
+
+def test_the_page_for_wrong_addresses_is_not_indexed_and_says_both_languages(site: Path) -> None:
+    text = (site / "404.html").read_text("utf-8")
+    found = head(site / "404.html")
+    assert found.say("robots") == "noindex"
+    assert found.title.strip() == "Page not found · 页面不存在 - Perfledger"
+    assert 'href="/zh/"' in text
+    assert not (site / "zh" / "404.html").exists()
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def workflow(name: str) -> dict[Any, Any]:
+    loaded: dict[Any, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / name).read_text("utf-8"))
+    return loaded
+
+
+def steps(found: dict[Any, Any]) -> list[dict[str, Any]]:
+    return [step for job in found["jobs"].values() for step in job["steps"]]
+
+
+def commands(found: dict[Any, Any]) -> str:
+    return "\n".join(each["run"] for each in steps(found) if "run" in each)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_runs_commands_that_there_are_under_a_time_limit(path: Path) -> None:
+    found = workflow(path.name)
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert set(re.findall(r"(?:^|\$\()make (?:--silent )?([a-z]+)", commands(found), re.MULTILINE)) <= targets
+    # PyYAML reads the key `on` as true.
+    assert not {"pull_request_target", "workflow_run"} & set(found[True])
+    for job in found["jobs"].values():
+        assert "timeout-minutes" in job or "outputs" in job
+    for step in steps(found):
+        if str(step.get("uses", "")).startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_no_text_of_a_pull_request_becomes_a_command(path: Path) -> None:
+    assert not re.findall(r"\$\{\{.*github\.(?:event|head_ref)", commands(workflow(path.name)))
+
+
+def test_options_of_ingest_in_workflows_and_readmes_exist() -> None:
+    from ingest.cli import _parser
+
+    known = {option for action in _parser()._actions for option in action.option_strings}
+    texts = [path.read_text("utf-8") for path in (*WORKFLOWS, ROOT / "README.md", ROOT / "README.zh.md")]
+    lines = [line for text in texts for line in text.splitlines() if "-m ingest" in line]
+    asked = {
+        option for line in lines for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line.partition("-m ingest")[2])
+    }
+    assert {"--diff", "--language"} <= asked <= known
+
+
+def test_pages_are_checked_before_they_are_published() -> None:
+    run = commands(workflow("pages.yml"))
+    assert run.index("make fresh") < run.index("mkdocs build --strict")
+    assert workflow("pages.yml")["jobs"]["deploy"]["needs"] == "build"
+
+
+def test_the_preview_of_a_pull_request_may_only_read() -> None:
+    found = workflow("preview.yml")
+    assert list(found[True]) == ["pull_request"]
+    assert found["permissions"] == {"contents": "read"}
+    assert not [job for job in found["jobs"].values() if "permissions" in job]
+    assert "secrets." not in (ROOT / ".github/workflows/preview.yml").read_text("utf-8")
+
+
+def test_the_preview_says_what_moved_and_holds_the_site(tmp_path: Path) -> None:
+    """Its own commands, with a stand-in for what they call."""
+    found = workflow("preview.yml")
+    tool = tmp_path / ".venv" / "bin" / "python"
+    tool.parent.mkdir(parents=True)
+    tool.write_text('#!/bin/sh\necho "called with $*"\n', "utf-8")
+    tool.chmod(0o755)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("front page", "utf-8")
+    for step in (each["run"] for each in steps(found) if "name" in each):
+        summary = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "PATH": "/usr/bin:/bin"}
+        subprocess.run(["bash", "-euo", "pipefail", "-c", step], cwd=tmp_path, env=summary, check=True)
+    upload = next(each["with"] for each in steps(found) if "upload-artifact" in str(each.get("uses")))
+    held = {path.relative_to(tmp_path).as_posix() for path in (tmp_path / upload["path"]).rglob("*") if path.is_file()}
+    assert held == {f"preview/{each}" for each in ("site/index.html", "README.txt", "diff.en.md", "diff.zh.md")}
+    assert "http.server" in (tmp_path / "preview" / "README.txt").read_text("utf-8")
+    said = (tmp_path / "summary").read_text("utf-8")
+    for language in ("en", "zh"):
+        assert f"called with -m ingest --diff HEAD^1 --language {language}\n" in said
+    checkout = next(each["with"] for each in steps(found) if "checkout" in str(each.get("uses")))
+    assert checkout["fetch-depth"] == 2, "HEAD^1 is the branch that the pull request goes into"
+
+
+def test_the_citation_is_whole_and_names_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] in ("software", "dataset")
+    assert citation["authors"] == [{"name": "The Perfledger authors"}]
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    assert citation["title"].lower() == project["name"]
+    assert all(isinstance(citation[each], str) for each in ("cff-version", "message", "title", "abstract", "version"))
+    assert set(citation) <= {
+        "cff-version", "message", "title", "authors", "type", "abstract", "version", "license", "keywords",
+        "date-released", "url", "repository-code",
+    }  # fmt: skip
+    for readme in ("README.md", "README.zh.md"):
+        assert "(CITATION.cff)" in (ROOT / readme).read_text("utf-8")

@@ -100,11 +100,13 @@
   function settle(all, wanted, suites) {
     const gone = [];
     const pool = all.filter((each) => wanted.published || each.origin === "measured");
-    const choice = { published: Boolean(wanted.published), by: KEYS[wanted.by] ? wanted.by : "framework", options: {} };
-    if (wanted.by && wanted.by !== choice.by) gone.push({ facet: "by", value: wanted.by });
+    const choice = { published: Boolean(wanted.published), options: {} };
     const offers = { model: valuesOf(pool, "model") };
-    choice.model = chosen("model", wanted.model, offers.model, gone, () => best(pool, "model", choice.by, {}, offers.model));
+    const by = KEYS[wanted.by] ? wanted.by : "framework";
+    choice.model = chosen("model", wanted.model, offers.model, gone, () => best(pool, "model", by, {}, offers.model));
     const results = pool.filter((each) => each.suite === choice.model);
+    offers.by = Object.keys(KEYS).filter((each) => each === "framework" || comparable(results, each));
+    choice.by = chosen("by", wanted.by, offers.by, gone, () => "framework");
     const workload = workloadOf(suites, choice.model);
     const left = settleFacets(results, wanted, choice, offers, gone, workload);
     settleOptions(left, wanted, choice, offers, gone, workload);
@@ -113,6 +115,11 @@
     choice.ref = wanted.ref && results.some((each) => each.id === wanted.ref) ? wanted.ref : "";
     if (wanted.ref && !choice.ref) gone.push({ facet: "ref", value: wanted.ref });
     return { choice: choice, gone: gone, offers: offers, results: results };
+  }
+
+  /** Whether there are two values to compare. */
+  function comparable(results, dimension) {
+    return valuesOf(results, dimension).filter((each) => each !== "").length > 1;
   }
 
   function chosen(facet, value, offered, gone, otherwise) {
@@ -154,7 +161,7 @@
       const key = value + "\u0000" + each.suite + "\u0000" + settingOf(each, by, workload) + (by === "framework" ? "" : each.framework);
       if (figureOf(each, "throughput").value === null) return;
       if (!meeting.has(key)) meeting.set(key, { value: value, met: new Set() });
-      meeting.get(key).met.add(valueOf(each, by));
+      if (valueOf(each, by) !== "") meeting.get(key).met.add(valueOf(each, by));
       count.set(value, (count.get(value) || 0) + 1);
     });
     const most = new Map();
@@ -193,9 +200,11 @@
   /** {drawn, absent, out, notes, xs, series}: what to draw, in order; what has no figure; what may not stand with it. */
   function board(results, choice, suites) {
     const workload = workloadOf(suites, choice.model);
-    const items = results.filter((each) => fits(each, choice, workload)).map((each) => item(each, choice, workload));
+    const fitting = results.filter((each) => fits(each, choice, workload));
+    const items = fitting.filter((each) => valueOf(each, choice.by) !== "").map((each) => item(each, choice, workload));
     const clash = remembered((a, b) => clashes(a, b, choice.by, workload));
-    const parts = groups(items, (each) => each.setting).map((group) => together(group, choice, clash));
+    const all = groups(items, (each) => each.setting).map((group) => together(group, choice, clash));
+    const parts = all.some(meets) && choice.by !== "framework" ? all.filter(meets) : all;
     const out = parts.flatMap((part) => part.out);
     const drawn = ofOneUnit(parts.flatMap((part) => part.drawn), out);
     out.push(...nearby(results, choice, workload, drawn, items));
@@ -204,9 +213,19 @@
     const shown = drawn.concat(absent);
     shares(drawn, choice.by);
     return {
-      drawn: drawn, absent: absent, out: out, notes: notes(drawn, choice.by, workload),
+      drawn: drawn, absent: absent, out: out, notes: notes(drawn, choice.by, workload), unplaced: fitting.length - items.length,
+      alone: sum(all.filter((part) => !parts.includes(part)).map((part) => part.drawn.length)),
       xs: distinct(shown.slice().sort(inOrder).map((each) => each.x)), series: distinct(shown.slice().sort(bySeries).map((each) => each.series)),
     };
+  }
+
+  /** Whether two values of the dimension meet in a part: there is nothing to compare in the others. */
+  function meets(part) {
+    return distinct(part.drawn.map((each) => each.x)).length > 1;
+  }
+
+  function sum(values) {
+    return values.reduce((total, each) => total + each, 0);
   }
 
   /** One axis has one unit: figures in another than most have are left out. */
@@ -291,7 +310,7 @@
       const found = grown(start, figures, clash);
       if (found.length > drawn.length) drawn = found;
     });
-    const out = figures.filter((each) => !drawn.includes(each)).map((each) => refused(each, drawn, clash));
+    const out = figures.filter((each) => !drawn.includes(each)).map((each) => refused(each, drawn, clash)).filter((each) => !told(each));
     return { drawn: drawn, out: out, absent: without(group, drawn, clash) };
   }
 
@@ -310,6 +329,11 @@
     return (y.id === ref) - (x.id === ref) || (y.origin === "measured") - (x.origin === "measured") ||
       newer(x.round, y.round) || newer(x.framework_version, y.framework_version) ||
       (y.repeats || 0) - (x.repeats || 0) || (x.id < y.id ? -1 : 1);
+  }
+
+  /** Whether what is left out only says again what is drawn. */
+  function told(each) {
+    return each.reasons.every((reason) => reason.kind === "same") && each.item.figure.value === each.against.figure.value;
   }
 
   function refused(each, drawn, clash) {
@@ -337,7 +361,8 @@
   function nearby(results, choice, workload, drawn, items) {
     if (!drawn.length) return [];
     const here = new Set(items.map((each) => valueOf(each.result, choice.by)));
-    const wanted = results.filter((each) => allowed(each, choice.by, choice) && !here.has(valueOf(each, choice.by)));
+    const chosen = (each) => [choice.by].concat(SETS).every((facet) => allowed(each, facet, choice));
+    const wanted = results.filter((each) => chosen(each) && !here.has(valueOf(each, choice.by)));
     return groups(wanted, (each) => valueOf(each, choice.by)).map((group) => closest(group, choice, workload, drawn)).filter(Boolean);
   }
 

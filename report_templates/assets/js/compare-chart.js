@@ -127,7 +127,32 @@
       options: options(shown, lines),
       plugins: [repeats],
     });
-    return chart;
+    return look;
+  }
+
+  /** The look of a series, for the legend. */
+  function swatch(look, kind) {
+    const found = document.createElement("canvas"), scale = window.devicePixelRatio || 1;
+    found.width = 22 * scale;
+    found.height = 12 * scale;
+    found.setAttribute("aria-hidden", "true");
+    const pen = found.getContext("2d");
+    pen.scale(scale, scale);
+    if (kind === "bars") {
+      pen.fillStyle = pattern(pen, look);
+      pen.fillRect(0, 0, 22, 12);
+    } else {
+      pen.strokeStyle = pen.fillStyle = look.ink;
+      pen.lineWidth = 2;
+      pen.setLineDash(look.dash);
+      pen.beginPath();
+      pen.moveTo(0, 6);
+      pen.lineTo(22, 6);
+      pen.stroke();
+      pen.setLineDash([]);
+      window.Chart.helpers.drawPoint(pen, { pointStyle: look.mark, radius: 4, borderWidth: 2 }, 11, 6);
+    }
+    return found;
   }
 
   function dataset(canvas, shown, series, look, lines) {
@@ -152,7 +177,7 @@
       font: { family: getComputedStyle(document.body).fontFamily }, layout: { padding: { top: 4 } },
       scales: { x: across(shown, lines, ink), y: up(shown, ink, faint) },
       plugins: {
-        legend: { position: "bottom", align: "start", labels: { color: ink, usePointStyle: lines, boxWidth: 18, boxHeight: lines ? 8 : 12 } },
+        legend: { display: false },
         tooltip: { callbacks: { label: (at) => at.dataset.label + shown.colon + said(at.dataset.figures && at.dataset.figures[at.dataIndex], shown) } },
       },
     };
@@ -174,7 +199,7 @@
   function up(shown, ink, faint) {
     const values = shown.series.flatMap((each) => each.figures.filter(Boolean).flatMap((one) => [one.value, one.high])).filter((each) => each !== null && each !== undefined);
     const highest = Math.max(0, ...values, ...(shown.ideal ? shown.xs.map((each) => each.at) : []));
-    return { beginAtZero: true, suggestedMax: highest * (shown.crowded ? 1.3 : 1.12) || 1, title: { display: true, text: shown.up, color: ink }, grid: { color: faint }, border: { display: false }, ticks: { color: ink, maxTicksLimit: 6 } };
+    return { beginAtZero: true, suggestedMax: highest * (shown.crowded && shown.kind === "bars" ? 1.25 : 1.12) || 1, title: { display: true, text: shown.up, color: ink }, grid: { color: faint }, border: { display: false }, ticks: { color: ink, maxTicksLimit: 6 } };
   }
 
   function clear() {
@@ -182,5 +207,5 @@
     chart = null;
   }
 
-  compare.chart = { draw: draw, clear: clear, present: () => chart };
+  compare.chart = { draw: draw, swatch: swatch, clear: clear, present: () => chart };
 })();

@@ -45,6 +45,7 @@
   }
 
   function equal(mine, theirs) {
+    if (!Array.isArray(mine) && !Array.isArray(theirs)) return String(mine) === String(theirs);
     return JSON.stringify(listed(mine)) === JSON.stringify(listed(theirs));
   }
 

@@ -3,7 +3,6 @@
   "use strict";
 
   const compare = window.perfledger.compare;
-  const rules = compare.rules;
   const FACETS = compare.board.FACETS;
   const REASONS_SHOWN = 12;
   const RUNS_SHOWN = 5;
@@ -55,6 +54,8 @@
     const wanted = Object.assign(wantedNow(), change);
     if (change.ref === undefined) delete wanted.ref;
     state = settled(wanted);
+    // What is compared, or of which model, matters more than the rest, which is chosen anew where nothing is left.
+    if (!state.board.drawn.length && (change.by || change.model)) state = settled({ by: wanted.by, model: wanted.model, published: wanted.published });
     state.gone = [];
     show();
     remember("pushState");
@@ -72,7 +73,11 @@
   }
 
   function remember(how) {
-    history[how](null, "", compare.address.written(state.choice));
+    try {
+      history[how](null, "", compare.address.written(state.choice));
+    } catch (error) {
+      // A browser may keep the address of a page from the disk as it is; the link to copy has the choice all the same.
+    }
     switchLanguages();
   }
 
@@ -90,7 +95,7 @@
   function controls() {
     const choice = state.choice, offers = state.offers;
     const selects = [
-      select("by", Object.keys(rules.KEYS), choice.by, (each) => words.facet(each), (value) => choose({ by: value, [value]: [], [choice.by]: [] })),
+      select("by", offers.by, choice.by, (each) => words.facet(each), (value) => choose({ by: value, [value]: [], [choice.by]: [] })),
       select("model", offers.model, choice.model, modelName, (value) => choose({ model: value, framework: [], devices: [], version: [], round: [], batch: [], options: {} })),
       ...["hardware", "precision", "batch", "version", "round"].filter((facet) => facet !== choice.by).map(facetSelect),
       ...Object.keys(offers.options).map(optionSelect),
@@ -153,19 +158,20 @@
   /* ---- the page ---- */
 
   function frame() {
-    const button = (name, action) => make("button", { type: "button", class: "md-button", id: "pl-c-" + name, onclick: action }, say("compare." + name));
+    const button = (name, action) => make("button", { type: "button", class: "pl-compare-button", id: "pl-c-" + name, onclick: action }, say("compare." + name));
     parts.choice = make("form", { class: "pl-compare-choice", "aria-label": say("compare.choice"), onsubmit: (event) => event.preventDefault() });
     parts.gone = make("div", { class: "pl-compare-gone", role: "alert" });
     parts.status = make("p", { class: "pl-compare-status", role: "status" });
     parts.canvas = make("canvas", { role: "img", id: "pl-compare-chart" });
+    parts.legend = make("ul", { class: "pl-compare-legend", "aria-label": say("compare.legend") });
     parts.room = make("div", { class: "pl-compare-room" }, parts.canvas);
-    parts.chart = make("figure", { class: "pl-compare-figure" }, make("div", { class: "pl-compare-scroll", tabindex: "0", role: "region", "aria-label": say("compare.chart") }, parts.room), make("figcaption", {}, say("compare.whiskers")));
-    parts.table = make("div", { class: "pl-table pl-compare-table", tabindex: "0", role: "region", "aria-label": say("compare.table") });
+    parts.chart = make("figure", { class: "pl-compare-figure" }, make("div", { class: "pl-compare-scroll", tabindex: "0", role: "region", "aria-label": say("compare.chart") }, parts.room), parts.legend, make("figcaption", {}, say("compare.whiskers")));
+    parts.table = make("div", { class: "pl-scroll pl-compare-table", tabindex: "0", role: "region", "aria-label": say("compare.table") });
     parts.notes = make("div", { class: "pl-compare-notes" });
     parts.out = make("section", { class: "pl-compare-out" });
     parts.copied = make("span", { class: "pl-compare-copied", role: "status" });
     const tools = make("p", { class: "pl-compare-tools" }, button("copy", copyLink), button("csv", () => save("csv", csv())), button("json", () => save("json", json())), parts.copied);
-    place.replaceChildren(parts.choice, parts.gone, parts.status, parts.chart, parts.table, parts.notes, parts.out, tools);
+    place.replaceChildren(parts.choice, parts.gone, parts.status, parts.chart, parts.table, tools, parts.notes, parts.out);
   }
 
   function show() {
@@ -263,16 +269,11 @@
     parts.chart.hidden = !there;
     if (!there) return compare.chart.clear();
     const found = plotted();
-    parts.room.style.height = "calc(18rem + " + 22 * legendRows(found) + "px)";
     parts.room.style.minWidth = Math.max(0, found.xs.length * found.series.length * (found.kind === "lines" ? 6 : 22)) + "px";
     parts.canvas.setAttribute("aria-label", described(found));
-    compare.chart.draw(parts.canvas, found, config.inks);
+    const looks = compare.chart.draw(parts.canvas, found, config.inks);
+    parts.legend.replaceChildren(...found.series.map((each, index) => make("li", {}, compare.chart.swatch(looks[index], found.kind), each.label)));
     return undefined;
-  }
-
-  function legendRows(found) {
-    const width = Math.max(200, parts.chart.clientWidth);
-    return Math.ceil(found.series.reduce((sum, each) => sum + Math.min(width, 50 + each.label.length * 8), 0) / width);
   }
 
   /** What the chart shows, in one sentence; the table says all of it. */
@@ -320,7 +321,7 @@
       { title: say("table.range", { unit: unitsOf() }), number: true, wanted: any(hasRange), text: rangeText },
       { title: say("table.spread"), number: true, wanted: any((each) => each.figure.spread !== null && each.figure.spread !== undefined), text: spreadText },
       { title: say("table.repeats"), number: true, wanted: any((each) => !each.source), text: (each) => (each.source || !each.figure.repeats ? "" : String(each.figure.repeats)) },
-      { title: say(drawn.every((each) => each.result.origin === "published") ? "table.source" : "compare.runs"), cell: runsCell },
+      { title: say(drawn.every((each) => each.result.origin === "published") ? "table.source" : "compare.runs"), kind: "pl-runs", cell: runsCell },
     ].filter((each) => each.wanted !== false);
   }
 
@@ -362,7 +363,7 @@
 
   function absentReason(each) {
     const reason = each.figure.reason;
-    return (reason && reason.text && reason.text[config.language]) || say("metric.not_printed");
+    return (reason && reason.text && reason.text[config.language]) || say("compare.not_stated");
   }
 
   function shareCell(each) {
@@ -385,7 +386,7 @@
     parts.table.hidden = !shown().length;
     if (parts.table.hidden) return parts.table.replaceChildren();
     const found = columns();
-    const head = make("tr", {}, ...found.map((each) => make("th", { scope: "col", class: each.number && "pl-number" }, each.title)));
+    const head = make("tr", {}, ...found.map((each) => make("th", { scope: "col", class: each.number && "pl-n" }, each.title)));
     const rows = shown().sort((a, b) => state.board.xs.indexOf(a.x) - state.board.xs.indexOf(b.x) || state.board.series.indexOf(a.series) - state.board.series.indexOf(b.series)).map((each) => row(each, found));
     parts.table.replaceChildren(make("table", { class: "pl-grid" }, make("caption", {}, ...captionText()), make("thead", {}, head), make("tbody", {}, ...rows)));
     return undefined;
@@ -400,7 +401,7 @@
   }
 
   function row(each, found) {
-    const cells = found.map((column, index) => make(index ? "td" : "th", { scope: index ? null : "row", class: column.number && "pl-number" }, ...(column.cell ? column.cell(each) : [column.text(each)])));
+    const cells = found.map((column, index) => make(index ? "td" : "th", { scope: index ? null : "row", class: column.number ? "pl-n" : column.kind }, ...(column.cell ? column.cell(each) : [column.text(each)])));
     return make("tr", { class: each.result.origin === "published" ? "pl-of-others" : null, "data-id": each.result.id }, ...cells);
   }
 
@@ -410,6 +411,8 @@
     const notes = state.board.notes;
     const said = words.unknown(notes.unknown).concat(notes.follows.filter((each) => each.name !== "framework_version").map((each) => words.follows(each, state.choice.by)));
     if (state.board.drawn.some((each) => each.result.origin === "published")) said.unshift(say("compare.note_published"));
+    if (state.board.unplaced) said.push(say("compare.unplaced", { n: state.board.unplaced, by: words.facet(state.choice.by) }));
+    if (state.board.alone) said.push(say("compare.alone", { n: state.board.alone, by: words.facet(state.choice.by) }));
     parts.notes.replaceChildren(...(said.length ? [make("h2", {}, say("compare.notes")), make("ul", {}, ...said.map((each) => make("li", {}, each)))] : []));
   }
 
@@ -425,7 +428,8 @@
 
   function outEntry(each) {
     const reasons = each.reasons.map(words.reason).join(say("compare.semicolon"));
-    const text = say("compare.out_entry", { result: words.result(each.item), other: words.result(each.against), reasons: reasons });
+    const alike = words.result(each.item) === words.result(each.against);
+    const text = say(alike ? "compare.out_alike" : "compare.out_entry", { result: words.result(each.item), other: words.result(each.against), reasons: reasons });
     const button = make("button", { type: "button", class: "pl-compare-instead", onclick: () => instead(each.item.result) }, say("compare.instead"));
     button.setAttribute("aria-label", say("compare.instead") + say("site.colon") + words.result(each.item));
     return make("li", {}, text, " ", button);
@@ -446,10 +450,15 @@
   /* ---- taking it along ---- */
 
   function copyLink() {
+    const address = linkHere();
     const done = () => { parts.copied.textContent = say("compare.copied"); };
-    const failed = () => { parts.copied.textContent = location.href; };
-    if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(done, failed);
+    const failed = () => { parts.copied.textContent = address; };
+    if (navigator.clipboard) navigator.clipboard.writeText(address).then(done, failed);
     else failed();
+  }
+
+  function linkHere() {
+    return new URL(compare.address.written(state.choice), location.href).href;
   }
 
   function records() {
@@ -457,7 +466,7 @@
   }
 
   function json() {
-    return JSON.stringify({ address: location.href, choice: state.choice, results: records() }, null, 1) + "\n";
+    return JSON.stringify({ address: linkHere(), choice: state.choice, results: records() }, null, 1) + "\n";
   }
 
   const COLUMNS = ["id", "origin", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size", "precision", "options", "round", "rule"];

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -184,8 +185,6 @@ def test_a_published_figure_is_written_as_it_was_printed() -> None:
 
 def test_what_several_places_print_alike_is_one_result_and_what_they_print_otherwise_is_several() -> None:
     row = next(each for each in publications().rows if each.metric == "throughput" and each.value)
-    from dataclasses import replace
-
     elsewhere = replace(row, place="OTHER.md", line="7")
     otherwise = replace(row, place="THIRD.md", printed="1.5", value=1.5)
     beside = replace(row, metric="latency", unit="ms", printed="9.25", value=9.25)
@@ -194,6 +193,8 @@ def test_what_several_places_print_alike_is_one_result_and_what_they_print_other
     assert [each["place"] for each in first["source"]["also"]] == ["OTHER.md"]
     assert first["metrics"]["latency"] == {"value": 9.25, "text": "9.25", "unit": "ms", "better": "lower"}
     assert (second["value"], second["source"]["place"], second["metrics"]) == (1.5, "THIRD.md", {})
+    apart = published.Publications((row, replace(beside, place="FOURTH.md")), publications().sources)
+    assert len(records([], apart)) == 2, "a latency that stands elsewhere may be that of another figure"
     alone = records([], published.Publications((row,), publications().sources))
     assert [each["id"] for each in alone] == [first["id"]]
 
@@ -237,9 +238,11 @@ def test_a_name_says_its_case_and_differs_with_all_that_parts_results() -> None:
         fixture.run("d", options={"xla": True}, environment={"framework_version": "2.0"}),
         fixture.run("e", options={"xla": True}, facts={"round": {"value": "2026Q4"}}),
         fixture.run("f", options={"xla": True}, hardware="Other accelerator"),
+        fixture.run("g", options={"xla": True}, facts={"round": {"value": "2026q4"}}),
+        fixture.run("h", options={"xla": True}, environment={"framework_version": "2-0"}),
     ]
     names = [record["id"] for each in others for record in records([each])]
-    assert len({base["id"], *names}) == 6
+    assert len({base["id"], *names}) == 8
     assert "-2-0-" in names[2]
     assert "-2026q4-" in names[3]
 

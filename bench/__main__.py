@@ -7,10 +7,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import cold, growth, scan, site
+from bench import cold, growth, page, scan, site
 from bench.measure import Row
 
-MEASUREMENTS = {"scan": scan.rows, "cold": cold.rows, "growth": growth.rows, "site": site.rows}
+MEASUREMENTS = {"scan": scan.rows, "cold": cold.rows, "growth": growth.rows, "site": site.rows, "page": page.rows}
 
 
 def main() -> int:

@@ -211,7 +211,7 @@ def _kind(rows: Sequence[Row], ranked: Sequence[Row]) -> tuple[str, tuple[Row, .
 def _verdict(kind: str, rows: Sequence[Row], pair: Sequence[Row]) -> Text:
     if kind == "lead":
         first, second = pair
-        ratio = numbers.ratio((first.value or 0) / (second.value or 1))
+        ratio = numbers.grouped((first.value or 0) / (second.value or 1), 2)
         return phrase("front.lead", ratio=ratio, second=named(second.framework))
     if kind == "tie":
         first, second = pair

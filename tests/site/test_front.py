@@ -1,0 +1,324 @@
+"""The answer before the tables: who leads by how much, what is not compared, and what speaks against trusting it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest import results
+from ingest.site import builder, front
+from ingest.site.model import Site, Suite, suites
+from ingest.words import load
+from tests.site import fixture
+from tests.site.conftest import html
+from tests.site.fixture import HARDWARE, run
+
+WORDS = load()
+Runs = list[dict[str, Any]]
+
+
+def of(framework: str, speed: float, repeats: int = 2, **other: Any) -> Runs:
+    """Repeats of one case, half a per mille apart."""
+    name = "-".join(
+        map(str, (framework, speed, *(f"{key}{value}" for key, value in other.items() if key != "environment")))
+    )
+    slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
+    return [
+        run(f"{slug}-{n}", framework=framework, speed=speed * (1 + 0.0005 * n), repeat=n, **other)
+        for n in range(1, repeats + 1)
+    ]
+
+
+def site_of(runs: Runs) -> tuple[Site, Suite]:
+    site = Site(tuple(sorted(runs, key=lambda each: str(each["id"]))), (), suites(), results.results)
+    return site, site.shown[0]
+
+
+def answers(runs: Runs) -> tuple[front.Answer, ...]:
+    return front.answers(*site_of(runs), HARDWARE)
+
+
+def answer(runs: Runs) -> front.Answer:
+    (found,) = answers(runs)
+    return found
+
+
+def said(found: front.Answer, language: str = "en") -> str:
+    return WORDS.say(language, found.verdict)
+
+
+def marks(found: front.Answer, language: str = "en") -> list[str]:
+    return [WORDS.say(language, each.text) for each in found.marks]
+
+
+def case(found: front.Answer) -> str:
+    return " · ".join(WORDS.say("en", each) for each in found.case)
+
+
+def test_the_fastest_is_named_with_its_lead_over_the_next() -> None:
+    found = answer([*of("PyTorch", 400.0), *of("TensorFlow", 200.0), *of("PaddlePaddle", 320.0)])
+    assert (found.kind, found.framework, found.figure, found.unit) == ("lead", "PyTorch", "400.3", "images/s")
+    assert said(found) == "1.25× PaddlePaddle"
+    assert said(found, "zh") == "是 PaddlePaddle 的 1.25 倍"
+    assert [bar.framework for bar in found.bars] == ["PyTorch", "PaddlePaddle", "TensorFlow"]
+    assert [round(bar.share or 0, 2) for bar in found.bars] == [1.0, 0.8, 0.5]
+    assert marks(found) == ["repeated, no warning"]
+    assert found.repeated
+
+
+def test_a_lead_within_the_spread_is_none() -> None:
+    runs = [*of("PyTorch", 400.0), *of("PyTorch", 380.0), *of("TensorFlow", 385.0)]
+    found = answer(runs)
+    assert found.kind == "tie"
+    assert said(found) == "no clear lead over TensorFlow"
+
+
+def test_a_lead_that_would_be_written_as_nothing_is_none() -> None:
+    assert answer([*of("PyTorch", 401.0, 1), *of("TensorFlow", 400.0, 1)]).kind == "tie"
+    assert answer([*of("PyTorch", 403.0, 1), *of("TensorFlow", 400.0, 1)]).kind == "lead"
+
+
+def test_one_framework_alone_is_said_to_be_alone() -> None:
+    found = answer(of("PyTorch", 400.0))
+    assert (found.kind, said(found)) == ("alone", "only PyTorch measured")
+
+
+def test_figures_of_different_units_are_not_compared() -> None:
+    found = answer([*of("PaddlePaddle", 8000.0, unit="words/s"), *of("PyTorch", 9000.0, unit="tokens/s")])
+    assert (found.kind, found.repeated) == ("units", False)
+    assert said(found) == "not compared: the units differ"
+    assert [bar.share for bar in found.bars] == [None, None]
+    assert {bar.about[0] for bar in found.bars} == {"words/s", "tokens/s"}
+
+
+def test_batch_sizes_are_never_compared_and_the_case_with_most_frameworks_is_shown() -> None:
+    runs = [*of("PyTorch", 900.0, batch_size=128), *of("PyTorch", 400.0), *of("TensorFlow", 300.0)]
+    found = answer(runs)
+    assert case(found) == "FP32 · 1 device · batch size 64"
+    assert (found.framework, found.figure, found.others) == ("PyTorch", "400.3", 1)
+
+
+def test_of_cases_with_equally_many_frameworks_the_largest_batch_size_is_shown() -> None:
+    runs = [
+        each for size in (32, 256) for name in ("PyTorch", "TensorFlow") for each in of(name, 400.0, batch_size=size)
+    ]
+    assert "batch size 256" in case(answer(runs))
+
+
+def test_another_workload_is_not_compared() -> None:
+    """An image size is part of the workload by the suite; threads are, since both state them and disagree."""
+    for stated in ({"image_size": 64}, {"threads": 8}):
+        other = {name: 1 if name == "threads" else 224 for name in stated}
+        runs = [*of("PyTorch", 400.0, options=stated), *of("TensorFlow", 300.0, options=other)]
+        found = answer(runs)
+        assert (found.kind, found.others) == ("alone", 1), stated
+        assert next(f"{name}={value}" for name, value in stated.items()) in case(found)
+
+
+def test_switches_are_compared_and_named() -> None:
+    found = answer([*of("PyTorch", 400.0, options={"dali": True}), *of("TensorFlow", 300.0, options={"xla": True})])
+    assert found.kind == "lead"
+    assert marks(found) == ["options differ"]
+    assert [bar.about[0] for bar in found.bars] == ["dali", "xla"]
+
+
+def test_a_workload_that_one_log_says_and_the_other_takes_for_granted_is_no_difference() -> None:
+    found = answer([*of("PyTorch", 400.0, options={"image_size": 224}), *of("TensorFlow", 300.0)])
+    assert (found.kind, marks(found)) == ("lead", ["repeated, no warning"])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "wanted"),
+    [
+        ({"repeats": 1}, {"repeats": 1}, ["single runs, spread not known"]),
+        ({"repeats": 1}, {}, ["single run, spread not known: PyTorch"]),
+        ({"environment": {"driver": "470.1"}}, {"environment": {"driver": "535.2"}}, ["drivers differ: 470.1 / 535.2"]),
+        ({"environment": {"driver": "470.1"}}, {"environment": {}}, ["repeated, no warning"]),
+        ({"environment": {"power_limit": "300 W"}}, {"environment": {"gpu_power_limit_watts": 250}},
+         ["power limits differ: 250 / 300 W"]),
+        ({"metrics": {"loss": {"value": None, "unit": "", "diverged": True}}}, {}, ["loss diverged: PyTorch"]),
+        ({}, {"problems": [{"code": "empty", "path": "x", "line": 0, "args": {}}]}, ["problems in the logs of 2 runs"]),
+        ({"precision": "amp"}, {"precision": "fp16"}, ["half precisions differ"]),
+    ],
+    ids=lambda value: str(value)[:60],
+)  # fmt: skip
+def test_what_speaks_against_a_comparison_is_marked(first: Any, second: Any, wanted: list[str]) -> None:
+    both = {} if "precision" in first else {"precision": "fp32"}
+    found = answer([*of("PyTorch", 400.0, **{**both, **first}), *of("TensorFlow", 300.0, **{**both, **second})])
+    assert found.kind == "lead"
+    assert marks(found) == wanted
+    assert all(each.warns for each in found.marks) == (wanted != ["repeated, no warning"])
+
+
+def test_a_wide_spread_is_marked() -> None:
+    found = answer([*of("PyTorch", 400.0), *of("PyTorch", 500.0), *of("TensorFlow", 100.0)])
+    (mark,) = found.marks
+    assert WORDS.say("en", mark.text) == "wide spread of PyTorch: ±12.8%"
+    assert mark.page == "models/resnet50/index.md#beside"
+    assert found.bars[0].low is not None
+
+
+def test_a_case_that_ran_out_of_memory_has_its_line_and_no_bar() -> None:
+    broken = run("oom-1", framework="TensorFlow", outcome="oom", published=False, trace=None)
+    broken["figures"] = {"sustained": {"value": None, "reason": {"code": "no_reported_figure", "args": {}}}}
+    found = answer([*of("PyTorch", 400.0), broken])
+    assert (found.kind, found.bars[1].share) == ("alone", None)
+    assert WORDS.say("en", found.bars[1].figure) == "OOM"
+    assert answer([broken]).kind == "none"
+
+
+def test_each_number_of_devices_and_precision_has_its_answer() -> None:
+    runs = [
+        each for devices in (1, 8) for precision in ("fp32", "amp") for name in ("PyTorch", "TensorFlow")
+        for each in of(name, 400.0 * devices, devices=devices, precision=precision)
+    ]  # fmt: skip
+    assert [case(each) for each in answers(runs)] == [
+        "FP32 · 1 device · batch size 64", "FP32 · 8 devices · batch size 64",
+        "Mixed and half precision · 1 device · batch size 64", "Mixed and half precision · 8 devices · batch size 64",
+    ]  # fmt: skip
+
+
+def tally(runs: Runs) -> list[str]:
+    return [WORDS.say("en", each) for each in front.tally(front.parts(site_of(runs)[0], HARDWARE))]
+
+
+def test_a_hardware_is_summed_up() -> None:
+    runs = [*of("PyTorch", 400.0), *of("TensorFlow", 300.0)]
+    runs += [*of("PyTorch", 400.0, 1, devices=8), *of("TensorFlow", 500.0, 1, devices=8)]
+    runs += [*of("PyTorch", 400.0, devices=4), *of("TensorFlow", 400.1, devices=4)]
+    wanted = [
+        "PyTorch leads in 1",
+        "TensorFlow leads in 1",
+        "no clear lead in 1",
+        "of 2 leads, 1 rest on repeated runs",
+    ]
+    assert tally(runs) == wanted
+    assert tally(of("PyTorch", 400.0))[0].startswith("Only PyTorch has been measured")
+    alone = [*of("PyTorch", 400.0), *of("TensorFlow", 300.0, devices=8)]
+    assert tally(alone) == ["No two frameworks have run the same case on this hardware yet."]
+    once = [*of("PyTorch", 400.0, 1), *of("TensorFlow", 300.0, 1)]
+    assert tally(once)[-1] == "no lead rests on repeated runs"
+
+
+def built(folder: Path, runs: Runs) -> Path:
+    builder.build(runs, [], folder / "docs", cache=folder / "cache.json")
+    return html(folder)
+
+
+@pytest.mark.parametrize("runs", [[], fixture.runs()[:1]], ids=["none", "one"])
+def test_a_ledger_of_no_run_and_of_one_makes_a_front_page(tmp_path: Path, runs: Runs) -> None:
+    site = built(tmp_path, runs)
+    for language, word in (("", "How to read this"), ("zh", "阅读说明")):
+        page = (site / language / "index.html").read_text("utf-8")
+        assert word in page
+        assert ("pl-answer " in page) == bool(runs)
+
+
+def test_a_model_and_hardware_that_nobody_names_are_said_to_be_unknown(tmp_path: Path) -> None:
+    nameless = run("nameless-1")
+    del nameless["case"]["model"], nameless["case"]["hardware"]
+    page = (built(tmp_path, [nameless]) / "zh" / "index.html").read_text("utf-8")
+    assert "硬件未知" in page
+    assert "模型未知" in page
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_every_mark_is_words_and_leads_to_its_evidence(page: Any, address: str, language: str) -> None:
+    page.goto(address + language)
+    marked = page.locator(".pl-marks li a")
+    assert marked.count() > 3
+    for index in range(marked.count()):
+        assert len(marked.nth(index).inner_text()) > 3
+    seen = {marked.nth(index).get_attribute("href") for index in range(marked.count())}
+    for target in seen:
+        page.goto(address + language)
+        page.goto(page.evaluate("target => new URL(target, location.href).href", target))
+        anchor = str(target).partition("#")[2]
+        assert not anchor or page.locator(f"[id='{anchor}']").count() == 1, target
+
+
+@pytest.mark.parametrize(("language", "wanted"), [("", "1.03× PyTorch"), ("zh/", "是 PyTorch 的 1.03 倍")])
+def test_the_front_page_and_the_models_page_give_the_same_answer(
+    page: Any, address: str, language: str, wanted: str
+) -> None:
+    for path in ("", "models/resnet50/"):
+        page.goto(address + language + path)
+        first = page.locator(".pl-answer").first
+        assert first.locator(".pl-verdict").inner_text().split("\n")[0].startswith("PaddlePaddle 412")
+        assert wanted in first.locator(".pl-verdict").inner_text()
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_bars_are_as_long_as_their_figures_and_named(page: Any, address: str, language: str) -> None:
+    page.goto(address + language)
+    lines = page.locator(".pl-answer").first.locator(".pl-bars li")
+    assert lines.count() == 3
+    drawn = []
+    for index in range(3):
+        figure = float(lines.nth(index).locator(".pl-value").inner_text().replace(",", ""))
+        width = lines.nth(index).locator(".pl-bar").bounding_box()["width"]
+        drawn.append(width / figure)
+        assert lines.nth(index).locator(".pl-name").inner_text()
+    assert max(drawn) / min(drawn) < 1.01
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_a_lead_reads_the_summary_on_a_phone_without_scrolling_sideways(
+    browser: Any, address: str, language: str
+) -> None:
+    opened = browser.new_page(viewport={"width": 390, "height": 844}, java_script_enabled=False)
+    opened.goto(address + language)
+    cut = opened.evaluate(
+        """[...document.querySelectorAll("article .pl-answer *, article .pl-tally, article .pl-lead")]
+           .filter(node => node.getBoundingClientRect().right > innerWidth + 0.5).map(node => node.className)"""
+    )
+    assert cut == []
+    assert opened.locator(".pl-answer .pl-bar").first.is_visible()
+    assert opened.locator("h1").count() == 1
+    opened.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_paper_is_light_without_navigation_and_with_bars(browser: Any, address: str, scheme: str) -> None:
+    opened = browser.new_page(color_scheme=scheme)
+    opened.goto(address + "models/resnet50/")
+    opened.emulate_media(media="print")
+    for gone in (".md-header", ".md-tabs", ".md-sidebar--primary", ".md-sidebar--secondary", ".headerlink"):
+        assert not opened.locator(gone).first.is_visible(), gone
+    ink = opened.locator("figure svg text").first.evaluate("node => getComputedStyle(node).fill")
+    assert ink == "rgb(0, 0, 0)"
+    bar = opened.locator(".pl-bar").first
+    assert bar.is_visible()
+    assert bar.evaluate("node => getComputedStyle(node).printColorAdjust") == "exact"
+    opened.close()
+
+
+def test_the_buttons_of_the_palette_speak_the_pages_language(page: Any, address: str) -> None:
+    for language, words in (("", "Switch to dark mode"), ("zh/", "切换到深色模式")):
+        page.goto(address + language)
+        names = page.locator("[data-md-component=palette] label").evaluate_all("all => all.map(node => node.title)")
+        assert words in names
+        assert not [each for each in names if "·" in each]
+
+
+def test_chinese_is_not_slanted(page: Any, address: str) -> None:
+    page.goto(address + "zh/")
+    style = page.evaluate(
+        """(() => { const node = document.createElement("em"); node.textContent = "强调";
+           document.querySelector("article p").append(node); const found = getComputedStyle(node);
+           return [found.fontStyle, found.letterSpacing]; })()"""
+    )
+    assert style == ["normal", "normal"]
+
+
+def test_the_logo_is_one_mark_in_all_its_files() -> None:
+    templates = Path(builder.__file__).parents[2] / "report_templates"
+    files = [
+        *(templates / "assets" / f"{name}.svg" for name in ("logo", "favicon")),
+        templates / "theme" / ".icons" / "perfledger" / "logo.svg",
+    ]
+    marks_drawn = {re.findall(r' d="([^"]+)"', path.read_text("utf-8"))[-1] for path in files}
+    assert len(marks_drawn) == 1

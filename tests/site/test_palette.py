@@ -1,0 +1,180 @@
+"""The inks: one per framework, seen on both grounds, told apart by colour-blind readers and in black and white."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.site import drawing, palette
+from ingest.words import WordsError
+
+PAPER, SLATE = "#ffffff", "#1c2027"
+CORE = ("paddle", "pytorch", "tensorflow", "mxnet")
+Linear = tuple[float, float, float]
+#: Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
+SIGHT: dict[str, tuple[Linear, Linear, Linear]] = {
+    "ordinary": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.01182, 0.04294, 0.968881)),
+}
+
+
+def linear(colour: str) -> Linear:
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return (_linear(red), _linear(green), _linear(blue))
+
+
+def _linear(channel: float) -> float:
+    return channel / 12.92 if channel <= 0.04045 else float(((channel + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(light: Linear) -> float:
+    return 0.2126729 * light[0] + 0.7151522 * light[1] + 0.072175 * light[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(linear(one)), luminance(linear(other))))
+    return (high + 0.05) / (low + 0.05)
+
+
+def lab(light: Linear) -> Linear:
+    """CIE L*a*b* under D65."""
+    red, green, blue = light
+    x = (0.4124564 * red + 0.3575761 * green + 0.1804375 * blue) / 0.95047
+    z = (0.0193339 * red + 0.119192 * green + 0.9503041 * blue) / 1.08883
+    fx, fy, fz = (t ** (1 / 3) if t > 216 / 24389 else (24389 / 27 * t + 16) / 116 for t in (x, luminance(light), z))
+    return (116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz))
+
+
+def seen(colour: str, sight: str) -> Linear:
+    light = linear(colour)
+    red, green, blue = (min(1.0, max(0.0, sum(a * b for a, b in zip(row, light, strict=True)))) for row in SIGHT[sight])
+    return lab((red, green, blue))
+
+
+def distance(one: str, other: str, sight: str) -> float:
+    pairs = zip(seen(one, sight), seen(other, sight), strict=True)
+    return float(sum((a - b) ** 2 for a, b in pairs) ** 0.5)
+
+
+def pairs() -> list[tuple[palette.Ink, palette.Ink]]:
+    found = list(itertools.combinations(palette.inks(), 2))
+    assert len(found) > 20
+    return found
+
+
+def test_the_arithmetic_of_colour_is_that_of_the_standards() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+    assert lab(linear("#808080"))[0] == pytest.approx(53.59, abs=0.01)
+    assert distance("#00a000", "#b07000", "deuteranopia") < distance("#00a000", "#b07000", "ordinary") / 3
+
+
+@pytest.mark.parametrize("ink", palette.inks(), ids=lambda each: each.id)
+def test_an_ink_is_seen_on_both_grounds(ink: palette.Ink) -> None:
+    assert contrast(ink.light, PAPER) >= 3
+    assert contrast(ink.dark, SLATE) >= 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("sight", SIGHT)
+def test_inks_are_told_apart_by_colour_or_by_hatch(sight: str, scheme: str) -> None:
+    for one, other in pairs():
+        apart = distance(getattr(one, scheme), getattr(other, scheme), sight)
+        assert apart >= 18 or one.hatch != other.hatch, (one.id, other.id, apart)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_frameworks_that_meet_most_differ_in_lightness(scheme: str) -> None:
+    """Black and white keeps nothing else of a bar without a hatch."""
+    core = [each for each in palette.inks() if each.id in CORE]
+    assert len(core) == len(CORE)
+    light = sorted(seen(getattr(each, scheme), "ordinary")[0] for each in core)
+    assert min(b - a for a, b in itertools.pairwise(light)) >= 8
+    for one, other in itertools.combinations(core, 2):
+        assert min(distance(getattr(one, scheme), getattr(other, scheme), sight) for sight in SIGHT) >= 20
+
+
+def test_no_two_inks_have_the_same_hatch_and_lightness() -> None:
+    for one, other in pairs():
+        near = abs(seen(one.light, "ordinary")[0] - seen(other.light, "ordinary")[0]) < 8
+        assert not (near and one.hatch == other.hatch), (one.id, other.id)
+
+
+def test_every_ink_has_a_marker_of_its_own() -> None:
+    markers = [each.marker for each in palette.inks()]
+    assert len(markers) == len(set(markers))
+
+
+@pytest.mark.parametrize(
+    ("name", "ink"),
+    [("PaddlePaddle", "paddle"), ("PaddleClas", "paddle"), ("NGC PyTorch", "pytorch"), ("NGC TensorFlow", "tensorflow"),
+     ("HugeCTR", "hugectr"), ("Megatron-LM", "megatron")],
+)  # fmt: skip
+def test_a_framework_is_drawn_in_the_ink_of_its_family(name: str, ink: str) -> None:
+    assert palette.ink(name).id == ink
+
+
+def test_an_unknown_framework_has_an_ink_that_follows_from_its_name() -> None:
+    found = {name: palette.ink(name).id for name in ("Tinygrad", "Caffe", "JAX", "", "词")}
+    assert set(found.values()) <= {"other-1", "other-2"}
+    assert found == {name: palette.ink(name).id for name in reversed(found)}
+
+
+def test_charts_take_their_inks_from_the_style_sheet() -> None:
+    """So that they follow the scheme, and paper is always light."""
+    data = drawing.Bars(("1",), tuple(drawing.Series(name, (1.0,)) for name in ("PaddlePaddle", "OneFlow")), "images/s")
+    drawn, style = drawing.bars(data), palette.stylesheet()
+    for ink in (palette.ink("PaddlePaddle"), palette.ink("OneFlow")):
+        assert f"var(--pl-ink-{ink.id}, {ink.light})" in drawn
+        assert ink.light not in drawn.replace(palette.variable(ink), "")
+        assert f"--pl-ink-{ink.id}: {ink.light};" in style
+        assert f"--pl-ink-{ink.id}: {ink.dark};" in style.partition("@media screen")[2]
+    assert "<pattern" in drawn
+
+
+def test_variants_of_a_framework_share_its_ink_and_are_told_apart() -> None:
+    names = ("PaddleClas trainer=dygraph", "PaddleClas trainer=static", "PyTorch")
+    drawn = drawing.bars(drawing.Bars(("1",), tuple(drawing.Series(name, (1.0,)) for name in names), "images/s"))
+    assert "fill-opacity: 0.45" in drawn
+    fills = set(re.findall(r"--pl-ink-([a-z0-9-]+)", drawn))
+    assert fills == {"paddle", "pytorch"}
+
+
+def test_scripts_get_the_same_inks() -> None:
+    assert [each["id"] for each in palette.colours()] == [each.id for each in palette.inks()]
+    assert palette.colours()[0]["match"] == ["paddle"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("[a]\nlight = 1", "an entry has match, light, dark, hatch, marker"),
+        ('[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"', "match is no list"),
+        ('[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"', "#1a2b3c, not as 'red'"),
+        ("[a", "no TOML"),
+    ],
+)
+def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) -> None:
+    source = tmp_path / "frameworks.toml"
+    source.write_text(text, "utf-8")
+    with pytest.raises(WordsError, match=re.escape(wrong)) as raised:
+        palette.inks(source)
+    assert str(source) in str(raised.value)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_framework_has_one_colour_on_the_front_page_and_in_charts(browser: Any, address: str, scheme: str) -> None:
+    opened = browser.new_page(color_scheme=scheme)
+    opened.goto(address)
+    bar = opened.locator(".pl-bar.pl-ink-pytorch").first.evaluate("node => getComputedStyle(node).backgroundColor")
+    opened.goto(address + "models/resnet50/")
+    fills = opened.locator("figure svg path").evaluate_all("all => all.map(node => getComputedStyle(node).fill)")
+    opened.close()
+    wanted = getattr(palette.ink("PyTorch"), scheme)
+    assert bar == "rgb({}, {}, {})".format(*(int(wanted[at : at + 2], 16) for at in (1, 3, 5)))
+    assert bar in fills

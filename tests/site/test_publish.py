@@ -391,6 +391,8 @@ def test_a_wrong_address_gets_a_page_in_both_languages_at_any_depth(visitor: Any
         part = visitor.locator(f'article section[lang="{language}"]')
         assert title in part.inner_text()
         assert part.locator("a").evaluate("a => a.href") == pages_host + lead
+        inks = "a => [getComputedStyle(a).color, getComputedStyle(document.body).backgroundColor]"
+        assert len(set(part.locator("a").evaluate(inks))) == 2, "the link is there to be seen"
     assert visitor.locator(".md-header").evaluate("e => getComputedStyle(e).position") == "sticky"
     visitor.locator('article section[lang="zh"] a').click()
     visitor.wait_for_url("**/perf/zh/")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from ingest import numbers
-from ingest.diff import Alone, Difference, Metric, Pair, Result, Withdrawn
+from ingest.diff import Alone, Difference, Metric, Pair, Result, Verdict, Withdrawn
 from ingest.metrics import METRICS
 from ingest.problems import Problem, printable
 from ingest.revision import Commit
@@ -91,11 +92,12 @@ def _since(say: _Writer, commit: Commit) -> str:
 
 
 def _counts(say: _Writer, found: Difference) -> list[str]:
-    beyond = sum(each.verdict == "beyond" for each in found.moved)
+    verdicts = Counter(each.verdict for each in found.moved)
+    held = {verdict: verdicts[verdict] for verdict in get_args(Verdict)}
     lines = [f"**{say.say('still')}**"] if found.still else []
     before, after = found.runs
     counted: list[tuple[str, int, Mapping[str, object]]] = [
-        ("n_moved", len(found.moved), {"beyond": beyond}),
+        ("n_moved", len(found.moved), held),
         ("n_changed", len(found.changed), {}),
         ("n_renamed", len(found.renamed), {}),
         ("n_new", len(found.new), {}),
@@ -234,10 +236,12 @@ def _figures(pair: Pair) -> tuple[str, str]:
 
 def _written(before: tuple[float | None, float | None], after: tuple[float | None, float | None]) -> tuple[str, str]:
     """Two figures that differ, each with its spread; as exactly as computed where rounded ones would look alike."""
+    (old, _), (new, _) = before, after
     rounded = numbers.figure(*before), numbers.figure(*after)
-    if rounded[0] != rounded[1] or before[0] is None or after[0] is None:
+    finer = numbers.figure(old), numbers.figure(new)
+    if old is None or new is None or rounded[0] != rounded[1]:
         return rounded
-    return numbers.exact(before[0]), numbers.exact(after[0])
+    return finer if finer[0] != finer[1] else (numbers.exact(old), numbers.exact(new))
 
 
 def _with_unit(figure: str, row: Mapping[str, Any]) -> str:

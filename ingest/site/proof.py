@@ -30,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Sign:
-    """Something to judge a figure by: `tone` is `good`, `bad` or empty; `page` is a page, or a place on this one."""
+    """Something to judge a figure by: `tone` is `good`, `bad` or empty; `page` leads to what it is about."""
 
     name: Text
     text: Text
@@ -69,10 +69,19 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     return [
         outcome,
         Sign(phrase("proof.tables"), tables, "good" if run.get("published") else "bad"),
-        Sign(phrase("proof.problems"), told, "bad" if problems else "good", "#problems" if problems else None),
+        Sign(
+            phrase("proof.problems"),
+            told,
+            "bad" if problems else "good",
+            f"{site.page(run)}#problems" if problems else None,
+        ),
         *_records(site, run),
-        *_median(run),
-        Sign(phrase("proof.repeats"), numbers.count(len(others) + 1), page="#repeats" if others else None),
+        *_median(site, run),
+        Sign(
+            phrase("proof.repeats"),
+            numbers.count(len(others) + 1),
+            page=f"{site.page(run)}#repeats" if others else None,
+        ),
     ]
 
 
@@ -137,10 +146,10 @@ def _records(site: Site, run: Run) -> Iterator[Sign]:
         )
 
 
-def _median(run: Run) -> Iterator[Sign]:
+def _median(site: Site, run: Run) -> Iterator[Sign]:
     """How far the figure lies from the median of what was printed: where both agree, no stall and no drift hides."""
     value, median = (figure_of(run, rule).get("value") for rule in (HEADLINE, "median"))
     if numbers.known(value) and numbers.known(median) and value and median:
         share = value / median - 1
         text = numbers.signed_percent(share)
-        yield Sign(phrase("proof.median"), text, "good" if abs(share) <= AGREES else "bad", "#figures")
+        yield Sign(phrase("proof.median"), text, "good" if abs(share) <= AGREES else "bad", f"{site.page(run)}#figures")

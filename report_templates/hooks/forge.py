@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from mkdocs.plugins import event_priority
+
 LOG = logging.getLogger("mkdocs.hooks.forge")
 
 
@@ -80,8 +82,9 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+@event_priority(200)
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Turns links to pages that are left out into the forge's, in Markdown and in HTML."""
+    """Turns links to pages that are left out into the forge's, in Markdown and in HTML, before that goes round it."""
     if not _LEFT_OUT or "log.md" not in markdown:
         return markdown
     forge, folder = _forge(config), posixpath.dirname(page.file.src_uri)

@@ -29,7 +29,7 @@ def html(folder: Path) -> Path:
     (folder / "report_templates").symlink_to(ROOT / "report_templates")
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"],
+        [sys.executable, "-m", "mkdocs", "build", "--strict"],  # --quiet would keep warnings from --strict
         cwd=folder, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,126 @@
+"""What a reader's browser has to load, over a site as large as ours: our own runs, and all that others published."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from ingest import published
+from ingest.site import builder
+from ingest.words import LANGUAGES
+from tests.site.conftest import ROOT, html, served
+
+FRONT_PAGE = 300_000
+INDEX = 100_000
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the committed ledger and figures. Charts are left blank: they cost most, and no test here sees one."""
+    folder = tmp_path_factory.mktemp("real")
+    lines = [json.loads(line) for line in ledger()]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "_chart_targets", blank)
+        builder.build(
+            lines, [], folder / "docs", cache=folder / "cache.json",
+            published=published.read([ROOT / "raw_logs" / "published"]),
+        )  # fmt: skip
+    return html(folder)
+
+
+def ledger() -> Iterator[str]:
+    for shard in sorted((ROOT / "docs" / "data" / "runs").glob("*.jsonl")):
+        yield from shard.read_text("utf-8").splitlines()
+
+
+def blank(_words: Any, name: str, _data: str, _found: Any) -> list[builder.Target]:
+    return [builder.Target(f"charts/{each}/{name}.svg", "", lambda: b"<svg></svg>") for each in LANGUAGES]
+
+
+def home(site: Path, language: str) -> Path:
+    return site if language == "en" else site / language
+
+
+def packed(path: Path) -> int:
+    """Bytes as GitHub Pages sends them: compressed, where that helps."""
+    content = path.read_bytes()
+    return min(len(content), len(gzip.compress(content, 6)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_front_page_with_all_that_it_loads_is_below_300_kb(
+    real: Path, browser: Any, tmp_path: Path, language: str
+) -> None:
+    assert "<figure" not in (home(real, language) / "index.html").read_text("utf-8")  # charts would be missing below
+    asked: set[str] = set()
+    with served(real, tmp_path / "root") as address:
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page.context.on("request", lambda request: asked.add(request.url))
+        page.goto(f"{address}{'' if language == 'en' else 'zh/'}", wait_until="networkidle")
+        # A worker's own requests are not told of: it loads its code, and what that loads by name.
+        config = json.loads(page.text_content("#__config"))
+        asked.add(page.evaluate("path => new URL(path, location).href", config["search"]))
+        page.close()
+        files = {real / unquote(urlsplit(each).path).removeprefix("/sub/") for each in asked}
+    files = {each / "index.html" if each.is_dir() else each for each in files}
+    weights = {each.relative_to(real).as_posix(): packed(each) for each in files if each.is_file()}
+    index = "search/search_index.json" if language == "en" else f"{language}/search/search_index.json"
+    assert {index, "assets/css/base.css"} <= set(weights)
+    assert any("bundle" in each for each in weights)
+    assert any("workers/search" in each for each in weights)
+    assert sum(weights.values()) < FRONT_PAGE, weights
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_search_index_is_small_and_of_one_language(real: Path, language: str) -> None:
+    path = home(real, language) / "search" / "search_index.json"
+    assert packed(path) < INDEX
+    docs = json.loads(path.read_text("utf-8"))["docs"]
+    assert not [each for each in docs if each["location"].startswith("zh/")]
+    assert any(each["location"].startswith("models/resnet50/#") for each in docs)
+    assert all((home(real, language) / each["location"].partition("#")[0]).is_dir() for each in docs)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_figures_of_tables_and_samples_of_logs_are_not_searched(real: Path, language: str) -> None:
+    docs = json.loads((home(real, language) / "search" / "search_index.json").read_text("utf-8"))["docs"]
+    text = " ".join(each["text"] for each in docs)
+    page = (home(real, language) / "models" / "bert" / "index.html").read_text("utf-8")
+    assert "<td" in page
+    assert "data-value" in page
+    assert "<td" not in text
+    assert "batch_cost: " not in text
+
+
+def test_our_html_is_in_the_pages_although_it_went_round_markdown(real: Path) -> None:
+    for path in real.rglob("*.html"):
+        text = path.read_text("utf-8")
+        assert "data-block=" not in text, path
+        assert "<!--block" not in text, path
+        assert text.count("<div") == text.count("</div>"), path
+        assert '"pl-table"' not in text or text.count("<table") == text.count("</table>") > 0, path
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_search_finds_pages_of_the_readers_language_and_leads_there(
+    browser: Any, address: str, language: str
+) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    front = address if language == "en" else f"{address}zh/"
+    page.goto(f"{front}method/")
+    page.fill("input[name=query]", "BERT")
+    link = page.wait_for_selector(".md-search-result__link")
+    found = [each.get_attribute("href") for each in page.query_selector_all(".md-search-result__link")]
+    assert found
+    assert all(each.startswith(front) for each in found)
+    assert language == "zh" or not any("/zh/" in each for each in found)
+    link.click()
+    page.wait_for_url("**/*?h=*")
+    assert page.locator("article h1").is_visible()
+    page.close()

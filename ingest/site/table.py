@@ -295,7 +295,7 @@ class Writer:
         )
 
     def _entry(self, column: Column, entry: Entry, room: _Room) -> Markup:
-        text = self._placed(column, self.say(entry.text), room)
+        text = self._placed(column, entry.text, room)
         if entry.page:
             text = Markup('<a href="{}">{}</a>').format(Markup(self.link(entry.page)), text)
         if entry.anchor:
@@ -312,13 +312,14 @@ class Writer:
         links = Markup(" ").join(self._linked(each.text, each.page) for each in sources)
         return Markup('<span class="pl-runs">{}</span>').format(links)
 
-    def _placed(self, column: Column, said: str, room: _Room) -> Markup:
+    def _placed(self, column: Column, text: Text, room: _Room) -> Markup:
         """A text of a number column between what fills it up; style sheets print that as blanks."""
-        left, right = room.around(said) if column.number and room.whole else ("", "")
+        said = self.say(text)
+        left, right = room.around(self.words.say(self.language, text)) if column.number and room.whole else ("", "")
         sides = Markup("").join(
             Markup(' data-{}="{}"').format(side, pad) for side, pad in (("l", left), ("r", right)) if pad
         )
-        return Markup('<span class="pl-v"{}>{}</span>').format(sides, said) if sides else Markup(said)
+        return Markup('<span class="pl-v"{}>{}</span>').format(sides, said) if sides else said
 
     def _attributes(self, column: Column, entries: Sequence[Entry]) -> Markup:
         found = [Markup("{}{}").format(self._value(column, each), _details(each)) for each in entries]
@@ -432,7 +433,7 @@ def _rooms(writer: Writer, table: Table) -> list[dict[str, _Room]]:
     return [
         {
             view: _room(
-                writer.say(entry.text)
+                writer.words.say(writer.language, entry.text)
                 for row in table.rows
                 for entry in (shown(table, row[index], view) if column.switched and view else row[index]).entries
             )

@@ -281,10 +281,13 @@ def flat(table: Parsed) -> tuple[list[Field], list[dict[str, Any]]]:
     Further figures in one cell are numbered (`pytorch_2`); what is known of a figure stands behind it
     (`pytorch_spread`), words beside it and why it is absent in `pytorch_note`.
     """
+    for index, head in enumerate(table.heads):
+        # Beside numbers a word (out of memory) is a note, so that a column is of one kind.
+        head.number = any(isinstance(each.value, int | float) for row in table.rows for each in row[index])
     rows = [dict(_flat_row(table, row)) for row in table.rows]
     names: dict[str, Field] = {}
     for index, head in enumerate(table.heads):
-        mine = [dict(_flat_cell(head, row[index])) for row in table.rows if index < len(row)]
+        mine = [dict(_flat_cell(head, row[index])) for row in table.rows]
         found = dict.fromkeys([head.key, *(name for each in mine for name in each)])
         for name in sorted(found, key=lambda each: _order(head.key, each)):
             names[name] = _field(head, name, [each.get(name) for each in mine])
@@ -292,7 +295,7 @@ def flat(table: Parsed) -> tuple[list[Field], list[dict[str, Any]]]:
 
 
 def _flat_row(table: Parsed, row: list[list[Entry]]) -> Iterator[tuple[str, Any]]:
-    for head, cell in zip(table.heads, row, strict=False):
+    for head, cell in zip(table.heads, row, strict=True):
         yield from _flat_cell(head, cell)
 
 
@@ -315,7 +318,7 @@ def _in_views(head: Head, cell: list[Entry]) -> Iterator[tuple[str, Any]]:
         for number, each in enumerate(figures, 1):
             yield from _flat_entry(head.key + (f"_{number}" if number > 1 else "") + suffix, each)
         if rest:
-            yield from _flat_text(head.key + suffix, rest, beside=bool(figures))
+            yield from _flat_text(head.key + suffix, rest, beside=bool(figures) or head.number)
 
 
 def _flat_entry(name: str, entry: Entry) -> Iterator[tuple[str, Any]]:
@@ -329,13 +332,13 @@ def _flat_entry(name: str, entry: Entry) -> Iterator[tuple[str, Any]]:
 def _flat_text(name: str, entries: list[Entry], *, beside: bool) -> Iterator[tuple[str, Any]]:
     """Entries that are no figures: the cell's text, or words beside its figures."""
     text = "; ".join(each.said for each in entries if each.said)
-    if beside:
+    if beside and text:
         yield f"{name}_note", text
-        return
-    yield name, text or None
+    elif not beside:
+        yield name, text or None
     yield from ((f"{name}_{key}", value) for each in entries for key, value in each.known.items())
     words = "; ".join(filter(None, (each.note or ("" if each.known else _line(each.beside)) for each in entries)))
-    if words:
+    if words and not beside:
         yield f"{name}_note", words
 
 

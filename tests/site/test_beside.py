@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ingest import results
@@ -10,6 +11,7 @@ from ingest.site.model import Row, Site, Suite, suites
 from ingest.site.table import Table, Writer
 from ingest.words import load
 from tests.site.fixture import HARDWARE, run
+from tests.site.tabled import tables_in
 
 
 def parts(runs: list[dict[str, Any]]) -> tuple[Site, Suite, tuple[Row, ...]]:
@@ -19,16 +21,10 @@ def parts(runs: list[dict[str, Any]]) -> tuple[Site, Suite, tuple[Row, ...]]:
 
 
 def written(table: Table | None, language: str) -> list[list[str]]:
-    """The table's lines, cell by cell, without links and tags."""
-    import re
-
+    """The table's lines, cell by cell, without links; what is bold between asterisks."""
     assert table is not None
     text = str(Writer(load(), language, lambda page: page).table(table))
-    lines = [line for line in text.splitlines() if line.startswith("|") and "---" not in line and "--:" not in line]
-    return [
-        [re.sub(r"\[([^\]]*)\]\([^)]*\)|<[^>]+>", r"\1", each).strip() for each in line[1:-1].split("|")]
-        for line in lines
-    ]
+    return [[re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", each) for each in row] for row in tables_in(text)[0]]
 
 
 def of(framework: str, number: int, **found: dict[str, Any]) -> dict[str, Any]:
@@ -41,11 +37,11 @@ def test_each_figure_has_its_unit_and_direction() -> None:
         [of("PyTorch", 1, latency={"value": 160.0, "unit": "ms", "source": "log"}, memory=memory)]
     )
     head, line = written(tables.beside(site, suite, rows), "en")
-    assert head[2:4] == ["Time per step (ms) ↓", "Peak memory of a device (MiB) ↓"]
-    assert line[2:4] == ["160.0", "9,000"]
+    assert head[3:5] == ["Time per step (ms) ↓", "Peak memory of a device (MiB) ↓"]
+    assert line[3:5] == ["160.0", "9,000"]
     head, again = written(tables.beside(site, suite, rows), "zh")
-    assert head[2:4] == ["单步耗时（ms） ↓", "单卡显存峰值（MiB） ↓"]
-    assert again[2:4] == line[2:4]
+    assert head[3:5] == ["单步耗时（ms） ↓", "单卡显存峰值（MiB） ↓"]
+    assert again[3:5] == line[3:5]
 
 
 def test_memory_is_told_as_a_multiple_of_the_least() -> None:
@@ -55,7 +51,7 @@ def test_memory_is_told_as_a_multiple_of_the_least() -> None:
         of("MXNet", 1),
     ]
     lines = written(tables.beside(*parts(runs)), "en")
-    cells = {line[0].split()[0]: line[2] for line in lines[1:]}
+    cells = {line[0].split()[0]: line[3] for line in lines[1:]}
     assert cells["PyTorch"] == "9,000"
     assert cells["TensorFlow"] == "12,000 1.33×"
     assert cells["MXNet"].startswith("—")
@@ -81,7 +77,7 @@ def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
     ]
     site, suite, rows = parts(runs)
     (line,) = written(tables.largest(site, suite, rows), "en")[1:]
-    assert line[2:] == ["1,800,000", "2,000,000"]
+    assert line[3:] == ["1,800,000", "2,000,000"]
     assert tables.largest(*parts([of("PyTorch", 1)])) is None
 
 

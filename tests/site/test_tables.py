@@ -1,0 +1,389 @@
+"""Tables as HTML, and what the hook makes of them: files that say what the page shows, links that lead to pages."""
+
+from __future__ import annotations
+
+import csv
+import html
+import importlib.util
+import io
+import json
+import logging
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ingest.site import views
+from ingest.site.table import Cell, Column, Entry, Link, Table, View, Writer, absent, cell
+from ingest.site.tables import comparison
+from ingest.words import LANGUAGES, TEMPLATES, load, phrase
+from tests.site.fixture import run
+from tests.site.tabled import plain, tables_in
+from tests.site.test_beside import parts
+
+KINDS = ("csv", "json")
+
+
+def hook() -> Any:
+    name = "tables_hook"
+    if name not in sys.modules:
+        specification = importlib.util.spec_from_file_location(name, TEMPLATES / "hooks" / "tables.py")
+        assert specification
+        assert specification.loader
+        sys.modules[name] = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def written(table: Table, language: str = "en") -> str:
+    return str(Writer(load(), language, lambda page: f"../{page}").table(table))
+
+
+def filed(table: Table, language: str = "en") -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+    """A table's rows as its CSV and its JSON have them."""
+    page = written(table, language)
+    found = hook()
+    notes = {each[1]: found._text(each[2]) for each in found._NOTE.finditer(page)}
+    fields, rows = found.flat(found.parse(page, notes))
+    records = json.loads(found.as_json({"name": "x"}, fields, rows))["data"]
+    return list(csv.DictReader(io.StringIO(found.as_csv(fields, rows)))), records
+
+
+def numbered(texts: Sequence[str]) -> list[tuple[str, str, str]]:
+    """What stands left of, in and right of each number of a column."""
+    table = Table((Column("run"), Column("figure", True)), tuple((cell("r"), cell(each)) for each in texts))
+    found = re.findall(r'<td class="pl-n"[^>]*>(?:<span class="pl-v"([^>]*)>)?([^<]*)', written(table))
+    sides = [[re.search(rf'data-{side}="([^"]*)"', given) for side in "lr"] for given, _ in found]
+    return [
+        (left[1] if left else "", html.unescape(text), right[1] if right else "")
+        for (left, right), (_, text) in zip(sides, found, strict=True)
+    ]
+
+
+def test_the_points_of_a_column_stand_below_each_other() -> None:
+    found = numbered(["14.2", "1,234", "0.0031", "7", "12,345.6"])
+    shapes = {re.sub(r"\d", "0", f"{left}{text}{right}").partition(".")[0] for left, text, right in found}
+    assert shapes == {"00,000"}
+    assert {len((text + right).partition(".")[2]) for _, text, right in found} == {4}
+    assert found[0] == ("00,0", "14.2", "000")
+
+
+def test_signs_and_units_keep_the_point_in_its_place() -> None:
+    found = numbered(["−5.0%", "12.25%", "+3%"])
+    assert {len((left + text).partition(".")[0].rstrip("%")) for left, text, _ in found} == {2}
+    assert [right for _, _, right in found] == ["0", "", ".00"]
+
+
+def test_an_absent_figure_is_filled_up_too() -> None:
+    table = Table((Column("a"), Column("b", True)), ((cell("x"), cell("1,234")), (cell("y"), absent("why"))))
+    assert '<span class="pl-v" data-l="0,00">—</span>' in written(table)
+
+
+def test_files_have_figures_before_rounding_and_what_stands_beside_them() -> None:
+    entry = Entry("14.2", "runs/a.md", ("±1.0%",), (Link("1", "runs/a.md"),), value=14.2345678901, details=(
+        ("spread", 0.0101), ("version", "1.10"), ("runs", "a b"), ("round", None),
+    ))  # fmt: skip
+    table = Table((Column(phrase("table.devices"), True), Column("Py|Torch", True)), ((cell("1,024"), Cell((entry,))),))
+    (line,), (record,) = filed(table)
+    assert line == {
+        "devices": "1024", "py_torch": "14.2345678901", "py_torch_spread": "0.0101", "py_torch_version": "1.10",
+        "py_torch_runs": "a b",
+    }  # fmt: skip
+    assert record["py_torch"] == 14.2345678901
+    assert record["py_torch_version"] == "1.10", "a version is no number"
+    assert record["devices"] == 1024
+
+
+def test_a_word_among_numbers_is_a_note() -> None:
+    table = Table((Column("case"), Column("speed", True)), ((cell("x"), cell("OOM")), (cell("y"), cell("3"))))
+    lines, records = filed(table)
+    assert lines[0] == {"case": "x", "speed": "", "speed_note": "OOM"}
+    assert [each["speed"] for each in records] == [None, 3]
+
+
+def test_several_figures_in_a_cell_are_numbered() -> None:
+    figures = Cell(
+        tuple(Entry(str(n), value=n, details=(("precision", word),)) for n, word in ((1, "amp"), (2, "fp16")))
+    )
+    table = Table((Column("case"), Column("speed", True)), ((cell("x"), figures), (cell("y"), cell("3"))))
+    lines, _ = filed(table)
+    assert lines[0] == {
+        "case": "x", "speed": "1", "speed_precision": "amp", "speed_2": "2", "speed_2_precision": "fp16",
+    }  # fmt: skip
+    assert lines[1] == {"case": "y", "speed": "3", "speed_precision": "", "speed_2": "", "speed_2_precision": ""}
+
+
+def test_an_absent_figure_is_empty_and_says_why() -> None:
+    table = Table(
+        (Column("case"), Column("speed", True)), ((cell("x"), absent("too few records")), (cell("y"), cell("3")))
+    )
+    lines, records = filed(table)
+    assert lines[0] == {"case": "x", "speed": "", "speed_note": "too few records"}
+    assert records[0] == {"case": "x", "speed": None, "speed_note": "too few records"}
+    assert records[1]["speed_note"] is None
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1 x", "@SUM(A1)", '=HYPERLINK("http://x")'])
+def test_no_text_becomes_a_formula_of_a_spreadsheet(text: str) -> None:
+    (line,), (record,) = filed(Table((Column("case"), Column("n", True)), ((cell(text), cell("-5", value=-5)),)))
+    assert line["case"] == f"'{text}"
+    assert line["n"] == "-5"
+    assert record["case"] == text
+
+
+def test_keys_are_the_same_in_both_languages_and_each_once() -> None:
+    columns = (Column(phrase("table.devices")), Column("A b"), Column("a-B"), Column("模型"), Column("x", key="own"))
+    table = Table(columns, (tuple(cell(str(n)) for n in range(5)),))
+    keys = [list(filed(table, each)[0][0]) for each in LANGUAGES]
+    assert keys[0] == keys[1]
+    assert len(set(keys[0])) == 5
+    assert keys[0][:3] + keys[0][4:] == ["devices", "a_b", "a_b__2", "own"]
+
+
+def test_pandas_reads_the_files() -> None:
+    pandas = pytest.importorskip("pandas")
+    found = hook()
+    page = written(
+        Table((Column("case"), Column("speed", True)), ((cell("x"), cell("1.5")), (cell("y"), absent(None))))
+    )
+    fields, rows = found.flat(found.parse(page, {}))
+    frame = pandas.read_json(io.StringIO(found.as_json({"name": "t"}, fields, rows)), orient="table")
+    assert frame["speed"].tolist()[0] == 1.5
+    assert frame["speed"].isna().tolist() == [False, True]
+    assert frame["case"].tolist() == ["x", "y"]
+
+
+VIEWS = (View("throughput", "Throughput", "images/s", "higher"), View("memory", "Memory", "MiB", "lower"))
+
+
+def test_a_view_without_a_figure_shows_none_of_another_view() -> None:
+    switched = (Column("case"), Column("speed", True, switched=True))
+    table = Table(switched, ((cell("x"), cell("3")),), views=VIEWS)
+    page = written(table)
+    assert page.count(">3<") == 1
+    assert re.search(r'data-view="memory" hidden><span class="pl-absent">—', page)
+    assert filed(table)[1] == [{"case": "x", "speed": 3, "speed_memory": None}]
+
+
+def test_notes_are_seen_in_the_views_that_refer_to_them() -> None:
+    content = Cell(note="no run", views=(("memory", absent("not printed")),))
+    table = Table((Column("case"), Column("speed", True, switched=True)), ((absent("odd"), content),), views=VIEWS)
+    page = written(table)
+    assert [each.split("-")[-1] for each in re.findall(r'<li id="(\S+)"', page)] == ["a", "b", "c"]
+    assert re.search(r'<li id="\S+-a"><sup>a</sup> odd', page)
+    assert re.search(r'<li id="\S+-b" data-view="throughput"><sup>b</sup> no run', page)
+    assert re.search(r'<li id="\S+-c" data-view="memory" hidden><sup>c</sup> not printed', page)
+    for name in re.findall(r'href="#(f[nr]-[^"]+)"', page):
+        assert page.count(f' id="{name}"') == 1
+
+
+def test_names_and_notes_are_unique_within_a_page() -> None:
+    writer = Writer(load(), "en", lambda page: page)
+    table = Table((Column("a"),), ((absent("why"),),), name="runs")
+    page = "".join(str(writer.table(table)) for _ in range(3))
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids)) == 6
+    assert re.findall(r'data-name="([^"]+)"', page) == ["runs-1", "runs-2", "runs-3"]
+
+
+def repeated(framework: str, speeds: Sequence[float], **found: Sequence[float]) -> list[dict[str, Any]]:
+    """Runs of one case, with further figures of each."""
+    return [
+        run(
+            f"resnet50-{framework.lower()}-{n}", framework=framework, speed=speed, repeat=n,
+            metrics={name: {"value": values[n], "unit": "", "source": "log"} for name, values in found.items()},
+        )
+        for n, speed in enumerate(speeds)
+    ]  # fmt: skip
+
+
+def bests(runs: list[dict[str, Any]], view: str) -> list[str]:
+    """The frameworks that are marked in a view."""
+    site, suite, rows = parts(runs)
+    table = comparison(site, suite, rows)
+    at = {
+        column.title: dict(content.views).get(view, content)
+        for column, content in zip(table.columns, table.rows[0], strict=True)
+    }
+    return [str(title) for title, content in at.items() if any(each.best for each in content.entries)]
+
+
+def test_the_best_of_a_row_follows_the_direction_of_the_view() -> None:
+    runs = repeated("PyTorch", (100.0, 101.0), latency=(640.0, 641.0), memory=(9000.0, 9001.0))
+    runs += repeated("TensorFlow", (90.0, 91.0), latency=(700.0, 701.0), memory=(8000.0, 8001.0))
+    assert bests(runs, "throughput") == ["PyTorch"]
+    assert bests(runs, "latency") == ["PyTorch"]
+    assert bests(runs, "memory") == ["TensorFlow"]
+
+
+def test_a_lead_within_the_spread_is_not_marked_in_any_view() -> None:
+    runs = repeated("PyTorch", (100.0, 120.0), memory=(9000.0, 7000.0))
+    runs += repeated("TensorFlow", (90.0, 110.0), memory=(8000.0, 8001.0))
+    assert bests(runs, "throughput") == bests(runs, "memory") == []
+    assert bests([*runs[:1], *runs[2:3]], "throughput") == [], "one run says nothing about its spread"
+
+
+def test_the_best_is_ahead_of_every_other_not_only_of_the_second() -> None:
+    runs = repeated("PyTorch", (100.0, 101.0)) + repeated("TensorFlow", (95.0, 96.0)) + repeated("MXNet", (60.0, 105.0))
+    assert bests(runs, "throughput") == []
+
+
+def test_memory_that_was_measured_differently_is_not_ranked() -> None:
+    runs = repeated("PyTorch", (100.0, 101.0), memory=(9000.0, 9001.0))
+    runs += repeated("TensorFlow", (90.0, 91.0), memory=(8000.0, 8001.0))
+    for each in runs[2:]:
+        each["metrics"]["memory"]["source"] = "telemetry"
+    assert bests(runs, "memory") == []
+
+
+def test_a_speed_up_is_as_uncertain_as_its_baseline() -> None:
+    """1 device: 100 to 130, 8 devices: 800. So the speed-up is between 6.2 and 8, and 7.5 of another is no better."""
+    runs = [
+        run(f"resnet50-{framework}-{devices}-{n}", framework=framework, devices=devices, speed=speed, repeat=n)
+        for framework, devices, speeds in (
+            ("PyTorch", 1, (100.0, 130.0)), ("PyTorch", 8, (800.0, 801.0)),
+            ("TensorFlow", 1, (100.0, 100.1)), ("TensorFlow", 8, (750.0, 751.0)),
+        )
+        for n, speed in enumerate(speeds)
+    ]  # fmt: skip
+    site, suite, rows = parts(runs)
+    (torch,) = [row for row in rows if row.framework == "PyTorch" and row.devices == 8]
+    found = views.measured(site, suite, torch, "speedup")
+    assert found
+    assert (round(found.low, 3), round(found.high, 3)) == (round(800 / 130, 3), round(801 / 100, 3))
+    table = comparison(site, suite, rows)
+    last = [dict(content.views)["speedup"] for content in table.rows[-1][2:]]
+    assert not any(entry.best for content in last for entry in content.entries)
+
+
+def test_fifty_repeats_do_not_wreck_a_cell() -> None:
+    runs = repeated("PyTorch", [100.0 + n / 10 for n in range(50)])
+    site, suite, rows = parts(runs)
+    table = comparison(site, suite, rows)
+    (row,) = tables_in(written(table))[0][1:]
+    assert "n=50" in row[2]
+    assert re.sub(r"\]\([^)]*\)", "", row[2]).endswith("[1 [2 [3 […50")
+    (line,), _ = filed(table)
+    assert line["pytorch_repeats"] == "50"
+    assert line["pytorch_runs"].count(" ") == 20
+    assert line["pytorch_runs"].endswith(" …")
+
+
+def test_units_stand_in_the_head_of_every_view() -> None:
+    runs = repeated("PyTorch", (100.0, 101.0), memory=(9000.0, 9001.0))
+    site, suite, rows = parts(runs)
+    assert plain(written(comparison(site, suite, rows)))[0][2] == "PyTorch images/s ↑"
+    assert 'data-unit="MiB" data-view="memory" hidden>MiB ↓<' in written(comparison(site, suite, rows))
+
+
+class Pages:
+    """MkDocs' files, as far as the hook asks for them."""
+
+    def get_file_from_path(self, path: str) -> Any:
+        here = {"en/runs/a.md": "../runs/a/", "en/index.md": "../"}
+        return SimpleNamespace(url_relative_to=lambda _: here[path]) if path in here else None
+
+
+def resolved(text: str, caplog: pytest.LogCaptureFixture) -> tuple[str, list[str]]:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"))
+    with caplog.at_level(logging.WARNING):
+        made = hook().on_page_content(text, page, {}, Pages())
+    return made, [record.getMessage() for record in caplog.records]
+
+
+def test_links_to_pages_are_resolved_and_others_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    kept = '<a href="https://example.org/README.md">x</a><a href="#a.md">y</a><p>href="../runs/a.md"</p>'
+    made, warned = resolved(f'<a class="b" href="../runs/a.md#L1-L2">x</a><img src="../index.md">{kept}', caplog)
+    assert '<a class="b" href="../runs/a/#L1-L2">' in made
+    assert '<img src="../">' in made
+    assert made.endswith(kept.replace(' href="../runs/a.md"', ' href="../runs/a.md"'))
+    assert warned == []
+
+
+def test_a_link_to_a_page_that_is_not_there_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """Under --strict, warnings of loggers below `mkdocs` fail the build."""
+    made, warned = resolved('<a href="../runs/none.md">x</a>', caplog)
+    assert "../runs/none.md" in made
+    assert "en/models/x.md" in warned[0]
+    assert "../runs/none.md" in warned[0]
+    assert {record.name.partition(".")[0] for record in caplog.records} == {"mkdocs"}
+
+
+def table_files(site: Path, language: str) -> list[Path]:
+    found = sorted(
+        each for each in site.rglob("tables/*.csv") if (each.relative_to(site).parts[0] == "zh") == (language == "zh")
+    )
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_table_of_the_site_lies_beside_its_page(site: Path, language: str) -> None:
+    pages = [each for each in site.rglob("*.html") if (each.relative_to(site).parts[0] == "zh") == (language == "zh")]
+    tables = 0
+    for page in pages:
+        text = page.read_text("utf-8")
+        names = re.findall(r'<table class="pl-grid"[^>]* data-name="([^"]+)"', text)
+        assert len(names) == len(set(names)) == text.count("<table"), page
+        for name in names:
+            for kind in KINDS:
+                assert f'href="tables/{name}.{kind}" download' in text
+                assert (page.parent / "tables" / f"{name}.{kind}").is_file()
+        tables += len(names)
+    assert tables > 20
+
+
+def test_files_of_both_languages_hold_the_same_numbers(site: Path) -> None:
+    for path in table_files(site, "en"):
+        other = site / "zh" / path.relative_to(site)
+        english, chinese = ([*csv.DictReader(io.StringIO(each.read_text("utf-8")))] for each in (path, other))
+        if "text-" in path.name:
+            continue  # words written by hand
+        assert list(english[0]) == list(chinese[0]), path
+        for one, two in zip(english, chinese, strict=True):
+            numeric = {key for key, value in one.items() if re.fullmatch(r"-?[\d.e+-]+", value or "")}
+            assert {key: one[key] for key in numeric} == {key: two[key] for key in numeric}, path
+
+
+def test_files_say_what_the_page_shows(site: Path) -> None:
+    page = (site / "models" / "resnet50" / "index.html").read_text("utf-8")
+    page = "<table" + page.partition('data-name="comparison-1"')[2].partition("</table>")[0] + "</table>"
+    rows = {row[0] + row[1]: row for row in tables_in(page)[0]}
+    file = site / "models" / "resnet50" / "tables" / "comparison-1.csv"
+    seen = 0
+    for line in csv.DictReader(io.StringIO(file.read_text("utf-8"))):
+        row = rows[line["devices"] + line["batch_size"]]
+        for index, framework in ((2, "paddlepaddle"), (3, "tensorflow"), (4, "pytorch")):
+            shown = re.match(r"(?:\*\*)?\[([\d,.]+)\]", row[index])
+            assert bool(shown) == bool(line[framework]), row
+            if shown:
+                assert float(shown[1].replace(",", "")) == pytest.approx(float(line[framework]), rel=0.005)
+                assert line[f"{framework}_repeats"] == re.findall(r"n=(\d+)", row[index])[0]
+                seen += 1
+            else:
+                assert row[index] == "—" or ("OOM" in row[index] and line[f"{framework}_note"] == "OOM")
+    assert seen == 6
+
+
+def test_links_and_anchors_of_the_built_site_lead_somewhere(site: Path) -> None:
+    ids: dict[Path, set[str]] = {}
+    for page in site.rglob("*.html"):
+        for target in re.findall(r'\shref="([^":]*(?:#[^"]*)?)"', page.read_text("utf-8").partition("<article")[2]):
+            path, _, anchor = target.partition("#")
+            if path.startswith(("http", "/", "mailto")) or not anchor:
+                continue
+            there = (page.parent / path).resolve() if path else page
+            there = there / "index.html" if there.is_dir() else there
+            found = ids.setdefault(there, set(re.findall(r'\sid="([^"]+)"', there.read_text("utf-8"))))
+            assert anchor in found, (page, target)
+
+
+def test_tables_are_not_in_the_search_index(site: Path) -> None:
+    index = (site / "search" / "search_index.json").read_text("utf-8")
+    assert "PaddlePaddle" in index
+    assert "±0.3%" not in index
+    assert "CSV" not in index.partition("data/")[0]

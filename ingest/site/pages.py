@@ -525,7 +525,9 @@ def _audit(site: Site) -> Page:
 def _compare(site: Site) -> Page:
     """Results chosen in the page; they come from `data/results.json`, so the page itself depends on names alone."""
     config = {
-        "suites": {each.id: {"workload": {name: each.usual.get(name) for name in each.row_options}} for each in site.known},
+        "suites": {
+            each.id: {"workload": {name: each.usual.get(name) for name in each.row_options}} for each in site.known
+        },
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }
     models = [(suite.title, f"models/{suite.id}/index.md") for suite in site.shown]
@@ -543,7 +545,8 @@ def _compare(site: Site) -> Page:
 def _inks(frameworks: Iterable[str]) -> Mapping[str, Any]:
     found = {each: palette.ink(each) for each in sorted(frameworks)}
     return {
-        name: {"light": ink.light, "dark": ink.dark, "hatch": ink.hatch, "marker": ink.marker} for name, ink in found.items()
+        name: {"light": ink.light, "dark": ink.dark, "hatch": ink.hatch, "marker": ink.marker}
+        for name, ink in found.items()
     }
 
 

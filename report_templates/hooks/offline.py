@@ -1,4 +1,4 @@
-"""MkDocs hook: what a site needs that is opened from the disk (`OFFLINE=true mkdocs build`), where nothing can be fetched."""
+"""MkDocs hook: what a site opened from the disk needs (`OFFLINE=true mkdocs build`), where nothing can be fetched."""
 
 from __future__ import annotations
 

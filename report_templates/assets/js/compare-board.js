@@ -203,29 +203,27 @@
     const fitting = results.filter((each) => fits(each, choice, workload));
     const items = fitting.filter((each) => valueOf(each, choice.by) !== "").map((each) => item(each, choice, workload));
     const clash = remembered((a, b) => clashes(a, b, choice.by, workload));
-    const all = groups(items, (each) => each.setting).map((group) => together(group, choice, clash));
-    const parts = all.some(meets) && choice.by !== "framework" ? all.filter(meets) : all;
+    const parts = groups(items, (each) => each.setting).map((group) => together(group, choice, clash));
     const out = parts.flatMap((part) => part.out);
-    const drawn = ofOneUnit(parts.flatMap((part) => part.drawn), out);
+    const fit = ofOneUnit(parts.flatMap((part) => part.drawn), out);
+    const meeting = choice.by === "framework" ? [] : groups(fit, (each) => each.series).filter(meets).flat();
+    const drawn = meeting.length ? meeting : fit;
     out.push(...nearby(results, choice, workload, drawn, items));
     drawn.sort(inOrder);
-    const absent = parts.flatMap((part) => part.absent).sort(inOrder);
+    const series = new Set(drawn.map((each) => each.series));
+    const absent = parts.flatMap((part) => part.absent).filter((each) => !meeting.length || series.has(each.series)).sort(inOrder);
     const shown = drawn.concat(absent);
     shares(drawn, choice.by);
     return {
       drawn: drawn, absent: absent, out: out, notes: notes(drawn, choice.by, workload), unplaced: fitting.length - items.length,
-      alone: sum(all.filter((part) => !parts.includes(part)).map((part) => part.drawn.length)),
+      alone: fit.length - drawn.length,
       xs: distinct(shown.slice().sort(inOrder).map((each) => each.x)), series: distinct(shown.slice().sort(bySeries).map((each) => each.series)),
     };
   }
 
-  /** Whether two values of the dimension meet in a part: there is nothing to compare in the others. */
-  function meets(part) {
-    return distinct(part.drawn.map((each) => each.x)).length > 1;
-  }
-
-  function sum(values) {
-    return values.reduce((total, each) => total + each, 0);
+  /** Whether a series has two values of the dimension: there is nothing to compare in one that has not. */
+  function meets(series) {
+    return distinct(series.map((each) => each.x)).length > 1;
   }
 
   /** One axis has one unit: figures in another than most have are left out. */

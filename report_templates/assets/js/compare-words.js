@@ -6,7 +6,7 @@
   const rules = compare.rules;
   const LISTED = 4;
 
-  /** `config`: {language, words: {"table.key": text}}. Returns the functions that say things. */
+  /** `config`: {language, words: {table.key: text}}. Returns the functions that say things. */
   function speaker(config) {
     const words = config.words;
 

@@ -1,0 +1,624 @@
+"""The page that compares results: what is chosen, what may stand together, and why the rest does not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tomllib
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from ingest import words
+from ingest.site import pages
+from tests.site import fixture
+from tests.site.conftest import ROOT, html
+
+ASSETS = ROOT / "report_templates" / "assets"
+VENDOR = ASSETS / "vendor"
+LANGUAGES = ("", "zh/")
+Record = dict[str, Any]
+
+
+# ---- what is shipped ----
+
+
+def test_every_library_of_others_is_the_one_that_is_written_down_with_its_licence() -> None:
+    libraries = tomllib.loads((VENDOR / "vendor.toml").read_text("utf-8"))["library"]
+    for each in libraries:
+        assert hashlib.sha256((VENDOR / each["file"]).read_bytes()).hexdigest() == each["sha256"], each["file"]
+        licence = (VENDOR / each["licence_file"]).read_text("utf-8")
+        assert each["licence"] in licence
+        assert "Copyright" in licence
+    told = {each[key] for each in libraries for key in ("file", "licence_file")} | {"vendor.toml"}
+    assert told == {path.name for path in VENDOR.iterdir()}
+    chart = next(each for each in libraries if each["package"] == "chart.js")
+    assert f"Chart.js v{chart['version']}" in (VENDOR / chart["file"]).read_text("utf-8")[:100]
+
+
+def test_only_the_page_that_compares_loads_the_charting_library(site: Path) -> None:
+    loading = {
+        path.relative_to(site).as_posix() for path in site.rglob("*.html") if "chart.umd" in path.read_text("utf-8")
+    }
+    assert loading == {"compare/index.html", "zh/compare/index.html"}
+
+
+def test_every_word_that_its_scripts_say_is_in_the_words_file_and_on_the_page() -> None:
+    entries = words.load().entries
+    source = "".join(path.read_text("utf-8") for path in sorted((ASSETS / "js").glob("compare*.js")))
+    said = set(re.findall(r'"((?:chart|compare|metric|report|site|table)\.[a-z_]*[a-z])"', source))
+    facets = re.findall(r"^    (\w+): \"\w+\",$", (ASSETS / "js" / "compare-rules.js").read_text("utf-8"), re.MULTILINE)
+    said |= {f"compare.{each}" for each in (*facets, "by", "model", "metric", "copy", "csv", "json")}
+    assert len(said) > 60
+    assert said - entries.keys() == set()
+    assert {each.partition(".")[0] for each in said} <= set(pages.COMPARE_WORDS)
+
+
+# ---- which two may be compared ----
+
+
+def record(**other: Any) -> Record:
+    """A result of results.json. None of these figures was measured anywhere."""
+    found: Record = {
+        "id": "one", "origin": "measured", "suite": "resnet50", "page": "models/resnet50/", "source": None,
+        "title": {"en": "ResNet-50 v1.5", "zh": "ResNet-50 v1.5"}, "model": "ResNet-50 v1.5", "hardware": "H",
+        "framework": "PyTorch", "framework_version": "2.13.0", "nodes": 1, "devices": 8, "batch_size": 64,
+        "precision": "amp", "group": "half", "options": {}, "round": "2026Q4", "rule": "sustained", "unit": "images/s",
+        "value": 100.0, "text": "100.0", "low": 99.0, "high": 101.0, "spread": 0.01, "repeats": 3, "speedup": 7.6,
+        "efficiency": 0.95, "metrics": {}, "outcome": "completed", "reason": None, "speedup_reason": None,
+        "conditions": {"driver": "535.54", "power_limit": "300", "cuda": "12.4", "image": "a:1"}, "diverged": False,
+        "runs": [{"id": "one-1", "page": "runs/one-1/", "date": "2026-01-01"}],
+    }  # fmt: skip
+    conditions = {**found["conditions"], **other.pop("conditions", {})}
+    return {**found, "conditions": {name: value for name, value in conditions.items() if value is not None}, **other}
+
+
+PADDLE = {"framework": "PaddlePaddle", "framework_version": "3.3.1"}
+
+#: What differs of the second result, what is compared, the options that make another workload, and what is said:
+#: reasons, what is not known, what follows.
+CASES: list[tuple[Record, str, Record, list[str], list[str], list[str]]] = [
+    ({}, "framework", {}, [], [], []),
+    (PADDLE, "framework", {}, [], [], ["framework_version"]),
+    ({**PADDLE, "conditions": {"image": "b:2"}}, "framework", {}, [], [], ["framework_version", "image"]),
+    ({**PADDLE, "batch_size": 32}, "framework", {}, ["batch_size"], [], ["framework_version"]),
+    ({**PADDLE, "precision": "fp16"}, "framework", {}, ["precision"], [], ["framework_version"]),
+    ({**PADDLE, "devices": 4}, "framework", {}, ["devices"], [], ["framework_version"]),
+    ({**PADDLE, "devices": 16, "nodes": 2}, "framework", {}, ["devices"], [], ["framework_version"]),
+    ({**PADDLE, "nodes": 2}, "framework", {}, ["nodes"], [], ["framework_version"]),
+    ({**PADDLE, "model": "ResNet-50 v1"}, "framework", {}, ["model"], [], ["framework_version"]),
+    ({**PADDLE, "rule": "dlperf"}, "framework", {}, ["rule"], [], ["framework_version"]),
+    ({**PADDLE, "rule": None}, "framework", {}, [], ["rule"], ["framework_version"]),
+    ({**PADDLE, "unit": "samples/s"}, "framework", {}, ["unit"], [], ["framework_version"]),
+    ({**PADDLE, "conditions": {"driver": "550.90"}}, "framework", {}, ["driver"], [], ["framework_version"]),
+    ({**PADDLE, "conditions": {"driver": None}}, "framework", {}, [], ["driver"], ["framework_version"]),
+    ({**PADDLE, "conditions": {"driver": ["535.54"]}}, "framework", {}, [], [], ["framework_version"]),
+    ({**PADDLE, "conditions": {"driver": ["535.54", "9"]}}, "framework", {}, ["driver"], [], ["framework_version"]),
+    ({**PADDLE, "conditions": {"power_limit": "250"}}, "framework", {}, ["power_limit"], [], ["framework_version"]),
+    ({**PADDLE, "conditions": {"cuda": "11.8"}}, "framework", {}, ["cuda"], [], ["framework_version"]),
+    # Another version of the same framework does not follow from comparing frameworks.
+    ({"framework_version": "2.12.0"}, "framework", {}, ["framework_version"], [], []),
+    ({"framework_version": None}, "framework", {}, [], ["framework_version"], []),
+    ({"conditions": {"image": "b:2"}}, "framework", {}, ["image"], [], []),
+    ({"framework_version": "2.12.0", "conditions": {"image": "b:2"}}, "version", {}, [], [], ["image"]),
+    ({"framework_version": "2.12.0", "conditions": {"driver": "550.90"}}, "version", {}, ["driver"], [], []),
+    ({**PADDLE}, "version", {}, ["framework"], [], []),
+    ({"round": "2026Q3", "framework_version": "2.12.0"}, "round", {}, [], [], ["framework_version"]),
+    ({"round": "2026Q3", "conditions": {"driver": "550.90"}}, "round", {}, ["driver"], [], []),
+    ({"round": "2026Q3"}, "framework", {}, [], [], []),
+    ({"hardware": "G", "conditions": {"power_limit": "700"}}, "hardware", {}, [], [], ["power_limit"]),
+    ({"hardware": "G", "conditions": {"driver": "550.90"}}, "hardware", {}, ["driver"], [], []),
+    # Another machine is the reason; that its power limit differs goes without saying.
+    ({"hardware": "G", "conditions": {"power_limit": "700"}}, "batch", {}, ["hardware"], [], []),
+    ({"precision": "fp32"}, "precision", {}, [], [], []),
+    ({"precision": None}, "framework", {}, ["precision"], [], []),
+    ({"devices": 16, "nodes": 2, "options": {"data_parallel": 16}}, "devices", {}, [], [], ["nodes"]),
+    ({"devices": 16, "batch_size": 32}, "devices", {}, ["batch_size"], [], []),
+    ({"batch_size": 32}, "batch", {}, [], [], []),
+    ({"batch_size": 32, "framework_version": "2.12.0"}, "batch", {}, ["framework_version"], [], []),
+    # Options: what both state has to agree; what one states is noted, unless it makes another workload.
+    ({"options": {"xla": True}}, "framework", {}, [], ["xla"], []),
+    ({"options": {"image_size": 64}}, "framework", {"image_size": 224}, ["image_size"], [], []),
+    ({"options": {"image_size": 224}}, "framework", {"image_size": 224}, [], [], []),
+    ({"options": {"sequence_length": 128}}, "framework", {"sequence_length": None}, ["sequence_length"], [], []),
+]  # fmt: skip
+
+
+def test_what_may_be_compared_and_what_forbids_it(page: Any, address: str) -> None:
+    opened(page, address + "compare/")
+    for change, dimension, workload, *expected in CASES:
+        for first, second in ((record(), record(**change)), (record(**change), record())):
+            found = page.evaluate(
+                "([a, b, by, workload]) => perfledger.compare.rules.verdict(a, b, by, workload)",
+                [first, second, dimension, workload],
+            )
+            said = [sorted(each["name"] for each in found[key]) for key in ("reasons", "unknown", "follows")]
+            assert said == expected, (change, dimension)
+
+
+def test_two_options_that_are_both_stated_must_agree(page: Any, address: str) -> None:
+    opened(page, address + "compare/")
+    pair = [record(options={"xla": True}), record(**PADDLE, options={"xla": False})]
+    found = page.evaluate("([a, b]) => perfledger.compare.rules.incomparable(a, b, 'framework', {})", pair)
+    assert found == [{"kind": "option", "name": "xla", "mine": True, "theirs": False, "strict": False}]
+
+
+# ---- the page ----
+
+
+def opened(page: Any, to: str) -> None:
+    page.goto(to)
+    page.wait_for_selector("#pl-compare .pl-compare-status")
+
+
+def told(page: Any, found: list[Record]) -> None:
+    """The page reads these results instead of those of the site."""
+    body = json.dumps({"schema": "results.schema.json", "version": 1, "results": found})
+    page.route("**/data/results.json", lambda route: route.fulfill(body=body, content_type="application/json"))
+
+
+def rows(page: Any) -> list[list[str]]:
+    found: list[list[str]] = page.evaluate(
+        """[...document.querySelectorAll('#pl-compare tbody tr')].map(
+          row => [...row.cells].map(cell => cell.innerText.trim()))"""
+    )
+    return found
+
+
+def figures(page: Any) -> list[tuple[str, str]]:
+    """The framework and the figure of each row."""
+    heads: list[str] = page.evaluate(
+        "[...document.querySelectorAll('#pl-compare thead th')].map(each => each.innerText)"
+    )
+    at = next(
+        index
+        for index, each in enumerate(heads)
+        if "images/s" in each or "ms" in each or each in ("Speed-up", "加速比")
+    )
+    who = next(index for index, each in enumerate(heads) if each in ("Framework", "框架"))
+    return [(row[who], row[at]) for row in rows(page)]
+
+
+def drawn(page: Any) -> dict[str, list[float | None]]:
+    """What the chart itself holds: values by the label of their series."""
+    found: dict[str, list[float | None]] = page.evaluate(
+        """() => Object.fromEntries(perfledger.compare.chart.present().data.datasets.map(
+          set => [set.label, set.data.map(each => each && typeof each === 'object' ? each.y : each)]))"""
+    )
+    return found
+
+
+def choose(page: Any, name: str, value: str) -> None:
+    page.select_option(f"#pl-c-{name}", f"={value}")
+
+
+def query(page: Any) -> dict[str, list[str]]:
+    return parse_qs(str(page.evaluate("location.search")).removeprefix("?"), keep_blank_values=True)
+
+
+def results_of(site: Path) -> list[Record]:
+    found: list[Record] = json.loads((site / "data" / "results.json").read_text("utf-8"))["results"]
+    return found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_choosing_changes_table_chart_and_address(page: Any, address: str, site: Path, language: str) -> None:
+    opened(page, address + language + "compare/?model=resnet50&precision=fp32&batch=64")
+    known = {
+        (each["framework"], each["devices"]): each
+        for each in results_of(site)
+        if (each["suite"], each["precision"], each["batch_size"]) == ("resnet50", "fp32", 64)
+    }
+    assert sorted(figures(page)) == sorted((framework, each["text"]) for (framework, _), each in known.items())
+    assert drawn(page)["PyTorch"] == [known["PyTorch", 1]["value"], known["PyTorch", 8]["value"]]
+    assert drawn(page)["TensorFlow"] == [known["TensorFlow", 1]["value"], None]
+
+    choose(page, "precision", "amp")
+    assert query(page)["precision"] == ["amp"]
+    assert {figure for _, figure in figures(page)}.isdisjoint(each["text"] for each in known.values())
+    choose(page, "precision", "fp32")
+    page.uncheck("#pl-c-framework-TensorFlow")
+    page.uncheck("#pl-c-devices-8")
+    assert query(page)["framework"] == ["PaddlePaddle", "PyTorch"]
+    assert figures(page) == [(name, known[name, 1]["text"]) for name in ("PaddlePaddle", "PyTorch")]
+    assert drawn(page) == {name: [known[name, 1]["value"]] for name in ("PaddlePaddle", "PyTorch")}
+    choose(page, "metric", "latency")
+    assert figures(page) == [
+        (name, known[name, 1]["metrics"]["latency"]["text"]) for name in ("PaddlePaddle", "PyTorch")
+    ]
+
+
+def test_scaling_is_drawn_over_the_devices_with_the_ideal(page: Any, address: str, site: Path) -> None:
+    opened(
+        page, address + "compare/?model=resnet50&precision=fp32&batch=64&by=devices&metric=speedup&framework=PyTorch"
+    )
+    known = [
+        each
+        for each in results_of(site)
+        if (each["framework"], each["precision"], each["batch_size"]) == ("PyTorch", "fp32", 64)
+    ]
+    value = {each["devices"]: each["speedup"] for each in known if each["suite"] == "resnet50"}
+    assert drawn(page) == {"PyTorch": [1.0, value[8]], "ideal": [1, 8]}
+    assert [row[0] for row in rows(page)] == ["1", "8"]
+    assert figures(page) == [("PyTorch", "1.00×"), ("PyTorch", f"{value[8]:.2f}×")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_shared_address_opens_the_same_choice_and_back_leads_back(page: Any, address: str, language: str) -> None:
+    opened(page, address + language + "compare/")
+    choose(page, "precision", "amp")
+    page.uncheck("#pl-c-framework-TensorFlow")
+    choose(page, "metric", "latency")
+    shared, shown, held = str(page.evaluate("location.href")), rows(page), drawn(page)
+    page.go_back()
+    assert "metric" not in query(page)
+    assert rows(page) != shown
+    page.go_back()
+    assert page.locator("#pl-c-framework-TensorFlow").is_checked()
+    page.go_forward()
+    page.go_forward()
+    assert (page.evaluate("location.href"), rows(page)) == (shared, shown)
+    page.goto("about:blank")
+    opened(page, shared)
+    assert (page.evaluate("location.href"), rows(page), drawn(page)) == (shared, shown, held)
+
+
+def test_the_language_switch_keeps_the_choice(page: Any, address: str) -> None:
+    opened(page, address + "compare/")
+    choose(page, "precision", "amp")
+    page.uncheck("#pl-c-framework-PaddlePaddle")
+    before, shown = query(page), figures(page)
+    page.locator(".md-select button").hover()
+    page.locator('.md-select a[hreflang="zh"]').click()
+    page.wait_for_url("**/zh/compare/?**")
+    page.wait_for_selector("#pl-compare tbody tr")
+    assert (query(page), figures(page)) == (before, shown)
+
+
+@pytest.mark.parametrize(("language", "sentence"), [("", "does not exist here"), ("zh/", "已不再提供")])
+def test_an_address_that_asks_for_what_is_gone_says_so_and_shows_something_else(
+    page: Any, address: str, language: str, sentence: str
+) -> None:
+    opened(
+        page,
+        address
+        + language
+        + "compare/?model=resnet50&hardware=Nothing+9000&framework=PyTorch&framework=Caffe&by=colour&option.xla=1",
+    )
+    gone = page.locator(".pl-compare-gone").inner_text()
+    assert all(each in gone for each in ("Nothing 9000", "Caffe", "colour"))
+    assert gone.count(sentence) == 4
+    assert {name for name, _ in figures(page)} == {"PyTorch"}
+    assert query(page)["hardware"] == [fixture.HARDWARE]
+    choose(page, "precision", "amp")
+    assert page.locator(".pl-compare-gone").inner_text() == ""
+
+
+DRIVERS = [
+    record(id="a"),
+    record(id="b", **PADDLE, value=120.0, text="120.0"),
+    record(id="c", framework="TensorFlow", framework_version="2.20", conditions={"driver": "550.90"}),
+    record(id="d", framework="MXNet", framework_version="2.0", batch_size=32),
+    record(id="e", framework="OneFlow", framework_version="1.0", conditions={"power_limit": None}),
+    record(id="f", framework="MindSpore", framework_version="2.6", rule="dlperf"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "unknown"),
+    [
+        (
+            "", ("driver 550.90 against 535.54", "batch size per device 32 against 64", "rule "),
+            "Power limit is not known for OneFlow.",
+        ),
+        (
+            "zh/", ("驱动版本 550.90，对照为 535.54", "单卡 batch size 32，对照为 64", "统计规则 "),
+            "OneFlow 的功耗上限未知。",
+        ),
+    ],
+)  # fmt: skip
+def test_what_may_not_be_compared_is_not_drawn_and_says_why(
+    page: Any, address: str, language: str, said: tuple[str, ...], unknown: str
+) -> None:
+    told(page, DRIVERS)
+    opened(page, address + language + "compare/")
+    assert {name for name, _ in figures(page)} == {"PyTorch", "PaddlePaddle", "OneFlow"} == set(drawn(page))
+    entries = page.locator(".pl-compare-out li").all_inner_texts()
+    for framework, words_said in zip(("TensorFlow", "MXNet", "MindSpore"), said, strict=True):
+        assert len([each for each in entries if each.startswith(framework) and words_said in each]) == 1, entries
+    assert len(entries) == 3
+    assert unknown in page.locator(".pl-compare-notes").inner_text()
+    assert "3" in page.locator(".pl-compare-status").inner_text()
+
+
+def test_what_was_left_out_can_become_what_others_are_held_against(page: Any, address: str) -> None:
+    told(page, DRIVERS)
+    opened(page, address + "compare/")
+    page.locator(".pl-compare-out li", has_text="TensorFlow 2.20").get_by_role("button").click()
+    assert [name for name, _ in figures(page)] == ["TensorFlow"]
+    assert query(page)["ref"] == ["c"]
+    against = page.locator(".pl-compare-out li", has_text="PyTorch 2.13.0").inner_text()
+    assert "driver 535.54 against 550.90" in against
+
+
+def test_the_newer_version_and_round_stand_for_a_framework_and_both_can_be_compared(page: Any, address: str) -> None:
+    found = [
+        record(id="new", framework_version="2.10.0", value=110.0, text="110.0", round="2026Q4"),
+        record(id="old", framework_version="2.9.0", value=100.0, text="100.0", round="2026Q3"),
+        record(id="other", **PADDLE, value=120.0, text="120.0"),
+    ]
+    told(page, found)
+    opened(page, address + "compare/")
+    assert figures(page) == [("PaddlePaddle", "120.0"), ("PyTorch", "110.0")]
+    assert "framework version 2.9.0 against 2.10.0" in page.locator(".pl-compare-out").inner_text()
+    choose(page, "by", "version")
+    assert [row[0] for row in rows(page)] == ["2.9.0", "2.10.0"]
+    assert figures(page) == [("PyTorch", "100.0"), ("PyTorch", "110.0")]
+    assert [each for row in rows(page) for each in row if "%" in each and "±" not in each] == ["100.0%", "110.0%"]
+    choose(page, "by", "round")
+    assert [row[0] for row in rows(page)] == ["2026Q3", "2026Q4"]
+
+
+def test_published_figures_are_off_until_asked_for_and_marked_as_those_of_others(page: Any, address: str) -> None:
+    source = {
+        "name": "A lab",
+        "title": {"en": "A lab", "zh": "某实验室"},
+        "address": "https://example.org/x",
+        "place": "x",
+        "line": None,
+    }
+    other = record(
+        id="p", origin="published", framework_version=None, rule=None, source=source, value=105.5, text="105.50",
+        runs=[], round="A lab 2020", conditions=dict.fromkeys(("driver", "power_limit", "cuda", "image")),
+    )  # fmt: skip
+    told(page, [record(id="a"), other])
+    opened(page, address + "zh/compare/")
+    assert figures(page) == [("PyTorch", "100.0")]
+    page.check("#pl-c-published")
+    assert query(page)["published"] == ["1"]
+    (_, first), (name, figure) = figures(page)
+    assert (first, figure) == ("100.0", "105.50")
+    assert "他人公布" in name
+    assert page.locator("#pl-compare tbody tr.pl-of-others").count() == 1
+    assert page.locator("#pl-compare tbody a", has_text="105.50").get_attribute("href") == "https://example.org/x"
+    assert set(drawn(page)) == {"PyTorch", "PyTorch（他人公布：某实验室）"}
+    assert "未知" in page.locator(".pl-compare-notes").inner_text()
+
+
+def test_a_result_without_a_figure_is_shown_with_its_reason(page: Any, address: str) -> None:
+    reason = {"code": "outcome", "args": {}, "text": {"en": "the run ended as: out of memory", "zh": "显存不足"}}
+    oom = record(id="b", **PADDLE, value=None, text=None, low=None, high=None, outcome="oom", reason=reason)
+    told(page, [record(id="a"), oom])
+    opened(page, address + "compare/")
+    assert [(name, figure.split("\n")[0][:3]) for name, figure in figures(page)] == [
+        ("PaddlePaddle", "OOM"),
+        ("PyTorch", "100"),
+    ]
+    assert "out of memory" in page.locator("#pl-compare tbody").inner_text()
+    labels = page.evaluate("perfledger.compare.chart.present().data.datasets.map(set => set.figures[0].label)")
+    assert labels == ["OOM", "100.0"]
+
+
+def test_figures_of_different_units_never_share_an_axis(page: Any, address: str) -> None:
+    words_per_second = record(id="b", **PADDLE, unit="words/s", devices=4)
+    told(page, [record(id="a"), record(id="c", **PADDLE, value=99.0, text="99.0"), words_per_second])
+    opened(page, address + "compare/")
+    assert [name for name, _ in figures(page)] == ["PaddlePaddle", "PyTorch"]
+    assert "unit words/s against images/s" in page.locator(".pl-compare-out").inner_text()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_figure_leads_to_its_run_and_its_model(page: Any, address: str, language: str) -> None:
+    opened(page, address + language + "compare/?model=resnet50&precision=fp32&batch=64")
+    assert page.locator("#pl-compare caption a").get_attribute("href") == address + language + "models/resnet50/"
+    page.locator("#pl-compare tbody tr").first.locator(".pl-n a").click()
+    page.wait_for_url(f"{address}{language}runs/resnet50-paddlepaddle-n1d1-fp32-*/")
+
+
+def test_everything_can_be_chosen_with_the_keyboard(page: Any, address: str) -> None:
+    opened(page, address + "compare/")
+    page.locator("#pl-c-by").focus()
+    reached: list[str] = []
+    for _ in range(40):
+        reached.append(str(page.evaluate("document.activeElement.id || document.activeElement.className")))
+        page.keyboard.press("Tab")
+    controls: list[str] = page.evaluate(
+        "[...document.querySelectorAll('#pl-compare :is(select, input, button)')].map(each => each.id).filter(Boolean)"
+    )
+    assert len(controls) > 10
+    assert set(controls) <= set(reached)
+    page.locator("#pl-c-precision").focus()
+    page.keyboard.press("ArrowDown")
+    assert query(page)["precision"] == ["amp"]
+    assert page.evaluate("document.activeElement.id") == "pl-c-precision"
+    page.locator("#pl-c-framework-PyTorch").focus()
+    page.keyboard.press("Space")
+    assert "PyTorch" not in query(page)["framework"]
+    assert page.evaluate("document.activeElement.id") == "pl-c-framework-PyTorch"
+
+
+def test_every_control_has_a_label_and_the_chart_a_text(page: Any, address: str) -> None:
+    opened(page, address + "compare/?model=resnet50&precision=fp32&batch=64")
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('#pl-compare :is(select, input)')].filter(each => !each.labels.length).length"
+    )
+    assert unnamed == 0
+    said = page.locator("#pl-compare-chart").get_attribute("aria-label")
+    assert "Throughput (images/s)" in said
+    assert all(f"{name}, 1: {figure}." in said for name, figure in figures(page)[:3])
+
+
+def test_the_link_is_copied_with_the_choice(browser: Any, address: str) -> None:
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    opened(page, address + "compare/")
+    choose(page, "precision", "amp")
+    page.click("#pl-c-copy")
+    page.wait_for_function("document.querySelector('.pl-compare-copied').textContent !== ''")
+    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
+    context.close()
+
+
+def test_the_choice_can_be_taken_along_as_csv_and_json(page: Any, address: str, site: Path) -> None:
+    opened(page, address + "compare/?model=resnet50&precision=fp32&batch=64")
+    with page.expect_download() as waiting:
+        page.click("#pl-c-json")
+    shown = json.loads(Path(waiting.value.path()).read_text("utf-8"))["results"]
+    known = {each["id"]: each for each in results_of(site)}
+    assert len(shown) == len(rows(page)) == 5
+    assert all(each == known[each["id"]] for each in shown)
+    with page.expect_download() as waiting:
+        page.click("#pl-c-csv")
+    lines = Path(waiting.value.path()).read_text("utf-8").splitlines()
+    assert lines[0].startswith("id,origin,model,framework")
+    assert [line.split(",")[0] for line in lines[1:]] == [each["id"] for each in shown]
+    assert all(str(each["value"]) in line for each, line in zip(shown, lines[1:], strict=True))
+
+
+def test_a_spreadsheet_runs_nothing_that_came_from_a_log(page: Any, address: str) -> None:
+    told(page, [record(id="a", framework='=HYPERLINK("x")', hardware="<img src=x onerror=alert(1)>")])
+    opened(page, address + "compare/")
+    with page.expect_download() as waiting:
+        page.click("#pl-c-csv")
+    assert '"\'=HYPERLINK(""x"")"' in Path(waiting.value.path()).read_text("utf-8")
+    assert page.locator("#pl-compare img").count() == 0
+
+
+def test_the_chart_follows_light_and_dark_at_once(page: Any, address: str) -> None:
+    opened(page, address + "compare/")
+    ink = "perfledger.compare.chart.present().options.color"
+    light = page.evaluate(ink)
+    page.locator(".md-header label[for=__palette_1]").click()
+    page.wait_for_function("document.body.dataset.mdColorScheme === 'slate'")
+    page.wait_for_function(f"{ink} !== {json.dumps(light)}")
+
+
+def test_the_chart_stands_still_for_those_who_ask_for_it(browser: Any, address: str) -> None:
+    still = browser.new_page(reduced_motion="reduce")
+    opened(still, address + "compare/")
+    assert still.evaluate("perfledger.compare.chart.present().options.animation") is False
+    still.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_comparison_fits_a_phone(browser: Any, address: str, language: str) -> None:
+    phone = browser.new_page(viewport={"width": 390, "height": 844})
+    told(
+        phone,
+        [
+            *DRIVERS,
+            *(
+                record(id=f"x{each}", framework=f"Framework with a long name {each}", conditions={})
+                for each in range(12)
+            ),
+        ],
+    )
+    opened(phone, address + language + "compare/")
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    phone.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_readers_without_scripts_are_led_to_the_models(browser: Any, address: str, language: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address + language + "compare/")
+    assert "JavaScript" in page.locator("article").inner_text()
+    page.locator("#pl-compare-models a", has_text="ResNet-50 v1.5").click()
+    page.wait_for_url(address + language + "models/resnet50/")
+    context.close()
+
+
+def test_results_that_do_not_arrive_are_told_and_the_models_offered(page: Any, address: str) -> None:
+    page.route("**/data/results.json", lambda route: route.fulfill(status=404, body=""))
+    page.goto(address + "compare/")
+    page.wait_for_selector("#pl-compare [role=alert]")
+    assert "data/results.json" in page.locator("#pl-compare").inner_text()
+    assert page.locator("#pl-compare-models a").first.is_visible()
+
+
+def test_thousands_of_results_are_chosen_from(page: Any, address: str, site: Path) -> None:
+    many = [each for each in results_of(site) if each["suite"] == "resnet50"]
+    copies = [
+        {**deepcopy(each), "id": f"{each['id']}-{index}", "hardware": f"Accelerator {index:03}"}
+        for index in range(300)
+        for each in many
+    ]
+    told(page, copies)
+    assert len(copies) >= 3000
+    opened(page, address + "compare/?model=resnet50&hardware=Accelerator+123&precision=fp32&batch=64")
+    assert len(rows(page)) == 5
+    choose(page, "by", "hardware")
+    page.wait_for_selector("#pl-c-hardware-Accelerator\\ 299")
+    assert len({row[0] for row in rows(page)}) == 300
+
+
+# ---- without a server ----
+
+
+@pytest.fixture(scope="module")
+def offline(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ordinary fixture's site, built for reading from the disk."""
+    folder = tmp_path_factory.mktemp("offline")
+    shutil.copytree(site.parent / "docs", folder / "docs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OFFLINE", "true")
+        return html(folder)
+
+
+@pytest.fixture
+def disk(browser: Any) -> Iterator[Any]:
+    """A page that fails its test on a script error or on anything that is asked of a server."""
+    page = browser.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    local: Callable[[str], bool] = lambda asked: asked.startswith(("file:", "data:", "blob:"))  # noqa: E731
+    page.on("request", lambda asked: None if local(asked.url) else wrong.append(asked.url))
+    yield page
+    page.close()
+    assert not wrong
+
+
+@pytest.mark.parametrize(("language", "asked"), [("", "contradictions"), ("zh/", "预热")])
+def test_a_site_opened_from_the_disk_is_searched_and_compares(
+    disk: Any, offline: Path, language: str, asked: str
+) -> None:
+    root = offline.as_uri() + "/" + language
+    disk.goto(root + "index.html")
+    disk.locator("input.md-search__input").click()
+    disk.locator("input.md-search__input").fill(asked)
+    disk.locator("input.md-search__input").press("End")
+    disk.wait_for_selector(".md-search-result__item a")
+    disk.goto(root + "compare.html?model=resnet50&precision=fp32&batch=64&framework=PyTorch")
+    disk.wait_for_selector("#pl-compare tbody tr")
+    known = [
+        each
+        for each in results_of(offline)
+        if (each["framework"], each["precision"], each["batch_size"]) == ("PyTorch", "fp32", 64)
+    ]
+    assert [figure for _, figure in figures(disk)] == [
+        each["text"] for each in sorted(known, key=lambda each: each["devices"]) if each["suite"] == "resnet50"
+    ]
+    choose(disk, "precision", "amp")
+    assert figures(disk)[0][1] != known[0]["text"]
+    disk.locator("#pl-compare tbody tr").first.locator(".pl-n a").click()
+    disk.wait_for_url("**/runs/resnet50-pytorch-n1d1-amp-*.html")
+    assert disk.locator("article h1").count() == 1
+    disk.go_back()
+    disk.wait_for_selector("#pl-compare caption a")
+    disk.locator("#pl-compare caption a").click()
+    disk.wait_for_url("**/models/resnet50/index.html")
+
+
+def test_the_results_lie_there_as_a_script_only_for_reading_from_the_disk(site: Path, offline: Path) -> None:
+    script = (offline / "data" / "results.js").read_text("utf-8")
+    assert json.loads(script.removeprefix("window.perfledger_results = ").rstrip().removesuffix(";"))[
+        "results"
+    ] == results_of(site)
+    assert not (site / "data" / "results.js").exists()

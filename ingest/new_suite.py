@@ -70,9 +70,7 @@ def unfilled(folder: Path = suites.SUITES) -> list[str]:
             same = [each for each in LANGUAGES if entry.get(each) == standard[f"suite.{key}"][each]]
             if same:
                 at = f"{shown(path)}:{file.line(('words', key))}"
-                found.append(
-                    f"{at}: words.{key} is as --new-suite wrote it ({', '.join(same)}); write it for this model"
-                )
+                found.append(f"{at}: words.{key} is as --new-suite wrote it ({', '.join(same)}); write your own")
     return found
 
 
@@ -107,13 +105,14 @@ def _without_suite(runs: Path) -> Iterator[Mapping[str, Any]]:
 def _known(lines: Sequence[Mapping[str, Any]]) -> Known:
     cases = [line["case"] for line in lines]
     figures = [(line.get("figures") or {}).get(HEADLINE) or {} for line in lines]
+    unit = next(iter(_frequent(figure.get("unit") for figure in figures)), "")
     stated = {name for case in cases for name in case.get("options") or ()}
     return Known(
         len(lines),
         _frequent(case["model"] for case in cases),
         _frequent(case.get("framework") for case in cases),
-        next(iter(_frequent(figure.get("unit") for figure in figures)), ""),
-        tuple(sorted(stated & _workload_options())),
+        unit,
+        tuple(sorted(stated & _workload_options(unit))),
     )
 
 
@@ -121,10 +120,10 @@ def _frequent(names: Iterator[str | None]) -> tuple[str, ...]:
     return tuple(name for name, _ in Counter(each for each in names if each).most_common())
 
 
-def _workload_options() -> set[str]:
-    """Options that make another workload in some suite: image size, sequence length."""
-    files = (suites.suite_file(path) for path in suites.SUITES.glob("*.toml"))
-    return {name for file in files for name in file.data.get("row_options", ())}
+def _workload_options(unit: str) -> set[str]:
+    """Options that make another workload in suites of that unit: image size, sequence length."""
+    files = [suites.suite_file(path).data for path in suites.SUITES.glob("*.toml")]
+    return {name for file in files if file.get("unit") == unit for name in file.get("row_options", ())}
 
 
 def _last_order(folder: Path) -> int:

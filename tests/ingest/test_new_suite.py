@@ -1,0 +1,164 @@
+"""`--new-suite NAME`: a file that is of use at once, and says what a person still has to write."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest import new_suite, suites
+from ingest.problems import UsageError
+from ingest.site import model
+from ingest.words import LANGUAGES, load
+
+
+def run(model: str | None, framework: str = "PyTorch", unit: str = "images/s", **options: Any) -> dict[str, Any]:
+    case = {"model": model, "framework": framework, "options": options}
+    return {"case": case, "figures": {"sustained": {"unit": unit, "value": 1.0}}}
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    """Runs of a model without a suite in three spellings, of another one, and of one that has a suite."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    made = [
+        run("VGG-16", image_size=224, threads=2), run("VGG-16", image_size=64), run("VGG 16", "PaddleClas"),
+        run("AlexNet"), run("ResNet-50 v1.5", "MXNet"), run(None),
+    ]  # fmt: skip
+    (folder / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in made) + "not json\n[]\n", "utf-8")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Suites before the new one."""
+    found = tmp_path / "suites"
+    found.mkdir()
+    (found / "first.toml").write_text('title = { en = "First", zh = "甲" }\norder = 70\nmodels = ["First"]\n', "utf-8")
+    (found / "last.toml").write_text('title = { en = "Last", zh = "乙" }\norder = 999\nmodels = ["Last"]\n', "utf-8")
+    return found
+
+
+def test_it_is_filled_from_the_runs_of_that_model(ledger: Path, folder: Path) -> None:
+    said = new_suite.create("vgg16", ledger, folder)
+    made = {each.id: each for each in model.suites(folder)}["vgg16"]
+    assert (made.title.en, made.title.zh) == ("VGG-16", "VGG-16")
+    assert made.models == ("VGG-16", "VGG 16")
+    assert made.frameworks == ("PyTorch", "PaddleClas")
+    assert made.unit == "images/s"
+    assert made.row_options == ("image_size",), "threads make no other workload"
+    assert made.order == 80, "behind the others, save those that stand at the end on purpose"
+    assert "3 runs of VGG-16 (PyTorch, PaddleClas)" in said
+    assert "AlexNet" not in said
+
+
+def test_without_runs_it_is_of_use_all_the_same_and_names_models_that_wait(ledger: Path, folder: Path) -> None:
+    said = new_suite.create("squeeze-net", ledger, folder)
+    made = {each.id: each for each in model.suites(folder)}["squeeze-net"]
+    assert made.models == ("squeeze-net",)
+    assert {"fp32", "half"} <= set(made.groups)
+    assert "no run of this model was found" in said
+    assert "Runs without a suite: VGG-16, VGG 16, AlexNet" in said
+    assert "models/squeeze-net/" in said
+
+
+def test_without_a_ledger_it_is_written_too(tmp_path: Path, folder: Path) -> None:
+    assert "written" in new_suite.create("squeeze-net", tmp_path / "nowhere", folder)
+    assert (folder / "squeeze-net.toml").is_file()
+
+
+def test_every_key_a_suite_knows_is_there_and_explained(tmp_path: Path, folder: Path) -> None:
+    new_suite.create("squeeze-net", tmp_path, folder)
+    lines = (folder / "squeeze-net.toml").read_text("utf-8").splitlines()
+    for key in [*(set(suites.KEYS) - {"precision", "words"}), *suites.WORDS]:
+        at = next(number for number, line in enumerate(lines) if re.match(rf"(# )?{key} = ", line))
+        assert lines[at - 1].startswith("# "), key
+    for table in ("precision", "words"):
+        assert lines[lines.index(f"[{table}]") - 1].startswith("# ")
+
+
+def test_the_words_of_a_person_are_asked_for_by_line_until_they_are_written(tmp_path: Path, folder: Path) -> None:
+    new_suite.create("squeeze-net", tmp_path, folder)
+    path = folder / "squeeze-net.toml"
+    text = path.read_text("utf-8")
+    lines = text.splitlines()
+    wanted = []
+    for key in new_suite.OWN_WORDS:
+        at = next(number for number, line in enumerate(lines, 1) if line.startswith(f"{key} = "))
+        wanted.append(f"{path}:{at}: words.{key} is as --new-suite wrote it (en, zh); write your own")
+    assert new_suite.unfilled(folder) == wanted
+    entry = load().entries["suite.summary"]
+    path.write_text(text.replace(entry["en"], "Image classification."), "utf-8")
+    assert new_suite.unfilled(folder)[0].endswith("words.summary is as --new-suite wrote it (zh); write your own")
+    for key in new_suite.OWN_WORDS:
+        for language in LANGUAGES:
+            text = text.replace(load().entries[f"suite.{key}"][language], f"{key} {language}")
+    path.write_text(text, "utf-8")
+    assert new_suite.unfilled(folder) == []
+
+
+def test_our_own_suites_have_words_of_their_own() -> None:
+    assert new_suite.unfilled() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("VGG 16!", "small letters and digits.*for example --new-suite vgg-16"),
+        ("", "small letters and digits"),
+        ("../etc", "small letters and digits.*for example --new-suite etc"),
+        ("-x", "for example --new-suite x"),
+        ("a--b", "small letters and digits"),
+        ("网络", "small letters and digits"),
+        ("x" * 61, "at most 60"),
+        ("model-vgg-16", "other pages.*for example --new-suite vgg-16"),
+        ("index", "other pages"),
+        ("other", "other pages"),
+        ("first", "first.toml is there already; edit it"),
+        ("rn-50", "resnet50.toml compares ResNet-50 v1.5 already"),
+    ],
+)
+def test_a_name_that_will_not_do_is_refused_with_a_remedy(
+    tmp_path: Path, folder: Path, name: str, message: str
+) -> None:
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match=message):
+        new_suite.create(name, tmp_path, folder)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("name", ['a "quoted" \\ name', "del\x7f", "网络 16", "tab\there"])
+def test_a_model_of_any_spelling_makes_a_file_that_can_be_read(tmp_path: Path, folder: Path, name: str) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps(run(name)) + "\n", "utf-8")
+    folded = "".join(each for each in suites.folded(name) if each.isascii()) or "x"
+    new_suite.create(folded, tmp_path, folder)
+    made = {each.id: each for each in model.suites(folder)}[folded]
+    assert made.models[0] in (name, folded)
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, folder: Path) -> None:
+    nowhere = folder / "first.toml" / "below"
+    with pytest.raises(UsageError, match="nothing was written"):
+        new_suite.create("squeeze-net", tmp_path, nowhere)
+
+
+def test_the_command_writes_it_and_the_next_call_says_what_is_left(
+    ingest: Any, ledger: Path, folder: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suites, "SUITES", folder)
+    monkeypatch.setattr(new_suite.create, "__defaults__", (folder,))
+    monkeypatch.setattr(new_suite.unfilled, "__defaults__", (folder,))
+    out = tmp_path / "out"
+    done = ingest("--new-suite", "squeeze-net", "--out", out)
+    assert (done.code, done.err) == (0, "")
+    assert (folder / "squeeze-net.toml").is_file()
+    again = ingest("--new-suite", "squeeze-net", "--out", out)
+    assert again.code == 2
+    assert again.err.startswith("ingest: --new-suite squeeze-net: ")
+    said = ingest(tree, "--json")
+    assert said.err.count("squeeze-net.toml:") == len(new_suite.OWN_WORDS)
+    assert not any("squeeze-net" in each for each in said.out.splitlines())

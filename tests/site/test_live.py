@@ -1,0 +1,259 @@
+"""`mkdocs serve` on a small copy of the project: what is saved is shown, and no mistake stops the server."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CASE = Path("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32")
+LOG = CASE / "1" / "train.log"
+RUN = "runs/resnet50-pytorch-cpu-n1d1-bs8-fp32-1/"
+WORDS = Path("report_templates/words.toml")
+TEMPLATES = {"": Path("report_templates/pages/index.en.md.j2"), "zh/": Path("report_templates/pages/index.zh.md.j2")}
+SUITE = Path("report_templates/suites/resnet50.toml")
+BANNER = 'id="pl-live"'
+PATIENCE = 180.0  # only a server that will never show it is waited for so long
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server, and the project that it shows."""
+
+    folder: Path
+    address: str
+    output: Path
+
+    def get(self, path: str) -> str:
+        try:
+            with urllib.request.urlopen(self.address + path, timeout=PATIENCE) as answer:
+                return str(answer.read().decode())
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+
+    def wait(self, path: str, shows: Callable[[str], bool]) -> str:
+        """The page as soon as it shows something."""
+        until = time.monotonic() + PATIENCE
+        while not shows(page := self.get(path)):
+            assert time.monotonic() < until, f"{path} never showed it\n{page[-2000:]}\n{self.said()[-4000:]}"
+            time.sleep(0.2)
+        return page
+
+    def said(self) -> str:
+        return self.output.read_text("utf-8")
+
+    def edit(self, path: Path, change: Callable[[str], str]) -> None:
+        before = (self.folder / path).read_text("utf-8")
+        after = change(before)
+        assert after != before, "the test has to change something"
+        (self.folder / path).write_text(after, "utf-8")
+
+
+def project(folder: Path) -> Path:
+    for name in ("ingest", "parsers", "report_templates"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "mkdocs.yml", folder)
+    shutil.copytree(ROOT / CASE / "1", folder / CASE / "1")
+    (folder / "docs").mkdir()
+    return folder
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONUNBUFFERED": "1"}
+
+
+def serve(folder: Path) -> Iterator[Served]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    output = folder / "serve.log"
+    with output.open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}"],
+            cwd=folder, env=environment(), stdout=log, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    try:
+        until = time.monotonic() + PATIENCE
+        while f"Serving on http://127.0.0.1:{port}/" not in output.read_text("utf-8"):
+            assert server.poll() is None, output.read_text("utf-8")
+            assert time.monotonic() < until, output.read_text("utf-8")
+            time.sleep(0.2)
+        yield Served(folder, f"http://127.0.0.1:{port}/", output)
+        assert server.poll() is None, f"the server has stopped\n{output.read_text('utf-8')}"
+    finally:
+        server.send_signal(signal.SIGINT)
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    yield from serve(project(tmp_path_factory.mktemp("live")))
+
+
+@pytest.fixture
+def served(shared: Served) -> Iterator[Served]:
+    """The server with all files as they were, whatever the test before did to them."""
+    kept = {path: (shared.folder / path).read_bytes() for path in (LOG, WORDS, SUITE, *TEMPLATES.values())}
+    yield shared
+    for path, content in kept.items():
+        if (shared.folder / path).read_bytes() != content:
+            (shared.folder / path).write_bytes(content)
+    shutil.rmtree(shared.folder / CASE / "2", ignore_errors=True)
+    digest = hashlib.sha256(kept[LOG]).hexdigest()
+    shared.wait(RUN, lambda page: digest in page and BANNER not in page and "saved-just-now" not in page)
+    shared.wait("", lambda page: BANNER not in page and "saved-just-now" not in page)
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_a_changed_log_is_shown(served: Served, language: str) -> None:
+    served.edit(LOG, lambda text: "".join(text.splitlines(keepends=True)[:-10]))
+    digest = hashlib.sha256((served.folder / LOG).read_bytes()).hexdigest()
+    assert BANNER not in served.wait(language + RUN, lambda page: digest in page)
+
+
+def test_a_log_that_is_added_gets_its_page_in_both_languages_and_loses_it_with_the_log(served: Served) -> None:
+    shutil.copytree(served.folder / CASE / "1", served.folder / CASE / "2")
+    served.edit(CASE / "2" / "train.log", lambda text: "".join(text.splitlines(keepends=True)[:-5]))
+    digest = hashlib.sha256((served.folder / CASE / "2" / "train.log").read_bytes()).hexdigest()
+    for language in ("", "zh/"):
+        served.wait(f"{language}{RUN.replace('fp32-1', 'fp32-2')}", lambda page: digest in page)
+    shutil.rmtree(served.folder / CASE / "2")
+    served.wait(RUN.replace("fp32-1", "fp32-2"), lambda page: digest not in page)
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_a_changed_template_is_shown(served: Served, language: str) -> None:
+    served.edit(TEMPLATES[language], lambda text: text + "\nsaved-just-now\n")
+    served.wait(language, lambda page: "saved-just-now" in page)
+
+
+@pytest.mark.parametrize(("language", "key"), [("", "en"), ("zh/", "zh")])
+def test_a_changed_word_and_a_changed_suite_saved_together_are_shown(served: Served, language: str, key: str) -> None:
+    served.edit(WORDS, lambda text: re.sub(rf'(?m)^(no_script = .*\b{key} = ")', r"\1saved-just-now ", text, count=1))
+    served.edit(SUITE, lambda text: re.sub(rf'(?m)^(summary = .*\b{key} = ")', r"\1saved-just-now ", text, count=1))
+    page = served.wait(f"{language}models/resnet50/", lambda page: page.count("saved-just-now") > 1)
+    assert re.search(r'pl-words">[^<]*saved-just-now', page), "words of scripts follow, too"
+
+
+def test_a_changed_style_sheet_is_shown(served: Served) -> None:
+    styles = Path("report_templates/assets/css/base.css")
+    served.edit(styles, lambda text: text + "\n.saved-just-now { color: inherit; }\n")
+    served.wait("assets/css/base.css", lambda page: "saved-just-now" in page)
+    served.edit(styles, lambda text: text.replace("\n.saved-just-now { color: inherit; }\n", ""))
+    served.wait("assets/css/base.css", lambda page: "saved-just-now" not in page)
+
+
+def test_a_log_that_is_not_understood_is_a_problem_on_the_page_in_both_languages(served: Served) -> None:
+    (served.folder / LOG).write_text("nothing that a trainer prints\n", "utf-8")
+    for language in ("", "zh/"):
+        page = served.wait(f"{language}problems/", lambda page: str(LOG) in page or LOG.parent.as_posix() in page)
+        assert BANNER not in page
+    assert BANNER not in served.get("")
+
+
+MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
+    "an unknown word in a template": (
+        TEMPLATES[""],
+        lambda text: text + '\n{{ w("nav.nothing") }}\n',
+        "index.en.md.j2:{last}: ",
+    ),
+    "a word without Chinese": (
+        WORDS,
+        lambda text: text + '\n[made_up]\nword = { en = "x" }\n',
+        "words.toml:{last}: made_up.word: no text in &#x27;zh&#x27;",
+    ),
+    "a words file that is no TOML": (WORDS, lambda text: text + "\n[made_up\n", "words.toml:{last}: no TOML"),
+    "a misspelt key of a suite": (
+        SUITE,
+        lambda text: "framworks = []\n" + text,
+        "resnet50.toml:1: unknown key &#x27;framworks&#x27;",
+    ),
+    "a piece of a page that is not there": (
+        TEMPLATES[""],
+        lambda text: text + '\n--8<-- "charts/en/nothing.svg"\n',
+        "nothing.svg",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_leaves_the_last_good_pages_under_a_banner_until_it_is_mended(served: Served, mistake: str) -> None:
+    path, change, message = MISTAKES[mistake]
+    good = (served.folder / path).read_text("utf-8")
+    served.edit(path, change)
+    last = len((served.folder / path).read_text("utf-8").splitlines())
+    for language, heading in (("", "older than what you saved"), ("zh/", "不是最新")):
+        for place in (language, language + RUN, language + "nowhere/"):
+            page = served.wait(place, lambda page: BANNER in page)
+            assert heading in page
+            assert message.format(last=last) in page
+        assert "train.log" in served.get(language + RUN), "the last good page has to be there still"
+    (served.folder / path).write_text(good, "utf-8")
+    for place in ("", "zh/", RUN):
+        served.wait(place, lambda page: BANNER not in page)
+
+
+@pytest.mark.parametrize(("language", "heading"), [("", "mkdocs build would stop here"), ("zh/", "mkdocs build")])
+def test_a_link_to_nowhere_is_shown_with_its_page_under_a_banner(served: Served, language: str, heading: str) -> None:
+    served.edit(TEMPLATES[language], lambda text: text + "\n[saved-just-now](nowhere-at-all.md)\n")
+    page = served.wait(language, lambda page: "saved-just-now</a>" in page)
+    assert BANNER in page
+    assert heading in page
+    assert "nowhere-at-all.md" in page[page.index(BANNER) :].split("</pre>")[0]
+
+
+def test_a_message_cannot_become_markup(served: Served) -> None:
+    served.edit(TEMPLATES[""], lambda text: text + '\n{{ w("nav.<img src=x onerror=alert(1)>") }}\n')
+    page = served.wait("", lambda page: BANNER in page)
+    assert "<img src=x" not in page
+    assert "&lt;img src=x" in page
+
+
+def test_one_change_is_built_once(served: Served) -> None:
+    before = served.said().count("Documentation built in")
+    served.edit(TEMPLATES[""], lambda text: text + "\nsaved-just-now\n")
+    served.wait("", lambda page: "saved-just-now" in page)
+    time.sleep(3)  # several rounds of looking for changes: the pages that were just written are one
+    served.get("")
+    assert served.said().count("Documentation built in") == before + 1
+
+
+def test_the_server_starts_with_broken_words_says_so_and_recovers(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    good = (folder / WORDS).read_text("utf-8")
+    (folder / WORDS).write_text(good + "\n[made_up\n", "utf-8")
+    for served in serve(folder):
+        assert "no TOML" in served.wait("", lambda page: BANNER in page)
+        (folder / WORDS).write_text(good, "utf-8")
+        served.wait(RUN, lambda page: "train.log" in page and BANNER not in page)
+        served.wait("zh/" + RUN, lambda page: "train.log" in page and BANNER not in page)
+
+
+def test_a_build_runs_no_ingest(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    made = [sys.executable, "-m", "ingest", "raw_logs/"]
+    assert subprocess.run(made, cwd=folder, env=environment(), capture_output=True, check=False).returncode == 0
+    (folder / LOG).write_text("nothing that a trainer prints\n", "utf-8")
+    before = {path: path.read_bytes() for path in (folder / "docs").rglob("*") if path.is_file()}
+    build = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
+    done = subprocess.run(build, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {path: path.read_bytes() for path in (folder / "docs").rglob("*") if path.is_file()} == before

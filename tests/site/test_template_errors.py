@@ -1,0 +1,339 @@
+"""What people get wrong in templates, words, suites and declarations: one line with file, line, cause and remedy."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ingest import suites, toml_file, words
+from ingest.site.faults import TemplateError, located
+
+ROOT = Path(__file__).resolve().parents[2]
+CASE = Path("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/1")
+PAGE = Path("report_templates/pages/index.en.md.j2")
+WORDS = Path("report_templates/words.toml")
+SUITE = Path("report_templates/suites/resnet50.toml")
+REPORT = Path("report_templates/reports/perf-bert.toml")
+SHARED = Path("report_templates/reports/_shared.toml")
+
+
+def at_the_end(added: str) -> Callable[[str], str]:
+    return lambda text: text.rstrip("\n") + "\n" + added + "\n"
+
+
+def on_top(added: str) -> Callable[[str], str]:
+    return lambda text: added + "\n" + text
+
+
+def instead_of(pattern: str, by: str) -> Callable[[str], str]:
+    return lambda text: re.sub(pattern, by, text, count=1, flags=re.MULTILINE)
+
+
+#: What is edited, how, and what is said of it: {line} is the last line of the edited file.
+MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
+    "an unknown word, spelt nearly right": (
+        PAGE,
+        at_the_end('{{ w("nav.sumary") }}'),
+        f"{PAGE}:{{line}}: .*{WORDS}:\\d+: \\[nav\\] has no entry 'sumary'; is it 'summary'.* add sumary = ",
+    ),
+    "a word of a table that is not there": (
+        PAGE,
+        at_the_end('{{ w("navv.summary") }}'),
+        f"{PAGE}:{{line}}: .*{WORDS}:\\d+: has no table \\[navv\\]; is it 'nav'",
+    ),
+    "a word without its argument": (
+        PAGE,
+        at_the_end('{{ w("index.runs_n") }}'),
+        f"{PAGE}:{{line}}: .*{WORDS}:\\d+: index.runs_n: .*{{{{n}}}}",
+    ),
+    "a name that is not known": (
+        PAGE,
+        at_the_end("{{ langage }}"),
+        f"{PAGE}:{{line}}: 'langage' is undefined; is it 'language'",
+    ),
+    "a field that is not there": (PAGE, at_the_end("{{ words_of.x }}"), f"{PAGE}:{{line}}: 'words_of' is undefined"),
+    "a statement that does not end": (
+        PAGE,
+        at_the_end("{% if language %}"),
+        f"{PAGE}:{{line}}: Unexpected end of template",
+    ),
+    "an expression that is none": (PAGE, at_the_end("{{ 1 + }}"), f"{PAGE}:{{line}}: "),
+    "a filter that is not there": (PAGE, at_the_end('{{ "x" | loud }}'), f"{PAGE}:{{line}}: No filter named 'loud'"),
+    "a template that is not there": (
+        PAGE,
+        at_the_end('{% include "_scalin.md.j2" %}'),
+        f"{PAGE}:{{line}}: there is no template '_scalin.md.j2'; is it '_scaling.md.j2'",
+    ),
+    "a call with too little": (PAGE, at_the_end("{{ w() }}"), f"{PAGE}:{{line}}: TypeError: .*'key'"),
+    "a word in one language": (
+        WORDS,
+        at_the_end('[made]\nup = { en = "x" }'),
+        f"{WORDS}:{{line}}: made.up: no text in 'zh'",
+    ),
+    "a word in a third language": (
+        WORDS,
+        at_the_end('[made]\nup = { en = "x", zh = "甲", de = "y" }'),
+        f"{WORDS}:{{line}}: made.up: 'de' is none of",
+    ),
+    "a word that is only a text": (WORDS, at_the_end('[made]\nup = "x"'), f"{WORDS}:{{line}}: made.up: an entry is"),
+    "a placeholder in one language": (
+        WORDS,
+        at_the_end('[made]\nup = { en = "{n} x", zh = "甲" }'),
+        f"{WORDS}:{{line}}: made.up: the placeholders differ between the languages: en has {{{{n}}}}; zh has none",
+    ),
+    "a brace that is not closed": (
+        WORDS,
+        at_the_end('[made]\nup = { en = "{n", zh = "{n" }'),
+        f"{WORDS}:{{line}}: made.up: ",
+    ),
+    "words that are no TOML": (WORDS, at_the_end("[made"), f"{WORDS}:{{line}}: no TOML"),
+    "a word above all tables": (WORDS, on_top("up = 1"), f"{WORDS}:1: up: stands above the first table"),
+    "a suite's key, spelt nearly right": (
+        SUITE,
+        on_top("framworks = []"),
+        f"{SUITE}:1: unknown key 'framworks'; is it 'frameworks'",
+    ),
+    "a suite's number that is a text": (
+        SUITE,
+        instead_of(r"^order = \d+", 'order = "first"'),
+        f"{SUITE}:3: order is a text; it has to be a whole number",
+    ),
+    "a suite's list that is a text": (
+        SUITE,
+        instead_of(r"^frameworks = .*", 'frameworks = "Paddle"'),
+        f"{SUITE}:6: frameworks is a text; it has to be a list",
+    ),
+    "a suite's list with a number": (
+        SUITE,
+        instead_of(r"^frameworks = .*", "frameworks = [1]"),
+        f"{SUITE}:6: frameworks: \\[1\\] is no list",
+    ),
+    "a suite without models": (SUITE, instead_of(r"^models = .*", ""), f"{SUITE}:1: no models"),
+    "a suite's word, spelt nearly right": (
+        SUITE,
+        instead_of(r"^summary = ", "sumary = "),
+        f"{SUITE}:16: words: unknown key 'sumary'; is it 'summary'",
+    ),
+    "a suite's word in one language": (
+        SUITE,
+        instead_of(r"^summary = .*", 'summary = { zh = "甲" }'),
+        f"{SUITE}:16: words.summary: no text in 'en'",
+    ),
+    "a suite that is no TOML": (SUITE, at_the_end("models = ["), f"{SUITE}:\\d+: no TOML"),
+    "a spelling of two suites": (
+        SUITE,
+        instead_of(r"^models = \[", 'models = ["BERT base", '),
+        "resnet50.toml:4: 'BERT base' is a spelling of .*bert.toml",
+    ),
+    "a report's key, spelt nearly right": (
+        REPORT,
+        on_top("ordr = 1"),
+        f"{REPORT}:1: unknown key 'ordr'; is it 'order'",
+    ),
+    "a report's block with an unknown key": (
+        REPORT,
+        at_the_end('[[block]]\nrowz = "devices"'),
+        f"{REPORT}:{{line}}: perf-bert, block \\d+: unknown key 'rowz'; is it 'rows'",
+    ),
+    "a report's title in one language": (
+        REPORT,
+        instead_of(r"^title = .*", 'title = { en = "BERT" }'),
+        f"{REPORT}:\\d+: perf-bert.title: no text in 'zh'",
+    ),
+    "a report's list that is a number": (
+        REPORT,
+        at_the_end("[[block]]\nnotes = 1"),
+        f"{REPORT}:{{line}}: perf-bert, block \\d+: notes is a whole number; it has to be a list",
+    ),
+    "a report that is no TOML": (REPORT, at_the_end("[[block"), f"{REPORT}:{{line}}: no TOML"),
+    "a shared block with an unknown key": (
+        SHARED,
+        at_the_end("[made]\nrowz = 1"),
+        f"{SHARED}:{{line}}: made: unknown key 'rowz'",
+    ),
+}
+
+
+def ingest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ingest", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def written(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in (folder / "docs").rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with one log, its pages written, and the declarations in use."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    for name in ("ingest", "parsers", "report_templates"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / CASE, folder / CASE)
+    done = ingest(folder, "raw_logs/")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def edited(project: Path) -> Iterator[Callable[[Path, Callable[[str], str]], int]]:
+    """Edits a file of the copy until the test ends, and returns its last line."""
+    kept: dict[Path, bytes] = {}
+
+    def edit(path: Path, change: Callable[[str], str]) -> int:
+        kept[path] = (project / path).read_bytes()
+        text = change(kept[path].decode())
+        assert text.encode() != kept[path], "the mistake has to be there"
+        (project / path).write_text(text, "utf-8")
+        return len(text.rstrip("\n").split("\n"))
+
+    yield edit
+    for path, content in kept.items():
+        (project / path).write_bytes(content)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_said_in_one_line_and_nothing_is_written(
+    project: Path, edited: Callable[[Path, Callable[[str], str]], int], mistake: str
+) -> None:
+    path, change, message = MISTAKES[mistake]
+    before = written(project)
+    last = edited(path, change)
+    done = ingest(project, "raw_logs/")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 2, done.stderr
+    wanted = message.replace("{line}", str(last)).replace("{{", "{").replace("}}", "}")
+    assert re.fullmatch(f"ingest: .*{wanted}.*\n", done.stderr)
+    assert written(project) == before
+
+
+@pytest.mark.parametrize("mistake", ["an unknown word, spelt nearly right", "a suite's key, spelt nearly right"])
+def test_a_check_says_the_same(
+    project: Path, edited: Callable[[Path, Callable[[str], str]], int], mistake: str
+) -> None:
+    path, change, _ = MISTAKES[mistake]
+    edited(path, change)
+    written_to, checked = ingest(project, "raw_logs/"), ingest(project, "raw_logs/", "--check")
+    assert (checked.returncode, checked.stderr) == (written_to.returncode, written_to.stderr) == (2, written_to.stderr)
+
+
+def test_a_page_whose_template_is_gone_names_it(project: Path) -> None:
+    template = project / "report_templates" / "pages" / "audit.md.j2"
+    template.rename(template.with_suffix(".away"))
+    try:
+        done = ingest(project, "raw_logs/")
+    finally:
+        template.with_suffix(".away").rename(template)
+    assert done.returncode == 2
+    assert done.stderr.startswith("ingest: report_templates/pages/audit.md.j2: there is no such template")
+
+
+@pytest.mark.parametrize("path", [PAGE, WORDS, SUITE])
+def test_another_encoding_is_said_with_its_line(project: Path, path: Path) -> None:
+    good = (project / path).read_bytes()
+    (project / path).write_bytes(good + b"# caf\xe9\n")
+    try:
+        done = ingest(project, "raw_logs/")
+    finally:
+        (project / path).write_bytes(good)
+    assert done.returncode == 2
+    line = good.count(b"\n") + 1
+    assert done.stderr == f"ingest: {path}:{line}: is not UTF-8; save the file in that encoding\n"
+
+
+def test_a_fault_of_ours_keeps_its_traceback_and_names_the_template() -> None:
+    """An error that comes up in a module is no mistake of who wrote the template: it is not dressed up as one."""
+    from jinja2 import DictLoader, Environment
+
+    def ours() -> None:
+        raise ZeroDivisionError
+
+    template = Environment(loader=DictLoader({"a.md.j2": "\n{{ ours() }}"})).get_template("a.md.j2")
+    template.root_render_func.__code__ = template.root_render_func.__code__.replace(co_filename="a.md.j2")
+    with pytest.raises(ZeroDivisionError), located("a.md.j2", {}):
+        template.render(ours=ours)
+
+
+def test_an_error_in_an_included_template_names_that_one(project: Path) -> None:
+    inner = project / "report_templates" / "pages" / "_made.md.j2"
+    page = project / PAGE
+    good = page.read_text("utf-8")
+    inner.write_text("\n\n{{ nobody }}\n", "utf-8")
+    page.write_text(good + '{% include "_made.md.j2" %}\n', "utf-8")
+    try:
+        done = ingest(project, "raw_logs/")
+    finally:
+        inner.unlink()
+        page.write_text(good, "utf-8")
+    assert done.stderr.startswith("ingest: report_templates/pages/_made.md.j2:3: 'nobody' is undefined")
+
+
+TOML = '''# a comment = 1
+top = 1
+
+[table]
+key = { inner = 1 }
+text = """
+key = 2
+[not.a.header]
+"""
+"quoted key" = 3
+list = [
+  # key = 4
+  "one",
+  { two = 2 },
+]
+after = 5
+[[row]]
+a = 1
+[[row]]
+a = 2
+[row.below]
+b.c = 3
+[[row.cell]]
+d = 4
+[[row.cell]]
+d = 5
+'''
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        (("top",), 2), (("table",), 4), (("table", "key"), 5), (("table", "key", "inner"), 5), (("table", "text"), 6),
+        (("table", "quoted key"), 10), (("table", "list"), 11), (("table", "list", 0), 13),
+        (("table", "list", 1, "two"), 14), (("table", "after"), 16), (("row", 0), 17), (("row", 0, "a"), 18),
+        (("row", 1, "a"), 20), (("row", 1, "below"), 21), (("row", 1, "below", "b", "c"), 22),
+        (("row", 1, "cell", 0, "d"), 24), (("row", 1, "cell", 1, "d"), 26), (("nothing",), 1), (("row", 1, "no"), 19),
+    ],
+)  # fmt: skip
+def test_the_line_of_a_key_is_known(tmp_path: Path, keys: toml_file.Keys, line: int) -> None:
+    path = tmp_path / "made.toml"
+    path.write_text(TOML, "utf-8")
+    assert toml_file.read(path).line(keys) == line
+
+
+def test_the_lines_of_every_key_of_our_own_files_are_known() -> None:
+    """Each key that is found in a file stands in the line that is said of it."""
+    files = sorted((ROOT / "report_templates").rglob("*.toml"))
+    assert len(files) > 20
+    for path in files:
+        file = toml_file.read(path)
+        lines = file.source.split("\n")
+        for keys, line in file._lines.items():
+            if isinstance(keys[-1], str):
+                assert keys[-1] in lines[line - 1], (path, keys, line)
+
+
+def test_every_error_of_a_file_is_one_that_the_command_catches() -> None:
+    from ingest.problems import UsageError
+
+    for kind in (toml_file.FileError, words.WordsError, TemplateError):
+        assert issubclass(kind, UsageError)
+    assert suites.suite_file(ROOT / SUITE).error is words.WordsError

@@ -1,4 +1,4 @@
-"""`problems.jsonl`: every problem as a line, with its sentence in each language; pages show only some where there are many."""
+"""`problems.jsonl`: every problem as a line, with its sentence in each language; of many, pages show only some."""
 
 from __future__ import annotations
 

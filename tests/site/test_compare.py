@@ -349,9 +349,9 @@ def test_what_was_left_out_can_become_what_others_are_held_against(page: Any, ad
 
 def test_the_newer_version_and_round_stand_for_a_framework_and_both_can_be_compared(page: Any, address: str) -> None:
     found = [
-        record(id="new", framework_version="2.10.0", value=110.0, text="110.0", round="2026Q4"),
-        record(id="old", framework_version="2.9.0", value=100.0, text="100.0", round="2026Q3"),
-        record(id="other", **PADDLE, value=120.0, text="120.0"),
+        record(id="new", framework_version="2.10.0", value=110.0, text="110.0", round="2026Q4", repeats=1),
+        record(id="old", framework_version="2.9.0", value=100.0, text="100.0", round="2026Q3", repeats=1),
+        record(id="other", **PADDLE, value=120.0, text="120.0", repeats=1),
     ]
     told(page, found)
     opened(page, address + "compare/")
@@ -363,6 +363,20 @@ def test_the_newer_version_and_round_stand_for_a_framework_and_both_can_be_compa
     assert [each for row in rows(page) for each in row if "%" in each and "±" not in each] == ["100.0%", "110.0%"]
     choose(page, "by", "round")
     assert [row[0] for row in rows(page)] == ["2026Q3", "2026Q4"]
+
+
+def test_a_lead_within_the_spread_of_the_repeats_is_said_to_be_none(page: Any, address: str) -> None:
+    near = record(id="b", **PADDLE, value=100.5, text="100.5", low=100.0, high=102.0)
+    far = record(id="c", framework="TensorFlow", framework_version="2.20", value=90.0, text="90.0", low=89.0, high=91.0)
+    told(page, [record(id="a"), near, far])
+    opened(page, address + "compare/")
+    shares = [next(each for each in row if "%" in each and "±" not in each) for row in rows(page)]
+    assert [each.replace("\n", " ").split("%") for each in shares] == [
+        ["100.0", ""],
+        ["99.5", "within the spread"],
+        ["89.6", ""],
+    ]
+    assert page.locator("#pl-compare tbody b").all_inner_texts() == ["100.5"]
 
 
 def test_published_figures_are_off_until_asked_for_and_marked_as_those_of_others(page: Any, address: str) -> None:

@@ -1,8 +1,8 @@
 """The site of 20, 200 and 2,000 runs: `python -m ingest` from nothing, then `mkdocs build`.
 
 Each further run should cost no more in a large site than in a small one, and less where runs stand in lists. The runs
-are our own logs again and again, with other speeds, on machines of other names: made up, good for measuring time and
-for nothing else.
+are our own logs again and again, on machines of other names, and some with other speeds: made up, good for measuring
+time and for nothing else.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from ingest.site import log, palette
 from ingest.site.charts import Chart, of_run, of_suite
 from ingest.site.model import Run, Site, Suite, suites
 from ingest.site.pages import Page, all_problems, pages
-from ingest.site.run_pages import Limits
+from ingest.site.run_pages import LIMITS, Limits
 from ingest.site.text import digest
 from ingest.words import LANGUAGES, TEMPLATES, Words
 
@@ -81,7 +81,7 @@ def build(
     published: Publications | None = None,
     logs: Mapping[str, tuple[Path, ...]] | None = None,
     shards: Mapping[str, str] | None = None,
-    limits: Limits = Limits(),
+    limits: Limits = LIMITS,
 ) -> Built:
     """Writes pages, charts, tables of published figures and assets under `out`; `cache` is the manifest of keys.
 

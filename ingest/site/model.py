@@ -15,7 +15,7 @@ from ingest.published import Publications
 from ingest.results import counts
 from ingest.rules import HEADLINE
 from ingest.site import run_pages
-from ingest.site.run_pages import Limits, Listed
+from ingest.site.run_pages import LIMITS, Limits, Listed
 from ingest.site.table import Text
 from ingest.site.text import digest, file_slug, slugs
 from ingest.suites import folded, suite_file
@@ -136,7 +136,7 @@ class Site:
     published: Publications = field(default_factory=Publications)
     #: The ledger's file of each run, by run id, where that is known.
     shards: Mapping[str, str] = field(default_factory=dict)
-    limits: Limits = Limits()
+    limits: Limits = LIMITS
     #: Where the logs lie, by the path that their runs state; several where two paths are redacted to one.
     logs: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
 

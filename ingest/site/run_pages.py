@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.results import counts, representative, repeats
+from ingest.results import counts, repeats, representative
 from ingest.site.text import digest, file_slug
 
 Run = Mapping[str, Any]
@@ -21,12 +21,16 @@ Run = Mapping[str, Any]
 class Limits:
     """How many runs have a page of their own, how many a list holds, and how many lists there may be.
 
-    A page of a run takes some 15 ms to build per language, an entry of a list a tenth of a millisecond.
+    A run with a page, chart and log costs some 130 ms of a build from nothing (both languages, with MkDocs), one in a
+    list some 20, most of it to read the log: `python -m bench site`.
     """
 
-    pages: int = 300
+    pages: int = 200
     listed: int = 100
     lists: int = 200
+
+
+LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -94,5 +98,5 @@ def _cut(ids: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
 
 
 def _path(suite: str, number: int, part: Sequence[str]) -> str:
-    """Named after the run that it begins with, so that lists before it may come and go; a suite's first by the suite."""
+    """Named after the run it begins with, so that lists before it may come and go; a suite's first after the suite."""
     return f"runs/list-{suite}-{digest(part[0])[:8]}.md" if number else f"runs/list-{suite}.md"

@@ -1,8 +1,8 @@
 """MkDocs hook: our own HTML (tables, charts, lines of logs) goes round Markdown and round the search.
 
-Both would read every tag of it, to find nothing: it took most of the time of a build, and figures of tables made most of
-the search index. Such blocks leave the page before Markdown sees it, are there while hooks look at the content, and come
-back when the page is written.
+Both would read every tag of it, to find nothing: that took most of the time of a build, and figures of tables made
+most of the search index. Such blocks leave the page before Markdown sees it, are there while hooks look at the
+content, and come back when the page is written.
 """
 
 from __future__ import annotations
@@ -46,19 +46,21 @@ def _read(docs: Path, found: re.Match[str], page: Any) -> str:
         return text
     begin, end = (f"<!-- --8<-- [{each}:{found['part']}] -->" for each in ("start", "end"))
     if begin not in text:
-        raise PluginError(f"{page.file.src_uri}: {found['file']} has no part {found['part']}; run python -m ingest again")
+        raise PluginError(
+            f"{page.file.src_uri}: {found['file']} has no part {found['part']}; run python -m ingest again"
+        )
     return text.partition(begin)[2].partition(end)[0].strip()
 
 
 @event_priority(100)
-def _shown(html: str, page: Any, **_: Any) -> str:
+def _shown(html: str, /, page: Any, **_: Any) -> str:
     """Blocks in their places, for the hooks that look for links and tables; MkDocs hears of the anchors in them."""
     page.present_anchor_ids = (page.present_anchor_ids or set()).union(*map(_ID.findall, page.blocks))
     return _PLACE.sub(lambda place: f"<!--block {place[1]}-->{page.blocks[int(place[1])]}<!--/block-->", html)
 
 
 @event_priority(-100)
-def _kept(html: str, page: Any, **_: Any) -> str:
+def _kept(html: str, /, page: Any, **_: Any) -> str:
     """What the hooks made of the blocks, out of the way of the search; captions are words, and stay."""
 
     def taken(found: re.Match[str]) -> str:

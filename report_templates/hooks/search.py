@@ -1,7 +1,7 @@
 """MkDocs hook: each language has a search index of its own, since every page fetches one.
 
-The theme's plugin writes one index of all languages. A reader would load twice what is of use, and find each page twice.
-The theme looks for the index below `base`; theme/main.html says for each language where that is.
+The theme's plugin writes one index of all languages. A reader would load twice what is of use, and find each page
+twice. The theme looks for the index below `base`; theme/main.html says for each language where that is.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ INDEX = 100_000
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of the committed ledger and figures. Charts are left blank: they cost most, and no test here sees one."""
+    """The site of the committed ledger and figures; its charts are blank: they cost most, and no test here sees one."""
     folder = tmp_path_factory.mktemp("real")
     lines = [json.loads(line) for line in ledger()]
     with pytest.MonkeyPatch.context() as patched:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -322,3 +323,12 @@ def test_the_logo_is_one_mark_in_all_its_files() -> None:
     ]
     marks_drawn = {re.findall(r' d="([^"]+)"', path.read_text("utf-8"))[-1] for path in files}
     assert len(marks_drawn) == 1
+
+
+def test_names_from_logs_stay_text_in_answers(hostile_site: Path) -> None:
+    for language in ("", "zh"):
+        page = (hostile_site / language / "index.html").read_text("utf-8")
+        article = page.partition("<article")[2].partition("</article>")[0]
+        assert article.count('class="pl-answer') >= len(fixture.HOSTILE)
+        assert not re.search(r"<(?:script|img|iframe|svg)|onerror=\"|javascript:alert\(1\)\"", article)
+        assert "<script>alert(1)</script>" in unescape(article)

@@ -116,7 +116,8 @@ def test_a_model_page_has_every_section(built: Path) -> None:
     page = (built / "docs" / "zh" / "models" / "resnet50" / "index.md").read_text("utf-8")
     headings = re.findall(r"^#+ (.*?)(?: \{: #[a-z]+ \})?$", page, re.MULTILINE)
     for wanted in ("谁最快", "测试说明", "环境介绍", "物理机环境", "软件与镜像", "环境搭建", "测试步骤", "单机测试",
-                   "多机测试", "测试结果", "与其他框架对比", "加速比与并行效率", "图表", "说明", "日志数据"):  # fmt: skip
+                   "多机测试", "测试结果", "与其他框架对比", "加速比与并行效率", "图表", "说明",
+                   "日志数据"):  # fmt: skip
         assert wanted in headings
 
 

@@ -178,3 +178,35 @@ def test_a_framework_has_one_colour_on_the_front_page_and_in_charts(browser: Any
     wanted = getattr(palette.ink("PyTorch"), scheme)
     assert bar == "rgb({}, {}, {})".format(*(int(wanted[at : at + 2], 16) for at in (1, 3, 5)))
     assert bar in fills
+
+
+def tokens(scheme: str) -> dict[str, str]:
+    """The colours that base.css gives a scheme."""
+    style = (Path(palette.__file__).parents[2] / "report_templates/assets/css/base.css").read_text("utf-8")
+    block = style.partition(f'[data-md-color-scheme="{scheme}"] {{')[2].partition("}")[0]
+    found = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", block))
+    assert len(found) > 25
+    return {
+        name: value if len(value) == 7 else "#" + "".join(2 * each for each in value[1:])
+        for name, value in found.items()
+    }
+
+
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+@pytest.mark.parametrize(
+    "text",
+    ["md-default-fg-color", "md-default-fg-color--light", "md-typeset-a-color", "md-accent-fg-color", "pl-good",
+     "pl-bad", "pl-warn", "md-code-hl-comment-color", "md-code-hl-number-color", "md-code-hl-string-color",
+     "md-code-hl-keyword-color"],
+)  # fmt: skip
+def test_text_is_read_on_every_ground(scheme: str, text: str) -> None:
+    """WCAG 2.2 AA asks for 4.5:1."""
+    found = tokens(scheme)
+    grounds = ["md-code-bg-color"] if "-hl-" in text else ["md-default-bg-color", "pl-field", "md-footer-bg-color"]
+    for ground in grounds:
+        assert contrast(found[text], found[ground]) >= 4.5, ground
+
+
+def test_the_dark_ground_is_the_one_that_inks_are_measured_on() -> None:
+    assert tokens("slate")["md-default-bg-color"] == SLATE
+    assert tokens("default")["md-default-bg-color"] == PAPER

@@ -305,12 +305,11 @@ class Writer:
         if entry.tone:
             text = Markup('<span class="pl-tone pl-{}">{}</span>').format(entry.tone, text)
         small = [self.say(each) for each in entry.marks if each]
-        small += [self._sources(entry.sources)] if entry.sources else []
-        return text + Markup(" <small>{}</small>").format(Markup(" ").join(small)) if small else text
-
-    def _sources(self, sources: Sequence[Link]) -> Markup:
-        links = Markup(" ").join(self._linked(each.text, each.page) for each in sources)
-        return Markup('<span class="pl-runs">{}</span>').format(links)
+        links = Markup(" ").join(self._linked(each.text, each.page) for each in entry.sources)
+        if not small:
+            return text + Markup(' <small class="pl-runs">{}</small>').format(links) if links else text
+        small += [Markup('<span class="pl-runs">{}</span>').format(links)] if links else []
+        return text + Markup(" <small>{}</small>").format(Markup(" ").join(small))
 
     def _placed(self, column: Column, text: Text, room: _Room) -> Markup:
         """A text of a number column between what fills it up; style sheets print that as blanks."""

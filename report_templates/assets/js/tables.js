@@ -197,8 +197,10 @@
   boxes.forEach((box, number) => {
     const tools = box.querySelector(":scope > .pl-tools");
     box.plRows = bodyRows(box);
-    if (box.plRows.length > 1) addSorting(box);
-    if (tools && box.plRows.length > FILTERED_ABOVE) addFilter(box, tools);
+    // A short list of facts is read, not sorted.
+    const many = box.plRows.length > FILTERED_ABOVE;
+    if (many || (box.plRows.length > 1 && box.querySelector("thead .pl-n"))) addSorting(box);
+    if (tools && many) addFilter(box, tools);
     if (tools && tools.dataset.views) addViews(box, tools, number);
     followSize(box);
   });

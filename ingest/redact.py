@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 _FILE = Path(__file__).resolve().parent / "redaction.toml"
 _TIMEOUT_SECONDS = 1.0
 _LONGEST = 20_000
+#: Lines are looked at in blocks of this many characters; after so many that take too long, no more is looked at.
+_BLOCK, _PATIENCE = 8_000, 5
 
 
 @cache
@@ -38,28 +40,42 @@ def redacted(text: str) -> str:
 def redacted_lines(lines: Sequence[str]) -> list[str]:
     """The same for lines that follow each other, each without a line break; as many come back.
 
-    They are looked at together, since a name may stand on one line and its secret on the next.
+    They are looked at together, since a name may stand on one line and its secret on the next. A stretch that a pattern
+    cannot finish is cut out, and after a few of them the rest: a log made to be slow is not worth the wait.
     """
     found: list[str] = []
-    block: list[str] = []
-    for line in lines:
-        if block and sum(map(len, block)) + len(block) + len(line) > _LONGEST:
-            found += _block(block)
-            block = []
-        block.append(line)
-    return found + _block(block)
+    late = 0
+    for begin, end in _blocks(lines):
+        # The line before once more, as the name of what may begin this block.
+        before = begin - 1 if begin else begin
+        seen = _block(lines[before:end]) if late < _PATIENCE else None
+        late += seen is None
+        found += ["<unreadable text>"] * (end - begin) if seen is None else seen[begin - before :]
+    return found
 
 
-def _block(lines: list[str]) -> list[str]:
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Stretches of lines of about as many characters, by their first line and the one after their last."""
+    begin = size = 0
+    for index, line in enumerate(lines):
+        if size and size + len(line) > _BLOCK:
+            yield begin, index
+            begin, size = index, 0
+        size += len(line) + 1
+    if begin < len(lines):
+        yield begin, len(lines)
+
+
+def _block(lines: Sequence[str]) -> list[str] | None:
+    """Some lines redacted; None where a pattern cannot finish them."""
     text = "\n".join(lines)
     try:
-        for pattern, by in _secrets() if len(text) <= _LONGEST else ():
-            text = str(pattern.sub(partial(_with_breaks, by), text, timeout=_TIMEOUT_SECONDS))
+        for pattern, by in _secrets():
+            text = str(pattern.sub(partial(_with_breaks, by), text, timeout=_TIMEOUT_SECONDS / 4))
     except TimeoutError:
-        text = ""
+        return None
     apart = text.split("\n")
-    alike = len(apart) == len(lines) and sum(map(len, lines)) <= _LONGEST and bool(text)
-    return apart if alike else [redacted(each) for each in lines]
+    return apart if len(apart) == len(lines) else None
 
 
 def _with_breaks(by: str, match: Any) -> str:

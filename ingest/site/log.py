@@ -44,7 +44,10 @@ LOOKED_UP = 64 << 20
 _About = tuple[int, tuple[tuple[str, Any], ...]]
 _LINE = re.compile(r"line (\d{1,12})")
 _KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each) for each in (b"BEGIN", b"END"))
-_KEY_END = re.compile(rb"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
+_KEY_END = re.compile(r"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
+#: Characters that are looked at beyond what is shown; a word that is cut off in front of them, and one behind.
+LOOKED_AT = 300
+_CUT_OFF, _CUT_ON = re.compile(r"[\w.+/-]{16,}\Z"), re.compile(r"\A[\w.+/-]+")
 _HIDDEN, _LONGEST_KEY = b"<private key>", 200
 _READ, _KEPT = 1 << 14, 1 << 12
 _KINDS = {"fact": "f", "problem": "p", "outcome": "o"}
@@ -340,17 +343,33 @@ def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
 
 
 def _said(given: Sequence[_Raw]) -> list[Line]:
-    """Lines cleaned, redacted and cut, in this order: what is cut or coloured in its middle is no longer recognised."""
-    fronts = redact.redacted_lines([_clean(each.front) for each in given])
-    backs = redact.redacted_lines([_clean(_KEY_END.sub(_HIDDEN, each.back)) for each in given])
-    return [_line(*each) for each in zip((each.number for each in given), fronts, backs, given, strict=True)]
+    """Lines cleaned, cut and redacted; a little more is looked at than shown, and a word that is cut is left out.
+
+    What is coloured or cut in its middle is no longer recognised as a secret.
+    """
+    ends = [_ends(each) for each in given]
+    fronts, backs = (redact.redacted_lines(each) for each in zip(*ends, strict=True)) if ends else ((), ())
+    return [_line(*each) for each in zip(given, fronts, backs, strict=True)]
 
 
-def _line(number: int, front: str, back: str, raw: _Raw) -> Line:
-    if not raw.back and len(front) <= FRONT + BACK:
-        return Line(number, front)
-    back = (back or front[FRONT:])[-BACK:]
-    return Line(number, front[:FRONT], max(raw.size - len(front[:FRONT]) - len(back), 1), back)
+def _ends(raw: _Raw) -> tuple[str, str]:
+    """A line's front and, where it is cut, its back, each with what is only looked at."""
+    text = _clean(raw.front)
+    if not _is_cut(raw, text):
+        return text, ""
+    rest = _clean(raw.back) if raw.back else text[FRONT:]
+    return text[: FRONT + LOOKED_AT], _KEY_END.sub(_HIDDEN.decode(), rest[-BACK - LOOKED_AT :])
+
+
+def _line(raw: _Raw, front: str, back: str) -> Line:
+    if not _is_cut(raw, _clean(raw.front)):
+        return Line(raw.number, front)
+    front, back = _CUT_OFF.sub("", front[:FRONT]), _CUT_ON.sub("", back[-BACK:])
+    return Line(raw.number, front, max(raw.size - len(front) - len(back), 1), back)
+
+
+def _is_cut(raw: _Raw, text: str) -> bool:
+    return bool(raw.back) or len(text) > FRONT + BACK
 
 
 def _clean(raw: bytes) -> str:

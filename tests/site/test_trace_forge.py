@@ -1,0 +1,129 @@
+"""How each forge writes the address of some lines, and when a log is not left to it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import logging
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.site.conftest import ROOT
+
+
+def hook() -> Any:
+    described = importlib.util.spec_from_file_location("hook_forge", ROOT / "report_templates/hooks/forge.py")
+    assert described
+    assert described.loader
+    module = sys.modules[described.name] = importlib.util.module_from_spec(described)
+    described.loader.exec_module(module)
+    return module
+
+
+FORGE = hook()
+PAGE = "en/runs/one-1/log.md"
+
+
+class Files(list[Any]):
+    """As much of MkDocs' files as the hook asks for."""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder inside a checkout, with one log that is committed."""
+    folder = tmp_path / "top" / "bench marks"
+    (folder / "raw_logs").mkdir(parents=True)
+    (folder / "raw_logs" / "a b.log").write_bytes(b"one\r\ntwo\n")
+    committed(tmp_path / "top")
+    return folder
+
+
+def committed(top: Path) -> str:
+    name = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    for arguments in (["init", "-q"], ["add", "."], [*name, "commit", "-qm", "logs"]):
+        subprocess.run(["git", *arguments], cwd=top, check=True)
+    return subprocess.run(["git", "rev-parse", "HEAD"], cwd=top, check=True, capture_output=True, text=True).stdout[:40]
+
+
+def linked(folder: Path, repository: str | None, kind: str | None = None, name: str = "a b.log") -> tuple[str, bool]:
+    """What becomes of a page with links to a log, and whether the log's own page stays."""
+    path = folder / "raw_logs" / name
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "0" * 64
+    stated = f"---\ntitle: x\nlog: {json.dumps([f'raw_logs/{name}', sha256])}\n---\n# x\n"
+    files = Files([SimpleNamespace(src_uri=PAGE, content_string=stated)])
+    config = {
+        "repo_url": repository,
+        "extra": {"forge": kind} if kind else {},
+        "config_file_path": str(folder / "mkdocs.yml"),
+    }
+    left = FORGE.on_files(files, config)
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/runs/one-1.md"))
+    text = '[3](one-1/log.md#L3-L5) <a href="../runs/one-1/log.md#L7">7</a> [log](one-1/log.md) [x](one-1/catalog.md)'
+    return FORGE.on_page_markdown(text, page, config, files), bool(left)
+
+
+@pytest.mark.parametrize(
+    ("repository", "kind", "file", "lines", "line"),
+    [
+        ("https://github.com/o/r", None, "https://github.com/o/r/blob/{}/{}", "#L3-L5", "#L7"),
+        ("https://github.com/o/r.git", None, "https://github.com/o/r/blob/{}/{}", "#L3-L5", "#L7"),
+        ("https://gitlab.com/g/s/r/", None, "https://gitlab.com/g/s/r/-/blob/{}/{}", "#L3-5", "#L7"),
+        ("https://codeberg.org/o/r", None, "https://codeberg.org/o/r/src/commit/{}/{}", "#L3-L5", "#L7"),
+        ("https://gitee.com/o/r", None, "https://gitee.com/o/r/blob/{}/{}", "#L3-L5", "#L7"),
+        ("https://bitbucket.org/o/r", None, "https://bitbucket.org/o/r/src/{}/{}", "#lines-3:5", "#lines-7"),
+        ("https://code.example.org/o/r", "gitea", "https://code.example.org/o/r/src/commit/{}/{}", "#L3-L5", "#L7"),
+        ("https://code.example.org/o/r", "gitlab", "https://code.example.org/o/r/-/blob/{}/{}", "#L3-5", "#L7"),
+    ],
+)
+def test_lines_have_the_address_of_the_forge(
+    checkout: Path, repository: str, kind: str | None, file: str, lines: str, line: str
+) -> None:
+    commit = FORGE._git(checkout, "rev-parse", "HEAD").strip()
+    there = file.format(commit, "bench%20marks/raw_logs/a%20b.log")
+    text, stays = linked(checkout, repository, kind)
+    assert text == f'[3]({there}{lines}) <a href="{there}{line}">7</a> [log]({there}) [x](one-1/catalog.md)'
+    assert not stays
+
+
+@pytest.mark.parametrize("repository", [None, "", "https://code.example.org/o/r", "javascript:alert(1)//github.com/"])
+def test_without_a_forge_that_is_known_the_page_stays(checkout: Path, repository: str | None) -> None:
+    text, stays = linked(checkout, repository)
+    assert "(one-1/log.md#L3-L5)" in text
+    assert stays
+
+
+def test_a_forge_that_is_not_known_by_its_name_is_said(checkout: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert linked(checkout, "https://code.example.org/o/r", "sourcehut")[1]
+    assert "extra.forge" in caplog.text
+    assert "bitbucket" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "content", [b"a bar\rand on\n", b"nul\0\n", b"x" * 1_000_001], ids=["carriage return", "NUL", "large"]
+)
+def test_a_log_that_forges_show_otherwise_stays_on_our_page(checkout: Path, content: bytes) -> None:
+    (checkout / "raw_logs" / "odd.log").write_bytes(content)
+    committed(checkout.parent)
+    assert linked(checkout, "https://github.com/o/r", name="odd.log")[1]
+
+
+@pytest.mark.parametrize("change", ["edited", "not committed", "gone", "no checkout"])
+def test_a_log_that_the_forge_has_not_got_stays_on_our_page(checkout: Path, change: str) -> None:
+    name = "a b.log"
+    if change == "edited":
+        (checkout / "raw_logs" / name).write_bytes(b"another\n")
+    elif change == "not committed":
+        name = "new.log"
+        (checkout / "raw_logs" / name).write_bytes(b"one\n")
+    elif change == "gone":
+        (checkout / "raw_logs" / name).unlink()
+    else:
+        (checkout.parent / ".git").rename(checkout.parent / "git")
+    assert linked(checkout, "https://github.com/o/r", name=name)[1]

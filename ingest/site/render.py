@@ -92,17 +92,17 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
         "rule_table": lambda: writer.table(tables.rule_table()),
         "chart": lambda found: _figure(words, language, found),
         "page_link": lambda target: Markup(writer.link(target)),
-        "script_data": lambda name, data, tables: _script_data(words, language, name, data, tables),
+        "script_data": lambda data, tables: _script_data(words, language, data, tables),
     }
 
 
-def _script_data(words: Words, language: str, name: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
-    """What a script of the page needs: data, and tables of words, whose placeholders it fills itself."""
+def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
+    """What a script of the page needs, for an attribute: data, and tables of words, whose placeholders it fills."""
     said = {key: entry[language] for key, entry in words.entries.items() if key.partition(".")[0] in tables}
     written = json.dumps({**data, "language": language, "words": said}, ensure_ascii=False, sort_keys=True)
-    # Nothing in it may end the element, or be Markdown.
-    safe = re.sub(r"[<>&`*_\u2028\u2029-]", lambda found: f"\\u{ord(found.group()):04x}", written)
-    return Markup(f'<script type="application/json" id="{name}">{safe}</script>')
+    # Nothing in it may end the attribute, or be Markdown; in JSON, such signs stand only within texts.
+    safe = re.sub(r"[<>&`*_\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", written)
+    return Markup(safe.replace('"', "&quot;"))
 
 
 def _figure(words: Words, language: str, found: Chart) -> Markup:

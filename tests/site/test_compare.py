@@ -371,7 +371,7 @@ def test_a_lead_within_the_spread_of_the_repeats_is_said_to_be_none(page: Any, a
     told(page, [record(id="a"), near, far])
     opened(page, address + "compare/")
     shares = [next(each for each in row if "%" in each and "±" not in each) for row in rows(page)]
-    assert [each.replace("\n", " ").split("%") for each in shares] == [
+    assert [[part.strip() for part in each.split("%")] for each in shares] == [
         ["100.0", ""],
         ["99.5", "within the spread"],
         ["89.6", ""],

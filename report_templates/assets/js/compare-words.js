@@ -106,7 +106,7 @@
       return words["metric." + name] || word("published_metric", name);
     }
 
-    return { say: say, word: word, value: value, facet: facet, nameOf: nameOf, reason: reason, listed: listed, size: size, sized: sized, source: source, framework: framework, result: result, unknown: unknown, follows: follows, metric: metric, language: config.language, optionName: (name) => nameOf({ kind: "option", name: name }) };
+    return { say: say, word: word, value: value, facet: facet, nameOf: nameOf, reason: reason, listed: listed, upper: upper, size: size, sized: sized, source: source, framework: framework, result: result, unknown: unknown, follows: follows, metric: metric, language: config.language, optionName: (name) => nameOf({ kind: "option", name: name }) };
   }
 
   compare.speaker = speaker;

@@ -8,7 +8,7 @@
   const RUNS_SHOWN = 5;
   const script = document.currentScript.src;
   const place = document.getElementById("pl-compare");
-  const config = JSON.parse(document.getElementById("pl-compare-config").textContent);
+  const config = JSON.parse(place.dataset.config);
   const words = compare.speaker(config);
   const say = words.say;
   const parts = {};
@@ -116,7 +116,7 @@
     const id = "pl-c-" + name;
     const options = values.map((each) => make("option", { value: "=" + each, selected: each === chosen }, label(each)));
     if (all) options.push(make("option", { value: "", selected: chosen === undefined }, all));
-    return make("div", { class: "pl-compare-control" }, make("label", { for: id }, name.startsWith("option.") ? words.optionName(name.slice(7)) : words.facet(name)),
+    return make("div", { class: "pl-compare-control" }, make("label", { for: id }, name.startsWith("option.") ? words.upper(words.optionName(name.slice(7))) : words.facet(name)),
       make("select", { id: id, onchange: (event) => changed(event.target.value.slice(1), event.target.value === "") }, ...options));
   }
 
@@ -269,7 +269,7 @@
     parts.chart.hidden = !there;
     if (!there) return compare.chart.clear();
     const found = plotted();
-    parts.room.style.minWidth = Math.max(0, found.xs.length * found.series.length * (found.kind === "lines" ? 6 : 22)) + "px";
+    parts.room.style.minWidth = Math.max(0, found.xs.length * found.series.length * (found.kind === "lines" ? 6 : 18)) + "px";
     parts.canvas.setAttribute("aria-label", described(found));
     const looks = compare.chart.draw(parts.canvas, found, config.inks);
     parts.legend.replaceChildren(...found.series.map((each, index) => make("li", {}, compare.chart.swatch(looks[index], found.kind), each.label)));

@@ -513,6 +513,18 @@ def test_the_chart_follows_light_and_dark_at_once(page: Any, address: str) -> No
     page.wait_for_function(f"{ink} !== {json.dumps(light)}")
 
 
+def test_no_two_series_look_alike_though_their_frameworks_share_an_ink(page: Any, address: str, site: Path) -> None:
+    known = sorted({str(each["framework"]) for each in results_of(site)})
+    names = [*known, "New one", "New two", "New three"]
+    told(page, [record(id=each, framework=each, devices=size) for each in names for size in (8, 16)])
+    for by in ("framework", "devices"):
+        opened(page, address + f"compare/?by={by}")
+        drawn_alike = page.evaluate(
+            "[...document.querySelectorAll('.pl-compare-legend canvas')].map(each => each.toDataURL())"
+        )
+        assert len(drawn_alike) == len(set(drawn_alike)) == len(names)
+
+
 def test_the_chart_stands_still_for_those_who_ask_for_it(browser: Any, address: str) -> None:
     still = browser.new_page(reduced_motion="reduce")
     opened(still, address + "compare/")

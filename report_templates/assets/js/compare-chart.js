@@ -20,13 +20,14 @@
     return document.body.getAttribute("data-md-color-scheme") === "slate";
   }
 
-  /** Ink, pattern and mark of a series: a framework keeps its own; a second series of it differs in pattern and mark. */
+  /** Ink, pattern and mark of a series: a framework keeps its own; another series in its ink differs in pattern and mark. */
   function looks(series, inks) {
     const used = new Map();
     return series.map((each) => {
       const own = inks[each.framework] || SPARE;
-      const nth = used.get(each.framework) || 0;
-      used.set(each.framework, nth + 1);
+      // By ink: NGC's build of a framework has the framework's own.
+      const nth = used.get(own.light) || 0;
+      used.set(own.light, nth + 1);
       const mark = (MARKS.indexOf(own.marker) + nth + MARKS.length) % MARKS.length;
       return { ink: own[isDark() ? "dark" : "light"], hatch: nth ? HATCHES[(nth - 1) % HATCHES.length] : own.hatch, mark: POINTS[mark], dash: nth ? [6, 2 + nth] : [] };
     });

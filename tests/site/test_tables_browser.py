@@ -235,7 +235,7 @@ def test_a_box_is_in_the_order_of_focus_only_while_it_scrolls(page: Any, address
     assert box.get_attribute("tabindex") is None
     page.set_viewport_size({"width": 400, "height": 800})
     page.wait_for_function("box => box.tabIndex === 0", arg=box.element_handle())
-    assert box.get_attribute("role") == "region"
+    assert box.get_attribute("role") == "group"
     assert page.locator(f"[id='{box.get_attribute('aria-labelledby')}']").inner_text()
 
 

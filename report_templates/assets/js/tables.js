@@ -1,4 +1,5 @@
-// Tables: sorting, filtering, switching between figures, and footnotes that lead back to where they were tapped.
+// Tables: sorting, filtering, switching between figures, and footnotes that lead back to where they were tapped;
+// and what scrolls, of tables and of charts.
 // Every figure stands in the page already; nothing here computes or writes one.
 (() => {
   "use strict";
@@ -158,25 +159,34 @@
     }
   }
 
-  // A box can be reached by keyboard only while there is something to scroll to.
-  function followSize(box) {
-    const scroll = box.querySelector(".pl-scroll");
-    if (!scroll) return;
-    const label = box.querySelector(".pl-grid").getAttribute("aria-labelledby");
+  // What scrolls can be reached by keyboard, and has a name, only while there is something to scroll to.
+  function followSize(scroll, content, names) {
     const update = () => {
       const scrolls = scroll.scrollWidth > scroll.clientWidth + 1 || scroll.scrollHeight > scroll.clientHeight + 1;
-      if (!scrolls) {
-        for (const name of ["tabindex", "role", "aria-label", "aria-labelledby"]) scroll.removeAttribute(name);
-        return;
+      for (const [name, value] of Object.entries({ tabindex: 0, ...names })) {
+        if (scrolls) scroll.setAttribute(name, value);
+        else scroll.removeAttribute(name);
       }
-      scroll.tabIndex = 0;
-      scroll.setAttribute("role", "region");
-      if (label) scroll.setAttribute("aria-labelledby", label);
-      else scroll.setAttribute("aria-label", say("table_region"));
     };
     const observer = new ResizeObserver(update);
     observer.observe(scroll);
-    observer.observe(box.querySelector(".pl-grid"));
+    observer.observe(content);
+  }
+
+  // Not as a landmark: of tables there are many on a page.
+  function followTable(box) {
+    const scroll = box.querySelector(".pl-scroll");
+    const table = box.querySelector(".pl-grid");
+    const label = table.getAttribute("aria-labelledby");
+    const name = label ? { "aria-labelledby": label } : { "aria-label": say("table_region") };
+    if (scroll) followSize(scroll, table, { role: "group", ...name });
+  }
+
+  // On a phone a chart scrolls sideways.
+  function followChart(figure) {
+    const drawn = figure.querySelector("svg");
+    const title = figure.querySelector("figcaption b");
+    if (drawn) followSize(figure, drawn, title ? { "aria-label": title.textContent } : {});
   }
 
   // A note leads back to the letter that was tapped, not to the first of its kind.
@@ -202,8 +212,9 @@
     if (many || (box.plRows.length > 1 && box.querySelector("thead .pl-n"))) addSorting(box);
     if (tools && many) addFilter(box, tools);
     if (tools && tools.dataset.views) addViews(box, tools, number);
-    followSize(box);
+    followTable(box);
   });
+  document.querySelectorAll(".pl-figure").forEach(followChart);
   addNotes();
   const asked = new URLSearchParams(location.search).get("metric");
   if (asked) for (const box of boxes) show(box, asked);

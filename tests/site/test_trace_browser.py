@@ -222,6 +222,18 @@ def test_a_log_page_fits_a_phone_and_numbers_its_lines_as_the_file_does(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_where_a_forge_is_named_no_browser_asks_it_for_anything(
+    opened: Any, forged: tuple[str, str], language: str
+) -> None:
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto(f"{forged[0]}{LANGUAGES[language]}method/")
+    opened.wait_for_load_state("networkidle")
+    assert opened.locator(".md-header a[href='https://github.com/someone/results']").count() == 1
+    assert [each for each in asked if not each.startswith((forged[0], "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_where_a_forge_is_named_lines_are_shown_there(opened: Any, forged: tuple[str, str], language: str) -> None:
     address, commit = forged
     top = f"https://github.com/someone/results/blob/{commit}/raw_logs"

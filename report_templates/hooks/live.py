@@ -248,10 +248,14 @@ def _banner(title: str, message: str, colour: str) -> str:
     """Styled in place: it has to be readable on a page without the site's style sheet, too."""
     lines = message.splitlines()
     shown = ["…", *lines[-SHOWN_LINES:]] if len(lines) > SHOWN_LINES else lines  # the cause stands last
+    style = (
+        f"position:fixed;z-index:99;bottom:0;left:0;right:0;max-height:50vh;overflow:auto;background:{colour};color:#fff;"
+        "padding:.6rem 1.2rem;font-size:.7rem"  # at the foot: a page that reloads stays where it was scrolled to
+    )
     return (
-        f'<div id="pl-live" role="alert" style="background:{colour};color:#fff;padding:.8rem 1.2rem;font-size:.7rem">'
-        f'<strong>{html.escape(title)}</strong><pre style="margin:.4rem 0 0;white-space:pre-wrap;'
-        f'overflow-wrap:anywhere;font-family:monospace">{html.escape(chr(10).join(shown))}</pre></div>'
+        f'<div id="pl-live" role="alert" tabindex="0" style="{style}"><strong>{html.escape(title)}</strong>'
+        '<pre style="margin:.4rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace">'
+        f"{html.escape(chr(10).join(shown))}</pre></div>"
     )
 
 

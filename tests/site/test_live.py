@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -73,8 +72,10 @@ def project(folder: Path) -> Path:
     return folder
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONUNBUFFERED": "1"}
+def environment(folder: Path) -> dict[str, str]:
+    """What MkDocs builds for its server goes below the test's folder, and away with it."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    return {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONUNBUFFERED": "1", "TMPDIR": str(folder / "tmp")}
 
 
 def serve(folder: Path) -> Iterator[Served]:
@@ -85,7 +86,7 @@ def serve(folder: Path) -> Iterator[Served]:
     with output.open("w") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}"],
-            cwd=folder, env=environment(), stdout=log, stderr=subprocess.STDOUT,
+            cwd=folder, env=environment(folder), stdout=log, stderr=subprocess.STDOUT,
         )  # fmt: skip
     try:
         until = time.monotonic() + PATIENCE
@@ -96,12 +97,8 @@ def serve(folder: Path) -> Iterator[Served]:
         yield Served(folder, f"http://127.0.0.1:{port}/", output)
         assert server.poll() is None, f"the server has stopped\n{output.read_text('utf-8')}"
     finally:
-        server.send_signal(signal.SIGINT)
-        try:
-            server.wait(20)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        server.terminate()
+        server.wait()
 
 
 @pytest.fixture(scope="module")
@@ -252,10 +249,10 @@ def test_the_server_starts_with_broken_words_says_so_and_recovers(tmp_path: Path
 def test_a_build_runs_no_ingest(tmp_path: Path) -> None:
     folder = project(tmp_path)
     made = [sys.executable, "-m", "ingest", "raw_logs/"]
-    assert subprocess.run(made, cwd=folder, env=environment(), capture_output=True, check=False).returncode == 0
+    assert subprocess.run(made, cwd=folder, env=environment(folder), capture_output=True, check=False).returncode == 0
     (folder / LOG).write_text("nothing that a trainer prints\n", "utf-8")
     before = {path: path.read_bytes() for path in (folder / "docs").rglob("*") if path.is_file()}
     build = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
-    done = subprocess.run(build, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(build, cwd=folder, env=environment(folder), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert {path: path.read_bytes() for path in (folder / "docs").rglob("*") if path.is_file()} == before

@@ -1,4 +1,4 @@
-"""The site of 20, 200 and 2,000 runs: `python -m ingest` from nothing, then `mkdocs build`.
+"""The site of 20, 200 and 2,000 runs: `python -m ingest` from nothing, then `mkdocs build`, in processor seconds.
 
 Each further run should cost no more in a large site than in a small one, and less where runs stand in lists. The runs
 are our own logs again and again, on machines of other names, and some with other speeds: made up, good for measuring
@@ -41,7 +41,7 @@ class _Site:
 
     @property
     def seconds(self) -> float:
-        return self.ingest.wall + self.mkdocs.wall
+        return self.ingest.cpu + self.mkdocs.cpu
 
 
 def rows(folder: Path, gib: float) -> list[Row]:
@@ -80,8 +80,8 @@ def _compared(site: _Site, before: _Site | None) -> list[Row]:
     described = f"{name}, mkdocs build: {site.pages:,} pages, {site.size / 2**20:.0f} MiB"
     goal = f"{site.runs / before.runs:.0f}" if before else ""
     return [
-        Row(f"{name}, ingest", site.ingest.wall, against, before.ingest.wall if before else 0, goal, site.ingest.peak),
-        Row(described, site.mkdocs.wall, against, before.mkdocs.wall if before else 0, goal, site.mkdocs.peak),
+        Row(f"{name}, ingest", site.ingest.cpu, against, before.ingest.cpu if before else 0, goal, site.ingest.peak),
+        Row(described, site.mkdocs.cpu, against, before.mkdocs.cpu if before else 0, goal, site.mkdocs.peak),
     ]
 
 

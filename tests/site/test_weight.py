@@ -72,7 +72,7 @@ def test_the_front_page_with_all_that_it_loads_is_below_300_kb(
     files = {each / "index.html" if each.is_dir() else each for each in files}
     weights = {each.relative_to(real).as_posix(): packed(each) for each in files if each.is_file()}
     index = "search/search_index.json" if language == "en" else f"{language}/search/search_index.json"
-    assert {index, "assets/css/base.css"} <= set(weights)
+    assert {index, "assets/css/all.css"} <= set(weights)
     assert any("bundle" in each for each in weights)
     assert any("workers/search" in each for each in weights)
     assert sum(weights.values()) < FRONT_PAGE, weights
@@ -97,6 +97,16 @@ def test_figures_of_tables_and_samples_of_logs_are_not_searched(real: Path, lang
     words = " ".join(each["text"] for each in docs if each["location"].startswith("models/bert/"))
     assert sum(each in words for each in figures) < len(figures) / 10  # sentences name some
     assert not [each for each in docs if "batch_cost: " in each["text"]]
+
+
+def test_the_style_sheet_holds_all_of_ours_in_their_order(site: Path) -> None:
+    parts = re.findall(r"^  - (assets/css/\S+)", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert len(parts) > 5
+    whole = (site / "assets" / "css" / "all.css").read_text("utf-8")
+    assert whole == "\n".join((site / each).read_text("utf-8") for each in parts)
+    assert re.findall(r'rel="stylesheet" href="(assets/css/[^"]+)"', (site / "index.html").read_text("utf-8")) == [
+        "assets/css/all.css"
+    ]
 
 
 def test_our_html_is_in_the_pages_although_it_went_round_markdown(real: Path) -> None:

@@ -57,6 +57,11 @@ def signed_percent(share: float, places: int = 1) -> str:
     return f"{0:.{places}f}%" if nothing else f"{share * 100:+.{places}f}%".replace("-", "−")
 
 
+def span(low: float | None, high: float | None, spread: float | None = None) -> str:
+    """The least and the most of repeats: `398.1 – 402.3`, each with digits no finer than their spread supports."""
+    return f"{figure(low, spread)} – {figure(high, spread)}"
+
+
 def plus_minus(spread: float | None) -> str:
     """A coefficient of variation as `±1.2%`, or nothing where there is none."""
     return f"±{percent(spread)}" if spread is not None and known(spread) else ""

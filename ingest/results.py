@@ -185,9 +185,11 @@ def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
 
 
 def _metric(name: str, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """One metric over the repeats that say something about it."""
-    said = [run["metrics"][name] for run in runs if name in (run.get("metrics") or {})]
-    values = [each["value"] for each in said if each["value"] is not None]
+    """One metric over the repeats that say something about it: as with throughput, those that went well, if any did."""
+    stating = [run for run in runs if name in (run.get("metrics") or {})]
+    said = [run["metrics"][name] for run in stating]
+    well = [run["metrics"][name] for run in stating if run["outcome"] not in NO_FIGURE] or said
+    values = [each["value"] for each in well if each["value"] is not None]
     if not said:
         return None
     diverged = {"diverged": any(each["diverged"] for each in said)} if any("diverged" in each for each in said) else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 from ingest import numbers
@@ -12,6 +12,7 @@ from ingest.export.records import name, said
 from ingest.metrics import METRICS
 from ingest.rules import HEADLINE
 from ingest.site.model import Row, Run, Site, Suite
+from ingest.site.views import sources
 from ingest.words import Words
 
 #: What two figures must share to be compared, to the keys of the environment that say it; the first that is there does.
@@ -52,14 +53,24 @@ _IDENTITY = (
 
 
 def date_of(run: Run) -> str | None:
-    """The day on which a run began, as ISO 8601: of its start in UTC, otherwise of its log's first clock."""
+    """The day on which a run began, as ISO 8601: of its start in UTC, otherwise of its log's first clock.
+
+    A clock that does not say its zone is taken as it stands.
+    """
     clock = run.get("clock") or ()
-    for stated in (run.get("start"), *clock[:1]):
-        try:
-            return date.fromisoformat(str(stated or "")[:10]).isoformat()
-        except ValueError:
-            continue
-    return None
+    return next((day for stated in (run.get("start"), *clock[:1]) if (day := _day(str(stated or "")))), None)
+
+
+def _day(stated: str) -> str | None:
+    try:
+        at = datetime.fromisoformat(stated)
+        return (at.astimezone(UTC) if at.tzinfo else at).date().isoformat()
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return date.fromisoformat(stated[:10]).isoformat()
+    except ValueError:
+        return None
 
 
 def address(page: str | None) -> str | None:
@@ -94,7 +105,8 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> dict[str, Any]:
         "unit": row.unit or None,
         **{key: getattr(row, key) for key in ("value", "low", "high", "spread", "repeats", "speedup", "efficiency")},
         "text": numbers.figure(row.value, row.spread) if numbers.known(row.value) else None,
-        "metrics": {each: _metric(each, row.metrics[each]) for each in METRICS if each in row.metrics},
+        "range": numbers.span(row.low, row.high, row.spread) if row.repeats > 1 else None,
+        "metrics": {each: _metric(each, row.metrics[each], runs) for each in METRICS if each in row.metrics},
         "outcome": row.outcome,
         "reason": said(words, row.reason),
         "speedup_reason": said(words, row.speedup_reason),
@@ -105,13 +117,17 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> dict[str, Any]:
     }
 
 
-def _metric(metric: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    value, spread = (each if numbers.known(each := found.get(key)) else None for key in ("value", "spread"))
+def _metric(metric: str, found: Mapping[str, Any], runs: Sequence[Run]) -> dict[str, Any]:
+    known = {key: each if numbers.known(each := found.get(key)) else None for key in ("value", "low", "high", "spread")}
+    repeats = int(found.get("repeats") or 0)
     return {
-        "value": value,
-        "text": None if value is None else numbers.figure(value, spread),
+        **known,
+        "text": None if known["value"] is None else numbers.figure(known["value"], known["spread"]),
+        "range": numbers.span(known["low"], known["high"], known["spread"]) if repeats > 1 else None,
+        "repeats": repeats,
         "unit": found["unit"],
         "better": METRICS[metric].better,
+        "sources": sources(runs, metric),
     }
 
 

@@ -126,6 +126,7 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, told: str) 
         "speedup": float(headline.speedup) if headline and headline.speedup else None,
         "efficiency": None,
         "text": printed(headline) if headline and value is not None else None,
+        "range": None,
         "metrics": {key: _metric(key, each) for key, each in sorted(result.figures.items()) if key != _HEADLINE},
         "outcome": "completed" if state == "measured" else state,
         "reason": None if value is not None else said(words, _reason(state)),

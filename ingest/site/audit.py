@@ -88,12 +88,11 @@ def _merged(found: Iterable[Audited]) -> list[list[Audited]]:
 
 
 def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
-    each = group[0]
-    finest = max((one.row.printed for one in group), key=len)
+    each = max(group, key=lambda one: len(one.row.printed))  # the finest: what is shown is what is held against ours
     return (
         _log(site, each),
         _verdict(each),
-        Cell((Entry(finest, value=each.row.value), Entry(each.row.unit))),
+        Cell((Entry(each.row.printed, value=each.row.value), Entry(each.row.unit))),
         _compared(site, each, each.house),
         _compared(site, each, each.other or each.closest, named=True),
         Cell(tuple(Entry(one.row.place, _address(site, one.row)) for one in group)),

@@ -17,6 +17,7 @@ from ingest.site import palette
 from ingest.site.model import Row, Run, Site, Suite, named, options_text, ordered, reason
 from ingest.site.table import Text
 from ingest.site.tables import group_name, overlap, precision, representative, sections
+from ingest.site.views import contradicted
 from ingest.words import phrase
 
 WIDE = 0.05  # a spread above this is a warning
@@ -162,20 +163,6 @@ def _cases(suite: Suite, rows: Sequence[Row]) -> list[list[Row]]:
     return apart
 
 
-def contradicted(rows: Sequence[Row]) -> list[str]:
-    """Options whose stated values differ between frameworks, such as threads: another workload.
-
-    Switches (DALI, XLA) are how a framework is run: they are compared, and named.
-    """
-    names = sorted({name for row in rows for name, value in row.options.items() if not isinstance(value, bool)})
-    return [name for name in names if _contradicts(name, rows)]
-
-
-def _contradicts(name: str, rows: Sequence[Row]) -> bool:
-    stated = {(row.framework, numbers.quantity(row.options[name])) for row in rows if name in row.options}
-    return any(a[0] != b[0] and a[1] != b[1] for a in stated for b in stated)
-
-
 def _ranked(rows: Sequence[Row]) -> tuple[str, list[Row]]:
     """The unit that most frameworks count in, and of each of them the fastest row, the fastest first."""
     valued = [row for row in rows if numbers.known(row.value) and row.value]
@@ -203,9 +190,11 @@ def _kind(rows: Sequence[Row], ranked: Sequence[Row]) -> tuple[str, tuple[Row, .
     if len(ranked) == 1:
         others = {row.framework for row in rows if numbers.known(row.value)} - {ranked[0].framework}
         return ("units" if others else "alone"), (ranked[0],)
-    first, second = ranked[:2]
+    first, second, *slower = ranked
     near = (first.value or 0) / (second.value or 1) - 1 < NARROW
-    return ("tie" if near or overlap(first, second) else "lead"), (first, second)
+    # Repeats of the third may reach into the first's where those of the second do not.
+    rival = next((each for each in (second, *slower) if overlap(first, each)), None)
+    return ("tie" if near or rival else "lead"), (first, second if near else rival or second)
 
 
 def _verdict(kind: str, rows: Sequence[Row], pair: Sequence[Row]) -> Text:

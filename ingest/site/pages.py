@@ -27,7 +27,6 @@ from ingest.site.model import (
 from ingest.site.run_pages import Listed
 from ingest.site.table import Text
 from ingest.site.tables import group_name
-from ingest.site.text import digest
 from ingest.words import TEMPLATES, phrase
 
 COMMANDS_SHOWN = 6
@@ -39,7 +38,7 @@ PROBLEMS_SHOWN = 50  # of one kind
 #: What the page that compares says: tables of the words file, all of them by key.
 COMPARE_WORDS = (
     "chart", "compare", "environment", "fact", "metric", "option", "precision", "published_metric", "report", "rule",
-    "site", "table",
+    "site", "source", "table",
 )  # fmt: skip
 COMPARE_SCRIPTS = (
     "assets/vendor/chart.umd.min.js",
@@ -111,9 +110,11 @@ def _index(site: Site) -> Page:
         "index",
         phrase("nav.summary"),
         phrase("describe.index"),
-        depends + totals,
+        (*depends, *totals, site.published.digest),
         lambda: {
             "hardware": [_summary(site, each) for each in _hardware(site, published)],
+            "others": model.others(site),
+            "others_figures": len(site.published.rows),
             "suites": site.shown,
             "runs": len(site.runs),
             "published": sum(bool(run["published"]) for run in published),
@@ -142,7 +143,8 @@ def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
 def _models(site: Site) -> Page:
     numbers_of = {suite.id: len([r for r in site.runs_of(suite) if r["published"]]) for suite in site.shown}
     figures = {suite.id: len(site.published.by_suite.get(suite.id, ())) for suite in site.shown}
-    listed = [[s.id, s.title.en, numbers_of[s.id], figures[s.id], _frameworks(site, s)] for s in site.shown]
+    frameworks = {s.id: [(each, _framework_path(site, s, each)) for each in _frameworks(site, s)] for s in site.shown}
+    listed = [[s.id, s.title.en, numbers_of[s.id], figures[s.id], frameworks[s.id]] for s in site.shown]
     depends = (json.dumps(listed),)
     return Page(
         "models/index.md",
@@ -158,10 +160,7 @@ def _models(site: Site) -> Page:
                     "words": suite.words,
                     "runs": numbers_of[suite.id],
                     "figures": figures[suite.id],
-                    "frameworks": [
-                        (each or phrase("site.unknown"), _framework_path(site, suite, each))
-                        for each in _frameworks(site, suite)
-                    ],
+                    "frameworks": [(named(each), path) for each, path in frameworks[suite.id]],
                 }
                 for suite in site.shown
             ],
@@ -399,7 +398,8 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     original = site.by_path.get(str(run.get("duplicate_of")))
     linked = (site.page(each) for each in (*others[:REPEATS_SHOWN], *filter(None, (original,))))
     states = (site.digests[str(run["id"])], suite.id, str(shown), str(len(others)), str(site.log_page(run)))
-    depends = (*states, *linked)
+    places = (str(log.problem_page(site, each)) for each in run.get("problems") or ())
+    depends = (*states, *linked, *places)
     title = phrase("title.run", run=str(run["id"]))
     return Page(
         site.page(run),
@@ -469,11 +469,9 @@ def _case(run: Run) -> str:
 
 def _problems(site: Site) -> Page:
     everything = all_problems(site)
-    pages_of = sorted(
-        {str(run["path"]): [site.page(run), site.log_page(run)] for run in site.runs if run.get("problems")}.items()
-    )
-    depends = (json.dumps([everything, pages_of], sort_keys=True, ensure_ascii=False),)
     kinds = _kinds(everything)
+    places = [log.problem_page(site, each) for found in kinds.values() for each in found[:PROBLEMS_SHOWN]]
+    depends = (json.dumps([everything, places], sort_keys=True, ensure_ascii=False),)
     return Page(
         "problems.md",
         "problems",
@@ -511,7 +509,7 @@ def all_problems(site: Site) -> list[Mapping[str, Any]]:
 
 
 def _audit(site: Site) -> Page:
-    depends = (site.published.digest, *(site.digests.values() if site.published.rows else ()))
+    depends = (site.published.digest, *(site.linked(site.runs) if site.published.rows else ()))
     return Page(
         "audit.md",
         "audit",
@@ -554,7 +552,7 @@ def _formats(site: Site) -> Page:
     runs: dict[str, int] = {}
     for run in site.runs:
         runs[str(run.get("format"))] = runs.get(str(run.get("format")), 0) + 1
-    depends = (json.dumps(runs, sort_keys=True), _parsers_digest())
+    depends = (json.dumps(runs, sort_keys=True),)
     return Page(
         "formats.md",
         "formats",
@@ -566,15 +564,6 @@ def _formats(site: Site) -> Page:
             "telemetry": telemetry.printers(),
         },
     )
-
-
-def _parsers_digest() -> str:
-    from pathlib import Path
-
-    import parsers
-
-    folder = Path(parsers.__file__ or "").parent
-    return digest("".join(each.read_text("utf-8") for each in sorted(folder.rglob("*.py"))))
 
 
 def _described_formats(runs: Mapping[str, int]) -> list[Mapping[str, Any]]:

@@ -487,13 +487,13 @@ def _switched(
 
 def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Row | None) -> Cell:
     """All figures of one cell in a view other than throughput."""
-    if not rows or not any(numbers.known(row.value) for row in rows):
+    # A log that states no throughput may state a time per step.
+    chosen = [row for row in rows if numbers.known(row.value)] or [row for row in rows if row.outcome != "oom"]
+    if not chosen:
         return _figures(site, suite, rows)
-    if not any(measured(site, suite, row, view.key) for row in rows if numbers.known(row.value)):
-        return absent(_why_not(rows[0], view.key))
-    return Cell(
-        tuple(_entry_in_view(site, suite, row, rows, view, row is best) for row in rows if numbers.known(row.value))
-    )
+    if not any(measured(site, suite, row, view.key) for row in chosen):
+        return absent(_why_not(chosen[0], view.key))
+    return Cell(tuple(_entry_in_view(site, suite, row, chosen, view, row is best) for row in chosen))
 
 
 def _entry_in_view(site: Site, suite: Suite, row: Row, rows: Sequence[Row], view: View, best: bool) -> Entry:
@@ -610,7 +610,7 @@ def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
 
 
 def _beside_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequence[str]) -> tuple[Cell, ...]:
-    span = f"{numbers.figure(row.low, row.spread)} – {numbers.figure(row.high, row.spread)}"
+    span = numbers.span(row.low, row.high, row.spread)
     once = absent(phrase("table.one_repeat"))
     return (
         *_case_cells(site, suite, row),

@@ -8,7 +8,7 @@ from math import isclose
 
 from ingest import numbers
 from ingest.metrics import METRICS
-from ingest.site.model import Row, Site, Suite
+from ingest.site.model import Row, Run, Site, Suite
 from ingest.site.table import View
 from ingest.words import phrase
 
@@ -53,19 +53,34 @@ def measured(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
     spread = found.get("spread")
     return _of(
         row.metric(view), found.get("low"), found.get("high"), int(found.get("repeats") or 0),
-        spread if numbers.known(spread) else None, _sources(site, row, view),
+        spread if numbers.known(spread) else None, ",".join(sources([site.by_id[each] for each in row.run_ids], view)),
     )  # fmt: skip
+
+
+def contradicted(rows: Sequence[Row]) -> list[str]:
+    """Options whose stated values differ between frameworks, such as threads: another workload.
+
+    Switches (DALI, XLA) are how a framework is run: they are compared, and named.
+    """
+    names = sorted({name for row in rows for name, value in row.options.items() if not isinstance(value, bool)})
+    return [name for name in names if _contradicts(name, rows)]
+
+
+def _contradicts(name: str, rows: Sequence[Row]) -> bool:
+    stated = {(row.framework, numbers.quantity(row.options[name])) for row in rows if name in row.options}
+    return any(a[0] != b[0] and a[1] != b[1] for a in stated for b in stated)
 
 
 def leader(found: Sequence[tuple[Row, Measured]], better: str) -> Row | None:
     """The best of several frameworks' rows, unless its lead lies within the repeats' spread.
 
-    One run says nothing about its spread; figures of different units, or measured differently, are not compared.
+    One run says nothing about its spread; figures of different units, of another workload, or measured differently,
+    are not compared.
     """
     sign = 1 if better == "higher" else -1
     ranked = sorted(found, key=lambda each: (-sign * each[1].value, each[0].framework or ""))
     others = [each for each in ranked if each[0].framework != ranked[0][0].framework]
-    if not others or len({each.about for _, each in ranked}) > 1:
+    if not others or len({each.about for _, each in ranked}) > 1 or contradicted([row for row, _ in ranked]):
         return None
     best = ranked[0][1]
     alone = min(best.repeats, others[0][1].repeats) < 2
@@ -113,10 +128,7 @@ def _baseline(site: Site, suite: Suite, row: Row) -> Row | None:
     return same[0] if same else None
 
 
-def _sources(site: Site, row: Row, metric: str) -> str:
+def sources(runs: Sequence[Run], metric: str) -> list[str]:
     """Where a metric comes from: memory as the driver counts it is not what a framework has allocated."""
-    found: set[str] = set()
-    for each in row.run_ids:
-        stated: Mapping[str, object] = (site.by_id[each].get("metrics") or {}).get(metric) or {}
-        found |= {str(stated.get("source") or "")} if stated else set()
-    return ",".join(sorted(found))
+    stated: list[Mapping[str, object]] = [(run.get("metrics") or {}).get(metric) or {} for run in runs]
+    return sorted({str(each.get("source") or "") for each in stated if each})

@@ -54,6 +54,17 @@ def test_the_median_of_repeats_and_their_spread() -> None:
     assert row["unit"] == "images/s"
 
 
+def test_what_a_broken_run_printed_is_no_repeat_of_a_metric_either() -> None:
+    def with_latency(value: float, **other: Any) -> dict[str, Any]:
+        return run(metrics={"latency": {"value": value, "unit": "ms"}}, **other)
+
+    (row,) = rows(with_latency(10.0), with_latency(12.0), with_latency(90.0, outcome="oom"))
+    found = row["metrics"]["latency"]
+    assert (found["value"], found["high"], found["repeats"]) == (11.0, 12.0, row["repeats"]) == (11.0, 12.0, 2)
+    (alone,) = rows(with_latency(90.0, outcome="oom"))
+    assert (alone["metrics"]["latency"]["value"], alone["repeats"]) == (90.0, 0)
+
+
 def test_an_even_number_of_repeats_averages_the_middle_two() -> None:
     (row,) = rows(run(1.0), run(2.0), run(4.0), run(100.0))
     assert row["value"] == 3.0

@@ -376,7 +376,62 @@ def test_a_lead_within_the_spread_of_the_repeats_is_said_to_be_none(page: Any, a
         ["99.5", "within the spread"],
         ["89.6", ""],
     ]
-    assert page.locator("#pl-compare tbody b").all_inner_texts() == ["100.5"]
+    assert page.locator("#pl-compare tbody b").all_inner_texts() == []
+
+
+def test_the_best_is_marked_as_on_the_pages_of_models(page: Any, address: str) -> None:
+    """Ahead of every other by more than the repeats differ; one run says nothing about that."""
+    slow = {**PADDLE, "value": 90.0, "text": "90.0", "low": 89.0, "high": 91.0}
+    wild = record(id="c", framework="TensorFlow", framework_version="2.20", value=80.0, text="80.0", low=60.0, high=99.5)
+    opened(page, address + "compare/")
+    for others, expected in (
+        ([record(id="b", **slow)], ["100.0"]),
+        ([record(id="b", **slow), wild], []),
+        ([record(id="b", **{**slow, "repeats": 1, "low": 90.0, "high": 90.0})], []),
+        ([], []),
+    ):
+        told(page, [record(id="a"), *others])
+        opened(page, address + "compare/")
+        assert page.locator("#pl-compare tbody b").all_inner_texts() == expected, others
+
+
+def memory(value: float, *sources: str) -> Record:
+    one = {"value": value, "low": value - 1, "high": value + 1, "spread": 0.001, "repeats": 3, "unit": "MiB"}
+    text = {"text": f"{value:,.0f}", "range": f"{value - 1:,.0f} – {value + 1:,.0f}"}
+    return {"memory": {**one, **text, "better": "lower", "sources": list(sources)}}
+
+
+def test_memory_that_was_measured_differently_is_not_compared(page: Any, address: str) -> None:
+    found = [record(id="a", metrics=memory(9000.0, "log")), record(id="b", **PADDLE, metrics=memory(8000.0, "log"))]
+    told(page, found)
+    opened(page, address + "compare/?metric=memory")
+    assert page.locator("#pl-compare tbody b").all_inner_texts() == ["8,000"]
+    assert "7,999 – 8,001" in page.locator("#pl-compare tbody").inner_text()
+    told(page, [found[0], {**found[1], "metrics": memory(8000.0, "telemetry")}])
+    opened(page, address + "compare/?metric=memory")
+    assert len(rows(page)) == 1
+    assert "measured from" in page.locator(".pl-compare-out").inner_text()
+    opened(page, address + "compare/?metric=throughput")
+    assert len(rows(page)) == 2
+
+
+def test_the_range_is_the_one_of_the_pages(page: Any, address: str, site: Path) -> None:
+    opened(page, address + "compare/?model=resnet50&precision=fp32&batch=64")
+    known = {each["text"]: each["range"] for each in results_of(site)}
+    shown = [row for row in rows(page) if any(known.get(cell) for cell in row)]
+    assert len(shown) > 2
+    for row in shown:
+        assert next(known[cell] for cell in row if known.get(cell)) in row
+
+
+def test_an_efficiency_is_no_percentage_in_the_file(page: Any, address: str) -> None:
+    told(page, [record(id="a"), record(id="b", **PADDLE)])
+    opened(page, address + "compare/?metric=efficiency")
+    assert page.locator("#pl-compare tbody").inner_text().count("95.0%") == 2
+    with page.expect_download() as waiting:
+        page.click("#pl-c-csv")
+    lines = Path(waiting.value.path()).read_text("utf-8").splitlines()
+    assert [line.split(",")[-6:-3] for line in lines[1:]] == [["efficiency", "", "0.95"]] * 2
 
 
 def test_published_figures_are_off_until_asked_for_and_marked_as_those_of_others(page: Any, address: str) -> None:

@@ -77,6 +77,12 @@ def test_a_lead_within_the_spread_is_none() -> None:
     assert said(found) == "no clear lead over TensorFlow"
 
 
+def test_a_lead_within_the_spread_of_the_third_is_none_either() -> None:
+    slow = [*of("PaddlePaddle", 300.0, 1), *of("PaddlePaddle", 310.0, 1), *of("PaddlePaddle", 420.0, 1)]
+    found = answer([*of("PyTorch", 400.0), *of("TensorFlow", 380.0), *slow])
+    assert (found.kind, said(found)) == ("tie", "no clear lead over PaddlePaddle")
+
+
 def test_a_lead_that_would_be_written_as_nothing_is_none() -> None:
     assert answer([*of("PyTorch", 401.0, 1), *of("TensorFlow", 400.0, 1)]).kind == "tie"
     assert answer([*of("PyTorch", 403.0, 1), *of("TensorFlow", 400.0, 1)]).kind == "lead"

@@ -150,6 +150,8 @@ def test_every_measured_figure_is_that_of_the_pages(built: Path) -> None:
         assert each["value"] in shown[frozenset(run["id"] for run in each["runs"])]
         page = (built / "docs" / "en" / each["page"] / "index.md").read_text("utf-8")
         assert each["text"] in re.sub(r"<[^>]+>", "", page)
+        assert (each["range"] is None) == (each["repeats"] < 2)
+        assert each["range"] is None or each["range"] in re.sub(r"<[^>]+>", "", page)
 
 
 def test_what_has_no_figure_says_why_in_both_languages() -> None:
@@ -383,6 +385,9 @@ def test_runs_without_a_figure_change_nothing() -> None:
     ("run", "expected"),
     [
         ({"start": "2026-11-20T23:59:00Z"}, "2026-11-20"),
+        ({"start": "2026-11-20T23:59:00-05:00"}, "2026-11-21"),
+        ({"start": "2026-11-20T00:30:00+08:00"}, "2026-11-19"),
+        ({"start": "2026-11-20T23:59:00"}, "2026-11-20"),
         ({"start": None, "clock": ["2025-01-02T03:04:05", "2025-01-02T04:00:00"]}, "2025-01-02"),
         ({"start": "yesterday", "clock": None}, None),
         ({"start": "2026-02-30T00:00:00Z"}, None),

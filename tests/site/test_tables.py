@@ -240,6 +240,29 @@ def test_memory_that_was_measured_differently_is_not_ranked() -> None:
     assert bests(runs, "memory") == []
 
 
+def test_frameworks_that_ran_another_workload_are_not_ranked() -> None:
+    """Threads are part of the workload, since both state them and disagree; a switch is how a framework is run."""
+    for value in ("threads", "xla"):
+        runs = repeated("PyTorch", (100.0, 101.0)) + repeated("TensorFlow", (90.0, 91.0))
+        for each in runs:
+            torch = each["case"]["framework"] == "PyTorch"
+            each["case"]["options"] = {value: (8 if torch else 1) if value == "threads" else torch}
+        assert bests(runs, "throughput") == ([] if value == "threads" else ["PyTorch"]), value
+
+
+def test_a_view_shows_its_figure_though_there_is_no_throughput() -> None:
+    runs = repeated("PyTorch", (100.0, 101.0), latency=(640.0, 641.0))
+    runs += repeated("TensorFlow", (90.0, 91.0), latency=(600.0, 601.0))
+    for each in runs[2:]:
+        each["figures"]["sustained"] = {"value": None, "reason": {"code": "no_reported_figure", "args": {}}}
+    site, suite, rows = parts(runs)
+    (line,) = comparison(site, suite, rows).rows
+    tensorflow = next(each for each in line[2:] if not each.entries)
+    assert tensorflow.note
+    assert [entry.value for entry in dict(tensorflow.views)["latency"].entries] == [600.5]
+    assert bests(runs, "latency") == ["TensorFlow"]
+
+
 def test_a_speed_up_is_as_uncertain_as_its_baseline() -> None:
     """1 device: 100 to 130, 8 devices: 800. So the speed-up is between 6.2 and 8, and 7.5 of another is no better."""
     runs = [

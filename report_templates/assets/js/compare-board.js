@@ -34,7 +34,8 @@
     return ordered(facet, results.map((each) => valueOf(each, facet)));
   }
 
-  /** One figure of a result: {value, low, high, spread, repeats, unit, text, better, reason}; `value` null where absent. */
+  /** One figure of a result: {value, low, high, spread, range, repeats, unit, text, better, sources, reason}; `value` null
+      where absent. */
   function figureOf(result, metric) {
     if (metric === "throughput") {
       return Object.assign(picked(result), { unit: result.unit, text: result.text, better: "higher", reason: result.reason });
@@ -44,11 +45,11 @@
       return { value: value, repeats: result.repeats, unit: metric === "speedup" ? "×" : "%", text: ratio(metric, value), better: "higher", reason: result.speedup_reason || result.reason };
     }
     const found = (result.metrics || {})[metric] || {};
-    return Object.assign(picked(found), { unit: found.unit, text: found.text, better: found.better, reason: result.outcome === "completed" ? null : result.reason });
+    return Object.assign(picked(found), { unit: found.unit, text: found.text, better: found.better, sources: found.sources, reason: result.outcome === "completed" ? null : result.reason });
   }
 
   function picked(found) {
-    return { value: known(found.value), low: known(found.low), high: known(found.high), spread: known(found.spread), repeats: found.repeats };
+    return { value: known(found.value), low: known(found.low), high: known(found.high), spread: known(found.spread), range: found.range || "", repeats: found.repeats };
   }
 
   function known(value) {
@@ -239,8 +240,8 @@
   function item(result, choice, workload) {
     const source = result.origin === "published" && choice.by !== "round" ? (result.source || {}).name || "" : "";
     const found = { result: result, figure: figureOf(result, choice.metric), setting: settingOf(result, choice.by, workload), source: source };
-    // As the rules see it: the unit is that of the figure that is shown.
-    found.record = Object.assign({}, result, { unit: found.figure.unit });
+    // As the rules see it: unit and source are those of the figure that is shown.
+    found.record = Object.assign({}, result, { unit: found.figure.unit, measured_from: found.figure.sources });
     const size = [valueOf(result, "devices"), result.nodes || "", valueOf(result, "batch"), workloadText(result, workload)];
     found.x = choice.by === "framework" ? JSON.stringify(size) : valueOf(result, choice.by);
     found.series = JSON.stringify([result.framework || "", source].concat(choice.by === "framework" ? [] : [found.setting]));
@@ -385,10 +386,19 @@
       const base = by === "framework" ? group.slice().sort(faster)[0] : group[0];
       group.forEach((each) => {
         each.share = base.figure.value ? each.figure.value / base.figure.value : null;
-        each.best = by === "framework" && each === base;
+        each.best = by === "framework" && each === base && leads(base, group);
         each.tie = each !== base && overlap(each.figure, base.figure);
       });
     });
+  }
+
+  /** As ingest/site/views.py has it: the best of several frameworks, unless its lead lies within the repeats' spread. */
+  function leads(base, group) {
+    const others = group.filter((each) => each.result.framework !== base.result.framework).map((each) => each.figure);
+    const faster = (a, b) => (a.better === "lower" ? a.value - b.value : b.value - a.value);
+    const told = (each) => each.repeats > 1 && each.low !== null && each.low !== undefined;
+    const reaches = (each) => (told(each) ? overlap(each, base.figure) : base.figure.better === "lower" ? each.value <= base.figure.high : each.value >= base.figure.low);
+    return others.length > 0 && told(base.figure) && told(others.sort(faster)[0]) && !others.some(reaches);
   }
 
   /** Whether the repeats of two figures reach into each other; a figure without repeats says nothing of that. */

@@ -65,6 +65,8 @@
       look("option", name, usual(a), usual(b), name in workload);
     });
     MANNER.forEach((name) => look("fact", name, a[name], b[name], false));
+    // Memory as the driver counts it is not what a framework has allocated.
+    if (stated(a.measured_from) && stated(b.measured_from)) look("fact", "measured_from", a.measured_from, b.measured_from, false);
     conditionNames(a, b).forEach((name) => look("condition", name, (a.conditions || {})[name], (b.conditions || {})[name], false));
     return found;
   }

@@ -25,7 +25,8 @@
       if (!rules.stated(given)) return say("site.unknown");
       if (given === true || given === "true") return say("report.yes");
       if (given === false || given === "false") return say("report.no");
-      return name === "precision" ? word("precision", given) : name === "rule" ? word("rule", given) : String(given);
+      const table = { precision: "precision", rule: "rule", measured_from: "source" }[name];
+      return table ? word(table, given) : String(given);
     }
 
     function facet(name) {

@@ -318,7 +318,7 @@
     return [
       { title: headOf(), number: true, cell: figureCell },
       { title: say(state.choice.by === "framework" ? "compare.share_best" : "compare.share_first"), number: true, wanted: any((each) => each.share !== undefined), cell: shareCell },
-      { title: say("table.range", { unit: unitsOf() }), number: true, wanted: any(hasRange), text: rangeText },
+      { title: say("table.range", { unit: unitsOf() }), number: true, wanted: any((each) => each.figure.range), text: (each) => each.figure.range },
       { title: say("table.spread"), number: true, wanted: any((each) => each.figure.spread !== null && each.figure.spread !== undefined), text: spreadText },
       { title: say("table.repeats"), number: true, wanted: any((each) => !each.source), text: (each) => (each.source || !each.figure.repeats ? "" : String(each.figure.repeats)) },
       { title: say(drawn.every((each) => each.result.origin === "published") ? "table.source" : "compare.runs"), kind: "pl-runs", cell: runsCell },
@@ -328,19 +328,6 @@
   function frameworkCell(each) {
     const name = words.value("framework", each.result.framework);
     return each.result.origin === "published" ? [name, make("small", {}, say("compare.of_others"))] : [name];
-  }
-
-  function hasRange(each) {
-    const figure = each.figure;
-    return figure.low !== null && figure.low !== undefined && figure.high !== null && figure.high > figure.low;
-  }
-
-  /** As many decimals as the figure itself has. */
-  function rangeText(each) {
-    if (!hasRange(each)) return "";
-    const decimals = (String(each.figure.text).split(".")[1] || "").length;
-    const said = (value) => value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
-    return said(each.figure.low) + " – " + said(each.figure.high);
   }
 
   function spreadText(each) {
@@ -471,9 +458,14 @@
 
   const COLUMNS = ["id", "origin", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size", "precision", "options", "round", "rule"];
 
+  /** Speed-up and efficiency are kept as plain ratios: 0.95 is no percentage. */
+  function unitForPrograms(unit) {
+    return ["speedup", "efficiency"].includes(state.choice.metric) ? "" : unit;
+  }
+
   /** The table for a spreadsheet, with figures as they are kept, not as they are shown. */
   function csv() {
-    const lines = shown().map((each) => COLUMNS.map((name) => each.result[name]).concat([state.choice.metric, each.figure.unit, each.figure.value, each.figure.low, each.figure.high, each.figure.repeats]));
+    const lines = shown().map((each) => COLUMNS.map((name) => each.result[name]).concat([state.choice.metric, unitForPrograms(each.figure.unit), each.figure.value, each.figure.low, each.figure.high, each.figure.repeats]));
     return [COLUMNS.concat(["metric", "unit", "value", "low", "high", "repeats"])].concat(lines).map((line) => line.map(field).join(",")).join("\n") + "\n";
   }
 

@@ -382,7 +382,9 @@ def test_a_lead_within_the_spread_of_the_repeats_is_said_to_be_none(page: Any, a
 def test_the_best_is_marked_as_on_the_pages_of_models(page: Any, address: str) -> None:
     """Ahead of every other by more than the repeats differ; one run says nothing about that."""
     slow = {**PADDLE, "value": 90.0, "text": "90.0", "low": 89.0, "high": 91.0}
-    wild = record(id="c", framework="TensorFlow", framework_version="2.20", value=80.0, text="80.0", low=60.0, high=99.5)
+    wild = record(
+        id="c", framework="TensorFlow", framework_version="2.20", value=80.0, text="80.0", low=60.0, high=99.5
+    )
     opened(page, address + "compare/")
     for others, expected in (
         ([record(id="b", **slow)], ["100.0"]),

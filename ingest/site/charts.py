@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from ingest import numbers
 from ingest.site import drawing
-from ingest.site.model import Row, RowKey, Run, Site, Suite, framework_of, named, ordered
+from ingest.site.model import Row, RowKey, Run, Site, Suite, framework_of, named, options_text, ordered
 from ingest.site.table import Text
 from ingest.site.tables import group_name, sections, units
 from ingest.site.text import file_slug, slugs
+from ingest.site.views import contradicted
 from ingest.words import Phrase, Words, phrase
 
 TOKENS = (
@@ -45,13 +46,18 @@ class Chart:
 
 
 def of_suite(site: Site, suite: Suite) -> list[Chart]:
-    """Throughput and speed-up per hardware and precision group."""
+    """Throughput and speed-up per hardware and precision group; figures of different units never share an axis."""
     found = []
     by_hardware = slugs({hardware for hardware, _, _ in sections(site, suite)})
     for hardware, group, rows in sections(site, suite):
         about = {"title": suite.title, "hardware": named(hardware, "site.unknown_hardware"), "group": group_name(group)}
         name = f"{suite.id}-{by_hardware[hardware]}-{group}"
-        found += [_bars(suite, rows, name, about), _speedup(suite, rows, name, about)]
+        by_unit = {unit: [row for row in rows if row.unit == unit] for unit in sorted({row.unit for row in rows})}
+        valued = {unit: mine for unit, mine in by_unit.items() if any(numbers.known(row.value) for row in mine)}
+        parts = slugs(valued) if len(valued) > 1 else {}
+        for unit, mine in valued.items():
+            found.append(_bars(suite, mine, "-".join(filter(None, (name, parts.get(unit)))), about))
+        found.append(_speedup(suite, rows, name, about))
     return [each for each in found if each]
 
 
@@ -129,17 +135,28 @@ def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, T
 
 
 def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
-    """Of each row its framework, and what else tells its bars from those of others in the same group."""
+    """Of each row its framework, and what else tells its bars from those of others in the same group.
+
+    Another workload (threads) is said, so that nobody takes its bar for one of the same.
+    """
     precisions = len({row.precision for row in rows}) > 1
     places = Counter((row.framework, row.precision, suite.row_key(row)) for row in rows)
     crowded = {(framework, precision) for (framework, precision, _), count in places.items() if count > 1}
     found = []
+    apart = _apart(suite, rows)
     for row in rows:
         precision = (row.precision or "").upper() if precisions else ""
-        options = suite.other_options(row) if (row.framework, row.precision) in crowded else ""
+        stated = options_text({name: value for name, value in row.options.items() if name in apart})
+        options = suite.other_options(row) if (row.framework, row.precision) in crowded else stated
         edition = [getattr(row, name) for name in ("version", "round") if len(_all(rows, row.framework, name)) > 1]
         found.append(" ".join(filter(None, (row.framework or "@unknown@", *edition, precision, options))))
     return found
+
+
+def _apart(suite: Suite, rows: Sequence[Row]) -> set[str]:
+    """Options in which frameworks of one group contradict each other."""
+    keys = {suite.row_key(row) for row in rows}
+    return {name for key in keys for name in contradicted([row for row in rows if suite.row_key(row) == key])}
 
 
 def _all(rows: Sequence[Row], framework: str | None, name: str) -> set[str | None]:

@@ -139,3 +139,30 @@ def test_lines_of_two_workloads_are_two_lines_of_the_speed_up_chart() -> None:
     assert "4.00×" in said
     assert "8.00×" in said
     assert "image_size=64" in said
+
+
+def test_bars_of_different_units_never_share_an_axis() -> None:
+    runs = [
+        run("a", framework="PyTorch", unit="tokens/s", speed=9000.0),
+        run("b", framework="PaddlePaddle", unit="words/s", speed=8000.0),
+    ]
+    site, suite, _ = parts(runs)
+    bars = [each for each in charts.of_suite(site, suite) if each.name.endswith("-throughput")]
+    assert len({each.name for each in bars}) == 2
+    for each, mine, other in zip(bars, ("tokens/s", "words/s"), ("words/s", "tokens/s"), strict=True):
+        assert mine in each.described(load(), "en")
+        assert other not in each.described(load(), "en")
+    (one,) = [each for each in charts.of_suite(*parts(runs[:1])[:2]) if each.name.endswith("-throughput")]
+    assert "tokens" not in one.name
+
+
+def test_a_bar_of_another_workload_says_so() -> None:
+    runs = [
+        run(name, framework=framework, options={"threads": threads})
+        for name, framework, threads in (("a", "PyTorch", 8), ("b", "PaddlePaddle", 1))
+    ]
+    said = [chart.described(load(), "en") for chart in charts.of_suite(*parts(runs)[:2])]
+    assert "PyTorch threads=8" in said[0]
+    assert "PaddlePaddle threads=1" in said[0]
+    runs[1]["case"]["options"] = {"threads": 8}
+    assert "threads" not in charts.of_suite(*parts(runs)[:2])[0].described(load(), "en")

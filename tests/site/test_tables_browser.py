@@ -73,6 +73,16 @@ def test_a_link_in_a_head_is_a_link(page: Any, address: str) -> None:
     page.wait_for_url("**/models/resnet50/paddlepaddle/")
 
 
+def test_ranges_are_sorted_by_their_least_not_as_text(page: Any, address: str) -> None:
+    opened(page, address, "")
+    table = page.locator('.pl-table:has([data-key="range"])').first
+    table.locator('[data-key="range"]').get_by_role("button").click()
+    column = table.locator("thead th").evaluate_all("all => all.findIndex(each => each.dataset.key === 'range')")
+    least = [float(each.replace(",", "")) for each in cells(table, column) if each[0].isdigit()]
+    assert max(least) > 1000 > min(least)
+    assert least == sorted(least)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_filter_leaves_the_rows_that_have_every_word(page: Any, address: str, language: str) -> None:
     opened(page, address, language)

@@ -33,6 +33,7 @@
     const part = seen(cell);
     const stated = part === cell && cell.dataset.value !== undefined ? cell : part.querySelector("[data-value]");
     if (stated) return Number(stated.dataset.value);
+    if (part === cell && cell.dataset.dLow !== undefined) return Number(cell.dataset.dLow); // from the least to the most
     if (part.querySelector(".pl-absent")) return null;
     return part.textContent.trim() || null;
   }

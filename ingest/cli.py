@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ingest.ledger import Ledger
     from ingest.published import Publications
+    from ingest.site.builder import Built
     from ingest.walk import Found
 
 UNDERSTOOD, NOT_ALL, NOTHING = 0, 1, 2
@@ -211,19 +212,8 @@ def _checked(
     found: Found, collected: Ledger, problems: list[Problem], published: Publications, out: Path, memory: Path
 ) -> int:
     from ingest import ledger
-    from ingest.site import builder
 
-    loose = [each.as_dict() for each in found.problems]
-    site = builder.build(
-        collected.lines,
-        loose,
-        out,
-        cache=_site_memory(memory),
-        check=True,
-        published=published,
-        logs=_logs(found),
-        shards=collected.shards,
-    )
+    site = _built(found, collected, published, out, memory, check=True)
     stale = [*ledger.stale(collected, out), *site.stale]
     for path in stale:
         print(
@@ -237,20 +227,10 @@ def _checked(
 
 def _written(found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, quiet: bool) -> None:
     from ingest import ledger
-    from ingest.site import builder
 
     try:
-        loose = [each.as_dict() for each in found.problems]
         # Before the ledger: a template or a word that is wrong stops here, and nothing has been written then.
-        built = builder.build(
-            collected.lines,
-            loose,
-            out,
-            cache=_site_memory(memory),
-            published=published,
-            logs=_logs(found),
-            shards=collected.shards,
-        )
+        built = _built(found, collected, published, out, memory)
         written, removed = ledger.write(collected, out, memory)
     except OSError as error:
         raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
@@ -262,6 +242,23 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
         )
 
 
+def _built(
+    found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, check: bool = False
+) -> Built:
+    from ingest.site import builder
+
+    return builder.build(
+        collected.lines,
+        [each.as_dict() for each in found.problems],
+        out,
+        cache=memory.with_name(memory.stem + "-site.json"),
+        check=check,
+        published=published,
+        logs=_logs(found),
+        shards=collected.shards,
+    )
+
+
 def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
     """Where each log lies, by its path as the site states it, which may be the same of several."""
     from ingest.redact import redact
@@ -271,10 +268,6 @@ def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
         name = redact(each.name)
         places[name] = (*places.get(name, ()), each.path)
     return places
-
-
-def _site_memory(memory: Path) -> Path:
-    return memory.with_name(memory.stem + "-site.json")
 
 
 def _problems(found: Found, collected: Ledger) -> list[Problem]:

@@ -40,6 +40,8 @@ _DATA = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 BADGES = "data:badges"
 #: Folders of templates that are copied as they are.
 COPIED = ("assets", "data")
+#: The names of what was copied: of a file beside them, nobody could tell whether it was ever ours.
+COPIES = "assets/copied.txt"
 NOTE = b"\ngenerated: "
 OWN_NOTES = {".svg": b'class="pl-chart"', ".html": b'class="pl-log"'}
 
@@ -240,7 +242,9 @@ def _assets() -> list[Target]:
     """Files that are copied as they are: style, logo, schemas of the data; and the style sheet of the inks."""
     found = [_asset(path.relative_to(TEMPLATES).as_posix(), path) for folder in COPIED for path in _files(folder)]
     style = palette.stylesheet()
-    return [*found, Target(palette.STYLESHEET, digest(style), style.encode)]
+    found.append(Target(palette.STYLESHEET, digest(style), style.encode))
+    names = "".join(f"{each.path}\n" for each in found)
+    return [*found, Target(COPIES, digest(names), names.encode)]
 
 
 def _files(folder: str) -> list[Path]:
@@ -253,7 +257,7 @@ def _asset(name: str, path: Path) -> Target:
 
 
 def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[Built, dict[str, Any]]:
-    known = manifest.targets
+    known, copies = manifest.targets, _copies(out)
     stale = [target for target in targets if not _fresh(target, out / target.path, known.get(target.path))]
     written, hashes = _replaced(stale, out) if stale else ([], {})
     entries = {
@@ -264,7 +268,7 @@ def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[
     }
     changed = set(written)
     unchanged = [target.path for target in targets if target.path not in changed]
-    removed = _orphans(out, entries, manifest)
+    removed = _orphans(out, entries, manifest, copies)
     for name in removed:
         (out / name).unlink(missing_ok=True)
     return Built(tuple(written), tuple(unchanged), tuple(removed)), entries
@@ -303,7 +307,7 @@ def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
         else:
             same = there == target.render()
         (unchanged if same else stale).append(target.path)
-    orphans = _orphans(out, {target.path: None for target in targets}, manifest)
+    orphans = _orphans(out, {target.path: None for target in targets}, manifest, _copies(out))
     return Built(unchanged=tuple(unchanged), stale=(*stale, *orphans))
 
 
@@ -325,8 +329,17 @@ def _entry(target: Target, path: Path, sha256: str) -> Mapping[str, Any]:
     return {"key": target.key, "sha256": sha256, "size": state.st_size, "time": state.st_mtime_ns}
 
 
-def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest) -> list[str]:
-    """Files of ours that are no longer made: those of the last build, or without one, those that carry our note."""
+def _copies(out: Path) -> list[str]:
+    """The copied files that the last build left, by its own list; a list of another's making names none outside."""
+    listed = (_read(out / COPIES) or b"").decode("utf-8", "replace").splitlines()
+    return [each for each in listed if each.startswith(tuple(f"{folder}/" for folder in COPIED)) and ".." not in each]
+
+
+def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest, copies: Sequence[str]) -> list[str]:
+    """Files of ours that are no longer made: those of the last build, or without one, those that carry our note.
+
+    Assets carry none: `copies` are those that were listed.
+    """
     if manifest.targets:
         return sorted(name for name in manifest.targets if name not in entries and (out / name).is_file())
     found = [
@@ -336,7 +349,7 @@ def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest) -> list[
         *_below(out, "logs", "*.html"),
     ]
     left = [name for path in found if (name := path.relative_to(out).as_posix()) not in entries and _ours(path)]
-    named = [*_DATA, *(path.relative_to(out).as_posix() for path in _below(out, badges.FOLDER, "*.json"))]
+    named = [*_DATA, *copies, *(path.relative_to(out).as_posix() for path in _below(out, badges.FOLDER, "*.json"))]
     return sorted([*left, *(name for name in named if name not in entries and (out / name).is_file())])
 
 
@@ -374,8 +387,9 @@ def _load_manifest(path: Path) -> Manifest:
 
 @functools.cache
 def _code() -> str:
-    """Templates, words, suites and modules: when one of them changes, pages are made again."""
-    return _contents([*TEMPLATES.rglob("*.j2"), *TEMPLATES.rglob("*.toml"), *_modules()])
+    """Templates, words, suites, modules and formats: when one of them changes, pages are made again."""
+    formats = (Path(__file__).parents[2] / "parsers").rglob("*.py")
+    return _contents([*TEMPLATES.rglob("*.j2"), *TEMPLATES.rglob("*.toml"), *_modules(), *formats])
 
 
 @functools.cache

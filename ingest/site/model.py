@@ -201,15 +201,20 @@ class Site:
         return f"{self._list_of[identifier]}#{run_pages.anchor(identifier)}"
 
     def linked(self, runs: Iterable[Run]) -> tuple[str, ...]:
-        """What a page depends on that shows runs and links to them: what each says, and where it is shown."""
-        return tuple(f"{self.digests[str(run['id'])]} {self.page(run)}" for run in runs)
+        """What a page depends on that shows runs and links to them: what each says, and where it is shown.
+
+        The page of a framework is named after it, and otherwise once another's name would make the same address.
+        """
+        return tuple(
+            f"{self.digests[str(run['id'])]} {self.page(run)} {self.framework_slugs[framework_of(run)]}" for run in runs
+        )
 
     @cached_property
-    def runs_at(self) -> Mapping[str, tuple[Run, ...]]:
+    def runs_at(self) -> Mapping[str, Sequence[Run]]:
         """Runs by the path of their log, of which an appended one holds several."""
-        found: dict[str, tuple[Run, ...]] = {}
+        found: dict[str, list[Run]] = {}
         for run in self.runs:
-            found[str(run["path"])] = (*found.get(str(run["path"]), ()), run)
+            found.setdefault(str(run["path"]), []).append(run)
         return found
 
     def log_page(self, run: Run) -> str | None:

@@ -12,7 +12,7 @@ from ingest.site.model import Row, Run, Site, Suite, figure_of, named
 from ingest.site.tables import group_name, sections
 from ingest.words import Phrase, phrase
 
-DIFFER = 0.02
+DIFFER = 0.02  # where headline and median differ by more, a cause is looked for
 SLOW = 0.8
 
 

@@ -10,13 +10,13 @@ from ingest import numbers
 from ingest.rules import HEADLINE
 from ingest.site import log
 from ingest.site.model import Run, Site, figure_of, reason
+from ingest.site.notes import DIFFER
 from ingest.site.table import Link, Text
 from ingest.site.text import slug
 from ingest.words import phrase, word_for
 
 #: Facts that the arithmetic of a throughput may rest on.
 RESTS_ON = ("devices", "batch_size", "batch_size_of_job", "accumulation", "sequence_length", "tokens_per_step", "nodes")
-AGREES = 0.02
 
 
 @dataclass(frozen=True)
@@ -152,4 +152,4 @@ def _median(site: Site, run: Run) -> Iterator[Sign]:
     if numbers.known(value) and numbers.known(median) and value and median:
         share = value / median - 1
         text = numbers.signed_percent(share)
-        yield Sign(phrase("proof.median"), text, "good" if abs(share) <= AGREES else "bad", f"{site.page(run)}#figures")
+        yield Sign(phrase("proof.median"), text, "good" if abs(share) <= DIFFER else "bad", f"{site.page(run)}#figures")

@@ -115,7 +115,7 @@ PREVIEW = Preview()
 
 def on_startup(command: str, dirty: bool) -> None:
     """Wraps the build of `mkdocs serve`, the first one included."""
-    if command == "serve":
+    if command == "serve" and not _is_wrapped():
         SERVE.build = partial(PREVIEW.build, SERVE.build)
 
 

@@ -18,16 +18,13 @@ import json
 import logging
 import posixpath
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 LOG = logging.getLogger("mkdocs.hooks.tables")
-WORDS = Path(__file__).resolve().parents[1] / "words.toml"
 ABSENT = "—"
 
 _PAGE_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|jsonl))(#[^"]*)?"')
@@ -87,7 +84,9 @@ def _completed(
     if label:
         html = html.replace(" data-name=", f' aria-labelledby="{label}" data-name=', 1)
     _write(Path(config["site_dir"]), _folder(page.file.dest_uri), name[1], parse(html, notes), page)
-    return f"{caption}{html}{_links(page, name[1], _language(config))}"
+    # The words of `[ui]`, as hooks/words.py put them there.
+    said = config["extra"]["ui"][_language(config)]["table_file"]
+    return f"{caption}{html}{_links(page, name[1], said)}"
 
 
 def _named(html: str, plain: Iterator[int]) -> str:
@@ -103,10 +102,9 @@ def _folder(destination: str) -> str:
     return posixpath.join(folder, "tables") if name == "index.html" else f"{destination.removesuffix('.html')}/tables"
 
 
-def _links(page: Any, name: str, language: str) -> str:
+def _links(page: Any, name: str, label: str) -> str:
     home = posixpath.dirname(page.file.dest_uri)
     at = posixpath.relpath(_folder(page.file.dest_uri), home or ".")
-    label = _words(language)
     said = (
         f'<a href="{at}/{name}.{kind.lower()}" download aria-label="{label.format(kind=kind)}">{kind}</a>'
         for kind in ("CSV", "JSON")
@@ -116,11 +114,6 @@ def _links(page: Any, name: str, language: str) -> str:
 
 def _language(config: Any) -> str:
     return "zh" if str(config["theme"]["language"]).startswith("zh") else "en"
-
-
-@cache
-def _words(language: str) -> str:
-    return str(tomllib.loads(WORDS.read_text("utf-8"))["ui"]["table_file"][language])
 
 
 def _write(site: Path, folder: str, name: str, table: Parsed, page: Any) -> None:

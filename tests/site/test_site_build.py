@@ -12,6 +12,7 @@ import pytest
 from ingest import words
 from ingest.site import builder
 from ingest.site.model import Site
+from ingest.site.run_pages import LIMITS, Limits
 from tests.site import fixture
 from tests.site.tabled import rows_in
 
@@ -63,6 +64,42 @@ def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path)
     assert "zh/runs/bert-pytorch-1.md" in built.removed
     assert "en/models/bert/index.md" in built.removed
     assert mine.is_file()
+
+
+def test_a_style_that_is_no_longer_shipped_goes_from_a_fresh_clone_and_nobody_elses(copied: Path) -> None:
+    docs = copied / "docs"
+    mine, old = docs / "assets" / "mine.png", docs / "assets" / "css" / "old.css"
+    for path in (mine, old):
+        path.write_bytes(b"x")
+    listed = docs / builder.COPIES
+    listed.write_text(listed.read_text("utf-8") + "assets/css/old.css\nassets/../../cache.json\n", "utf-8")
+    (copied / "cache.json").write_text("{}", "utf-8")  # as git brings it: pages without what the last build remembers
+    assert build(fixture.runs(), copied, check=True).stale == (builder.COPIES, "assets/css/old.css")
+    assert build(fixture.runs(), copied).removed == ("assets/css/old.css",)
+    assert not old.exists()
+    assert mine.is_file()
+    assert (copied / "cache.json").is_file()
+
+
+def test_pages_follow_a_framework_whose_address_another_ones_name_changes(tmp_path: Path) -> None:
+    """`PyTorch` and `pytorch` cannot share a page's name: where the second comes, the first gets another."""
+    build(fixture.runs(), tmp_path)
+    runs = copy.deepcopy(fixture.runs())
+    other = next(each for each in runs if each["id"] == "bert-pytorch-1")
+    other["case"]["framework"] = "pytorch"
+    build(runs, tmp_path)
+    build(runs, tmp_path / "anew")
+    assert files(tmp_path / "docs") == files(tmp_path / "anew" / "docs")
+
+
+def test_problems_follow_the_page_of_their_run(tmp_path: Path) -> None:
+    """A problem of a log is linked to a run of that log, which may lose its page to others."""
+    runs = fixture.runs()
+    found = [{"code": "cut_line", "path": str(run["path"]), "line": 0, "args": {}} for run in runs]
+    for folder, limits in ((tmp_path, LIMITS), (tmp_path, Limits(pages=1)), (tmp_path / "anew", Limits(pages=1))):
+        builder.build(runs, found, folder / "docs", cache=folder / "cache.json", limits=limits)
+    page = Path("docs") / "en" / "problems.md"
+    assert (tmp_path / page).read_bytes() == (tmp_path / "anew" / page).read_bytes()
 
 
 def test_an_edited_page_is_written_again(copied: Path) -> None:

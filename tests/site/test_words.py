@@ -26,6 +26,21 @@ def test_every_key_that_is_asked_for_exists() -> None:
     assert not sorted(key for key in asked if not known.has(key))
 
 
+#: Tables of which every word is asked for by its whole key; keys of the others are made of names in data or in code.
+SPELLED = ("site", "nav", "title", "index", "model", "notes", "runs", "problems", "formats", "audit", "suite")
+
+
+@pytest.mark.parametrize("table", SPELLED)
+def test_every_word_is_said_somewhere(table: str) -> None:
+    """A word that nobody says is translated and read for nothing."""
+    folders = (ROOT / "ingest", ROOT / "report_templates")
+    paths = [path for top in folders for path in top.rglob("*") if path.suffix in {".py", ".j2", ".js"}]
+    said = {key for path in paths for key in re.findall(r"\w+\.\w+", path.read_text("utf-8"))}
+    mine = {key for key in words.load().entries if key.partition(".")[0] == table}
+    assert mine
+    assert not sorted(mine - said)
+
+
 @pytest.mark.parametrize("rule", NAMES)
 def test_every_rule_has_name_and_definition(rule: str) -> None:
     known = words.load()

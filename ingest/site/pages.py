@@ -12,6 +12,7 @@ from ingest.export import badges, changes
 from ingest.numbers import quantity
 from ingest.reports import model
 from ingest.results import counts
+from ingest.results import repeats as repeats_of
 from ingest.rules import HEADLINE
 from ingest.site import audit, charts, front, log, notes, palette, proof, tables, telemetry
 from ingest.site.model import (
@@ -75,7 +76,7 @@ def pages(site: Site) -> list[Page]:
         found.append(_model(site, suite))
         found += [_framework(site, suite, each) for each in _frameworks(site, suite)]
     repeats = _repeats(site)
-    found += [_run(site, run, repeats[_case(run)]) for run in site.runs if site.has_page(run)]
+    found += [_run(site, run, repeats.get(str(run["id"]), ())) for run in site.runs if site.has_page(run)]
     found += [_log(site, run) for run in site.runs if site.log_page(run)]
     return found + [_run_list(site, each) for each in site.lists]
 
@@ -456,11 +457,9 @@ def _log(site: Site, run: Run) -> Page:
     )
 
 
-def _repeats(site: Site) -> Mapping[str, list[Run]]:
-    found: dict[str, list[Run]] = {}
-    for run in site.runs:
-        found.setdefault(_case(run), []).append(run)
-    return found
+def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
+    """Of each run that stands in a table, those behind the same result: of its version, round and unit."""
+    return {str(run["id"]): alike for alike in repeats_of(site.runs) for run in alike}
 
 
 def _case(run: Run) -> str:

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from ingest import redact
 from ingest.redact import redacted_lines
-from ingest.site import builder, log, proof
-from ingest.site.model import Site
+from ingest.results import results
+from ingest.site import builder, log, pages, proof
+from ingest.site.model import Site, suites
 from ingest.site.table import Writer
 from ingest.words import LANGUAGES, load, phrase
 from tests.site import fixture
@@ -276,6 +277,25 @@ def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
         facts = next(each for each in steps if each.name == phrase("proof.facts"))
         assert "runs/traced-1/log.md#L3" in [each.page for each in facts.said]
         assert WORDS.say(language, steps[-1].said[0].text) == "400.0 images/s"
+
+
+def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
+    """Not runs of another version, nor what stands in no table."""
+    refused = {"code": "contradiction", "path": "x", "line": 1, "args": {}}
+    runs = (
+        fixture.run("a-1", environment={"framework_version": "1.0"}),
+        fixture.run("a-2", environment={"framework_version": "1.0"}, repeat=2),
+        fixture.run("a-3", environment={"framework_version": "2.0"}),
+        fixture.run("a-4", environment={"framework_version": "1.0"}, published=False, problems=[refused]),
+    )
+    site = Site(runs, (), suites(), results)
+    made = {each.path: each.context() for each in pages.pages(site) if each.template == "run"}
+    told = {path: [name for name, _ in context["repeats"]] for path, context in made.items()}
+    assert told == {"runs/a-1.md": ["a-2"], "runs/a-2.md": ["a-1"], "runs/a-3.md": [], "runs/a-4.md": []}
+    behind = {path: context["signs"][-1].text for path, context in made.items()}
+    assert list(behind.values()) == ["2", "2", "1", "1"]
+    counted = {row["run_ids"][0]: row["repeats"] for row in results(runs).to_dict("records")}
+    assert counted == {"a-1": 2, "a-3": 1}
 
 
 def test_a_run_without_a_figure_says_why(shown: Shown) -> None:

@@ -141,6 +141,7 @@ def _series(block: Block, found: Slice, column: int) -> drawing.Series:
         _name(block, found, found.columns[column]),
         tuple(each[0].row.value if each else None for each in cells),
         missing=tuple("OOM" if each and each[0].row.state == "oom" else "" for each in cells),
+        labels=tuple(printed(each[0].row) if each and each[0].row.value is not None else "" for each in cells),
     )
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from ingest import numbers
 from ingest.audit import Audited
@@ -17,8 +20,10 @@ from ingest.site.audit import TONES
 from ingest.site.model import Site, Suite
 from ingest.site.table import Cell, Column, Entry, Link, Table, Text, absent, cell
 from ingest.site.tables import representative
+from ingest.site.text import slugs
 from ingest.words import phrase
 
+INDEX = "reports/index.md"
 #: Single repeats and what follows from them stand on the pages of their reports and in the data.
 LEFT_OUT = ("throughput_run", "throughput_mean", "throughput_median")
 #: `2D_8x1x1_16_1536x16`: data, tensor and pipeline parallelism, batch size of the job, width and layers.
@@ -39,6 +44,48 @@ def path(report: Report) -> str:
 def rows_of(site: Site, report: Report) -> tuple[Published, ...]:
     """The figures of a report's source."""
     return tuple(row for row in site.published.rows if row.source == report.source)
+
+
+@dataclass(frozen=True)
+class Others:
+    """What others published on one hardware: who did, and the models, each leading to its comparison."""
+
+    hardware: str
+    models: tuple[Link, ...]
+    sources: tuple[Link, ...]
+
+
+def others(site: Site) -> tuple[Others, ...]:
+    """The hardware of published figures, that with most figures first. Only what the page that compares can show."""
+    there = [row for row in site.published.rows if row.value is not None and row.hardware and is_shown(row)]
+    counted = Counter(row.hardware for row in there)
+    return tuple(
+        Others(hardware, _compared(site, mine), _sources(site, mine))
+        for hardware, _ in sorted(counted.items(), key=lambda each: (-each[1], each[0]))
+        if (mine := [row for row in there if row.hardware == hardware and row.suite])
+    )
+
+
+def _compared(site: Site, rows: Sequence[Published]) -> tuple[Link, ...]:
+    used = {row.suite for row in rows}
+    hardware = rows[0].hardware
+    return tuple(
+        Link(each.title, f"compare.md?{urlencode({'model': each.id, 'hardware': hardware, 'published': 1})}")
+        for each in site.shown
+        if each.id in used
+    )
+
+
+def _sources(site: Site, rows: Sequence[Published]) -> tuple[Link, ...]:
+    names = {row.source for row in rows}
+    anchors = source_anchors(site)
+    sources = site.published.sources
+    return tuple(Link(sources[each].title, f"{INDEX}#{anchors[each]}") for each in sources if each in names)
+
+
+def source_anchors(site: Site) -> Mapping[str, str]:
+    """Where each source stands on the index of the reports, in both languages alike."""
+    return slugs(site.published.sources)
 
 
 def reports_of(site: Site, suite: Suite) -> list[Link]:

@@ -9,15 +9,13 @@ from typing import Any
 from ingest.published import Published
 from ingest.reports import charts, tables
 from ingest.reports.declarations import SECTIONS, Block, Report
-from ingest.reports.model import path, rows_of, shown
+from ingest.reports.model import INDEX, path, rows_of, shown, source_anchors
 from ingest.reports.slices import Slice, Values, cut
 from ingest.site.charts import Chart
 from ingest.site.model import Site
 from ingest.site.pages import Page
 from ingest.site.table import Link
 from ingest.words import phrase
-
-INDEX = "reports/index.md"
 
 
 def pages(site: Site) -> list[Page]:
@@ -44,10 +42,12 @@ def _index(site: Site, found: Sequence[Report]) -> Page:
 
 
 def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
-    names = dict.fromkeys(each.source for each in found)
+    """Those with reports, and then those whose figures stand on the models' pages only."""
+    names = dict.fromkeys([*(each.source for each in found), *(row.source for row in site.published.rows)])
     return [
         {
             "source": site.published.sources[name],
+            "anchor": source_anchors(site)[name],
             "figures": sum(row.source == name for row in site.published.rows),
             "sections": [
                 (phrase(f"report.section_{section}"), mine)

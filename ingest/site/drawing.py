@@ -28,6 +28,7 @@ FULLNESS = (1.0, 0.45, 0.2, 0.08)
 DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
 LETTER = 0.078  # inches of a label's letter at nine points, as wide as a browser may draw it
+LINE = 0.13  # inches that a line of such letters needs
 MOST_ENDS = 8  # lines that can be labelled at their ends
 #: Inches across a chart, and where plots begin and end in it.
 WIDTH, LEFT, RIGHT = 7.2, 0.105, 0.99
@@ -290,31 +291,49 @@ def _apart(values: Sequence[float], gap: float, top: float) -> list[float]:
 
 def _draw_groups(axes: Axes, data: Bars) -> None:
     width = min(0.8 / max(len(data.series), 1), WIDEST)
-    labelled = _has_room(data, width)
+    turned = _turned(data, width)
     for index, (series, style) in enumerate(
         zip(data.series, _styles([each.name for each in data.series]), strict=True)
     ):
         shift = (index - (len(data.series) - 1) / 2) * width
         places = [group + shift for group in range(len(data.groups))]
         _draw_bars(axes, series, places, width, style)
-        if labelled:
-            axes.margins(y=0.12)
-            _write_values(axes, series, places)
+        if turned is not None:
+            axes.margins(y=_headroom(axes, data) if turned else 0.12)
+            _write_values(axes, series, places, turned)
     _over_groups(axes, data)
 
 
-def _has_room(data: Bars, width: float) -> bool:
-    """Whether every value can be written over its bar without touching the next."""
+def _turned(data: Bars, width: float) -> int | None:
+    """By how many degrees values are turned so that none touches the next over its bar; None where none has room."""
     inches = (RIGHT - LEFT) * WIDTH * width / max(len(data.groups), 3)
-    longest = max((len(label) for series in data.series for label in series.labels), default=0)
-    return 0 < longest * LETTER * 0.95 <= inches
+    if not _longest(data):
+        return None
+    if _longest(data) <= inches:
+        return 0
+    return 90 if inches >= LINE else None
 
 
-def _write_values(axes: Axes, series: Series, places: Sequence[float]) -> None:
+def _longest(data: Bars) -> float:
+    """Inches of the longest value."""
+    return max((len(label) for series in data.series for label in series.labels), default=0) * LETTER * 0.95
+
+
+def _headroom(axes: Axes, data: Bars) -> float:
+    """The share of a plot's height that turned values take above the highest bar."""
+    figure = axes.get_figure()
+    height = axes.get_position().height * (figure.get_figheight() if figure else 1)
+    return min((_longest(data) + 0.08) / max(height - _longest(data), 0.4), 0.9)
+
+
+def _write_values(axes: Axes, series: Series, places: Sequence[float], turned: int) -> None:
     tops = [high or value for value, high in zip(series.values, series.high or series.values, strict=True)]
     for at, top, label in zip(places, tops, series.labels, strict=True):
         if top is not None and label:
-            axes.annotate(label, (at, top), (0, 3), textcoords="offset points", ha="center", fontsize=9, color=INK)
+            axes.annotate(
+                label, (at, top), (0, 3), textcoords="offset points", ha="center", va="bottom", rotation=turned,
+                fontsize=9, color=INK,
+            )  # fmt: skip
 
 
 def _over_groups(axes: Axes, data: Bars) -> None:
@@ -474,6 +493,7 @@ def _themed(svg: str) -> str:
     svg = svg.replace(INK, "currentColor").replace("stroke: #000000", "stroke: currentColor")
     svg = palette.in_theme(svg.replace(PAPER, "var(--md-default-bg-color, #fff)"))
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
-    svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)
+    # Only within tags: a place needs two decimals, what is written keeps all of its own.
+    svg = re.sub(r"<[^>]*>", lambda found: re.sub(r"(\d+\.\d{2})\d+", r"\1", found[0]), svg)
     svg = svg.replace("<svg ", '<svg class="pl-chart" fill="currentColor" ', 1)
     return "\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n"

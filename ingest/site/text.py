@@ -18,7 +18,9 @@ from markupsafe import Markup
 
 _ALWAYS = re.compile(r"[&<>\"\\`*{}\[\]|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _AT_START = re.compile(r"^(?:[-+#=!~:?/]|\d+(?=[.)](?:\s|$)))")
-_TITLE = str.maketrans({"<": "‹", ">": "›", "&": "＆", '"': "”", "'": "’", "`": "ˋ", "{": "（", "}": "）", "\\": "＼"})
+_TITLE = str.maketrans({"<": "‹", ">": "›", '"': "”", "'": "’", "`": "ˋ", "{": "（", "}": "）", "\\": "＼"})
+#: An ampersand before a space begins no entity: `Wide & Deep` stays as it is.
+_ENTITY = re.compile(r"&(?! )")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
@@ -37,7 +39,7 @@ def escape(text: object) -> Markup:
 
 def title(text: object) -> str:
     """Text for a page's title and description, which the theme prints unescaped: signs of markup get look-alikes."""
-    return plain(text).translate(_TITLE)
+    return _ENTITY.sub("＆", plain(text).translate(_TITLE))
 
 
 def front_matter(text: object) -> Markup:

@@ -6,15 +6,17 @@ import re
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ingest import results
+from ingest import published, results
+from ingest.reports import model
 from ingest.site import builder, front
 from ingest.site.model import Site, Suite, suites
 from ingest.words import load
 from tests.site import fixture
-from tests.site.conftest import html
+from tests.site.conftest import html, served
 from tests.site.fixture import HARDWARE, run
 
 WORDS = load()
@@ -338,3 +340,44 @@ def test_names_from_logs_stay_text_in_answers(hostile_site: Path) -> None:
         assert article.count('class="pl-answer') >= len(fixture.HOSTILE)
         assert not re.search(r"<(?:script|img|iframe|svg)|onerror=\"|javascript:alert\(1\)\"", article)
         assert "<script>alert(1)</script>" in unescape(article)
+
+
+def published_site() -> Site:
+    found = published.read([Path(__file__).resolve().parents[2] / "raw_logs" / "published"])
+    return Site((), (), suites(), results.results, found)
+
+
+def test_every_hardware_of_published_figures_is_on_the_front_page_with_its_models() -> None:
+    site = published_site()
+    said_of = {each.hardware: each for each in model.others(site)}
+    titles = {each.id: each.title for each in site.shown}
+    for row in site.published.rows:
+        if row.hardware and row.value is not None and row.suite in titles and model.is_shown(row):
+            here = said_of[row.hardware]
+            assert titles[row.suite] in [each.text for each in here.models], row
+            assert site.published.sources[row.source].title in [each.text for each in here.sources], row
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_figures_of_others_lead_to_their_comparison_and_to_their_reports(
+    browser: Any, whole: Path, tmp_path: Path, language: str
+) -> None:
+    with served(whole, tmp_path / "served") as start:
+        opened = browser.new_page()
+        opened.goto(start + language)
+        assert opened.locator(".pl-facts a[href='#others']").count() == 1
+        targets = opened.eval_on_selector_all(".pl-others dd:not(.pl-by) a", "found => found.map(each => each.href)")
+        places = opened.eval_on_selector_all(".pl-others .pl-by a", "found => found.map(each => each.href)")
+        assert len(targets) > 3
+        assert places
+        for target in targets:
+            opened.goto(target)
+            opened.wait_for_selector(".pl-compare-table tbody tr")
+            asked = parse_qs(urlsplit(target).query)
+            for name in ("hardware", "model"):
+                assert opened.locator(f"#pl-c-{name}").input_value() == "=" + asked[name][0], target
+            assert opened.locator("#pl-c-published").is_checked(), target
+        for place in {*places}:
+            opened.goto(place)
+            assert opened.locator(f"h2[id='{urlsplit(place).fragment}']").count() == 1, place
+        opened.close()

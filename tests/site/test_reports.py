@@ -294,6 +294,18 @@ def test_what_is_named_by_data_has_its_words() -> None:
     assert not [each for each in keys if not each.startswith("options.") and not known.has(f"report.key_{each}")]
 
 
+@pytest.mark.parametrize("report", ["perf-bert", "dlperf-round", "perf-front"])
+def test_bars_carry_the_figures_as_they_were_printed(report: str) -> None:
+    drawn = [each for each in charts.of_report(named(report), cut_of(named(report))) if each.name.endswith("-bars")]
+    assert drawn
+    for chart in drawn:
+        said = {value for each in chart.values if (value := dict(each.args)["value"])}
+        shown = {each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", chart.draw())}
+        figures = {str(each).rpartition(" ")[0] for each in said if re.match("[0-9]", str(each))}
+        assert figures
+        assert figures <= shown, chart.name
+
+
 def test_charts_are_drawn_alike_every_time() -> None:
     found = [cut_of(each) for each in (named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history"))]
     for report, made in zip((named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history")), found, strict=True):

@@ -10,7 +10,7 @@ import pytest
 
 from ingest import numbers
 from ingest.site import charts, drawing, table
-from ingest.site.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs
+from ingest.site.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs, title
 from ingest.words import load, phrase
 
 
@@ -144,9 +144,21 @@ def test_options_that_all_groups_have_are_not_repeated_below_each() -> None:
     assert charts._group_labels(groups[:1]) == ("4 × 100 reader=A threads=16",)
 
 
-
 def test_a_trace_marks_slow_records_and_shades_warm_up() -> None:
     drawn = drawing.trace(TRACE)
     assert re.search(r"@slow\.*@", drawn)
     assert re.search(r"@warmup\.*@", drawn)
     assert "@slow" not in drawing.trace(drawing.Trace((1, 2, 3), (1.0, 1.0, 1.0), 1, 1.0, "x"))
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"), [("Wide & Deep", "Wide & Deep"), ("&lt;b>", "＆lt;b›"), ("R&D &", "R＆D ＆")]
+)
+def test_an_ampersand_stands_in_a_title_unless_it_could_begin_an_entity(given: str, wanted: str) -> None:
+    assert title(given) == wanted
+
+
+def test_what_is_written_in_a_chart_keeps_its_decimals() -> None:
+    series = drawing.Series("A", (0.00125,), labels=("0.00125",))
+    assert ">0.00125</text>" in drawing.bars(drawing.Bars(("lr=0.0625",), (series,), "samples/s"))
+    assert ">lr=0.0625</text>" in drawing.bars(drawing.Bars(("lr=0.0625",), (series,), "samples/s"))

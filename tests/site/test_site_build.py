@@ -94,7 +94,7 @@ def test_pages_follow_a_framework_whose_address_another_ones_name_changes(tmp_pa
 
 def test_problems_follow_the_page_of_their_run(tmp_path: Path) -> None:
     """A problem of a log is linked to a run of that log, which may lose its page to others."""
-    runs = fixture.runs()
+    runs = [{**run, "problems": []} for run in fixture.runs()]
     found = [{"code": "cut_line", "path": str(run["path"]), "line": 0, "args": {}} for run in runs]
     for folder, limits in ((tmp_path, LIMITS), (tmp_path, Limits(pages=1)), (tmp_path / "anew", Limits(pages=1))):
         builder.build(runs, found, folder / "docs", cache=folder / "cache.json", limits=limits)

@@ -68,7 +68,9 @@ def test_code_keeps_lines_and_says_nothing_else() -> None:
     assert "\n" not in block
     assert "&#10;&#10;" in block
     assert "8<" not in block
-    assert command(["a b", "$c"]) == '<pre class="pl-code"><code>&#39;a b&#39; &#39;&#36;c&#39;</code></pre>'
+    assert command(["a b", "$c"]) == (
+        '<pre class="pl-code" data-search-exclude><code>&#39;a b&#39; &#39;&#36;c&#39;</code></pre>'
+    )
 
 
 def test_slugs_are_safe_and_apart() -> None:

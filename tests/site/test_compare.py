@@ -618,8 +618,11 @@ def test_readers_without_scripts_are_led_to_the_models(browser: Any, address: st
     context.close()
 
 
-def test_results_that_do_not_arrive_are_told_and_the_models_offered(page: Any, address: str) -> None:
-    page.route("**/data/results.json", lambda route: route.fulfill(status=404, body=""))
+@pytest.mark.parametrize(("status", "body"), [(404, ""), (200, "<html>"), (200, "{}"), (200, '{"results": [null]}')])
+def test_results_that_do_not_arrive_are_told_and_the_models_offered(
+    page: Any, address: str, status: int, body: str
+) -> None:
+    page.route("**/data/results.json", lambda route: route.fulfill(status=status, body=body))
     page.goto(address + "compare/")
     page.wait_for_selector("#pl-compare [role=alert]")
     assert "data/results.json" in page.locator("#pl-compare").inner_text()

@@ -517,7 +517,8 @@
     compare.shown = () => state;
   }
 
-  function failed() {
+  function failed(error) {
+    console.error(error);
     models.hidden = false;
     place.hidden = false;
     place.replaceChildren(make("p", { class: "pl-compare-gone", role: "alert" }, say(location.protocol === "file:" ? "compare.no_file" : "compare.no_answer")));
@@ -525,5 +526,5 @@
 
   const models = document.getElementById("pl-compare-models");
   models.hidden = true;
-  load().then(start, failed);
+  load().then(start).catch(failed);
 })();

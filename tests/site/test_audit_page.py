@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,12 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def changing(audited: Path, tmp_path: Path) -> Path:
+    """A copy of the pages and of what the build remembers of them, for a test that changes its figures."""
+    return Path(shutil.copytree(audited, tmp_path / "changing"))
+
+
 def page(folder: Path, language: str, name: str = "audit.md") -> str:
     return (folder / "docs" / language / name).read_text("utf-8")
 
@@ -116,7 +123,8 @@ def test_pages_that_disagree_are_listed_with_both_places(audited: Path) -> None:
 
 def test_of_pages_that_print_one_figure_the_finest_is_shown_and_held_against_ours(tmp_path: Path) -> None:
     """The log gives 401.6: 0.149% less than 402.2, and 0.139% less than 402.16."""
-    build(tmp_path, publications(tmp_path / "p", (figure(value="402.2"), figure(value="402.16", place="other.md"))))
+    rows = figure(value="402.2"), figure(value="402.16", place="other.md")
+    build(tmp_path, publications(tmp_path / "p", rows), [run for run in fixture.runs() if run["path"].endswith(LOG)])
     (row,) = [each for each in page(tmp_path, "en").splitlines() if "402.16" in each and "data-value" in each]
     assert 'data-value="402.16"' in row
     assert "402.2<" not in row
@@ -145,24 +153,21 @@ def test_same_input_same_bytes(audited: Path, tmp_path: Path) -> None:
         assert (tmp_path / "docs" / name).read_bytes() == (audited / "docs" / name).read_bytes()
 
 
-def test_a_changed_figure_makes_its_pages_again_and_no_run_page(tmp_path: Path) -> None:
-    build(tmp_path, publications(tmp_path / "published"))
-    assert build(tmp_path, publications(tmp_path / "published")).written == ()
+def test_a_changed_figure_makes_its_pages_again_and_no_run_page(changing: Path) -> None:
+    assert build(changing, publications(changing / "published")).written == ()
     changed = [figure(value="402.6"), *FIGURES[1:]]
-    written = build(tmp_path, publications(tmp_path / "published", changed)).written
+    written = build(changing, publications(changing / "published", changed)).written
     assert {"en/audit.md", "zh/audit.md", "data/audit.csv", "data/published.csv"} <= set(written)
     assert not [name for name in written if "/runs/" in name]
 
 
-def test_without_figures_the_page_says_so_and_tables_go(tmp_path: Path) -> None:
-    build(tmp_path, publications(tmp_path / "published"))
-    built = build(tmp_path, Publications())
+@pytest.mark.parametrize("remembered", [True, False])
+def test_without_figures_the_page_says_so_and_tables_go(changing: Path, remembered: bool) -> None:
+    if not remembered:
+        (changing / "cache.json").unlink()
+    built = build(changing, Publications())
     assert {"data/audit.csv", "data/published.csv"} <= set(built.removed)
-    assert "There are no published figures" in page(tmp_path, "en")
-    (tmp_path / "cache.json").unlink()
-    build(tmp_path, publications(tmp_path / "published"))
-    (tmp_path / "cache.json").unlink()
-    assert {"data/audit.csv", "data/published.csv"} <= set(build(tmp_path, Publications()).removed)
+    assert "There are no published figures" in page(changing, "en")
 
 
 def test_html(tmp_path: Path) -> None:

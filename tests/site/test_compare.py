@@ -708,3 +708,23 @@ def test_the_results_lie_there_as_a_script_only_for_reading_from_the_disk(site: 
         "results"
     ] == results_of(site)
     assert not (site / "data" / "results.js").exists()
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_the_chart_fits_the_paper_and_stands_clear_of_its_legend(browser: Any, address: str, language: str) -> None:
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    opened.goto(address + language + "compare/")
+    opened.wait_for_selector("#pl-compare-chart")
+    opened.wait_for_selector(".pl-compare-table tbody tr")
+    opened.emulate_media(media="print")
+    # Paper is narrower than the screen, and no observer tells the chart to draw itself anew: all is measured at once.
+    chart, room, legend = opened.evaluate(
+        """() => {
+          document.querySelector(".pl-compare-figure").style.width = "500px";
+          return ["#pl-compare-chart", ".pl-compare-figure", ".pl-compare-legend"]
+            .map(each => document.querySelector(each).getBoundingClientRect().toJSON());
+        }"""
+    )
+    assert chart["right"] <= room["right"] + 1
+    assert chart["bottom"] <= legend["top"] + 1
+    opened.close()

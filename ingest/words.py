@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
@@ -14,6 +16,7 @@ from ingest.toml_file import FileError, Keys, TomlFile, instead, read, shown
 
 LANGUAGES = ("en", "zh")
 TEMPLATES = Path(__file__).resolve().parent.parent / "report_templates"
+WORDS = TEMPLATES / "words.toml"
 
 
 class WordsError(FileError):
@@ -71,6 +74,20 @@ def _said(name: str, value: Any) -> object:
     return value if isinstance(value, int | float | str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
+_ASKED: ContextVar[set[str] | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def asked() -> Iterator[set[str]]:
+    """Collects the keys of the entries that are asked for meanwhile, those that do not exist too."""
+    keys: set[str] = set()
+    token = _ASKED.set(keys)
+    try:
+        yield keys
+    finally:
+        _ASKED.reset(token)
+
+
 @dataclass(frozen=True)
 class Words:
     """All entries as `table.key` to language to text."""
@@ -80,6 +97,8 @@ class Words:
 
     def has(self, key: str) -> bool:
         """Whether there is an entry `table.key`."""
+        if (keys := _ASKED.get()) is not None:
+            keys.add(key)
         return key in self.entries
 
     def text(self, language: str, key: str, **args: object) -> str:
@@ -88,7 +107,7 @@ class Words:
         Raises:
             WordsError: no such entry, or a placeholder without an argument.
         """
-        if key not in self.entries:
+        if not self.has(key):
             raise _no_entry(self, key)
         return _filled(self, key, self.entries[key][language], args)
 
@@ -106,7 +125,7 @@ class Words:
         return self.text(language, text.key, **args)
 
 
-def load(path: Path = TEMPLATES / "words.toml") -> Words:
+def load(path: Path = WORDS) -> Words:
     """Reads and checks a words file.
 
     Raises:

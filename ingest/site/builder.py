@@ -30,7 +30,7 @@ from ingest.site.model import Run, Site, Suite, suites
 from ingest.site.pages import Page, all_problems, pages
 from ingest.site.run_pages import LIMITS, Limits
 from ingest.site.text import digest
-from ingest.words import LANGUAGES, TEMPLATES, Words
+from ingest.words import LANGUAGES, TEMPLATES, WORDS, Words
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
@@ -58,16 +58,17 @@ class Built:
 
 @dataclass(frozen=True)
 class Target:
-    """One file of the site."""
+    """One file of the site. With `words`, `key` leaves them out: those that are asked for are kept beside it."""
 
     path: str
     key: str
     render: Callable[[], bytes]
+    words: Words | None = None
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What the last build left: per file its key, hash, size and time; per suite the names of its charts."""
+    """What the last build left: per file its key, hash, size, time and words; per suite the names of its charts."""
 
     targets: Mapping[str, Any]
     names: Mapping[str, Any]
@@ -152,7 +153,7 @@ def _page_target(words: Words, language: str, page: Page) -> Target:
         return render.markdown(words, language, page).encode()
 
     head = [language, page.path, page.template, repr(page.title), repr(page.description), repr(page.scripts), _code()]
-    return Target(f"{language}/{page.path}", _hash([*head, *page.depends]), render)
+    return Target(f"{language}/{page.path}", _hash([*head, *page.depends]), render, words)
 
 
 def _run_charts(site: Site, words: Words) -> list[Target]:
@@ -197,7 +198,7 @@ def _chart_targets(words: Words, name: str, data: str, found: Callable[[], Chart
 
             return render.chart(words, language, chart(), drawing()).encode()
 
-        return Target(f"charts/{language}/{name}.svg", _hash([language, name, data, _chart_code()]), render)
+        return Target(f"charts/{language}/{name}.svg", _hash([language, name, data, _chart_code()]), render, words)
 
     return [target(language) for language in LANGUAGES]
 
@@ -215,7 +216,7 @@ def _published_tables(site: Site) -> list[Target]:
 
 def _results(site: Site, words: Words, known: Mapping[str, Any] | None) -> tuple[list[Target], Mapping[str, Any]]:
     """Every result for programs, what became of them, and a badge for each; and the names of the badges."""
-    key = _hash([site.published.digest, _code(), *site.linked(site.runs)])
+    key = _hash([site.published.digest, _code(), _all_words(), *site.linked(site.runs)])
     found = functools.cache(lambda: results.records(site, words))
     drawn = functools.cache(lambda: badges.badges(site, words))
     names = _named_charts(key, known, drawn)
@@ -234,7 +235,7 @@ def _badge(drawn: Callable[[], Mapping[str, bytes]], name: str) -> bytes:
 def _problems(site: Site, words: Words) -> list[Target]:
     """Every problem for programs: where there are many, the page shows some of each kind."""
     found = all_problems(site)
-    key = _hash([_code(), json.dumps(found, sort_keys=True)])
+    key = _hash([_code(), _all_words(), json.dumps(found, sort_keys=True)])
     return [Target(PROBLEMS, key, lambda: problems.document(found, words))] if found else []
 
 
@@ -259,10 +260,10 @@ def _asset(name: str, path: Path) -> Target:
 def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[Built, dict[str, Any]]:
     known, copies = manifest.targets, _copies(out)
     stale = [target for target in targets if not _fresh(target, out / target.path, known.get(target.path))]
-    written, hashes = _replaced(stale, out) if stale else ([], {})
+    written, rendered = _replaced(stale, out) if stale else ([], {})
     entries = {
-        target.path: _entry(target, out / target.path, hashes[target.path])
-        if target.path in hashes
+        target.path: _entry(target, out / target.path, *rendered[target.path])
+        if target.path in rendered
         else known[target.path]
         for target in targets
     }
@@ -274,25 +275,26 @@ def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[
     return Built(tuple(written), tuple(unchanged), tuple(removed)), entries
 
 
-def _replaced(targets: Sequence[Target], out: Path) -> tuple[list[str], dict[str, str]]:
-    """Renders targets, and replaces the files whose bytes change; the paths of these, and every target's hash.
+def _replaced(targets: Sequence[Target], out: Path) -> tuple[list[str], dict[str, tuple[str, list[str]]]]:
+    """Renders targets, and replaces the files whose bytes change; the paths of these, every target's hash and words.
 
     All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
     """
     new: dict[str, Path] = {}
-    hashes: dict[str, str] = {}
+    rendered: dict[str, tuple[str, list[str]]] = {}
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".rendered-") as folder:
         for number, target in enumerate(targets):
-            content = target.render()
-            hashes[target.path] = hashlib.sha256(content).hexdigest()
+            with words_module.asked() as keys:
+                content = target.render()
+            rendered[target.path] = (hashlib.sha256(content).hexdigest(), sorted(keys))
             if _read(out / target.path) != content:
                 new[target.path] = Path(folder) / str(number)
                 new[target.path].write_bytes(content)
         for name, path in new.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             path.replace(out / name)
-    return list(new), hashes
+    return list(new), rendered
 
 
 def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
@@ -302,7 +304,7 @@ def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
     for target in targets:
         there = _read(out / target.path)
         known = manifest.targets.get(target.path)
-        if known and there is not None and known["key"] == target.key:
+        if known and there is not None and _same_key(target, known):
             same = hashlib.sha256(there).hexdigest() == known["sha256"]
         else:
             same = there == target.render()
@@ -313,7 +315,7 @@ def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
 
 def _fresh(target: Target, path: Path, known: Mapping[str, Any] | None) -> bool:
     """Whether the file is what the last build wrote for the same key."""
-    if not known or known["key"] != target.key:
+    if not known or not _same_key(target, known):
         return False
     try:
         state = path.stat()
@@ -324,9 +326,30 @@ def _fresh(target: Target, path: Path, known: Mapping[str, Any] | None) -> bool:
     return hashlib.sha256(path.read_bytes()).hexdigest() == str(known["sha256"])
 
 
-def _entry(target: Target, path: Path, sha256: str) -> Mapping[str, Any]:
+def _same_key(target: Target, known: Mapping[str, Any]) -> bool:
+    """Whether data, templates, modules and the words that were asked for are those of the last build."""
+    return bool(known["key"] == target.key and known["said"] == _said(target, known["words"]))
+
+
+def _said(target: Target, keys: Sequence[str]) -> str:
+    """What the words say for these keys, as a hash; nothing for a target whose key holds all words."""
+    if target.words is None:
+        return ""
+    entries = target.words.entries
+    return _hash(f"{key}\n{dict(entries[key]) if key in entries else None}" for key in keys)
+
+
+def _entry(target: Target, path: Path, sha256: str, keys: Sequence[str]) -> Mapping[str, Any]:
     state = path.stat()
-    return {"key": target.key, "sha256": sha256, "size": state.st_size, "time": state.st_mtime_ns}
+    words = list(keys) if target.words else []
+    return {
+        "key": target.key,
+        "sha256": sha256,
+        "size": state.st_size,
+        "time": state.st_mtime_ns,
+        "words": words,
+        "said": _said(target, words),
+    }
 
 
 def _copies(out: Path) -> list[str]:
@@ -374,7 +397,7 @@ def _load_manifest(path: Path) -> Manifest:
     """The keys of the last build; a manifest that cannot be read, or is of another shape, only costs time."""
     try:
         found = json.loads(path.read_text("utf-8"))
-        entry = ("key", "sha256", "size", "time")
+        entry = ("key", "sha256", "size", "time", "words", "said")
         targets = {str(name): {key: each[key] for key in entry} for name, each in found["targets"].items()}
         names = {
             str(suite): {"key": each["key"], "names": [*map(str, each["names"])]}
@@ -387,15 +410,22 @@ def _load_manifest(path: Path) -> Manifest:
 
 @functools.cache
 def _code() -> str:
-    """Templates, words, suites, modules and formats: when one of them changes, pages are made again."""
+    """Templates, suites, modules and formats: when one of them changes, pages are made again."""
     formats = (Path(__file__).parents[2] / "parsers").rglob("*.py")
-    return _contents([*TEMPLATES.rglob("*.j2"), *TEMPLATES.rglob("*.toml"), *_modules(), *formats])
+    declared = [path for path in TEMPLATES.rglob("*.toml") if path != WORDS]
+    return _contents([*TEMPLATES.rglob("*.j2"), *declared, *_modules(), *formats])
 
 
 @functools.cache
 def _chart_code() -> str:
-    """Words, suites and modules. Charts cost most, and a changed template leaves them alone."""
-    return _contents([*TEMPLATES.glob("*.toml"), *TEMPLATES.glob("suites/*.toml"), *_modules()])
+    """Suites and modules. Charts cost most, and a changed template leaves them alone."""
+    declared = [path for path in TEMPLATES.glob("*.toml") if path != WORDS]
+    return _contents([*declared, *TEMPLATES.glob("suites/*.toml"), *_modules()])
+
+
+@functools.cache
+def _all_words() -> str:
+    return _contents([WORDS])
 
 
 def _modules() -> list[Path]:

@@ -321,7 +321,7 @@ def _longest(data: Bars) -> float:
 
 def _headroom(axes: Axes, data: Bars) -> float:
     """The share of a plot's height that turned values take above the highest bar."""
-    figure = axes.get_figure()
+    figure = axes.get_figure(root=True)
     height = axes.get_position().height * (figure.get_figheight() if figure else 1)
     return min((_longest(data) + 0.08) / max(height - _longest(data), 0.4), 0.9)
 

@@ -98,7 +98,8 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
 
 def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
     """What a script of the page needs, for an attribute: data, and tables of words, whose placeholders it fills."""
-    said = {key: entry[language] for key, entry in words.entries.items() if key.partition(".")[0] in tables}
+    keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
+    said = {key: words.entries[key][language] for key in keys}
     written = json.dumps({**data, "language": language, "words": said}, ensure_ascii=False, sort_keys=True)
     # Nothing in it may end the attribute, or be Markdown; in JSON, such signs stand only within texts.
     safe = re.sub(r"[<>&`*_\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", written)

@@ -451,7 +451,11 @@ def test_without_published_figures_nothing_of_them_is_written(
         path.unlink()
     done = ingest(logs, "--out", tmp_path / "docs")
     assert done.code == 0, done.err
-    assert {path.name for path in (tmp_path / "docs" / "data").iterdir()} == {"runs"}
+    names = {path.name for path in (tmp_path / "docs" / "data").iterdir()}
+    assert "runs" in names
+    assert not names & {"published.csv", "audit.csv"}
+    results = json.loads((tmp_path / "docs" / "data" / "results.json").read_text("utf-8"))["results"]
+    assert {each["origin"] for each in results} == {"measured"}
 
 
 @pytest.mark.parametrize(

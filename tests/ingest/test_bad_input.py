@@ -426,7 +426,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, refused: Path) -> None:
         return real_open(self, *args, **kwargs)
 
     def scanned(path: Any = ".") -> Any:
-        if Path(path) == refused:
+        if not isinstance(path, int) and Path(path) == refused:
             raise PermissionError(13, "Permission denied", str(path))
         return real_scandir(path)
 

@@ -75,7 +75,18 @@ def test_help_imports_nothing_heavy() -> None:
     }
     assert heavy == set()
     assert len(imported) < 150
-    for option in ("PATH", "--new-suite", "--layout", "--jobs", "--check", "--strict", "--explain", "--json", "--out", "exit codes"):
+    for option in (
+        "PATH",
+        "--new-suite",
+        "--layout",
+        "--jobs",
+        "--check",
+        "--strict",
+        "--explain",
+        "--json",
+        "--out",
+        "exit codes",
+    ):
         assert option in done.stdout
 
 

@@ -73,7 +73,8 @@ def test_one_changed_log_rewrites_its_shard_and_its_pages(
     after = snapshot(out)
     assert after.keys() == before.keys()
     changed = {name for name in after if after[name] != before[name]}
-    assert {each for each in changed if each.startswith("data/")} == {"data/runs/seg-paddleseg-bs2.jsonl"}
+    assert {each for each in changed if each.startswith("data/runs/")} == {"data/runs/seg-paddleseg-bs2.jsonl"}
+    assert len([each for each in changed if each.startswith("data/badges/")]) == 1
     assert set(read_logs) == {"bs2/1", "bs2/2"}
     pages = {each for each in changed if each.endswith(".md")}
     assert any("/runs/" in each and "bs2-1" in each for each in pages)

@@ -203,9 +203,9 @@ def test_overlong_text_is_cut_out() -> None:
     ],
 )
 def test_hostile_text_cannot_hang(text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     redacted(text)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 def test_nothing_of_it_reaches_the_site(tmp_path: Path, ingest: Callable[..., Called]) -> None:

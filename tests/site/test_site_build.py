@@ -56,6 +56,17 @@ def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
     assert all("bert" in path for path in built.written if path.startswith("charts/"))
 
 
+def test_another_word_touches_only_what_says_it(copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = words.load()
+    other = {**known.entries, "table.oom": {"en": "no memory left", "zh": "内存不够了"}}
+    monkeypatch.setattr(words, "load", lambda: words.Words(known.path, other))
+    built = build(fixture.runs(), copied)
+    build(fixture.runs(), tmp_path)
+    assert "zh/models/resnet50/index.md" in built.written
+    assert not [path for path in built.written if path.startswith("charts/") or "/bert/" in path]
+    assert files(copied / "docs") == files(tmp_path / "docs")
+
+
 def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path) -> None:
     mine = copied / "docs" / "en" / "notes.md"
     mine.write_text("# My own page\n", "utf-8")

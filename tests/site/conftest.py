@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ingest.site import builder
-from tests.site import fixture
+from tests.site import fixture, kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBLEM = {"code": "empty", "path": "raw_logs/test/empty.log", "line": 0, "args": {}}
@@ -61,6 +61,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data.mkdir(parents=True)
     (data / "test.jsonl").write_text("{}\n", "utf-8")
     return html(folder)
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The HTML of a site that has every kind of page, for an address that is known."""
+    folder = tmp_path_factory.mktemp("whole")
+    kinds.build(folder, PROBLEM)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SITE_URL", kinds.ADDRESS)
+        return html(folder)
 
 
 @pytest.fixture(scope="session")

@@ -80,7 +80,13 @@ def _kept(folder: Path) -> Path:
 def _made_up(folder: Path) -> Path:
     folder.mkdir()
     (folder / published.SOURCES).write_text(MADE_UP, "utf-8")
-    of_all = {"source": "Made up", "place": "README.md table 1", "hardware": fixture.HARDWARE, "nodes": 1, "devices": 1}
+    of_all: dict[str, Any] = {
+        "source": "Made up",
+        "place": "README.md table 1",
+        "hardware": fixture.HARDWARE,
+        "nodes": 1,
+        "devices": 1,
+    }
     of_all |= {"batch_size": 64, "precision": "fp32", "metric": "throughput", "state": "measured"}
     of_all |= {"model": "ResNet50V1.5", "framework": "PyTorch", "unit": "images/s"}
     log = "test/resnet50-pytorch-n1d1-fp32-1/train.log"
@@ -104,5 +110,10 @@ def logged(folder: Path) -> tuple[dict[str, Any], Path]:
         "line": 3,
         "args": {"fact": "nodes", "first": 1, "first_source": "run.json", "second": 2, "second_source": "log"},
     }
-    known = {"sha256": hashlib.sha256(text).hexdigest(), "bytes": len(text), "lines": 60, "problems": [problem]}
+    known: dict[str, Any] = {
+        "sha256": hashlib.sha256(text).hexdigest(),
+        "bytes": len(text),
+        "lines": 60,
+        "problems": [problem],
+    }
     return fixture.run("logged-1", batch_size=32, speed=303.0, **known), path

@@ -1,0 +1,434 @@
+/* What is chosen, and what stands together: from records and a choice to what is drawn, what is not, and why.
+   Pure functions; compare-rules.js says which two results may be compared. */
+(function () {
+  "use strict";
+
+  const compare = window.perfledger.compare;
+  const rules = compare.rules;
+  const KEYS = rules.KEYS;
+
+  /** In this order a choice is settled: each facet offers what the ones before it leave. */
+  const FACETS = ["hardware", "precision", "batch", "framework", "devices", "version", "round"];
+  /** Facets of which exactly one value is chosen, unless they are what is compared. */
+  const NEEDED = ["hardware", "precision"];
+  /** Facets of which several values may be chosen; none chosen means all. */
+  const SETS = ["framework", "devices"];
+  const ALL = "all";
+  const PRECISIONS = ["fp32", "tf32", "amp", "fp16", "bf16"];
+  const SEEDS = 12;
+  const CLOSEST = 5;
+
+  function valueOf(result, facet) {
+    const value = facet === "model" ? result.suite : result[KEYS[facet]];
+    return rules.stated(value) ? String(value) : "";
+  }
+
+  /** Values in their own order: counts by size, versions by their parts, precisions from wide to narrow. */
+  function ordered(facet, values) {
+    const natural = (a, b) => a.localeCompare(b, "en", { numeric: true }) || (a < b ? -1 : 1);
+    const rank = (value) => (facet === "precision" && PRECISIONS.includes(value) ? PRECISIONS.indexOf(value) : 99);
+    return Array.from(new Set(values)).sort((a, b) => rank(a) - rank(b) || natural(a, b));
+  }
+
+  function valuesOf(results, facet) {
+    return ordered(facet, results.map((each) => valueOf(each, facet)));
+  }
+
+  /** One figure of a result: {value, low, high, spread, range, repeats, unit, text, better, sources, reason}; `value` null
+      where absent. */
+  function figureOf(result, metric) {
+    if (metric === "throughput") {
+      return Object.assign(picked(result), { unit: result.unit, text: result.text, better: "higher", reason: result.reason });
+    }
+    if (metric === "speedup" || metric === "efficiency") {
+      const value = known(result[metric]);
+      return { value: value, repeats: result.repeats, unit: metric === "speedup" ? "×" : "%", text: ratio(metric, value), better: "higher", reason: result.speedup_reason || result.reason };
+    }
+    const found = (result.metrics || {})[metric] || {};
+    return Object.assign(picked(found), { unit: found.unit, text: found.text, better: found.better, sources: found.sources, reason: result.outcome === "completed" ? null : result.reason });
+  }
+
+  function picked(found) {
+    return { value: known(found.value), low: known(found.low), high: known(found.high), spread: known(found.spread), range: found.range || "", repeats: found.repeats };
+  }
+
+  function known(value) {
+    return typeof value === "number" && isFinite(value) ? value : null;
+  }
+
+  function ratio(metric, value) {
+    if (value === null) return null;
+    return metric === "speedup" ? value.toFixed(2) + "×" : (value * 100).toFixed(1) + "%";
+  }
+
+  function metricsOf(results) {
+    const found = new Set();
+    results.forEach((each) => {
+      ["throughput", "speedup", "efficiency"].forEach((name) => figureOf(each, name).value !== null && found.add(name));
+      Object.keys(each.metrics || {}).forEach((name) => figureOf(each, name).value !== null && found.add(name));
+    });
+    const first = ["throughput", "speedup", "efficiency", "latency", "memory"].filter((name) => found.has(name));
+    return first.concat(Array.from(found).filter((name) => !first.includes(name)).sort());
+  }
+
+  /** The options that make another workload, with the value that is meant where none is stated. */
+  function workloadOf(suites, model) {
+    return (suites[model] || {}).workload || {};
+  }
+
+  function optionOf(result, name, workload) {
+    const value = (result.options || {})[name];
+    const meant = value === undefined ? workload[name] : value;
+    return rules.stated(meant) ? String(meant) : "";
+  }
+
+  function workloadText(result, workload) {
+    return Object.keys(workload).sort().map((name) => name + "=" + optionOf(result, name, workload)).join(" ");
+  }
+
+  /** What has to be equal for results to meet at all: all facts of the case but the dimension, and but the framework. */
+  function settingOf(result, by, workload) {
+    const facts = ["hardware", "precision", "devices", "batch"].filter((facet) => facet !== by).map((facet) => valueOf(result, facet));
+    return JSON.stringify(facts.concat(by === "devices" ? [] : [String(result.nodes)], [workloadText(result, workload)]));
+  }
+
+  /* ---- the choice ---- */
+
+  /** A complete choice from what is wanted, as far as there are results for it.
+
+      Returns {choice, gone, offers, results}: `gone` lists what was wanted and does not exist, `offers` the values of
+      each facet, and `results` those of the model, whichever hardware, precision and size they are of. */
+  function settle(all, wanted, suites) {
+    const gone = [];
+    const pool = all.filter((each) => wanted.published || each.origin === "measured");
+    const choice = { published: Boolean(wanted.published), options: {} };
+    const offers = { model: valuesOf(pool, "model") };
+    const by = KEYS[wanted.by] ? wanted.by : "framework";
+    choice.model = chosen("model", wanted.model, offers.model, gone, () => best(pool, "model", by, {}, offers.model));
+    const results = pool.filter((each) => each.suite === choice.model);
+    offers.by = Object.keys(KEYS).filter((each) => each === "framework" || comparable(results, each));
+    choice.by = chosen("by", wanted.by, offers.by, gone, () => "framework");
+    const workload = workloadOf(suites, choice.model);
+    const left = settleFacets(results, wanted, choice, offers, gone, workload);
+    settleOptions(left, wanted, choice, offers, gone, workload);
+    offers.metric = metricsOf(left.length ? left : results);
+    choice.metric = chosen("metric", wanted.metric, offers.metric, gone, () => offers.metric[0] || "throughput");
+    choice.ref = wanted.ref && results.some((each) => each.id === wanted.ref) ? wanted.ref : "";
+    if (wanted.ref && !choice.ref) gone.push({ facet: "ref", value: wanted.ref });
+    return { choice: choice, gone: gone, offers: offers, results: results };
+  }
+
+  /** Whether there are two values to compare. */
+  function comparable(results, dimension) {
+    return valuesOf(results, dimension).filter((each) => each !== "").length > 1;
+  }
+
+  function chosen(facet, value, offered, gone, otherwise) {
+    if (value !== undefined && value !== "" && offered.includes(value)) return value;
+    if (value !== undefined && value !== "") gone.push({ facet: facet, value: value });
+    return otherwise();
+  }
+
+  function settleFacets(results, wanted, choice, offers, gone, workload) {
+    let left = results;
+    FACETS.forEach((facet) => {
+      const asked = wanted[facet] || [];
+      offers[facet] = valuesOf(facet === choice.by ? results : left, facet);
+      const there = asked.filter((value) => offers[facet].includes(value));
+      asked.filter((value) => value !== ALL && !there.includes(value)).forEach((value) => gone.push({ facet: facet, value: value }));
+      choice[facet] = several(facet, choice.by) ? there : single(facet, asked, there, left, offers[facet], choice.by, workload);
+      if (facet !== choice.by) left = left.filter((each) => allowed(each, facet, choice));
+    });
+    return left;
+  }
+
+  function several(facet, by) {
+    return facet === by || SETS.includes(facet);
+  }
+
+  function single(facet, asked, there, left, offered, by, workload) {
+    if (there.length) return there.slice(0, 1);
+    if (asked.includes(ALL) && !NEEDED.includes(facet)) return [];
+    const pinned = NEEDED.includes(facet) || facet === "batch";
+    return pinned && offered.length ? [best(left, facet, by, workload, offered)] : [];
+  }
+
+  /** The value under which most values of the dimension meet; of several, the one with most results. */
+  function best(results, facet, by, workload, offered) {
+    const meeting = new Map();
+    const count = new Map();
+    results.forEach((each) => {
+      const value = valueOf(each, facet);
+      const key = value + "\u0000" + each.suite + "\u0000" + settingOf(each, by, workload) + (by === "framework" ? "" : each.framework);
+      if (figureOf(each, "throughput").value === null) return;
+      if (!meeting.has(key)) meeting.set(key, { value: value, met: new Set() });
+      if (valueOf(each, by) !== "") meeting.get(key).met.add(valueOf(each, by));
+      count.set(value, (count.get(value) || 0) + 1);
+    });
+    const most = new Map();
+    meeting.forEach((each) => most.set(each.value, Math.max(most.get(each.value) || 0, each.met.size)));
+    const rank = (value) => [most.get(value) || 0, count.get(value) || 0];
+    return offered.slice().sort((a, b) => rank(b)[0] - rank(a)[0] || rank(b)[1] - rank(a)[1])[0];
+  }
+
+  function allowed(result, facet, choice) {
+    return !choice[facet].length || choice[facet].includes(valueOf(result, facet));
+  }
+
+  /** Options of which several values are stated; a result that does not state one may stand beside any. */
+  function settleOptions(left, wanted, choice, offers, gone, workload) {
+    const names = Array.from(new Set(left.flatMap((each) => Object.keys(each.options || {})))).sort();
+    offers.options = {};
+    names.forEach((name) => {
+      const values = ordered("option", left.map((each) => optionOf(each, name, workload)).filter((value) => value !== ""));
+      if (values.length > 1) offers.options[name] = values;
+    });
+    Object.keys(wanted.options || {}).forEach((name) => {
+      if ((offers.options[name] || []).includes(wanted.options[name])) choice.options[name] = wanted.options[name];
+      else gone.push({ facet: "option", name: name, value: wanted.options[name] });
+    });
+  }
+
+  function fits(result, choice, workload) {
+    return FACETS.every((facet) => allowed(result, facet, choice)) && Object.keys(choice.options).every((name) => {
+      const value = optionOf(result, name, workload);
+      return value === choice.options[name] || (value === "" && !(name in workload));
+    });
+  }
+
+  /* ---- what stands together ---- */
+
+  /** {drawn, absent, out, notes, xs, series}: what to draw, in order; what has no figure; what may not stand with it. */
+  function board(results, choice, suites) {
+    const workload = workloadOf(suites, choice.model);
+    const fitting = results.filter((each) => fits(each, choice, workload));
+    const items = fitting.filter((each) => valueOf(each, choice.by) !== "").map((each) => item(each, choice, workload));
+    const clash = remembered((a, b) => clashes(a, b, choice.by, workload));
+    const parts = groups(items, (each) => each.setting).map((group) => together(group, choice, clash));
+    const out = parts.flatMap((part) => part.out);
+    const fit = ofOneUnit(parts.flatMap((part) => part.drawn), out);
+    const meeting = choice.by === "framework" ? [] : groups(fit, (each) => each.series).filter(meets).flat();
+    const drawn = meeting.length ? meeting : fit;
+    out.push(...nearby(results, choice, workload, drawn, items));
+    drawn.sort(inOrder);
+    const series = new Set(drawn.map((each) => each.series));
+    const absent = parts.flatMap((part) => part.absent).filter((each) => !meeting.length || series.has(each.series)).sort(inOrder);
+    const shown = drawn.concat(absent);
+    shares(drawn, choice.by);
+    return {
+      drawn: drawn, absent: absent, out: out, notes: notes(drawn, choice.by, workload), unplaced: fitting.length - items.length,
+      alone: fit.length - drawn.length,
+      xs: distinct(shown.slice().sort(inOrder).map((each) => each.x)), series: distinct(shown.slice().sort(bySeries).map((each) => each.series)),
+    };
+  }
+
+  /** Whether a series has two values of the dimension: there is nothing to compare in one that has not. */
+  function meets(series) {
+    return distinct(series.map((each) => each.x)).length > 1;
+  }
+
+  /** One axis has one unit: figures in another than most have are left out. */
+  function ofOneUnit(drawn, out) {
+    const parts = groups(drawn, (each) => each.figure.unit).sort((a, b) => b.length - a.length);
+    parts.slice(1).flat().forEach((each) => {
+      const against = parts[0][0];
+      out.push({ item: each, against: against, reasons: [{ kind: "fact", name: "unit", mine: each.figure.unit, theirs: against.figure.unit }] });
+    });
+    return parts[0] || [];
+  }
+
+  function item(result, choice, workload) {
+    const source = result.origin === "published" && choice.by !== "round" ? (result.source || {}).name || "" : "";
+    const found = { result: result, figure: figureOf(result, choice.metric), setting: settingOf(result, choice.by, workload), source: source };
+    // As the rules see it: unit and source are those of the figure that is shown.
+    found.record = Object.assign({}, result, { unit: found.figure.unit, measured_from: found.figure.sources });
+    const size = [valueOf(result, "devices"), result.nodes || "", valueOf(result, "batch"), workloadText(result, workload)];
+    found.x = choice.by === "framework" ? JSON.stringify(size) : valueOf(result, choice.by);
+    found.series = JSON.stringify([result.framework || "", source].concat(choice.by === "framework" ? [] : [found.setting]));
+    found.order = choice.by === "framework" ? size.map(String) : [found.x];
+    found.rank = choice.by === "precision" ? PRECISIONS.indexOf(found.x) : 0;
+    return found;
+  }
+
+  function inOrder(a, b) {
+    if (a.rank !== b.rank) return a.rank - b.rank;
+    for (let i = 0; i < a.order.length; i += 1) {
+      const found = a.order[i].localeCompare(b.order[i], "en", { numeric: true });
+      if (found) return found;
+    }
+    return bySeries(a, b);
+  }
+
+  function bySeries(a, b) {
+    return (a.source ? 1 : 0) - (b.source ? 1 : 0) || a.series.localeCompare(b.series, "en", { numeric: true });
+  }
+
+  function distinct(values) {
+    return Array.from(new Set(values));
+  }
+
+  function groups(items, key) {
+    const found = new Map();
+    items.forEach((each) => {
+      if (!found.has(key(each))) found.set(key(each), []);
+      found.get(key(each)).push(each);
+    });
+    return Array.from(found.values());
+  }
+
+  /** Why two of one setting may not both be drawn. Different frameworks meet where the dimension is the same. */
+  function clashes(a, b, by, workload) {
+    const place = a.x === b.x && a.series === b.series;
+    const crossing = by !== "framework" && a.series !== b.series;
+    if (crossing && a.x !== b.x) return [];
+    const reasons = rules.incomparable(a.record, b.record, crossing ? "framework" : by, workload);
+    return place && !reasons.length ? sameCase(a, b) : reasons;
+  }
+
+  function sameCase(a, b) {
+    const mine = a.result.round, theirs = b.result.round;
+    if (!rules.equal(mine, theirs)) return [{ kind: "fact", name: "round", mine: mine, theirs: theirs }];
+    return [{ kind: "same", name: "same", mine: a.figure.text, theirs: b.figure.text }];
+  }
+
+  function remembered(call) {
+    const found = new Map();
+    return (a, b) => {
+      if (!found.has(a)) found.set(a, new Map());
+      if (!found.get(a).has(b)) found.get(a).set(b, call(a, b));
+      return found.get(a).get(b);
+    };
+  }
+
+  /** The largest part of a setting whose members may all be compared, begun from each of the likeliest members. */
+  function together(group, choice, clash) {
+    const figures = group.filter((each) => each.figure.value !== null).sort((a, b) => preferred(a, b, choice.ref));
+    const starts = figures[0] && figures[0].result.id === choice.ref ? figures.slice(0, 1) : figures.slice(0, SEEDS);
+    let drawn = [];
+    starts.forEach((start) => {
+      const found = grown(start, figures, clash);
+      if (found.length > drawn.length) drawn = found;
+    });
+    const out = figures.filter((each) => !drawn.includes(each)).map((each) => refused(each, drawn, clash)).filter((each) => !told(each));
+    return { drawn: drawn, out: out, absent: without(group, drawn, clash) };
+  }
+
+  function grown(start, figures, clash) {
+    const found = [start];
+    figures.forEach((each) => {
+      if (each !== start && found.every((other) => !clash(each, other).length)) found.push(each);
+    });
+    return found;
+  }
+
+  /** Newer rounds and versions, our own figures and more repeats come first. */
+  function preferred(a, b, ref) {
+    const newer = (one, two) => String(two || "").localeCompare(String(one || ""), "en", { numeric: true });
+    const x = a.result, y = b.result;
+    return (y.id === ref) - (x.id === ref) || (y.origin === "measured") - (x.origin === "measured") ||
+      newer(x.round, y.round) || newer(x.framework_version, y.framework_version) ||
+      (y.repeats || 0) - (x.repeats || 0) || (x.id < y.id ? -1 : 1);
+  }
+
+  /** Whether what is left out only says again what is drawn. */
+  function told(each) {
+    return each.reasons.every((reason) => reason.kind === "same") && each.item.figure.value === each.against.figure.value;
+  }
+
+  function refused(each, drawn, clash) {
+    const against = drawn.filter((other) => clash(each, other).length)
+      .sort((a, b) => clash(each, a).length - clash(each, b).length)[0];
+    return { item: each, against: against, reasons: clash(each, against) };
+  }
+
+  /** Results without this figure: shown with their reason, one at each place that is free. */
+  function without(group, drawn, clash) {
+    const taken = new Set(drawn.map((each) => each.x + each.series));
+    return group.filter((each) => {
+      const place = each.x + each.series;
+      const unfit = each.figure.value !== null || taken.has(place) || drawn.some((other) => reasonsButUnit(clash(each, other)).length);
+      if (!unfit) taken.add(place);
+      return !unfit;
+    });
+  }
+
+  function reasonsButUnit(reasons) {
+    return reasons.filter((each) => each.name !== "unit");
+  }
+
+  /** For each value of the dimension that is nowhere: the closest result that has it, and what keeps it out. */
+  function nearby(results, choice, workload, drawn, items) {
+    if (!drawn.length) return [];
+    const here = new Set(items.map((each) => valueOf(each.result, choice.by)));
+    const chosen = (each) => [choice.by].concat(SETS).every((facet) => allowed(each, facet, choice));
+    const wanted = results.filter((each) => chosen(each) && !here.has(valueOf(each, choice.by)));
+    return groups(wanted, (each) => valueOf(each, choice.by)).map((group) => closest(group, choice, workload, drawn)).filter(Boolean);
+  }
+
+  function closest(group, choice, workload, drawn) {
+    const far = (each) => FACETS.filter((facet) => facet !== choice.by && !allowed(each, facet, choice)).length;
+    const candidates = group.map((each) => ({ far: far(each), item: item(each, choice, workload) }))
+      .filter((each) => each.item.figure.value !== null)
+      .sort((a, b) => a.far - b.far || preferred(a.item, b.item, "")).slice(0, CLOSEST);
+    let found = null;
+    candidates.forEach((each) => drawn.forEach((other) => {
+      const reasons = rules.incomparable(each.item.record, other.record, choice.by, workload);
+      if (reasons.length && (!found || reasons.length < found.reasons.length)) found = { item: each.item, against: other, reasons: reasons, near: true };
+    }));
+    return found;
+  }
+
+  /** The share of each figure in the best of its comparison, or in the first along the dimension. */
+  function shares(drawn, by) {
+    if (by === "devices") return;
+    groups(drawn, (each) => (by === "framework" ? each.x : each.series)).filter((group) => group.length > 1).forEach((group) => {
+      const faster = (a, b) => (a.figure.better === "lower" ? a.figure.value - b.figure.value : b.figure.value - a.figure.value);
+      const base = by === "framework" ? group.slice().sort(faster)[0] : group[0];
+      group.forEach((each) => {
+        each.share = base.figure.value ? each.figure.value / base.figure.value : null;
+        each.best = by === "framework" && each === base && leads(base, group);
+        each.tie = each !== base && overlap(each.figure, base.figure);
+      });
+    });
+  }
+
+  /** As ingest/site/views.py has it: the best of several frameworks, unless its lead lies within the repeats' spread. */
+  function leads(base, group) {
+    const others = group.filter((each) => each.result.framework !== base.result.framework).map((each) => each.figure);
+    const faster = (a, b) => (a.better === "lower" ? a.value - b.value : b.value - a.value);
+    const told = (each) => each.repeats > 1 && each.low !== null && each.low !== undefined;
+    const reaches = (each) => (told(each) ? overlap(each, base.figure) : base.figure.better === "lower" ? each.value <= base.figure.high : each.value >= base.figure.low);
+    return others.length > 0 && told(base.figure) && told(others.sort(faster)[0]) && !others.some(reaches);
+  }
+
+  /** Whether the repeats of two figures reach into each other; a figure without repeats says nothing of that. */
+  function overlap(a, b) {
+    const told = (each) => each.repeats > 1 && each.low !== null && each.high !== null;
+    return told(a) && told(b) && a.low <= b.high && b.low <= a.high;
+  }
+
+  /** What is not known of some of the drawn, and what differs because the dimension does. */
+  function notes(drawn, by, workload) {
+    const unknown = new Map(), follows = new Map();
+    groups(drawn, (each) => each.setting).forEach((group) => group.forEach((a, index) => group.slice(0, index).forEach((b) => {
+      const crossing = by !== "framework" && a.series !== b.series;
+      if (crossing && a.x !== b.x) return;
+      const found = rules.verdict(a.record, b.record, crossing ? "framework" : by, workload);
+      found.unknown.forEach((each) => noted(unknown, each, rules.stated(each.mine) ? [] : [a], rules.stated(each.theirs) ? [] : [b], a, b));
+      found.follows.forEach((each) => noted(follows, each, [a], [b], a, b));
+    })));
+    return { unknown: Array.from(unknown.values()), follows: Array.from(follows.values()) };
+  }
+
+  function noted(found, each, first, second, a, b) {
+    const key = each.kind + each.name;
+    if (!found.has(key)) found.set(key, { kind: each.kind, name: each.name, items: new Set(), all: new Set() });
+    first.concat(second).forEach((one) => found.get(key).items.add(one));
+    [a, b].forEach((one) => found.get(key).all.add(one));
+  }
+
+  compare.board = {
+    ALL: ALL, FACETS: FACETS, NEEDED: NEEDED, settle: settle, board: board, several: several, valueOf: valueOf, figureOf: figureOf,
+    optionOf: optionOf, workloadOf: workloadOf,
+  };
+})();

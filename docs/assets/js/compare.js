@@ -1,0 +1,530 @@
+/* The page that compares results: a choice above, a chart and a table below, both from data/results.json. */
+(function () {
+  "use strict";
+
+  const compare = window.perfledger.compare;
+  const FACETS = compare.board.FACETS;
+  const REASONS_SHOWN = 12;
+  const RUNS_SHOWN = 5;
+  const script = document.currentScript.src;
+  const place = document.getElementById("pl-compare");
+  const config = JSON.parse(place.dataset.config);
+  const words = compare.speaker(config);
+  const say = words.say;
+  const parts = {};
+  let results = [];
+  let state = null;
+
+  /* ---- small helpers ---- */
+
+  /** An element with attributes and children; text is never markup. */
+  function make(tag, attributes, ...children) {
+    const found = document.createElement(tag);
+    Object.keys(attributes || {}).forEach((name) => {
+      const value = attributes[name];
+      if (name.startsWith("on")) found.addEventListener(name.slice(2), value);
+      else if (value === true) found.setAttribute(name, "");
+      else if (value !== false && value !== undefined && value !== null) found.setAttribute(name, value);
+    });
+    found.append(...children.filter((each) => each !== null && each !== undefined && each !== ""));
+    return found;
+  }
+
+  /** The address of a page of this site, however the site is built: with a folder or a file per page. */
+  function pageAddress(path) {
+    const asFiles = /(?:^|\/)compare\.html$/.test(location.pathname);
+    const parted = path.split("#");
+    let target = parted[0];
+    if (asFiles) target = /^models\/[^/]+\/$/.test(target) ? target + "index.html" : target.replace(/\/$/, ".html");
+    else if (location.protocol === "file:") target += "index.html";
+    const root = new URL("../../" + (config.language === "en" ? "" : config.language + "/"), script);
+    return new URL(target, root).href + (parted[1] ? "#" + parted[1] : "");
+  }
+
+  /* ---- the choice ---- */
+
+  function wantedNow() {
+    const wanted = Object.assign({}, state.choice, { options: Object.assign({}, state.choice.options) });
+    if (!wanted.batch.length && wanted.by !== "batch") wanted.batch = [compare.board.ALL];
+    return wanted;
+  }
+
+  /** A choice of the reader. What it makes impossible is replaced without a word; a link's is not. */
+  function choose(change) {
+    const wanted = Object.assign(wantedNow(), change);
+    if (change.ref === undefined) delete wanted.ref;
+    state = settled(wanted);
+    // What is compared, or of which model, matters more than the rest, which is chosen anew where nothing is left.
+    if (!state.board.drawn.length && (change.by || change.model)) state = settled({ by: wanted.by, model: wanted.model, published: wanted.published });
+    state.gone = [];
+    show();
+    remember("pushState");
+  }
+
+  function settled(wanted) {
+    const found = compare.board.settle(results, wanted, config.suites);
+    found.board = compare.board.board(found.results, found.choice, config.suites);
+    return found;
+  }
+
+  function fromAddress() {
+    state = settled(compare.address.read(location.search));
+    show();
+  }
+
+  function remember(how) {
+    try {
+      history[how](null, "", compare.address.written(state.choice));
+    } catch (error) {
+      // A browser may keep the address of a page from the disk as it is; the link to copy has the choice all the same.
+    }
+    switchLanguages();
+  }
+
+  /** The choice goes along to the other language. */
+  function switchLanguages() {
+    document.querySelectorAll(".md-select a[hreflang], a.md-select__link").forEach((link) => {
+      const target = new URL(link.href);
+      target.search = compare.address.written(state.choice);
+      link.href = target.href;
+    });
+  }
+
+  /* ---- controls ---- */
+
+  function controls() {
+    const choice = state.choice, offers = state.offers;
+    const selects = [
+      select("by", offers.by, choice.by, (each) => words.facet(each), (value) => choose({ by: value, [value]: [], [choice.by]: [] })),
+      select("model", offers.model, choice.model, modelName, (value) => choose({ model: value, framework: [], devices: [], version: [], round: [], batch: [], options: {} })),
+      ...["hardware", "precision", "batch", "version", "round"].filter((facet) => facet !== choice.by).map(facetSelect),
+      ...Object.keys(offers.options).map(optionSelect),
+      select("metric", offers.metric, choice.metric, words.metric, (value) => choose({ metric: value })),
+    ];
+    const sets = Array.from(new Set(["framework", "devices", choice.by])).filter((facet) => offers[facet].length > 1).map(checkboxes);
+    const others = make("label", { class: "pl-compare-switch" }, make("input", { type: "checkbox", id: "pl-c-published", checked: choice.published, onchange: (event) => choose({ published: event.target.checked }) }), say("compare.published"));
+    return [make("div", { class: "pl-compare-selects" }, ...selects), ...sets, others];
+  }
+
+  function modelName(id) {
+    const title = (results.find((each) => each.suite === id) || { title: {} }).title;
+    return title[config.language] || id;
+  }
+
+  function select(name, values, chosen, label, changed, all) {
+    if (values.length + (all ? 1 : 0) < 1) return null;
+    const id = "pl-c-" + name;
+    const options = values.map((each) => make("option", { value: "=" + each, selected: each === chosen }, label(each)));
+    if (all) options.push(make("option", { value: "", selected: chosen === undefined }, all));
+    return make("div", { class: "pl-compare-control" }, make("label", { for: id }, name.startsWith("option.") ? words.upper(words.optionName(name.slice(7))) : words.facet(name)),
+      make("select", { id: id, onchange: (event) => changed(event.target.value.slice(1), event.target.value === "") }, ...options));
+  }
+
+  /** One value of a facet, or all where that makes sense; a facet of a single value needs no control. */
+  function facetSelect(facet) {
+    const offered = state.offers[facet];
+    if (offered.length < 2 && !compare.board.NEEDED.includes(facet)) return null;
+    const all = compare.board.NEEDED.includes(facet) ? null : say("compare.all");
+    return select(facet, offered, state.choice[facet][0], (each) => words.value(facet, each), (value, every) => choose({ [facet]: [every ? compare.board.ALL : value] }), all);
+  }
+
+  function optionSelect(name) {
+    const changed = (value, every) => {
+      const options = Object.assign({}, state.choice.options);
+      if (every) delete options[name];
+      else options[name] = value;
+      choose({ options: options });
+    };
+    return select("option." + name, state.offers.options[name], state.choice.options[name], (each) => words.value(name, each), changed, say("compare.any"));
+  }
+
+  function checkboxes(facet) {
+    const offered = state.offers[facet], chosen = state.choice[facet];
+    const box = (value) => make("label", {}, make("input", {
+      type: "checkbox", id: "pl-c-" + facet + "-" + value, checked: !chosen.length || chosen.includes(value), onchange: (event) => toggle(facet, value, event.target.checked),
+    }), words.value(facet, value));
+    const every = chosen.length ? make("button", { type: "button", class: "pl-compare-all", id: "pl-c-" + facet + "-all", onclick: () => choose({ [facet]: [] }) }, say("compare.choose_all")) : null;
+    return make("fieldset", { class: "pl-compare-set" }, make("legend", {}, words.facet(facet)), ...offered.map(box), every);
+  }
+
+  /** None chosen means all, so that the last box cannot be emptied for good. */
+  function toggle(facet, value, on) {
+    const offered = state.offers[facet];
+    const before = state.choice[facet].length ? state.choice[facet] : offered;
+    const now = on ? before.concat(value) : before.filter((each) => each !== value);
+    choose({ [facet]: now.length === offered.length ? [] : offered.filter((each) => now.includes(each)) });
+  }
+
+  /* ---- the page ---- */
+
+  function frame() {
+    const button = (name, action) => make("button", { type: "button", class: "pl-compare-button", id: "pl-c-" + name, onclick: action }, say("compare." + name));
+    parts.choice = make("form", { class: "pl-compare-choice", "aria-label": say("compare.choice"), onsubmit: (event) => event.preventDefault() });
+    parts.gone = make("div", { class: "pl-compare-gone", role: "alert" });
+    parts.status = make("p", { class: "pl-compare-status", role: "status" });
+    parts.canvas = make("canvas", { role: "img", id: "pl-compare-chart" });
+    parts.legend = make("ul", { class: "pl-compare-legend", "aria-label": say("compare.legend") });
+    parts.room = make("div", { class: "pl-compare-room" }, parts.canvas);
+    parts.chart = make("figure", { class: "pl-compare-figure" }, make("div", { class: "pl-compare-scroll", tabindex: "0", role: "region", "aria-label": say("compare.chart") }, parts.room), parts.legend, make("figcaption", {}, say("compare.whiskers")));
+    parts.table = make("div", { class: "pl-scroll pl-compare-table", tabindex: "0", role: "region", "aria-label": say("compare.table") });
+    parts.notes = make("div", { class: "pl-compare-notes" });
+    parts.out = make("section", { class: "pl-compare-out" });
+    parts.copied = make("span", { class: "pl-compare-copied", role: "status" });
+    const tools = make("p", { class: "pl-compare-tools" }, button("copy", copyLink), button("csv", () => save("csv", csv())), button("json", () => save("json", json())), parts.copied);
+    place.replaceChildren(parts.choice, parts.gone, parts.status, parts.chart, parts.table, tools, parts.notes, parts.out);
+  }
+
+  function show() {
+    const focused = document.activeElement && document.activeElement.id;
+    parts.choice.replaceChildren(...controls().filter(Boolean));
+    if (focused && parts.choice.querySelector("#" + CSS.escape(focused))) document.getElementById(focused).focus();
+    parts.gone.replaceChildren(...state.gone.map((each) => make("p", {}, goneText(each))));
+    parts.status.textContent = statusText();
+    showTable();
+    showChart();
+    showNotes();
+    showOut();
+    parts.copied.textContent = "";
+  }
+
+  function goneText(each) {
+    const name = each.facet === "option" ? words.optionName(each.name) : each.facet === "ref" ? say("compare.result") : words.facet(each.facet);
+    return say("compare.gone", { name: name, value: words.value(each.facet, each.value) });
+  }
+
+  function statusText() {
+    const drawn = state.board.drawn.length, out = state.board.out.length;
+    if (!results.length) return say("compare.no_data");
+    if (!state.results.length) return say("compare.none_measured");
+    if (!drawn) return say("compare.none");
+    return say(out ? "compare.status_out" : "compare.status", { n: drawn, out: out });
+  }
+
+  /* ---- the chart ---- */
+
+  function several(name) {
+    const shown = state.board.drawn.concat(state.board.absent);
+    return new Set(shown.map((each) => JSON.stringify(name === "options" ? workloadOf(each.result) : each.result[name]))).size > 1;
+  }
+
+  function workloadOf(result) {
+    const workload = compare.board.workloadOf(config.suites, state.choice.model);
+    return Object.keys(workload).sort().map((name) => [name, compare.board.optionOf(result, name, workload)]).filter((each) => each[1] !== "");
+  }
+
+  function workloadText(result) {
+    return workloadOf(result).map((each) => words.optionName(each[0]) + " " + words.value(each[0], each[1])).join(say("site.comma"));
+  }
+
+  function xLabel(item) {
+    if (state.choice.by !== "framework") return words.value(state.choice.by, item.x);
+    const devices = words.size(item.result);
+    const sized = several("batch_size") ? say("table.case_of", { devices: devices, batch_size: words.value("batch", item.result.batch_size) }) : devices;
+    return several("options") ? [sized, workloadText(item.result)] : sized;
+  }
+
+  function seriesLabel(item) {
+    const added = [];
+    if (state.choice.by !== "framework") {
+      if (state.choice.by !== "devices" && several("devices")) added.push(words.sized(item.result));
+      if (state.choice.by !== "batch" && several("batch_size")) added.push(say("compare.batch_n", { n: words.value("batch", item.result.batch_size) }));
+      if (several("options")) added.push(workloadText(item.result));
+    }
+    return [words.framework(item)].concat(added).join(say("site.comma"));
+  }
+
+  function unitsOf() {
+    return Array.from(new Set(state.board.drawn.map((each) => each.figure.unit).filter(Boolean))).join(say("site.comma"));
+  }
+
+  function plotted() {
+    const all = state.board.drawn.concat(state.board.absent), choice = state.choice;
+    const scaling = choice.by === "devices" && state.board.xs.length > 1;
+    const at = new Map(all.map((each) => [each.series + "\u0000" + each.x, each]));
+    const first = (key, value) => all.find((each) => each[key] === value);
+    const percent = choice.metric === "efficiency" ? 100 : 1;
+    const figure = (each) => each && Object.assign({}, each.figure, {
+      value: each.figure.value === null ? null : each.figure.value * percent, label: each.figure.value === null ? absentWord(each) : each.figure.text,
+    });
+    return {
+      kind: scaling ? "lines" : "bars", language: config.language, colon: say("site.colon"), unit: unitsOf(), spaced: !["speedup", "efficiency"].includes(choice.metric),
+      xs: state.board.xs.map((x) => ({ label: xLabel(first("x", x)), at: Number(x) })),
+      series: state.board.series.map((key) => ({ label: seriesLabel(first("series", key)), framework: first("series", key).result.framework || "", figures: state.board.xs.map((x) => figure(at.get(key + "\u0000" + x)) || null) })),
+      across: choice.by === "framework" ? say(several("batch_size") ? "chart.groups" : "chart.devices") : words.facet(choice.by),
+      up: headOf(), ideal: scaling && choice.metric === "speedup" ? say("chart.ideal") : "", crowded: state.board.series.length * state.board.xs.length > 8,
+    };
+  }
+
+  function headOf() {
+    const unit = unitsOf();
+    return words.metric(state.choice.metric) + (unit && unit !== "×" ? say("metric.in_unit", { unit: unit }) : "");
+  }
+
+  function absentWord(item) {
+    return item.result.outcome === "oom" ? say("table.oom") : "—";
+  }
+
+  function showChart() {
+    const there = state.board.drawn.length > 0;
+    parts.chart.hidden = !there;
+    if (!there) return compare.chart.clear();
+    const found = plotted();
+    parts.room.style.minWidth = Math.max(0, found.xs.length * found.series.length * (found.kind === "lines" ? 6 : 18)) + "px";
+    parts.canvas.setAttribute("aria-label", described(found));
+    const looks = compare.chart.draw(parts.canvas, found, config.inks);
+    parts.legend.replaceChildren(...found.series.map((each, index) => make("li", {}, compare.chart.swatch(looks[index], found.kind), each.label)));
+    return undefined;
+  }
+
+  /** What the chart shows, in one sentence; the table says all of it. */
+  function described(found) {
+    const said = state.board.drawn.slice(0, 12).map((each) => say("chart.value_of", { name: seriesLabel(each), group: [].concat(xLabel(each)).join(say("site.comma")), value: each.figure.text }));
+    return say("compare.described", { metric: found.up, by: words.facet(state.choice.by) }) + " " + said.join(" ");
+  }
+
+  /* ---- the table ---- */
+
+  function columns() {
+    const by = state.choice.by;
+    const fact = (facet, key, said) => ({ facet: facet, title: words.facet(facet), wanted: facet === by || several(key), text: (each) => said ? said(each.result) : words.value(facet, each.result[key]) });
+    const facts = [
+      { facet: "framework", title: say("table.framework"), wanted: true, cell: frameworkCell },
+      fact("hardware", "hardware"), fact("precision", "precision"),
+      Object.assign(fact("devices", "devices", words.size), { wanted: true, number: true }),
+      Object.assign(fact("batch", "batch_size"), { wanted: true, number: true }),
+      { title: say("table.options"), wanted: several("options") || hasOptions(), text: (each) => optionsText(each.result) },
+      Object.assign(fact("version", "framework_version"), { wanted: by === "version" || shown().some((each) => each.result.framework_version) }),
+      Object.assign(fact("round", "round"), { wanted: by === "round" || shown().some((each) => each.result.origin === "measured" && each.result.round) }),
+    ].filter((each) => each.wanted);
+    facts.sort((a, b) => (b.facet === by) - (a.facet === by));
+    return facts.concat(figureColumns());
+  }
+
+  function shown() {
+    return state.board.drawn.concat(state.board.absent);
+  }
+
+  function hasOptions() {
+    return shown().some((each) => Object.keys(each.result.options || {}).length);
+  }
+
+  function optionsText(result) {
+    return Object.keys(result.options || {}).sort().map((name) => (result.options[name] === true ? words.optionName(name) : words.optionName(name) + " " + words.value(name, result.options[name]))).join(say("site.comma"));
+  }
+
+  function figureColumns() {
+    const drawn = state.board.drawn;
+    const any = (test) => drawn.some(test);
+    return [
+      { title: headOf(), number: true, cell: figureCell },
+      { title: say(state.choice.by === "framework" ? "compare.share_best" : "compare.share_first"), number: true, wanted: any((each) => each.share !== undefined), cell: shareCell },
+      { title: say("table.range", { unit: unitsOf() }), number: true, wanted: any((each) => each.figure.range), text: (each) => each.figure.range },
+      { title: say("table.spread"), number: true, wanted: any((each) => each.figure.spread !== null && each.figure.spread !== undefined), text: spreadText },
+      { title: say("table.repeats"), number: true, wanted: any((each) => !each.source), text: (each) => (each.source || !each.figure.repeats ? "" : String(each.figure.repeats)) },
+      { title: say(drawn.every((each) => each.result.origin === "published") ? "table.source" : "compare.runs"), kind: "pl-runs", cell: runsCell },
+    ].filter((each) => each.wanted !== false);
+  }
+
+  function frameworkCell(each) {
+    const name = words.value("framework", each.result.framework);
+    return each.result.origin === "published" ? [name, make("small", {}, say("compare.of_others"))] : [name];
+  }
+
+  function spreadText(each) {
+    return typeof each.figure.spread === "number" ? "±" + (each.figure.spread * 100).toFixed(1) + "%" : "";
+  }
+
+  function firstRun(result) {
+    return (result.runs || []).find((each) => each.page);
+  }
+
+  /** The figure leads to its run; one of others to where they published it. */
+  function figureCell(each) {
+    if (each.figure.value === null) return [make("span", { class: "pl-absent" }, absentWord(each)), make("small", {}, absentReason(each))];
+    const run = firstRun(each.result);
+    const target = each.source || each.result.origin === "published" ? (each.result.source || {}).address : run && pageAddress(run.page);
+    const text = each.best ? make("b", {}, each.figure.text) : each.figure.text;
+    const marks = each.result.diverged ? [make("small", {}, say("metric.diverged"))] : [];
+    return [target ? make("a", { href: target }, text) : text, ...marks];
+  }
+
+  function absentReason(each) {
+    const reason = each.figure.reason;
+    return (reason && reason.text && reason.text[config.language]) || say("compare.not_stated");
+  }
+
+  function shareCell(each) {
+    if (typeof each.share !== "number") return [];
+    return [(each.share * 100).toFixed(1) + "%", ...(each.tie ? [make("small", {}, say("compare.tie"))] : [])];
+  }
+
+  function runsCell(each) {
+    if (each.result.origin === "published") {
+      const source = each.result.source || {};
+      return [source.address ? make("a", { href: source.address }, words.source(each.result)) : words.source(each.result)];
+    }
+    const there = (each.result.runs || []).filter((run) => run.page);
+    const links = there.slice(0, RUNS_SHOWN).flatMap((run, index) => [index ? " " : "", make("a", { href: pageAddress(run.page), title: run.id, "aria-label": run.id }, String(index + 1))]);
+    const more = there.length - RUNS_SHOWN;
+    return more > 0 ? links.concat(say("compare.and_more", { n: more })) : links;
+  }
+
+  function showTable() {
+    parts.table.hidden = !shown().length;
+    if (parts.table.hidden) return parts.table.replaceChildren();
+    const found = columns();
+    const head = make("tr", {}, ...found.map((each) => make("th", { scope: "col", class: each.number && "pl-n" }, each.title)));
+    const rows = shown().sort((a, b) => state.board.xs.indexOf(a.x) - state.board.xs.indexOf(b.x) || state.board.series.indexOf(a.series) - state.board.series.indexOf(b.series)).map((each) => row(each, found));
+    parts.table.replaceChildren(make("table", { class: "pl-grid" }, make("caption", {}, ...captionText()), make("thead", {}, head), make("tbody", {}, ...rows)));
+    return undefined;
+  }
+
+  function captionText() {
+    const choice = state.choice;
+    const facts = ["hardware", "precision"].filter((facet) => facet !== choice.by).map((facet) => words.value(facet, choice[facet][0]));
+    const page = (shown()[0].result || {}).page;
+    const model = page ? make("a", { href: pageAddress(page) }, modelName(choice.model)) : modelName(choice.model);
+    return [model, [""].concat(facts, headOf()).join(say("site.comma"))];
+  }
+
+  function row(each, found) {
+    const cells = found.map((column, index) => make(index ? "td" : "th", { scope: index ? null : "row", class: column.number ? "pl-n" : column.kind }, ...(column.cell ? column.cell(each) : [column.text(each)])));
+    return make("tr", { class: each.result.origin === "published" ? "pl-of-others" : null, "data-id": each.result.id }, ...cells);
+  }
+
+  /* ---- notes and reasons ---- */
+
+  function showNotes() {
+    const notes = state.board.notes;
+    const said = words.unknown(notes.unknown).concat(notes.follows.filter((each) => each.name !== "framework_version").map((each) => words.follows(each, state.choice.by)));
+    if (state.board.drawn.some((each) => each.result.origin === "published")) said.unshift(say("compare.note_published"));
+    if (state.board.unplaced) said.push(say("compare.unplaced", { n: state.board.unplaced, by: words.facet(state.choice.by) }));
+    if (state.board.alone) said.push(say("compare.alone", { n: state.board.alone, by: words.facet(state.choice.by) }));
+    parts.notes.replaceChildren(...(said.length ? [make("h2", {}, say("compare.notes")), make("ul", {}, ...said.map((each) => make("li", {}, each)))] : []));
+  }
+
+  function showOut() {
+    const out = state.board.out;
+    if (!out.length) return parts.out.replaceChildren();
+    const entries = out.map(outEntry);
+    const more = entries.slice(REASONS_SHOWN);
+    const rest = more.length ? make("details", {}, make("summary", {}, say("compare.more_reasons", { n: more.length })), make("ul", {}, ...more)) : null;
+    parts.out.replaceChildren(...[make("h2", {}, say("compare.out")), make("p", {}, say("compare.out_text")), make("ul", {}, ...entries.slice(0, REASONS_SHOWN)), rest].filter(Boolean));
+    return undefined;
+  }
+
+  function outEntry(each) {
+    const reasons = each.reasons.map(words.reason).join(say("compare.semicolon"));
+    const alike = words.result(each.item) === words.result(each.against);
+    const text = say(alike ? "compare.out_alike" : "compare.out_entry", { result: words.result(each.item), other: words.result(each.against), reasons: reasons });
+    const button = make("button", { type: "button", class: "pl-compare-instead", onclick: () => instead(each.item.result) }, say("compare.instead"));
+    button.setAttribute("aria-label", say("compare.instead") + say("site.colon") + words.result(each.item));
+    return make("li", {}, text, " ", button);
+  }
+
+  /** What was left out becomes what the others are held against. */
+  function instead(result) {
+    const change = { ref: result.id, options: {} };
+    FACETS.forEach((facet) => {
+      const value = compare.board.valueOf(result, facet);
+      if (!compare.board.several(facet, state.choice.by)) change[facet] = state.choice[facet].length ? [value] : [compare.board.ALL];
+      else if (state.choice[facet].length && !state.choice[facet].includes(value)) change[facet] = state.choice[facet].concat(value);
+    });
+    choose(change);
+    parts.status.scrollIntoView({ block: "center" });
+  }
+
+  /* ---- taking it along ---- */
+
+  function copyLink() {
+    const address = linkHere();
+    const done = () => { parts.copied.textContent = say("compare.copied"); };
+    const failed = () => { parts.copied.textContent = address; };
+    if (navigator.clipboard) navigator.clipboard.writeText(address).then(done, failed);
+    else failed();
+  }
+
+  function linkHere() {
+    return new URL(compare.address.written(state.choice), location.href).href;
+  }
+
+  function records() {
+    return state.board.drawn.concat(state.board.absent).map((each) => each.result);
+  }
+
+  function json() {
+    return JSON.stringify({ address: linkHere(), choice: state.choice, results: records() }, null, 1) + "\n";
+  }
+
+  const COLUMNS = ["id", "origin", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size", "precision", "options", "round", "rule"];
+
+  /** Speed-up and efficiency are kept as plain ratios: 0.95 is no percentage. */
+  function unitForPrograms(unit) {
+    return ["speedup", "efficiency"].includes(state.choice.metric) ? "" : unit;
+  }
+
+  /** The table for a spreadsheet, with figures as they are kept, not as they are shown. */
+  function csv() {
+    const lines = shown().map((each) => COLUMNS.map((name) => each.result[name]).concat([state.choice.metric, unitForPrograms(each.figure.unit), each.figure.value, each.figure.low, each.figure.high, each.figure.repeats]));
+    return [COLUMNS.concat(["metric", "unit", "value", "low", "high", "repeats"])].concat(lines).map((line) => line.map(field).join(",")).join("\n") + "\n";
+  }
+
+  /** A text that a spreadsheet would take for a formula gets a quote in front. */
+  function field(value) {
+    if (value === null || value === undefined) return "";
+    if (typeof value === "number") return String(value);
+    const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+    const safe = /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
+    return /[",\n\r]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
+  }
+
+  function save(kind, text) {
+    const address = URL.createObjectURL(new Blob([text], { type: kind === "csv" ? "text/csv" : "application/json" }));
+    const link = make("a", { href: address, download: "compare-" + state.choice.model + "." + kind });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+
+  /* ---- start ---- */
+
+  /** A page from the disk may not fetch; the build for reading without a server has the data as a script too. */
+  function load() {
+    if (location.protocol !== "file:") {
+      return fetch(new URL("../../data/results.json", script)).then((answer) => {
+        if (!answer.ok) throw new Error(String(answer.status));
+        return answer.json();
+      });
+    }
+    return new Promise((resolve, reject) => {
+      const data = make("script", { src: new URL("../../data/results.js", script).href });
+      data.onload = () => resolve(window.perfledger_results);
+      data.onerror = () => reject(new Error("results.js"));
+      document.head.append(data);
+    });
+  }
+
+  function start(data) {
+    results = data.results;
+    frame();
+    place.hidden = false;
+    fromAddress();
+    remember("replaceState");
+    window.addEventListener("popstate", () => { fromAddress(); switchLanguages(); });
+    new MutationObserver(showChart).observe(document.body, { attributes: true, attributeFilter: ["data-md-color-scheme"] });
+    window.matchMedia("print").addEventListener("change", () => compare.chart.present() && compare.chart.present().resize());
+    compare.shown = () => state;
+  }
+
+  function failed(error) {
+    console.error(error);
+    models.hidden = false;
+    place.hidden = false;
+    place.replaceChildren(make("p", { class: "pl-compare-gone", role: "alert" }, say(location.protocol === "file:" ? "compare.no_file" : "compare.no_answer")));
+  }
+
+  const models = document.getElementById("pl-compare-models");
+  models.hidden = true;
+  load().then(start).catch(failed);
+})();

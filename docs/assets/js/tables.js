@@ -1,0 +1,222 @@
+// Tables: sorting, filtering, switching between figures, and footnotes that lead back to where they were tapped;
+// and what scrolls, of tables and of charts.
+// Every figure stands in the page already; nothing here computes or writes one.
+(() => {
+  "use strict";
+
+  const FILTERED_ABOVE = 8; // as in ingest/site/table.py
+  const language = document.documentElement.lang;
+  const collator = new Intl.Collator(language, { numeric: true, sensitivity: "base" });
+  const found = document.getElementById("pl-words");
+  const words = found ? JSON.parse(found.textContent) : {};
+  const boxes = [...document.querySelectorAll(".pl-table")].filter((box) => box.querySelector(".pl-grid"));
+  const sorted = new WeakMap(); // table -> {index, direction}; none in the original order
+
+  const say = (key, values = {}) =>
+    (words[key] || "").replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+
+  function make(tag, properties, ...children) {
+    const node = Object.assign(document.createElement(tag), properties);
+    node.append(...children);
+    return node;
+  }
+
+  const bodyRows = (box) => [...box.querySelectorAll(".pl-grid > tbody > tr")];
+
+  // What a cell shows now: of a cell with several views, the one that is not hidden.
+  const seen = (cell) => cell.querySelector(":scope > [data-view]:not([hidden])") || cell;
+
+  // A number, a text, or null for what is absent.
+  function valueOf(row, index) {
+    const cell = row.cells[index];
+    if (!cell) return null;
+    const part = seen(cell);
+    const stated = part === cell && cell.dataset.value !== undefined ? cell : part.querySelector("[data-value]");
+    if (stated) return Number(stated.dataset.value);
+    if (part === cell && cell.dataset.dLow !== undefined) return Number(cell.dataset.dLow); // from the least to the most
+    if (part.querySelector(".pl-absent")) return null;
+    return part.textContent.trim() || null;
+  }
+
+  // Absent ones come last whichever way; words (out of memory) stand between them and the numbers.
+  const rank = (value) => (value === null ? 2 : typeof value === "string" ? 1 : 0);
+
+  function compare(one, other, direction) {
+    if (rank(one) !== rank(other)) return rank(one) - rank(other);
+    if (one === null) return 0;
+    return direction * (typeof one === "number" ? one - other : collator.compare(one, other));
+  }
+
+  function arrange(box) {
+    const state = sorted.get(box);
+    const rows = [...box.plRows];
+    if (state) {
+      const values = new Map(rows.map((row) => [row, valueOf(row, state.index)]));
+      rows.sort((one, other) => compare(values.get(one), values.get(other), state.direction));
+    }
+    box.querySelector(".pl-grid > tbody").append(...rows);
+  }
+
+  function sortBy(box, head) {
+    const index = head.cellIndex;
+    const before = sorted.get(box);
+    const mine = before && before.index === index;
+    const next = !mine ? 1 : before.direction === 1 ? -1 : 0;
+    for (const each of box.querySelectorAll("thead th")) each.removeAttribute("aria-sort");
+    if (next) {
+      sorted.set(box, { index, direction: next });
+      head.setAttribute("aria-sort", next === 1 ? "ascending" : "descending");
+    } else {
+      sorted.delete(box);
+    }
+    arrange(box);
+  }
+
+  function addSorting(box) {
+    for (const head of box.querySelectorAll("thead th")) {
+      const title = titleOf(head);
+      if (!title) continue;
+      const button = make("button", { type: "button", className: "pl-sort" });
+      button.setAttribute("aria-label", say("table_sort", { column: title }));
+      head.append(button);
+      head.classList.add("pl-sorts");
+      head.addEventListener("click", (event) => {
+        if (!event.target.closest("a")) sortBy(box, head);
+      });
+    }
+  }
+
+  const titleOf = (head) =>
+    [...head.childNodes].filter((node) => node.nodeName !== "SMALL").map((node) => node.textContent).join("").trim();
+
+  // Widths stay as they are while rows come and go.
+  function hold(box, held) {
+    const heads = [...box.querySelectorAll("thead th")];
+    const widths = heads.map((head) => (held ? `${head.getBoundingClientRect().width}px` : ""));
+    heads.forEach((head, index) => (head.style.minWidth = widths[index]));
+  }
+
+  function filter(box, field, status) {
+    const asked = field.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    if (asked.length && !box.plHeld) hold(box, true);
+    if (!asked.length) hold(box, false);
+    box.plHeld = asked.length > 0;
+    let shown = 0;
+    for (const row of box.plRows) {
+      const text = [...row.cells].map((cell) => seen(cell).textContent).join(" ").toLowerCase();
+      row.hidden = !asked.every((each) => text.includes(each));
+      shown += row.hidden ? 0 : 1;
+    }
+    status.textContent = asked.length ? say("table_shown", { n: shown, all: box.plRows.length }) : "";
+  }
+
+  function addFilter(box, tools) {
+    const field = make("input", { type: "search", className: "pl-filter", placeholder: say("table_filter") });
+    field.setAttribute("aria-label", say("table_filter"));
+    const status = make("span", { className: "pl-shown" });
+    status.setAttribute("role", "status");
+    tools.append(field, status);
+    box.plFilter = () => filter(box, field, status);
+    field.addEventListener("input", box.plFilter);
+  }
+
+  // Views: throughput, speed-up, memory. The choice holds for all tables of the page, and is kept in its address.
+  const viewsOf = (box) => {
+    const tools = box.querySelector(":scope > .pl-tools[data-views]");
+    return tools ? tools.dataset.views.split(" ") : [];
+  };
+
+  function addViews(box, tools, number) {
+    const titles = tools.dataset.titles.split("|");
+    const group = make("fieldset", { className: "pl-views" }, make("legend", { textContent: say("table_view") }));
+    viewsOf(box).forEach((key, index) => {
+      const radio = make("input", { type: "radio", name: `pl-view-${number}`, value: key, checked: index === 0 });
+      radio.addEventListener("change", () => choose(key));
+      group.append(make("label", {}, radio, titles[index]));
+    });
+    tools.prepend(group);
+  }
+
+  function show(box, asked) {
+    const views = viewsOf(box);
+    if (!views.length) return;
+    const view = views.includes(asked) ? asked : views[0];
+    for (const each of box.querySelectorAll("[data-view]")) each.hidden = !each.dataset.view.split(" ").includes(view);
+    for (const radio of box.querySelectorAll(".pl-views input")) radio.checked = radio.value === view;
+    if (sorted.has(box)) arrange(box);
+    if (box.plFilter) box.plFilter();
+  }
+
+  function choose(view) {
+    for (const box of boxes) show(box, view);
+    const address = new URL(location.href);
+    const first = boxes.every((box) => !viewsOf(box).includes(view) || viewsOf(box)[0] === view);
+    if (first) address.searchParams.delete("metric");
+    else address.searchParams.set("metric", view);
+    try {
+      history.replaceState(history.state, "", address);
+    } catch {
+      // Some browsers refuse this for files; the choice then lasts as long as the page.
+    }
+  }
+
+  // What scrolls can be reached by keyboard, and has a name, only while there is something to scroll to.
+  function followSize(scroll, content, names) {
+    const update = () => {
+      const scrolls = scroll.scrollWidth > scroll.clientWidth + 1 || scroll.scrollHeight > scroll.clientHeight + 1;
+      for (const [name, value] of Object.entries({ tabindex: 0, ...names })) {
+        if (scrolls) scroll.setAttribute(name, value);
+        else scroll.removeAttribute(name);
+      }
+    };
+    const observer = new ResizeObserver(update);
+    observer.observe(scroll);
+    observer.observe(content);
+  }
+
+  // Not as a landmark: of tables there are many on a page.
+  function followTable(box) {
+    const scroll = box.querySelector(".pl-scroll");
+    const table = box.querySelector(".pl-grid");
+    const label = table.getAttribute("aria-labelledby");
+    const name = label ? { "aria-labelledby": label } : { "aria-label": say("table_region") };
+    if (scroll) followSize(scroll, table, { role: "group", ...name });
+  }
+
+  // On a phone a chart scrolls sideways.
+  function followChart(figure) {
+    const drawn = figure.querySelector("svg");
+    const title = figure.querySelector("figcaption b");
+    if (drawn) followSize(figure, drawn, title ? { "aria-label": title.textContent } : {});
+  }
+
+  // A note leads back to the letter that was tapped, not to the first of its kind.
+  function addNotes() {
+    const tapped = new Map();
+    document.addEventListener("click", (event) => {
+      const reference = event.target.closest("a.pl-ref");
+      if (reference) tapped.set(reference.hash, reference);
+      const back = event.target.closest("a.pl-back");
+      const origin = back && tapped.get(`#${back.closest("li").id}`);
+      if (!origin || !origin.getClientRects().length) return;
+      event.preventDefault();
+      origin.scrollIntoView({ block: "center", inline: "center" });
+      origin.focus({ preventScroll: true });
+    });
+  }
+
+  boxes.forEach((box, number) => {
+    const tools = box.querySelector(":scope > .pl-tools");
+    box.plRows = bodyRows(box);
+    // A short list of facts is read, not sorted.
+    const many = box.plRows.length > FILTERED_ABOVE;
+    if (many || (box.plRows.length > 1 && box.querySelector("thead .pl-n"))) addSorting(box);
+    if (tools && many) addFilter(box, tools);
+    if (tools && tools.dataset.views) addViews(box, tools, number);
+    followTable(box);
+  });
+  document.querySelectorAll(".pl-figure").forEach(followChart);
+  addNotes();
+  const asked = new URLSearchParams(location.search).get("metric");
+  if (asked) for (const box of boxes) show(box, asked);
+})();

@@ -45,9 +45,9 @@ MADE_UP = """
 [[source]]
 name = "Made up"
 title = { en = "Figures made up", zh = "虚构数据" }
-address = "https://example.org/made-up"
-page = "https://example.org/made-up/{path}"
-log = "https://example.org/made-up/{path}"
+address = "https://example.net/made-up"
+page = "https://example.net/made-up/{path}"
+log = "https://example.net/made-up/{path}"
 year = 2026
 words = { en = "No figure was measured.", zh = "数字均为虚构。" }
 """

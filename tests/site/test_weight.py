@@ -5,43 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from ingest import published
-from ingest.site import builder
 from ingest.words import LANGUAGES
-from tests.site.conftest import ROOT, html, served
+from tests.site.conftest import ROOT, served
 
 FRONT_PAGE = 300_000
 INDEX = 100_000
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of the committed ledger and figures; its charts are blank: they cost most, and no test here sees one."""
-    folder = tmp_path_factory.mktemp("real")
-    lines = [json.loads(line) for line in ledger()]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "_chart_targets", blank)
-        builder.build(
-            lines, [], folder / "docs", cache=folder / "cache.json",
-            published=published.read([ROOT / "raw_logs" / "published"]),
-        )  # fmt: skip
-    return html(folder)
-
-
-def ledger() -> Iterator[str]:
-    for shard in sorted((ROOT / "docs" / "data" / "runs").glob("*.jsonl")):
-        yield from shard.read_text("utf-8").splitlines()
-
-
-def blank(_words: Any, name: str, _data: str, _found: Any) -> list[builder.Target]:
-    return [builder.Target(f"charts/{each}/{name}.svg", "", lambda: b"<svg></svg>") for each in LANGUAGES]
 
 
 def home(site: Path, language: str) -> Path:

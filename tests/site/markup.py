@@ -1,0 +1,93 @@
+"""Built pages as trees, for tests that look at every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+#: Elements without an end.
+VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+
+
+@dataclass(eq=False)
+class Element:
+    """An element; its children are elements and texts."""
+
+    tag: str
+    given: Mapping[str, str]
+    children: list[Element | str] = field(default_factory=list)
+
+    @property
+    def classes(self) -> frozenset[str]:
+        return frozenset(self.given.get("class", "").split())
+
+    def walk(self, skip: Callable[[Element], bool] = lambda _: False) -> Iterator[Element | str]:
+        """Everything in it in the order of the page, itself first, without what is skipped."""
+        if skip(self):
+            return
+        yield self
+        for each in self.children:
+            if isinstance(each, str):
+                yield each
+            else:
+                yield from each.walk(skip)
+
+    def elements(self, *tags: str) -> list[Element]:
+        """The elements of these names in it; of no name, all."""
+        return [each for each in self.walk() if isinstance(each, Element) and (not tags or each.tag in tags)]
+
+    def text(self, skip: Callable[[Element], bool] = lambda _: False) -> str:
+        """What can be read in it."""
+        hidden = frozenset(("script", "style", "template"))
+        return "".join(
+            each for each in self.walk(lambda found: found.tag in hidden or skip(found)) if isinstance(each, str)
+        )
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = [Element("", {})]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        made = Element(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].children.append(made)
+        if tag not in VOID:
+            self.open.append(made)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open[-1].children.append(Element(tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Closes the innermost of this name, and what HTML lets stay open in it; one that was not opened is left."""
+        depth = next((n for n in range(len(self.open) - 1, 0, -1) if self.open[n].tag == tag), 0)
+        if depth:
+            del self.open[depth:]
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].children.append(data)
+
+
+@cache
+def read(path: Path) -> Element:
+    """A file of HTML."""
+    reader = _Reader()
+    reader.feed(path.read_text("utf-8"))
+    reader.close()
+    return reader.open[0]
+
+
+def pages(site: Path) -> list[Path]:
+    """Every page of a site."""
+    found = sorted(site.rglob("*.html"))
+    assert len(found) > 40
+    return found
+
+
+def article(path: Path) -> Element:
+    """What a page says."""
+    [found] = read(path).elements("article")
+    return found

@@ -1,0 +1,277 @@
+"""The two languages, page by page: one structure, the same numbers, links, tables, charts, and words of their own."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+
+from tests.site import markup
+from tests.site.conftest import served
+from tests.site.kinds import KINDS, languages
+from tests.site.markup import Element
+from tests.site.test_links import address
+
+BLOCKS = frozenset(
+    ["h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th",
+     "td", "figure", "figcaption", "pre", "details", "summary", "section", "div", "svg", "img", "form", "noscript"]
+)  # fmt: skip
+#: What prose stands in; a block within another counts for itself.
+PROSE = frozenset(["h1", "h2", "h3", "h4", "p", "li", "dt", "dd", "figcaption", "summary", "small", "th", "td", "a"])
+NUMBER = re.compile(r"\d+(?:\.\d+)*")
+HAN = re.compile(r"[\u3400-\u9fff]")
+#: Numbers that are words in one language and digits in the other.
+ENGLISH_WORDS = {
+    "1": "[Oo]ne|[Ff]irst|[Ss]ingle|January", "2": "[Tt]wo|[Ss]econd|[Bb]oth|February", "3": "[Tt]hree|[Tt]hird|March",
+    "4": "[Ff]our|April", "5": "[Ff]ive|[Ff]ifth|May", "6": "[Ss]ix|June", "7": "[Ss]even|July", "8": "[Ee]ight|August",
+    "9": "[Nn]ine|September", "10": "[Tt]en|October", "11": "[Ee]leven|November", "12": "[Tt]welve|December",
+    "16": "[Ss]ixteen", "18": "[Ee]ighteen", "100": "hundred",
+}  # fmt: skip
+CHINESE_WORDS = {"1": "[一单首]", "2": "[二两双]"} | dict(zip(map(str, range(3, 11)), "三四五六七八九十", strict=True))
+SCALES = {"万": 10**4, "亿": 10**8, "million": 10**6}
+#: Four English words in a row: a sentence, or the rest of one.
+ENGLISH = re.compile(r"(?:[A-Za-z][a-z'’]+[,;]? ){3,}[A-Za-z][a-z'’]+")
+
+
+@pytest.fixture(params=["whole", "real"])
+def built(request: Any) -> Path:
+    found: Path = request.getfixturevalue(request.param)
+    return found
+
+
+def pairs(site: Path) -> Iterator[tuple[Path, Path]]:
+    """Each English page with the Chinese one."""
+    for path in markup.pages(site):
+        below = path.relative_to(site)
+        if below.parts[0] != "zh" and below.name != "404.html":
+            yield path, site / "zh" / below
+
+
+def differing(site: Path, seen: Any) -> list[tuple[str, Any, Any]]:
+    """Pages of which `seen` is not the same in both languages, with what comes first of that."""
+    found = []
+    for one, other in pairs(site):
+        here, there = list(seen(one)), list(seen(other))
+        first = next((n for n, each in enumerate(zip(here, there, strict=False)) if each[0] != each[1]), None)
+        if here != there:
+            at = min(len(here), len(there)) if first is None else first
+            found.append((one.relative_to(site).as_posix(), here[at : at + 3], there[at : at + 3]))
+    return found
+
+
+def test_every_page_has_its_twin(built: Path) -> None:
+    for one, other in pairs(built):
+        assert other.is_file(), one
+    chinese = {each.relative_to(built / "zh") for each in markup.pages(built / "zh")}
+    assert chinese == {one.relative_to(built) for one, _ in pairs(built)}
+
+
+def test_the_structure_is_the_same(built: Path) -> None:
+    def structure(path: Path) -> Iterator[str]:
+        for each in markup.article(path).walk(is_told):
+            if isinstance(each, Element) and each.tag in BLOCKS:
+                yield f"{each.tag}.{'.'.join(sorted(each.classes))}"
+
+    assert differing(built, structure) == []
+
+
+def test_values_behind_figures_are_the_same_in_the_same_order(built: Path) -> None:
+    def values(path: Path) -> Iterator[Any]:
+        for each in markup.article(path).elements():
+            known = {name: value for name, value in each.given.items() if re.match("data-(value|d-|s-)", name)}
+            if known:
+                yield known
+
+    assert sum(1 for one, _ in pairs(built) for _ in values(one)) > 500
+    assert differing(built, values) == []
+
+
+def test_numbers_are_the_same(built: Path) -> None:
+    """Block by block, cell by cell; within a sentence in any order, and small ones perhaps as words."""
+    found = []
+    for one, other in pairs(built):
+        for here, there in zip(blocks(one), blocks(other), strict=True):
+            if sorted(numbers_in(here)) != sorted(numbers_in(there)) and not in_words(here, there):
+                found.append((one.relative_to(built).as_posix(), here[:200], there[:200]))
+    assert found == []
+
+
+def test_numbers_of_charts_are_the_same_in_the_same_order(whole: Path) -> None:
+    def numbers(path: Path) -> Iterator[Any]:
+        for each in markup.article(path).elements("svg"):
+            yield [
+                numbers_in(text.text()) for text in each.elements("text", "title", "desc") if numbers_in(text.text())
+            ]
+
+    assert differing(whole, numbers) == []
+
+
+def numbers_in(text: str) -> list[str]:
+    """Numbers without separators, thousands and millions written out."""
+    bare = re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    whole = re.sub(r"(\d+(?:\.\d+)?) ?(万|亿|million)", lambda each: f"{float(each[1]) * SCALES[each[2]]:.0f}", bare)
+    return NUMBER.findall(whole)
+
+
+def in_words(english: str, chinese: str) -> bool:
+    """Whether what one has more is written in words in the other: `first ten` and `前 10`, `December` and `12 月`."""
+    here, there = Counter(numbers_in(english)), Counter(numbers_in(chinese))
+    return all(re.search(ENGLISH_WORDS.get(each, "$^"), english) for each in there - here) and all(
+        re.search(CHINESE_WORDS.get(each, "$^"), chinese) for each in here - there
+    )
+
+
+def blocks(path: Path) -> Iterator[str]:
+    yield from own_text(markup.article(path))
+
+
+def is_told(element: Element) -> bool:
+    """What is told of a format's printer: in English by its module, in Chinese beside it, each in its own sentences."""
+    return "pl-told" in element.classes
+
+
+def own_text(found: Element) -> Iterator[str]:
+    """The text of each block of prose, without that of blocks in it."""
+    for each in found.walk(is_told):
+        if isinstance(each, Element) and each.tag in PROSE & BLOCKS:
+            yield alone(each)
+
+
+def alone(outer: Element, foreign: frozenset[str] = BLOCKS) -> str:
+    """The text of an element, without that of others in it."""
+
+    def skip(inner: Element) -> bool:
+        return inner is not outer and inner.tag in foreign
+
+    return outer.text(skip)
+
+
+def test_links_lead_to_the_same_pages(built: Path) -> None:
+    def links(path: Path) -> list[str]:
+        file = path.relative_to(built).as_posix()
+        found = [each for each in markup.article(path).elements("a") if "headerlink" not in each.classes]
+        return sorted(folded(file, each.given.get("href", "")) for each in found)
+
+    assert differing(built, links) == []
+
+
+def folded(file: str, link: str) -> str:
+    """Where a link leads, as if there were one language."""
+    return urljoin(address(file), link).replace("/sub/zh/", "/sub/")
+
+
+def test_tables_have_the_same_columns_and_their_files_the_same_figures(built: Path) -> None:
+    def tables(path: Path) -> Iterator[Any]:
+        for each in markup.article(path).elements("table"):
+            yield each.given.get("data-name"), [head.given.get("data-key") for head in each.elements("th")]
+        for table in sorted((path.parent / "tables").glob("*.csv")):
+            head, *rows = csv.reader(table.read_text("utf-8").splitlines())
+            yield table.name, head, [[NUMBER.findall(cell) if number(cell) else None for cell in row] for row in rows]
+
+    assert any((one.parent / "tables").is_dir() for one, _ in pairs(built))
+    assert differing(built, tables) == []
+
+
+def number(text: str) -> bool:
+    return re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", text) is not None
+
+
+def test_charts_are_drawn_alike(whole: Path) -> None:
+    def drawn(path: Path) -> Iterator[Any]:
+        for each in markup.article(path).elements("svg"):
+            yield (
+                Counter(inner.tag for inner in each.elements()),
+                [inner.given.get("class") for inner in each.elements("rect", "circle", "g")],
+            )
+
+    charts = [svg for one, _ in pairs(whole) for svg in markup.article(one).elements("svg")]
+    assert len(charts) > 10
+    assert differing(whole, drawn) == []
+
+
+def test_no_english_is_left_on_chinese_pages(built: Path) -> None:
+    """But for what logs and sources state: that is shown as they state it, and is among the data."""
+    stated, left = data(built), []
+    for _, path in pairs(built):
+        for text in own_text_but_names(markup.article(path)):
+            found = [each for each in ENGLISH.findall(" ".join(text.split())) if each not in stated]
+            left += [(path.relative_to(built).as_posix(), each) for each in found]
+    assert left == []
+
+
+def data(site: Path) -> str:
+    files = [*sorted((site / "data").rglob("*.csv")), *sorted((site / "data" / "runs").glob("*.jsonl"))]
+    assert files
+    return " ".join(" ".join(each.read_text("utf-8") for each in files).split())
+
+
+def own_text_but_names(found: Element) -> Iterator[str]:
+    """Text without code, quotations, charts and what is marked as English: why a format must not read a line."""
+    foreign = frozenset(["code", "pre", "q", "blockquote", "svg", "select"])
+    for each in found.elements(*(PROSE & BLOCKS)):
+        if each.given.get("lang") != "en":
+            yield re.sub("“[^”]*”", "", alone(each, foreign | BLOCKS))
+
+
+def test_no_chinese_is_left_on_english_pages(built: Path) -> None:
+    stated, left = data(built), []
+    for path, _ in pairs(built):
+        text = markup.article(path).text(lambda each: each.given.get("lang") == "zh" or each.tag in ("code", "pre"))
+        found = [each for each in re.findall(r"[\u3400-\u9fff]+", text) if each not in stated]
+        left += [(path.relative_to(built).as_posix(), each) for each in found]
+    assert left == []
+
+
+def test_the_words_around_the_page_are_in_its_language(built: Path) -> None:
+    """Navigation, header, search and footer; names of the language switch stay as they are."""
+    for english, chinese in pairs(built):
+        for path, wanted in ((english, False), (chinese, True)):
+            [body] = markup.read(path).elements("body")
+            outside = body.walk(lambda each: each.tag == "article" or "md-nav--secondary" in each.classes)
+            around = [each for each in outside if isinstance(each, Element) and each.tag != "link"]
+            given = [each.given.get("aria-label") or each.given.get("title") or "" for each in around]
+            said = set(filter(None, given)) - {"Perfledger"}
+            assert len(said) > 4
+            assert {bool(HAN.search(each)) for each in said} == {wanted}, (path, said)
+
+
+def test_the_switch_stays_on_the_page(whole: Path) -> None:
+    """And `hreflang` says the same to those who search."""
+    for one, other in pairs(whole):
+        for path in (one, other):
+            file = path.relative_to(whole).as_posix()
+            switch = [each for each in markup.read(path).elements("a") if "md-select__link" in each.classes]
+            told = {each.given["hreflang"]: urljoin(address(file), each.given["href"]) for each in switch}
+            wanted = {"en": one.relative_to(whole).as_posix(), "zh": other.relative_to(whole).as_posix()}
+            assert told == {language: address(found) for language, found in wanted.items()}, file
+
+
+@pytest.mark.parametrize(
+    ("query", "found"), [("预热", "method/"), ("并列", "compare/"), ("加速比", "models/resnet50/")]
+)
+def test_chinese_words_are_found_on_pages_of_their_kind(
+    browser: Any, whole: Path, tmp_path: Path, query: str, found: str
+) -> None:
+    with served(whole, tmp_path / "root") as home:
+        page = browser.new_page()
+        page.goto(f"{home}zh/", wait_until="networkidle")
+        page.locator("input.md-search__input").click()
+        page.locator("input.md-search__input").fill(query)
+        page.locator("input.md-search__input").press("End")
+        page.wait_for_selector(".md-search-result__item a", state="attached")
+        links = page.locator(".md-search-result__item a").evaluate_all("all => all.map(each => each.pathname)")
+        page.close()
+    assert any(each.endswith(f"/zh/{found}") for each in links), links
+    assert all("/zh/" in each for each in links)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_kind_of_page_is_there(whole: Path, kind: str) -> None:
+    for language in languages(kind):
+        assert (whole / language / KINDS[kind] / "index.html").is_file(), language

@@ -226,13 +226,19 @@ def test_a_message_cannot_become_markup(served: Served) -> None:
     assert "&lt;img src=x" in page
 
 
+def quiet(served: Served) -> str:
+    """What the server has said once it says no more for several rounds of looking for changes."""
+    said, deadline = "", time.monotonic() + 120
+    while said != (said := served.said()) and time.monotonic() < deadline:
+        time.sleep(4)
+    return said
+
+
 def test_one_change_is_built_once(served: Served) -> None:
-    before = served.said().count("Documentation built in")
+    before = quiet(served).count("Building documentation")
     served.edit(TEMPLATES[""], lambda text: text + "\nsaved-just-now\n")
     served.wait("", lambda page: "saved-just-now" in page)
-    time.sleep(3)  # several rounds of looking for changes: the pages that were just written are one
-    served.get("")
-    assert served.said().count("Documentation built in") == before + 1
+    assert quiet(served).count("Building documentation") == before + 1
 
 
 def test_the_server_starts_with_broken_words_says_so_and_recovers(tmp_path: Path) -> None:

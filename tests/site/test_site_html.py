@@ -106,17 +106,6 @@ def test_titles_hold_no_markup(hostile_site: Path) -> None:
         assert ">" not in title
 
 
-def test_links_of_the_page_lead_to_files_of_the_site(site: Path) -> None:
-    """MkDocs checks links in Markdown; this checks what came out, raw HTML included."""
-    for path in pages_of(site):
-        for link in parsed(path).links:
-            target, _, _ = link.partition("#")
-            if not target or target.startswith(("http:", "https:", "/")):
-                continue
-            found = (path.parent / target).resolve()
-            assert found.exists(), (path, link)
-
-
 def test_no_page_asks_a_third_party(site: Path) -> None:
     for path in pages_of(site):
         page = parsed(path)

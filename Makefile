@@ -5,8 +5,10 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 CODE   := ingest parsers runners bench report_templates/hooks
 
-# All supported Pythons, from the first in pyproject's requires-python to the one before the last.
-PYTHONS := $(shell awk -F'[".<>=, ]+' '/^requires-python/ { for (minor = $$3; minor < $$5; minor++) print $$2 "." minor }' pyproject.toml)
+# The oldest supported Python, and all of them without their patch releases: from the first in pyproject's
+# requires-python to the one before the last.
+OLDEST  := $(shell awk -F'[^0-9.]+' '/^requires-python/ { print $$2 }' pyproject.toml)
+PYTHONS := $(shell awk -F'[^0-9]+' '/^requires-python/ { for (minor = $$3; minor < $$(NF - 1); minor++) print $$2 "." minor }' pyproject.toml)
 
 # Material prints a notice about its own future on every build; it is no warning about this site.
 export NO_MKDOCS_2_WARNING := 1
@@ -19,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
-	@echo "Python is one of $(PYTHONS). To name it: make site PYTHON=/path/to/python"
+	@echo "Python is one of $(PYTHONS), from $(OLDEST) on. To name it: make site PYTHON=/path/to/python"
 
 # Exit 1 of ingest: the pages are right, and some inputs were not understood. That stops nothing.
 define INGEST
@@ -55,14 +57,14 @@ bench: $(VENV)/site.stamp ## measure the speed of reading and of page writing
 	@$(BIN)/python -m bench
 
 # Locks are universal: one file for all supported Pythons, x86-64 and arm64. UPGRADE=--upgrade takes newer releases.
-LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version $(firstword $(PYTHONS)) \
+LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version $(OLDEST) \
   --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml
 lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --output-file requirements/site.txt
 	@$(LOCK) --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
-	  --python-version $(firstword $(PYTHONS)) $(UPGRADE) --group build --output-file requirements/build.txt
+	  --python-version $(OLDEST) $(UPGRADE) --group build --output-file requirements/build.txt
 
 clean: ## remove what the commands above made, save the pages
 	rm -rf $(VENV) site .perfledger .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -74,7 +76,11 @@ pythons: # the supported Pythons as JSON, for the workflows
 # A stamp stands for what is installed; it is older than a lock that changed.
 INSTALL = $(BIN)/python -m pip install --quiet --require-hashes
 FROM_SOURCE = --no-build-isolation --use-pep517
-NEEDS = Perfledger needs one of Python $(PYTHONS): install it, or say where it is: make PYTHON=/path/to/python
+NEEDS = Perfledger needs one of Python $(PYTHONS), and none before $(OLDEST), for those misread logs (CPython issue 106052): \
+  install it, or say where it is: make PYTHON=/path/to/python
+# Exits 0 for a supported Python; any Python understands it.
+SUPPORTED = import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(PYTHONS)".split() \
+  or sys.version_info[:3] < tuple(map(int, "$(OLDEST)".split("."))))
 define FAILED
 { echo "make: could not install $(1). pip's own message is above. Without a way to the package index, set" >&2; \
   echo "PIP_INDEX_URL to one that you can reach, or PIP_FIND_LINKS to a folder of wheels, and call make again." >&2; exit 1; }
@@ -83,7 +89,7 @@ endef
 # jieba is published as source only: its build tool is pinned too, and installed first, instead of fetched unpinned.
 $(VENV)/python.stamp: requirements/build.txt
 	@command -v $(PYTHON) >/dev/null || { echo "make: there is no $(PYTHON). $(NEEDS)" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(PYTHONS)".split())' || { \
+	@$(PYTHON) -c '$(SUPPORTED)' || { \
 	  echo "make: $(PYTHON) is $$($(PYTHON) --version 2>&1). $(NEEDS)" >&2; exit 1; }
 	@echo "Making $(VENV) with $$($(PYTHON) --version 2>&1) ..."
 	@$(PYTHON) -m venv --clear $(VENV) || { \

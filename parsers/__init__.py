@@ -2,3 +2,28 @@
 
 Nothing here opens a file for writing, reads a file name or knows the ingest layer.
 """
+
+import re
+import sys
+
+#: Formats are full of this: a possessive group whose alternatives are possessive too.
+_PATTERN, _TEXT = rb"(?:[^\nb]++|b(?!atch))*+batch", b"xx by yy batch"
+
+
+def possessive_quantifiers_work() -> bool:
+    """Whether this Python finds what formats look for; those of CPython issue 106052 find nothing, and say nothing."""
+    try:
+        return re.match(_PATTERN, _TEXT) is not None
+    except re.error:  # still older: it knows no possessive quantifiers
+        return False
+
+
+# Tried, not read off the version: distributions mend old releases, and other interpreters count their own.
+if not possessive_quantifiers_work():
+    print(
+        f"perfledger: Python {sys.version.split()[0]} ({sys.executable}) fails on possessive quantifiers "
+        "(CPython issue 106052): it would misread logs, so nothing was read or written. Use a Python that "
+        "pyproject.toml names under requires-python: make clean, then make site PYTHON=/path/to/python",
+        file=sys.stderr,
+    )
+    sys.exit(2)

@@ -1,0 +1,90 @@
+"""What ResNet-50 v1.5 on generated images is, for every framework it is trained in here: sizes, optimiser, command line.
+
+v1.5 differs from the paper's network in one place: a bottleneck that halves the image does so in its 3x3 convolution,
+not in its first 1x1 one. Nothing in a log tells the two apart but the speed, so the shape is held in one place, and each
+trainer's test counts its parameters. Needs numpy alone, of any release that one of the frameworks asks for.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+CLASSES = 1000
+PARAMETERS = 25_557_032
+#: Channels of the inner convolutions, number of bottlenecks, stride of the first of them.
+STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
+#: Channels that leave a bottleneck, over those of its inner convolutions.
+EXPANSION = 4
+
+LEARNING_RATE = 0.01
+MOMENTUM = 0.9
+WEIGHT_DECAY = 1e-4
+#: Of the running statistics of batch normalisation: the share that is kept from one iteration to the next.
+STATISTICS_KEPT = 0.9
+EPSILON = 1e-5
+#: Different batches held in memory, which the iterations take in turn.
+BATCHES_HELD = 4
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """One block: the channels that enter it, those of its inner convolutions, and the stride of the 3x3 one."""
+
+    channels_in: int
+    channels: int
+    stride: int
+
+    @property
+    def channels_out(self) -> int:
+        """The channels that leave it."""
+        return self.channels * EXPANSION
+
+    @property
+    def projects(self) -> bool:
+        """Whether its shortcut is a 1x1 convolution, since what leaves has another shape than what enters."""
+        return self.stride != 1 or self.channels_in != self.channels_out
+
+
+def bottlenecks() -> list[Bottleneck]:
+    """The sixteen blocks in order."""
+    blocks, channels_in = [], STAGES[0][0]
+    for channels, count, stride in STAGES:
+        for index in range(count):
+            blocks.append(Bottleneck(channels_in, channels, stride if index == 0 else 1))
+            channels_in = channels * EXPANSION
+    return blocks
+
+
+def noise(arguments: argparse.Namespace, batches: int, *, channels_last: bool) -> tuple[Any, Any]:
+    """Images of normal noise and random labels: float32 (n, h, w, 3) or (n, 3, h, w), and int32 (n,).
+
+    n is the images of so many batches; memory holds them all, and no file is read.
+    """
+    random = numpy.random.default_rng(arguments.seed)
+    count, size = arguments.batch_size * batches, arguments.image_size
+    shape = (count, size, size, 3) if channels_last else (count, 3, size, size)
+    return random.standard_normal(shape, dtype=numpy.float32), random.integers(0, CLASSES, count, dtype=numpy.int32)
+
+
+def parser(framework: str, precisions: tuple[str, ...] = ("fp32",)) -> argparse.ArgumentParser:
+    """The options that every framework's trainer has; the defaults are those of a smoke test."""
+    parser = argparse.ArgumentParser(description=f"Train ResNet-50 v1.5 in {framework} on generated images.")
+    parser.add_argument("--batch-size", type=positive, default=16, help="images per iteration")
+    parser.add_argument("--iterations", type=positive, default=20)
+    parser.add_argument("--image-size", type=positive, default=64, help="height and width in pixels")
+    parser.add_argument("--precision", choices=precisions, default="fp32")
+    parser.add_argument("--threads", type=positive, default=1, help="CPU threads within an operation")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    return value

@@ -1,94 +1,140 @@
-"""A planned run as one self-contained bash script; the part that never changes is `host.sh`."""
+"""A planned run as one self-contained bash script; what never changes of it lies in `host/`."""
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from runners import launchers
+from runners.argv import Late, Word, shell, word
 from runners.case import command, environment_variables
+from runners.containers import contained, ending
 from runners.errors import RunnerError
 from runners.plan import Run
 
-SCHEMA = "perfledger.run/1"
-HOST = Path(__file__).parent / "host.sh"
+HOST = Path(__file__).parent / "host"
+#: The pieces of the script, in their order; the last one begins the work.
+PIECES = ("json", "tools", "machine", "gpu", "environment", "telemetry", "preflight", "command", "outcome", "main")
 
 
-def build(run: Run, commit: str = "") -> str:
-    """The script of a run. `commit` is the version of the recipe's own files, empty where it is not known.
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose beyond the recipe: `container` a tool or `none`; `work` and `data` folders on the nodes."""
 
-    Every value of the case is quoted for the shell. Raises RunnerError where a file of the recipe cannot be read.
+    container: str = "none"
+    work: str = ""
+    data: str = ""
+    even_if_busy: bool = False
+
+
+def argv(run: Run, settings: Settings) -> list[Word]:
+    """The whole command: the trainer, under its launcher, in its container.
+
+    Raises RunnerError where a slot has no value, and where the recipe cannot be run in this way.
     """
+    words = launchers.launched(run.recipe, run.case, command(run.recipe, run.case, settings.data), settings.data)
+    return _contained(run, settings, words)
+
+
+def build(run: Run, settings: Settings) -> str:
+    """The script of a run, the same for all its nodes: `check` refuses or warns, `run` runs.
+
+    The values of a node come to it as `PERFLEDGER_*` variables. Every text is quoted for the shell. Raises RunnerError
+    as `argv` does, and where a file of the recipe cannot be read.
+    """
+    pieces = [(HOST / f"{piece}.sh").read_text(encoding="utf-8") for piece in PIECES]
+    return "\n\n".join(["#!/usr/bin/env bash", _values(run, settings), _functions(run, settings), *pieces])
+
+
+def _values(run: Run, settings: Settings) -> str:
     recipe, case = run.recipe, run.case
-    argv = command(recipe, case)
-    variables = environment_variables(recipe, case)
-    lines = [
-        "#!/usr/bin/env bash",
-        _assign("destination", str(run.folder)),
-        _assign("device", recipe.device),
-        _assign("timeout_seconds", str(recipe.timeout_seconds)),
-        _assign("threads", str(case.slots.get("threads", ""))),
-        _assign("python", recipe.python),
-        _assign_list("packages", recipe.packages),
-        _assign_list("variables", [f"{name}={value}" for name, value in variables.items()]),
-        _assign_list("command", argv),
-        _assign("work_files", "1" if recipe.files else "0"),
-        _write_files(run),
-        _assign("json_head", _members({"schema": SCHEMA, "suite": recipe.suite}, 1)),
-        _assign("json_case", _members(_case_facts(run), 2)),
-        _assign("json_plan", _members(_plan_facts(run, argv, variables, commit), 1)),
-    ]
-    return "\n".join(lines) + "\n\n" + HOST.read_text(encoding="utf-8")
-
-
-def _case_facts(run: Run) -> dict[str, object]:
-    case = run.case
-    return {
-        "model": run.recipe.model,
-        "framework": run.recipe.framework,
-        "nodes": case.nodes,
-        "devices": case.devices,
-        "batch_size": case.batch_size,
-        "precision": case.precision,
-        "options": dict(case.options),
+    image = recipe.container if settings.container != "none" else None
+    values = {
+        "device": recipe.device,
+        "devices_per_node": str(case.devices_per_node),
+        "every_node": str(int(launchers.on_every_node(recipe, case))),
+        "uses_port": str(int(any(Late("master_port") in each for each in argv(run, settings)))),
+        "timeout_seconds": str(recipe.timeout_seconds),
+        "threads": str(case.slots.get("threads", "")),
+        "work": settings.work,
+        "data": settings.data,
+        "even_if_busy": str(int(settings.even_if_busy)),
+        "source_folder": recipe.source.folder,
+        "expected_commit": recipe.source.commit,
+        "container": settings.container,
+        "image": image.image if image else "",
+        "image_digest": image.digest if image else "",
+        "python": recipe.setup.python,
+        "question": _read(HOST / "inside.sh"),
+        "python_question": _read(HOST / "inside.py"),
+        "work_files": str(int(bool(recipe.files))),
     }
+    return "\n".join(f"{name}={shlex.quote(value)}" for name, value in values.items())
 
 
-def _plan_facts(run: Run, argv: list[str], variables: dict[str, str], commit: str) -> dict[str, object]:
+def _functions(run: Run, settings: Settings) -> str:
+    """What holds values of the node, which is filled in when it is called."""
     recipe = run.recipe
-    facts: dict[str, object] = {"format": recipe.format, "repeat": run.repeat, "argv": argv}
-    facts["environment_variables"] = variables
-    facts["source"] = {"repository": recipe.repository, "commit": commit} if recipe.repository and commit else {}
-    facts["notes"] = recipe.notes
-    optional = ("format", "source", "notes")
-    return {key: value for key, value in facts.items() if value or key not in optional}
+    variables: list[Word] = [
+        (f"{name}=", *value) for name, value in environment_variables(recipe, run.case, settings.data).items()
+    ]
+    programs = [each for each in command(recipe, run.case, settings.data)[:1] if each in argv(run, settings)]
+    lists = {
+        "command": argv(run, settings),
+        "variables": variables,
+        "programs": programs if settings.container == "none" else [],
+        "packages": [word(package) for package in recipe.setup.packages],
+        "inside": _contained(run, settings, _asking(run)),
+        "ending": ending(settings.container),
+    }
+    assignments = [f"{name}=({shell(words)})" for name, words in lists.items()]
+    return "\n".join(["set_command() {", *assignments, "}", "", "write_files() {", *_file_writes(run), "}"])
 
 
-def _members(facts: Mapping[str, object], depth: int) -> str:
-    """The members of a JSON object, a line and a comma each."""
-    return "\n".join(f"{' ' * depth}{json.dumps(key)}: {json.dumps(value)}," for key, value in facts.items())
+def _contained(run: Run, settings: Settings, words: Sequence[Word]) -> list[Word]:
+    recipe = run.recipe
+    gpus = recipe.device == "gpu"
+    # Which GPUs a scheduler gave is said in a variable, where it says so.
+    variables = [*recipe.environment_variables, *(["CUDA_VISIBLE_DEVICES"] if gpus else [])]
+    return contained(settings.container, recipe.container, words, variables, _mounts(run, settings, words), gpus)
 
 
-def _assign(name: str, value: str) -> str:
-    return f"{name}={shlex.quote(value)}"
+def _mounts(run: Run, settings: Settings, words: Sequence[Word]) -> list[Word]:
+    """Each under its own path, so that a path in the command means the same inside and outside."""
+    if settings.container != "none" and settings.data and not settings.data.startswith("/"):
+        raise RunnerError(f"--data {settings.data}: a container is given folders by their whole path; begin it with /")
+    named = {part.name for each in words for part in each if isinstance(part, Late)}
+    folder = "work" if run.recipe.source.folder else "working_folder"
+    places: list[str | Late] = [Late(folder), Late("ranks"), *([Late("hostfile")] if "hostfile" in named else [])]
+    return [(place, ":", place) for place in [*places, *([settings.data] if settings.data else [])]]
 
 
-def _assign_list(name: str, values: Sequence[str]) -> str:
-    return f"{name}=({' '.join(shlex.quote(value) for value in values)})"
+def _asking(run: Run) -> list[Word]:
+    """What asks the place of the command about itself; see `host/inside.sh`."""
+    about: list[Word] = [(Late(name),) for name in ("container", "asked_device", "python", "python_question")]
+    packages = map(word, run.recipe.setup.packages)
+    return [word("bash"), word("-c"), (Late("question"),), word("inside"), *about, *packages]
 
 
-def _write_files(run: Run) -> str:
+def _file_writes(run: Run) -> list[str]:
     lines = []
-    for name, source in run.recipe.files.items():
+    for name, path in run.recipe.files.items():
         target = shlex.quote(name)
-        lines.append(f'mkdir -p -- "$(dirname -- {target})" && printf %s {shlex.quote(_read(run, source))} >{target}')
-    body = " &&\n".join(lines) or ":"
-    return f"write_files() {{\n{body}\n}}"
+        lines.append(f'mkdir -p -- "$(dirname -- {target})" && printf %s {shlex.quote(_file(run, path))} >{target} &&')
+    return [*lines, ":"]
 
 
-def _read(run: Run, source: Path) -> str:
+def _file(run: Run, path: Path) -> str:
     try:
-        return source.read_text(encoding="utf-8")
+        text = _read(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise RunnerError(f"recipe {run.recipe.name}: its file {source} cannot be read: {error}") from error
+        raise RunnerError(f"recipe {run.recipe.name}: its file {path} cannot be read: {error}") from error
+    if "\0" in text:
+        raise RunnerError(f"recipe {run.recipe.name}: its file {path} holds a NUL byte, so that it is no text")
+    return text
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

@@ -21,6 +21,10 @@ repeats = 1
 timeout_seconds = {timeout}
 command = ["bash", "-c", {program}, "bash", "{{word}}"]
 
+[records]
+format = "none"
+at_least = 1
+
 [matrix]
 batch_size = [{batches}]
 precision = ["fp32"]

@@ -1,0 +1,75 @@
+# The command as a process group of its own: how it starts, how it is asked to end, and that nothing stays behind.
+
+grace_seconds=10
+
+# What the command starts bears this, in whichever session or group: launchers put their ranks into sessions of their own.
+start_command() {
+  export PERFLEDGER_COMMAND=$mark
+  in_place "${command[@]}"
+}
+
+leftovers() { grep -lzxF -- "PERFLEDGER_COMMAND=$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3; }
+
+# Several times, since one that is being killed may have a child that was not there when it was looked for.
+kill_leftovers() {
+  local attempt process
+  [ "${#ending[@]}" -eq 0 ] || timeout -k 2 30 "${ending[@]}" >/dev/null 2>&1 </dev/null
+  for attempt in 1 2 3; do
+    leftovers | while read -r process; do kill -KILL "$process" 2>/dev/null; done
+    [ -n "$(leftovers)" ] || return 0
+    pause "0.$attempt"
+  done
+}
+
+# request OUTCOME: the first ends the process group in hand; the second, which comes by itself after a while, kills it.
+request() {
+  interrupted=1
+  outcome=${outcome:-$1}
+  [ -n "$child" ] || return
+  kill "-$signal" -- "-$child" 2>/dev/null
+  [ "$signal" != KILL ] || kill_leftovers
+  signal=KILL
+  [ -z "$late" ] || return
+  kill_later &
+  late=$!
+  disown "$late"
+}
+
+kill_later() {
+  pause "$grace_seconds"
+  kill -USR2 $$ 2>/dev/null
+}
+
+# Ends a run that lasts too long, and all of one whose script was killed: nobody else would.
+guard() {
+  local end=$((SECONDS + timeout_seconds))
+  while script_lives; do
+    pause 1
+    [ "$SECONDS" -lt "$end" ] || { kill -USR1 $$ 2>/dev/null && end=$((SECONDS + 1000000000)); }
+  done
+  kill -KILL -- "-$child" ${sampler:+"-$sampler"} 2>/dev/null
+  kill_leftovers
+  leave_folder
+}
+
+# supervise COMMAND...: runs it as a group of its own until it ends; fills `status`.
+supervise() {
+  status=''
+  "$@" </dev/null &
+  child=$!
+  [ -z "$outcome" ] || request "$outcome"
+}
+
+# A wait that a trap broke off has not seen the end of the command, and one after the end knows nothing of it.
+await() {
+  local answer
+  while :; do
+    interrupted=
+    wait "$child" 2>/dev/null
+    answer=$?
+    [ "$answer" -eq 127 ] && [ -n "$status" ] || status=$answer
+    [ -n "$interrupted" ] || break
+  done
+  kill -KILL -- "-$child" 2>/dev/null
+  child=''
+}

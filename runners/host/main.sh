@@ -1,0 +1,117 @@
+# `check` refuses or warns; `run` runs. Exit status of `run`: 0 completed, 1 ended otherwise (its outcome is in
+# host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped.
+
+space_needed_kib=65536
+
+# The node's own values, which the command may name.
+# shellcheck disable=SC2034,SC2088 # the command names some of them; the tilde is a text here
+settle() {
+  job=${PERFLEDGER_JOB:-$PWD}
+  node_rank=${PERFLEDGER_NODE_RANK:-0}
+  master_address=${PERFLEDGER_MASTER_ADDRESS:-127.0.0.1}
+  master_port=${PERFLEDGER_MASTER_PORT:-29500}
+  hosts=${PERFLEDGER_HOSTS:-$master_address}
+  identity=${PERFLEDGER_IDENTITY:-alone-$$}
+  mark=$identity.$node_rank.$$
+  host_slots=${hosts//,/:$devices_per_node,}:$devices_per_node
+  ranks=$job/ranks
+  hostfile=$job/hostfile
+  [[ $node_rank =~ ^[0-9]+$ ]] || refuse "PERFLEDGER_NODE_RANK is $node_rank, but must be the number of this node, from 0"
+  case $work in
+    '') work=$HOME/.perfledger/work ;;
+    '~/'*) work=$HOME/${work#'~/'} ;;
+    /*) ;;
+    *) work=$PWD/$work ;;
+  esac
+  asked_device=$device
+  working_folder=$PWD
+  [ -z "$source_folder" ] || working_folder=$work/$source_folder
+}
+
+# On the other nodes a launcher that starts their ranks itself needs nobody but an observer.
+observes() { [ "$every_node" = 0 ] && [ "$node_rank" != 0 ]; }
+
+write_hostfile() {
+  local each
+  IFS=, read -ra each <<<"$hosts"
+  printf "%s slots=$devices_per_node\n" "${each[@]}" >"$hostfile"
+}
+
+# The files of a recipe go into a scratch folder, which is also where it runs. Where one node starts the ranks of all,
+# they look for it under the same name everywhere, and two nodes on one machine share it.
+enter_folder() {
+  [ "$work_files" = 1 ] || return 0
+  scratch=${TMPDIR:-/tmp}/perfledger.$identity
+  [ "$every_node" = 0 ] || scratch+=.$node_rank
+  mkdir -m 700 -- "$scratch" 2>/dev/null || { [ -d "$scratch" ] && [ -O "$scratch" ] && [ ! -L "$scratch" ]; } ||
+    refuse "the scratch folder $scratch cannot be made; set TMPDIR to a folder with space"
+  working_folder=$scratch
+  (cd "$scratch" && write_files) ||
+    refuse "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
+}
+
+leave_folder() { [ -z "$scratch" ] || rm -rf -- "$scratch"; }
+
+# The log is made only where there is none: no run overwrites another's.
+claim_job() {
+  mkdir -p -- "$ranks" && put "$job/pid" $$ && write_hostfile || refuse "$job cannot be written to; is the disk full?"
+  (set -o noclobber && : >"$job/train.log") 2>/dev/null || refuse "a run was already started in $job; its log is not overwritten"
+}
+
+record_environment() { put "$job/environment.json" "$(environment_object)"; }
+
+run_command() {
+  kills_before=$(kernel_kills)
+  start_sampler
+  start=$(utc)
+  began=$(microseconds)
+  [ -n "$outcome" ] || {
+    supervise start_command >>"$job/train.log" 2>&1
+    guard &
+    guarding=$!
+    # Bash announces the end of a job that is killed, unless it is no longer on its list.
+    disown "$guarding"
+    await
+  }
+  wall=$(($(microseconds) - began))
+  end=$(utc)
+  kill -KILL ${guarding:+-- "-$guarding"} 2>/dev/null
+  stop_sampler
+  kill_leftovers
+}
+
+run() {
+  settle
+  trap leave_folder EXIT
+  trap 'exit 130' INT TERM HUP
+  claim_job
+  enter_folder
+  set_command
+  ! observes || { command=(sleep 2147483) && timeout_seconds=2147483; }
+  outcome='' child='' status=143 interrupted='' late='' signal=TERM guarding=''
+  trap 'request stopped' INT TERM HUP
+  trap 'request timeout' USR1
+  trap 'request "$outcome"' USR2
+  # Job control gives each background command a process group of its own, which can be ended as a whole.
+  set -m
+  supervise record_environment
+  await
+  run_command
+  [ -z "$late" ] || kill -KILL -- "-$late" 2>/dev/null
+  name_outcome
+  put "$job/host.json" "$(host_object)" || {
+    printf '%s\n' "$job/host.json cannot be written; is the disk full?" >&2
+    exit 3
+  }
+  case $outcome in
+    completed) exit 0 ;;
+    stopped) exit 130 ;;
+    *) exit 1 ;;
+  esac
+}
+
+case ${1:-run} in
+  check) check ;;
+  run) run ;;
+  *) refuse "${1:-}: say check or run" ;;
+esac

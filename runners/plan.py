@@ -65,7 +65,9 @@ def estimate(runs: Sequence[Run]) -> Estimate:
     """The median of a case's completed runs for each of its runs to come, or else the recipe's timeout, as a bound."""
     measured = {run.folder.parent: _median_seconds(run.folder.parent) for run in runs}
     known = [measured[run.folder.parent] for run in runs]
-    taken = [run.recipe.timeout_seconds if seconds is None else seconds for run, seconds in zip(runs, known, strict=True)]
+    taken = [
+        run.recipe.timeout_seconds if seconds is None else seconds for run, seconds in zip(runs, known, strict=True)
+    ]
     pauses = sum(run.recipe.cool_down_seconds for run in runs[1:])
     return Estimate(sum(taken) + pauses, len(runs), known.count(None))
 

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from runners.errors import RunnerError
 
@@ -30,6 +32,20 @@ def count(log: Path) -> dict[str, int]:
         if run["format"]:
             found[run["format"]] += int(run["observations"])
     return dict(found)
+
+
+def shortfall(found: Mapping[str, int], wanted: Mapping[str, Any]) -> str:
+    """Why records of a log are not what a recipe asks for; empty where they are.
+
+    Args:
+        found: as `count` gives them.
+        wanted: `format`, and the number `at_least`.
+    """
+    name, least = wanted["format"], wanted["at_least"]
+    if name in found:
+        return "" if found[name] >= least else f"the log holds {found[name]} records, and the recipe asks for {least}"
+    others = f"it is in {', '.join(sorted(found))}" if found else "no format knows it"
+    return f"the log is not in the recipe's format {name}: {others}"
 
 
 def _ingested(log: Path) -> list[str]:

@@ -8,13 +8,15 @@ from typing import Any
 
 from runners.finished import Finished
 
-#: Facts of an environment that move a figure, in words. Clocks are limits and settings: the clock of a moment is not one.
+#: Facts of an environment that move a figure, in words. Of clocks the limits and settings, not that of a moment.
 COMPARED: Mapping[str, str] = {
     "gpu": "the GPU",
     "gpu_memory_mib": "the memory of a GPU in MiB",
     "gpu_power_limit_watts": "the power limit in W",
     "gpu_clock_max_sm_mhz": "the highest SM clock in MHz",
     "gpu_clock_max_memory_mhz": "the highest memory clock in MHz",
+    "gpu_clock_applications_sm_mhz": "the SM clock set for applications in MHz",
+    "gpu_clock_applications_memory_mhz": "the memory clock set for applications in MHz",
     "gpu_persistence": "the persistence mode",
     "gpu_ecc": "the ECC mode",
     "driver": "the driver",

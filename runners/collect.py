@@ -1,0 +1,178 @@
+"""From what came home of each node to a finished run: files in their places, then `run.json`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from runners import arrived, finished, job, records, trust
+from runners.arrived import Node
+from runners.errors import RunnerError
+from runners.files import digest, write
+from runners.launch_file import INCOMING, NAME
+
+RUN_JSON = finished.NAME
+#: What was said when the run started, kept until it is finished.
+WARNINGS = "warnings.json"
+
+
+def collect(folder: Path, content: Mapping[str, Any], lost: str = "") -> str:
+    """Finishes a run whose files are at home, and returns its outcome; may be called again after whatever broke it off.
+
+    Args:
+        folder: the run's.
+        content: its `launch.json`, which the caller attends.
+        lost: why nodes that did not say how they ended are taken for failed.
+
+    Raises RunnerError, and leaves the run unfinished, where a node has not said how it ended and `lost` is empty, and
+    where files are missing, changed on the way or find no room.
+    """
+    if not (folder / RUN_JSON).exists():
+        write(folder / RUN_JSON, _text(_run(folder, content, lost)))
+    outcome = json.loads((folder / RUN_JSON).read_text(encoding="utf-8"))["outcome"]
+    _clear(folder)
+    return str(outcome)
+
+
+def keep_warnings(folder: Path, warnings: Sequence[str]) -> None:
+    """Keeps for `run.json` what was said when the run started."""
+    if warnings:
+        write(folder / INCOMING / WARNINGS, json.dumps(list(warnings)))
+
+
+def _run(folder: Path, content: Mapping[str, Any], lost: str) -> dict[str, Any]:
+    """The content of `run.json`, once all files are in their places."""
+    plan, wanted = content["plan"], content["records"]
+    started = job.from_json(content["job"], folder)
+    nodes = _nodes(folder, started.nodes, lost)
+    top = nodes[-1 if wanted["node"] == "last" and started.every_node else 0]
+    files = {name: entry for node in nodes for name, entry in _placed(folder, node, node is top).items()}
+    found = _records(folder, wanted)
+    short = records.shortfall(found, wanted)
+    outcome = _strongest(nodes)
+    hardware = str(top.ended.get("hardware") or _hardware(top.facts, started.gpus))
+    run = {
+        **plan,
+        "case": {**plan["case"], "hardware": hardware},
+        "environment": top.facts,
+        **{key: top.ended[key] for key in ("start", "end", "wall_seconds") if key in top.ended},
+        **_status(nodes, outcome),
+        "outcome": "short" if outcome == "completed" and short else outcome,
+        "source": _source(plan.get("source", {}), top.ended.get("source")),
+        "records": {"format": wanted["format"], "count": found.get(wanted["format"], 0), "at_least": wanted["at_least"]},
+        "warnings": [
+            *_told(folder),
+            *[f"node {node.rank} was lost: {lost}" for node in nodes if not node.ended],
+            *([short] if short else []),
+            *trust.between_nodes([node.facts for node in nodes]),
+            *trust.between_repeats(top.facts, finished.alike(folder.parent, hardware, plan.get("round", ""))),
+        ],
+        "nodes": [_ending(node, node is top) for node in nodes] if len(nodes) > 1 else [],
+        "files": files,
+    }
+    return {key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")}
+
+
+def _nodes(folder: Path, count: int, lost: str) -> list[Node]:
+    nodes = [arrived.read(folder / INCOMING / f"node{rank}", rank) for rank in range(count)]
+    silent = [node.rank for node in nodes if not node.ended]
+    if silent and not lost:
+        raise RunnerError(
+            f"{folder}: node {silent[0]} has not said how it ended; collect the run later, or give it up with --abandon"
+        )
+    return nodes
+
+
+def _strongest(nodes: Sequence[Node]) -> str:
+    return min((node.outcome for node in nodes), key=arrived.OUTCOMES.index)
+
+
+def _below(node: Node, top: bool) -> str:
+    """The folder of a node below the run's; the one whose log holds the figures has none of its own."""
+    return "." if top else f"node{node.rank}"
+
+
+def _placed(folder: Path, node: Node, top: bool) -> dict[str, dict[str, Any]]:
+    """Puts a node's files where they stay; what is there from an earlier attempt is compared, never overwritten."""
+    placed = {}
+    for name, sha256 in node.files.items():
+        target = folder / _below(node, top) / name
+        found = _copied(arrived.path_of(node, name), target, sha256)
+        placed[target.relative_to(folder).as_posix()] = {"sha256": found, "bytes": target.stat().st_size}
+    return placed
+
+
+def _copied(source: Path, target: Path, sha256: str) -> str:
+    """The SHA-256 of the target, which is the source's, and the one that the node stated."""
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, partial)
+        found = digest(partial)
+        if sha256 and found != sha256:
+            raise RunnerError(f"{source}: it is not as its node left it (SHA-256); bring it home again")
+        if target.exists() and digest(target) != found:
+            raise RunnerError(f"{target}: another file is there already, and is not overwritten; move it away")
+        partial.replace(target)
+    except OSError as error:
+        raise RunnerError(
+            f"{target}: it cannot be written: {error.strerror}; make room, then `python -m runners collect`"
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return found
+
+
+def _records(folder: Path, wanted: Mapping[str, Any]) -> dict[str, int]:
+    log = folder / arrived.LOG
+    return records.count(log) if wanted["format"] and log.is_file() and log.stat().st_size else {}
+
+
+def _hardware(facts: Mapping[str, Any], gpus: bool) -> str:
+    """The hardware of a node that was lost before it named it, in the words in which nodes do."""
+    if gpus:
+        return str(facts.get("gpu", "unknown"))
+    named = [str(facts["cpu"])] if "cpu" in facts else []
+    return ", ".join([*named, f"{facts['cores']} cores (CPU)"]) if "cores" in facts else "unknown"
+
+
+def _status(nodes: Sequence[Node], outcome: str) -> dict[str, Any]:
+    """The exit status of the first node that ended as the whole run did, where it is known."""
+    decisive = next(node for node in nodes if node.outcome == outcome)
+    return {key: decisive.ended[key] for key in ("exit_status",) if key in decisive.ended}
+
+
+def _ending(node: Node, top: bool) -> dict[str, Any]:
+    status = {key: node.ended[key] for key in ("exit_status",) if key in node.ended}
+    return {"folder": _below(node, top), "outcome": node.outcome, **status}
+
+
+def _source(planned: Mapping[str, Any], found: object) -> dict[str, Any]:
+    """What was run: the commit found where it ran outweighs the one that the recipe wants."""
+    there = dict(found) if isinstance(found, Mapping) else {}
+    source = {**planned, **{key: value for key, value in there.items() if key in ("commit", "modified") and value}}
+    return source if source.get("repository") and source.get("commit") else {}
+
+
+def _told(folder: Path) -> list[str]:
+    path = folder / INCOMING / WARNINGS
+    return [str(each) for each in json.loads(path.read_text(encoding="utf-8"))] if path.is_file() else []
+
+
+def _text(run: Mapping[str, Any]) -> str:
+    return json.dumps(run, indent=1, ensure_ascii=False) + "\n"
+
+
+def _clear(folder: Path) -> None:
+    """Drops what only an unfinished run needs, `launch.json` last."""
+    try:
+        if (folder / INCOMING).exists():
+            shutil.rmtree(folder / INCOMING)
+        (folder / NAME).unlink(missing_ok=True)
+    except OSError as error:
+        raise RunnerError(
+            f"{folder}: the run is finished, but {error.filename or INCOMING} cannot be removed: {error.strerror}"
+        ) from error

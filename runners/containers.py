@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from runners.argv import Late, Word, word
 from runners.errors import RunnerError
-from runners.recipe import Container
+from runners.parts import Container
 
 #: The container's name, so that one left behind can be found and ended.
 NAME: Word = ("perfledger-", Late("identity"), "-", Late("node_rank"))

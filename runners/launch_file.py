@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from runners.errors import RunnerError
-from runners.recipe import Records
+from runners.parts import Records
 
 NAME = "launch.json"
 SCHEMA = "perfledger.launch/1"

@@ -8,24 +8,47 @@ from dataclasses import dataclass, replace
 
 from runners.argv import LATE, Late, Word
 from runners.errors import RunnerError
-from runners.fields import Value
-from runners.recipe import Lookup, Recipe, text_of
+from runners.fields import Table, Value
+from runners.matrix import DERIVED, named, text_of
 
 SLOT = re.compile(r"\{\{|\}\}|\{([a-z_][a-z0-9_]*)\}")
 
 
 @dataclass(frozen=True)
+class Lookup:
+    """Texts or lists of words by the value of one key of the case."""
+
+    by: str
+    values: Mapping[str, str | tuple[str, ...]]
+
+
+@dataclass(frozen=True)
 class Filling:
-    """What texts of one recipe are filled with: the values of a case, and the recipe's own `[slots]`."""
+    """What the texts of a recipe are filled with: the values of one case, and the recipe's own `[slots]`."""
 
     recipe: str
     values: Mapping[str, Value]
     slots: Mapping[str, Value | Lookup]
 
 
-def filling(recipe: Recipe, values: Mapping[str, Value], data: str) -> Filling:
-    """The filling of a case; `data` is the folder of the data set, empty where none was named."""
-    return Filling(recipe.name, {**values, **({"data": data} if data else {})}, recipe.slots)
+def read_slots(table: Table, keys: set[str]) -> dict[str, Value | Lookup]:
+    """Reads `[slots]`; `keys` are those of the recipe's matrix and options."""
+    for name, value in table.values.items():
+        named(table, name, value, keys)
+    return {
+        name: _lookup(table.table(name), keys) if isinstance(value, dict) else table.scalar(name, value)
+        for name, value in table.values.items()
+    }
+
+
+def _lookup(table: Table, keys: set[str]) -> Lookup:
+    by = table.one_of("by", sorted({*keys, *DERIVED} - {"shape", "data"}))
+    values = {
+        key: table.words(key, ()) if isinstance(value, list) else text_of(table.scalar(key, value))
+        for key, value in table.values.items()
+        if key != "by"
+    }
+    return Lookup(by, values)
 
 
 def words(filling: Filling, text: str) -> list[Word]:

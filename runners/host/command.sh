@@ -2,12 +2,6 @@
 
 grace_seconds=10
 
-# What the command starts bears this, in whichever session or group: launchers put their ranks into sessions of their own.
-start_command() {
-  export PERFLEDGER_COMMAND=$mark
-  in_place "${command[@]}"
-}
-
 leftovers() { grep -lzxF -- "PERFLEDGER_COMMAND=$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3; }
 
 # Several times, since one that is being killed may have a child that was not there when it was looked for.
@@ -22,6 +16,7 @@ kill_leftovers() {
 }
 
 # request OUTCOME: the first ends the process group in hand; the second, which comes by itself after a while, kills it.
+# Bash announces a job that was killed as soon as it starts anything else, hence the 2>/dev/null.
 request() {
   interrupted=1
   outcome=${outcome:-$1}
@@ -33,7 +28,7 @@ request() {
   kill_later &
   late=$!
   disown "$late"
-}
+} 2>/dev/null
 
 kill_later() {
   pause "$grace_seconds"

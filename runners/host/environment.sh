@@ -1,8 +1,10 @@
 # environment.json: machine, GPUs, and what the place where the command runs says of itself.
 
-# In the folder and with the variables of the command.
+# In the folder and with the variables of the command. What is started so bears a mark, in whichever session or group it
+# is: launchers put their ranks into sessions of their own, and timeout makes a group.
 in_place() {
   cd "$working_folder" || return 126
+  export PERFLEDGER_COMMAND=$mark
   exec {never}>&-
   [ "${#variables[@]}" -eq 0 ] || export "${variables[@]}"
   exec "$@"

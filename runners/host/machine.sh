@@ -1,6 +1,6 @@
 # What the machine says of itself. No names of hosts or users, no serial numbers, no addresses.
 
-cpu_field() { sed -n "s/^$1[[:space:]]*:[[:space:]]*//p" "${cpuinfo:-/proc/cpuinfo}" 2>/dev/null | head -n 1; }
+cpu_field() { sed -n "s/^$1[[:space:]]*:[[:space:]]*//p" "$proc/cpuinfo" 2>/dev/null | head -n 1; }
 
 # The trap: a virtual machine may say "AMD EPYC" and no more, of one generation as of the next.
 cpu_model() {
@@ -17,20 +17,18 @@ cpu_model() {
 # Not nproc: it answers with OMP_NUM_THREADS where that is set.
 cpu_cores() { getconf _NPROCESSORS_ONLN 2>/dev/null; }
 
-cpu_sockets() {
-  sed -n 's/^physical id[[:space:]]*:[[:space:]]*//p' "${cpuinfo:-/proc/cpuinfo}" 2>/dev/null | sort -u | grep -c .
-}
+# Of none of something, the kernel did not say how many there are.
+counted() { grep -c . | grep -v '^0$'; }
 
-numa_nodes() {
-  local nodes=("${sys:-/sys}"/devices/system/node/node[0-9]*)
-  printf '%s' "${#nodes[@]}"
-}
+cpu_sockets() { sed -n 's/^physical id[[:space:]]*:[[:space:]]*//p' "$proc/cpuinfo" 2>/dev/null | sort -u | counted; }
 
-cpu_governor() { head -n 1 "${sys:-/sys}/devices/system/cpu/cpu0/cpufreq/scaling_governor" 2>/dev/null; }
+numa_nodes() { compgen -G "$sys/devices/system/node/node[0-9]*" | counted; }
+
+cpu_governor() { head -n 1 "$sys/devices/system/cpu/cpu0/cpufreq/scaling_governor" 2>/dev/null; }
 
 memory_gib() {
   local kib tenths
-  kib=$(sed -n 's/^MemTotal:[[:space:]]*\([0-9]*\) kB.*/\1/p' /proc/meminfo 2>/dev/null)
+  kib=$(sed -n 's/^MemTotal:[[:space:]]*\([0-9]*\) kB.*/\1/p' "$proc/meminfo" 2>/dev/null)
   [ -n "$kib" ] || return
   tenths=$(((kib * 10 + 524288) / 1048576))
   printf '%d.%d' $((tenths / 10)) $((tenths % 10))
@@ -41,14 +39,14 @@ os_name() { (. /etc/os-release 2>/dev/null && printf '%s' "$PRETTY_NAME"); }
 
 load_averages() {
   local one five fifteen
-  read -r one five fifteen _ 2>/dev/null </proc/loadavg || return
+  read -r one five fifteen _ 2>/dev/null <"$proc/loadavg" || return
   [[ "$one$five$fifteen" =~ ^[0-9.]+$ ]] && printf '[%s, %s, %s]' "$one" "$five" "$fifteen"
 }
 
 # A line for every port that is up: device, rate, kind of link.
 infiniband_ports() {
   local port state rate link
-  for port in "${sys:-/sys}"/class/infiniband/*/ports/*/; do
+  for port in "$sys"/class/infiniband/*/ports/*/; do
     read -r state 2>/dev/null <"$port/state" && [[ $state == *ACTIVE* ]] || continue
     read -r rate 2>/dev/null <"$port/rate"
     read -r link 2>/dev/null <"$port/link_layer"

@@ -2,6 +2,8 @@
 # host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped.
 
 space_needed_kib=65536
+# Set here, so that no variable of the user's is taken for the folder that is removed at the end.
+scratch=''
 
 # The node's own values, which the command may name.
 # shellcheck disable=SC2034,SC2088 # the command names some of them; the tilde is a text here
@@ -66,7 +68,7 @@ run_command() {
   start=$(utc)
   began=$(microseconds)
   [ -n "$outcome" ] || {
-    supervise start_command >>"$job/train.log" 2>&1
+    supervise in_place "${command[@]}" >>"$job/train.log" 2>&1
     guard &
     guarding=$!
     # Bash announces the end of a job that is killed, unless it is no longer on its list.

@@ -8,7 +8,7 @@ out_of_memory+='Allocate memory failed|oom.kill event'
 killed='SIGKILL|[Ss]ignal:? 9|exitcode: -9'
 
 # How many processes the kernel has killed for want of memory. Source: proc(5), /proc/vmstat.
-kernel_kills() { sed -n 's/^oom_kill \([0-9]*\)$/\1/p' "${vmstat:-/proc/vmstat}" 2>/dev/null; }
+kernel_kills() { sed -n 's/^oom_kill \([0-9]*\)$/\1/p' "$proc/vmstat" 2>/dev/null; }
 
 logs_say() { LC_ALL=C grep -aqrE -- "$1" "$job/train.log" "$job/ranks" 2>/dev/null; }
 

@@ -105,7 +105,7 @@ busy() {
 
 check_load() {
   local load cores
-  read -r load _ 2>/dev/null <"${loadavg:-/proc/loadavg}" || return 0
+  read -r load _ 2>/dev/null <"$proc/loadavg" || return 0
   cores=$(cpu_cores)
   [ "$(whole "${load%.*}")" -lt $(((cores + 1) / 2)) ] || warn "the load average of this host is $load on $cores cores: something else computes here"
 }

@@ -8,9 +8,9 @@ sample_gpu() {
 # Jiffies of all processors since the machine started: fills `busy` and `passed`. Source: proc(5), the line `cpu`.
 read_processors() {
   local user nice system idle wait irq softirq stolen
-  read -r _ user nice system idle wait irq softirq stolen _ </proc/stat || return
-  busy=$((user + nice + system + irq + softirq + ${stolen:-0}))
-  passed=$((busy + idle + wait))
+  read -r _ user nice system idle wait irq softirq stolen _ <"$proc/stat" || return
+  busy=$((user + nice + system + irq + softirq))
+  passed=$((busy + idle + wait + ${stolen:-0}))
 }
 
 # Fills `total` and `available`, in KiB.
@@ -21,14 +21,14 @@ read_memory() {
       MemTotal:) total=$value ;;
       MemAvailable:) available=$value && return ;;
     esac
-  done </proc/meminfo
+  done <"$proc/meminfo"
   return 1
 }
 
 # One row of the processors since the row before. Nothing is started for it: what a sampler takes, the run does not get.
 sample_row() {
   local before=$busy then=$passed load total available tenths
-  read_processors && read_memory && read -r load _ </proc/loadavg || return
+  read_processors && read_memory && read -r load _ <"$proc/loadavg" || return
   [ "$passed" -gt "$then" ] || return 0
   tenths=$(((busy - before) * 1000 / (passed - then)))
   [ "$tenths" -ge 0 ] || tenths=0
@@ -48,7 +48,7 @@ sample_processors() {
 start_sampler() {
   sampler=''
   if [ "$device" = cpu ]; then
-    [ -r /proc/stat ] || return 0
+    [ -r "$proc/stat" ] || return 0
     sample_processors >"$job/telemetry.csv" 2>/dev/null </dev/null &
   else
     has nvidia-smi || return 0

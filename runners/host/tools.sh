@@ -1,5 +1,8 @@
 # Asking tools, which may be missing, hang, or print without end.
 
+# Where the kernel speaks.
+proc=/proc sys=/sys
+
 # What a tool prints, cut to 256 KiB; nothing where it fails.
 ask() { timeout -k 2 30 "$@" 2>/dev/null </dev/null | head -c 262144 | LC_ALL=C tr -d '\000\r'; }
 

@@ -1,0 +1,347 @@
+"""The script on a node, for real: outcomes, signals, what is left behind, and what is not."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from tests.runners.node import Node, ended, polls, prepared, replacing, tool
+
+pytestmark = pytest.mark.usefixtures("bash")
+
+
+def test_a_run_that_completes_leaves_its_log_and_says_what_it_came_to(write_recipe, tmp_path):
+    program = 'for i in 1 2 3; do echo "line $i"; done; echo "on stderr $OMP_NUM_THREADS" >&2; sleep 0.5'
+    node = prepared(write_recipe(program), tmp_path / "job")
+    assert node.run() == 0
+    host = node.host()
+    assert node.log() == "line 1\nline 2\nline 3\non stderr 1\n"
+    assert (host["schema"], host["node_rank"]) == ("perfledger.host/1", 0)
+    assert (host["exit_status"], host["outcome"]) == (0, "completed")
+    assert set(host["files"]) == {"train.log", "telemetry.csv", "environment.json"}
+    for name, stated in host["files"].items():
+        content = (node.job / name).read_bytes()
+        assert stated == {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    start, end = (datetime.fromisoformat(host[key]) for key in ("start", "end"))
+    assert abs((end - start).total_seconds() - host["wall_seconds"]) <= 1
+    assert 0.5 <= host["wall_seconds"] < 5
+    facts = node.environment()["facts"]
+    assert host["hardware"] == ", ".join(filter(None, (facts.get("cpu"), f"{facts['cores']} cores (CPU)")))
+    assert not list(node.job.glob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("program", "outcome", "status"),
+    [
+        ("echo going; exit 3", "failed", 3),
+        ("kill -KILL $$", "failed", 137),
+        ("kill -SEGV $$", "failed", 139),
+        ("exit 127", "failed", 127),
+        ("echo 'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB'; exit 1", "oom", 1),
+        ("echo 'torch.OutOfMemoryError: of the device'; exit 1", "oom", 1),
+        ("echo 'RESOURCE_EXHAUSTED: failed to allocate'; kill -ABRT $$", "oom", 134),
+        ('echo "DefaultCPUAllocator: can\'t allocate memory"; exit 1', "oom", 1),
+        ("echo 'numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 GiB'; exit 1", "oom", 1),
+        ("echo 'slurmstepd: error: Detected 1 oom_kill event in StepId=1.0'; exit 137", "oom", 137),
+        ("echo 'CUDA out of memory, batch halved'; exit 0", "completed", 0),
+        ("echo 'loss 0.1, no more room'; exit 1", "failed", 1),
+    ],
+)
+def test_outcomes(write_recipe, tmp_path, program, outcome, status):
+    node = prepared(write_recipe(program), tmp_path / "job")
+    assert node.run() == (0 if outcome == "completed" else 1)
+    assert (node.host()["outcome"], node.host()["exit_status"]) == (outcome, status)
+
+
+def test_memory_that_runs_out_for_real_is_an_outcome(write_recipe, tmp_path):
+    hungry = "blocks = []\nwhile True: blocks.append(bytearray(1 << 24))"
+    program = f"ulimit -v 400000; exec {sys.executable} -c '{hungry}'"
+    node = prepared(write_recipe(program), tmp_path / "job")
+    assert node.run() == 1
+    assert node.host()["outcome"] == "oom"
+    assert "MemoryError" in node.log()
+
+
+def test_a_rank_that_ran_out_of_memory_is_found_in_its_own_log(write_recipe, tmp_path):
+    program = "mkdir $RANKS/0; echo 'CUDA out of memory' >$RANKS/0/stderr.log; exit 1"
+    path = write_recipe(program)
+    path.write_text(path.read_text() + 'RANKS = "{ranks}"\n', encoding="utf-8")
+    node = prepared(path, tmp_path / "job")
+    assert node.run() == 1
+    assert node.host()["outcome"] == "oom"
+    assert node.host()["files"]["ranks/0/stderr.log"]["bytes"] == 19
+
+
+@pytest.mark.parametrize(
+    ("program", "kills", "outcome"),
+    [
+        ("kill -KILL $$", 1, "oom"),
+        ("kill -KILL $$", 0, "failed"),
+        ("echo 'Signal 9 (SIGKILL) received by PID 12'; exit 1", 1, "oom"),
+        ("echo 'no such file'; exit 1", 1, "failed"),
+    ],
+)
+def test_what_the_kernel_killed_for_want_of_memory_is_told_from_other_kills(
+    write_recipe, tmp_path, program, kills, outcome
+):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/vmstat").write_text("oom_kill 3\n")
+    node = prepared(
+        write_recipe(f"echo oom_kill {3 + kills} >{tmp_path}/proc/vmstat; {program}"),
+        tmp_path / "job",
+        change=replacing("proc=/proc ", f"proc={tmp_path}/proc "),
+    )
+    assert node.run() == 1
+    assert node.host()["outcome"] == outcome
+
+
+def test_ranks_are_listed_by_path_and_odd_names_and_links_are_left_aside(write_recipe, tmp_path):
+    program = "cd $RANKS; mkdir -p a/0; echo x >a/0/stdout.log; echo y >'b c'; echo z >$'d\\ne'; ln -s /etc/passwd f"
+    path = write_recipe(program)
+    path.write_text(path.read_text() + 'RANKS = "{ranks}"\n', encoding="utf-8")
+    node = prepared(path, tmp_path / "job")
+    assert node.run() == 0
+    assert [name for name in node.host()["files"] if name.startswith("ranks")] == ["ranks/a/0/stdout.log"]
+
+
+def test_a_run_that_lasts_too_long_is_ended_with_all_it_started(write_recipe, tmp_path):
+    node = prepared(write_recipe('sleep 300 & echo "$!"; sleep 300', timeout=1), tmp_path / "job")
+    assert node.run() == 1
+    assert (node.host()["outcome"], node.host()["exit_status"]) == ("timeout", 143)
+    assert 1 <= node.host()["wall_seconds"] < 6
+    assert ended(int(node.log()))
+
+
+def test_a_run_that_lasts_too_long_and_does_not_listen_is_killed(write_recipe, tmp_path):
+    path = write_recipe("trap '' TERM; while :; do sleep 0.1; done", timeout=1)
+    node = prepared(path, tmp_path / "job", change=replacing("grace_seconds=10", "grace_seconds=1"))
+    assert node.run() == 1
+    assert (node.host()["outcome"], node.host()["exit_status"]) == ("timeout", 137)
+
+
+@pytest.mark.parametrize("start", ["sleep 300 &", "setsid sleep 300 &", "setsid bash -c 'sleep 300 & wait' &"])
+def test_what_a_command_leaves_running_is_ended_in_other_sessions_too(write_recipe, tmp_path, start):
+    node = prepared(write_recipe(f'{start} echo "$!"; sleep 0.3'), tmp_path / "job")
+    assert node.run() == 0
+    assert ended(int(node.log()))
+    assert not marked(node)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_asked_to_stop_ends_in_order(write_recipe, tmp_path, number):
+    node = prepared(write_recipe('trap "echo tidy; exit 9" TERM; echo "$$"; sleep 300 & wait'), tmp_path / "job")
+    with node.running() as process:
+        os.kill(int((node.job / "pid").read_text()), number)
+        process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 9)
+    assert node.log().endswith("tidy\n")
+
+
+def test_a_second_request_kills_what_does_not_listen(write_recipe, tmp_path):
+    node = prepared(write_recipe("trap '' TERM; echo deaf; while :; do sleep 0.1; done"), tmp_path / "job")
+    with node.running() as process:
+        process.terminate()
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.terminate()
+        process.communicate(timeout=10)
+    assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 137)
+
+
+def test_a_request_that_comes_before_the_command_starts_nothing(write_recipe, tmp_path):
+    path = write_recipe("echo started", more='[setup]\npython = "slow"\npackages = ["any"]\n')
+    search = tool(tmp_path / "tools", "slow", "echo $$ >slow; sleep 300")
+    node = prepared(path, tmp_path / "job", PATH=search)
+    process = subprocess.Popen(node._argv("run"), start_new_session=True, **node._streams())
+    assert any((tmp_path / "slow").exists() for _ in polls())
+    process.terminate()
+    process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 143)
+    assert node.log() == ""
+    assert ended(int((tmp_path / "slow").read_text()))
+
+
+def test_when_the_script_is_killed_its_command_sampler_and_files_go_too(write_recipe, tmp_path):
+    (tmp_path / "trainer.txt").write_text("x")
+    path = write_recipe('echo "$$"; setsid sleep 300 & sleep 300', more='[files]\n"t" = "trainer.txt"\n')
+    node = prepared(path, tmp_path / "job", TMPDIR=str(tmp_path))
+    with node.running() as process:
+        assert any(len(marked(node)) == 3 for _ in polls())
+        process.kill()
+        process.wait()
+        assert ended(int(node.log()))
+    assert any(not marked(node) and not of_script(node) for _ in polls())
+    assert not (node.job / "host.json").exists()
+    assert not (tmp_path / "perfledger.job.0").exists()
+
+
+def test_nothing_of_a_run_is_left_after_it(write_recipe, tmp_path):
+    (tmp_path / "trainer.txt").write_text("x")
+    node = prepared(
+        write_recipe("sleep 0.5", more='[files]\n"t" = "trainer.txt"\n'), tmp_path / "job", TMPDIR=str(tmp_path)
+    )
+    assert node.run() == 0
+    assert not of_script(node)
+    assert not list(tmp_path.glob("perfledger.*"))
+
+
+def test_no_variable_of_the_user_becomes_the_folder_that_is_removed(write_recipe, tmp_path):
+    (tmp_path / "mine").mkdir()
+    node = prepared(write_recipe("true"), tmp_path / "job", scratch=str(tmp_path / "mine"))
+    assert node.run() == 0
+    assert (tmp_path / "mine").is_dir()
+
+
+def test_no_run_overwrites_the_log_of_another(write_recipe, tmp_path):
+    node = prepared(write_recipe("date +%N"), tmp_path / "job")
+    assert node.run() == 0
+    before = {path: path.read_bytes() for path in node.job.iterdir() if path.is_file() and path.name != "pid"}
+    done = node._call("run")
+    assert done.returncode == 2
+    assert "its log is not overwritten" in done.stderr
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_host_json_comes_last(write_recipe, tmp_path):
+    node = prepared(write_recipe("echo begun; sleep 300"), tmp_path / "job")
+    with node.running() as process:
+        assert (node.job / "environment.json").exists()
+        assert not list(node.job.glob("host.json*"))
+        assert int((node.job / "pid").read_text()) == process.pid
+
+
+def test_a_full_disk_leaves_nothing_that_looks_complete(write_recipe, tmp_path):
+    with small_disk(tmp_path / "disk"):
+        node = prepared(write_recipe("sleep 0.5; head -c 300000 /dev/zero; exit 0"), tmp_path / "disk/job")
+        done = node._call("run")
+        assert done.returncode == 3
+        assert "is the disk full?" in done.stderr
+        assert (node.job / "train.log").stat().st_size > 0
+        assert not list(node.job.glob("host.json*"))
+
+
+def test_a_disk_that_is_full_already_starts_nothing(write_recipe, tmp_path):
+    with small_disk(tmp_path / "disk"):
+        node = prepared(write_recipe("echo started"), tmp_path / "disk/job")
+        (tmp_path / "disk/more").write_bytes(bytes(4096))
+        subprocess.run(["dd", "if=/dev/zero", f"of={tmp_path}/disk/rest"], capture_output=True, check=False)
+        done = node._call("run")
+        assert done.returncode == 2
+        assert "is the disk full?" in done.stderr
+        assert not list(node.job.glob("*.json*"))
+
+
+@pytest.mark.parametrize(("rank", "printed"), [("0", "2 0 10.0.0.1,10.0.0.2 10.0.0.1:4,10.0.0.2:4\n"), ("1", "")])
+def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe, tmp_path, rank, printed):
+    path = write_recipe("true")
+    text = path.read_text().replace('shape = ["1n1d"]\n', "").replace("[matrix]", '[matrix]\nshape = ["2n4d"]')
+    head, tail = text.split("[records]")
+    command = 'command = ["{nodes}", "{node_rank}", "{hosts}", "{host_slots}"]\n'
+    head = head.split("command = ")[0] + command
+    path.write_text(f'{head}[launcher]\nname = "mpirun"\n[records]{tail}', encoding="utf-8")
+    starter = tool(tmp_path / "tools", "mpirun", 'while [ "$1" != 2 ]; do shift; done; echo "$*"')
+    values = {"PERFLEDGER_NODE_RANK": rank, "PERFLEDGER_HOSTS": "10.0.0.1,10.0.0.2", "PATH": starter}
+    node = prepared(path, tmp_path / "job", **values)
+    if rank == "0":
+        assert node.run() == 0
+    else:
+        process = subprocess.Popen(node._argv("run"), start_new_session=True, **node._streams())
+        assert any((node.job / "telemetry.csv").exists() for _ in polls())
+        time.sleep(0.5)
+        process.terminate()
+        process.communicate(timeout=10)
+        assert process.returncode == 0
+    assert (node.host()["node_rank"], node.host()["outcome"], node.host()["exit_status"]) == (int(rank), "completed", 0)
+    assert node.log() == printed
+    assert (node.job / "hostfile").read_text() == "10.0.0.1 slots=4\n10.0.0.2 slots=4\n"
+
+
+def test_the_files_of_a_recipe_are_there_for_the_command_and_gone_afterwards(write_recipe, tmp_path):
+    (tmp_path / "trainer.txt").write_text("it's $HOME\n\n", encoding="utf-8")
+    path = write_recipe("cat 'sub folder/$(id).txt'; pwd", more='[files]\n"sub folder/$(id).txt" = "trainer.txt"\n')
+    node = prepared(path, tmp_path / "job", TMPDIR=str(tmp_path))
+    assert node.run() == 0
+    assert node.log() == f"it's $HOME\n\n{tmp_path}/perfledger.job.0\n"
+    assert not (tmp_path / "perfledger.job.0").exists()
+
+
+def test_a_scratch_folder_that_somebody_else_prepared_is_not_used(write_recipe, tmp_path):
+    (tmp_path / "trainer.txt").write_text("x")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "perfledger.job.0").symlink_to(tmp_path / "elsewhere")
+    path = write_recipe("true", more='[files]\n"t" = "trainer.txt"\n')
+    done = prepared(path, tmp_path / "job", TMPDIR=str(tmp_path))._call("run")
+    assert done.returncode == 2
+    assert "set TMPDIR" in done.stderr
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_the_commit_of_the_sources_is_that_of_their_checkout(write_recipe, tmp_path):
+    commit = checkout(tmp_path / "work/sources")
+    path = write_recipe("pwd", more='[source]\nfolder = "sources/sub"\n')
+    for changed in (False, True):
+        if changed:
+            (tmp_path / "work/sources/sub/file").write_text("changed")
+        node = prepared(path, tmp_path / f"job{changed}", change=replacing("work=''", f"work={tmp_path}/work"))
+        assert node.run() == 0
+        assert node.log() == f"{tmp_path}/work/sources/sub\n"
+        assert node.host()["source"] == {"commit": commit, "modified": changed}
+
+
+def checkout(folder: Path) -> str:
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub/file").write_text("x")
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    return subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
+
+
+def small_disk(folder: Path):
+    from contextlib import contextmanager
+
+    @contextmanager
+    def mounted():
+        folder.mkdir()
+        try:
+            argv = ["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", str(folder)]
+            subprocess.run(argv, check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("mounting a small disk needs root")
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "-l", str(folder)], check=True)
+
+    return mounted()
+
+
+def marked(node: Node) -> list[str]:
+    """The processes of the node's command."""
+    return _processes(f"PERFLEDGER_COMMAND={node.job.name}.0.".encode(), "environ")
+
+
+def of_script(node: Node) -> list[str]:
+    """The processes of the node's script."""
+    return _processes(str(node.job / "script.sh").encode(), "cmdline")
+
+
+def _processes(text: bytes, file: str) -> list[str]:
+    found = []
+    for path in Path("/proc").glob(f"[0-9]*/{file}"):
+        try:
+            if text in path.read_bytes():
+                found.append(path.parent.name)
+        except OSError:
+            continue
+    return found

@@ -32,22 +32,22 @@ class Node:
 
     rank: int
     folder: Path
+    outcome: str
     ended: Mapping[str, Any]
     facts: Mapping[str, Any]
     files: Mapping[str, str]
 
-    @property
-    def outcome(self) -> str:
-        """How its script ended; one that was lost failed."""
-        return str(self.ended.get("outcome", "failed"))
 
+def read(folder: Path, rank: int, otherwise: str) -> Node:
+    """The node whose files lie in a folder; `otherwise` is its outcome where it has not said one itself.
 
-def read(folder: Path, rank: int) -> Node:
-    """The node whose files lie in a folder; raises RunnerError where what it says cannot be read."""
+    Raises RunnerError where what it says cannot be read.
+    """
     ended = _ended(folder / HOST_JSON)
     files = _stated(ended) if ended else dict.fromkeys(_present(folder), "")
     facts = (_object(folder / ENVIRONMENT) or {}).get("facts")
-    return Node(rank, folder, ended, facts if isinstance(facts, dict) else {}, files)
+    outcome = str(ended.get("outcome", otherwise))
+    return Node(rank, folder, outcome, ended, facts if isinstance(facts, dict) else {}, files)
 
 
 def path_of(node: Node, name: str) -> Path:

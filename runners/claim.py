@@ -17,8 +17,8 @@ from runners.plan import Run, next_repeat
 
 
 @contextmanager
-def claimed(run: Run, content: Callable[[Run], Mapping[str, Any]]) -> Iterator[Run]:
-    """Makes the folder of a run and attends it; yields the run with the number it got.
+def claimed(run: Run, content: Callable[[Run], Mapping[str, Any]]) -> Iterator[tuple[Run, Mapping[str, Any]]]:
+    """Makes the folder of a run and attends it; yields the run with the number it got, and its `launch.json`.
 
     Where another took that number meanwhile, the run has the next one. Raises RunnerError where the folder cannot be
     made.
@@ -27,9 +27,9 @@ def claimed(run: Run, content: Callable[[Run], Mapping[str, Any]]) -> Iterator[R
     absent = [folder for folder in parents if not folder.exists()]
     made = run.folder.parent / f".claim.{os.getpid()}"
     try:
-        run, file = _claim(run, made, content)
+        run, document, file = _claim(run, made, content)
         with file:
-            yield run
+            yield run, document
     finally:
         shutil.rmtree(made, ignore_errors=True)
         _drop_empty(absent)
@@ -41,14 +41,15 @@ def disclaim(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def _claim(run: Run, made: Path, content: Callable[[Run], Mapping[str, Any]]) -> tuple[Run, IO[str]]:
+def _claim(run: Run, made: Path, content: Callable[[Run], Mapping[str, Any]]) -> tuple[Run, Mapping[str, Any], IO[str]]:
     try:
         made.mkdir(parents=True, exist_ok=True)
         while True:
-            file = _written(made / NAME, content(run))
+            document = content(run)
+            file = _written(made / NAME, document)
             lock(file, run.folder)
             if _renamed(made, run.folder):
-                return run, file
+                return run, document, file
             file.close()
             number = next_repeat(run.folder.parent)
             run = replace(run, repeat=number, folder=run.folder.parent / str(number))

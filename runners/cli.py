@@ -1,25 +1,22 @@
-"""The command line: `list`, `show`, `run`, `script`.
+"""The command line: `list`, `show`, `plan`, `run`, `setup`, `script`, `collect`.
 
-Exit status of `run`: 0 all completed, 1 a run ended otherwise, 2 bad input and nothing or no more was started,
-130 stopped.
+Exit status: 0 all completed, 1 a run ended otherwise or is unfinished, 2 bad input or refused, 130 stopped.
 """
 
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from runners import backends, recipe, source
-from runners.case import choose, command, environment_variables
+from runners import commands
+from runners.containers import CONTAINERS
 from runners.errors import RunnerError
-from runners.launch import STOPPED, launch
-from runners.plan import Run, order
-from runners.script import build
+from runners.interrupts import STOPPED
+from runners.series import REFUSED, complain
 
-REFUSED = 2
+PATIENCE_SECONDS = 300
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -28,106 +25,125 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return int(options.action(options))
     except RunnerError as error:
-        print(f"runners: {error}", file=sys.stderr)
+        complain(error)
         return REFUSED
     except KeyboardInterrupt:
         return STOPPED
-
-
-def show_list(_options: argparse.Namespace) -> int:
-    """A line per recipe shipped."""
-    names = recipe.names()
-    for name in names:
-        print(f"{name:<{max(map(len, names))}}  {recipe.load(recipe.find(name)).title}")
-    return 0
-
-
-def show_recipe(options: argparse.Namespace) -> int:
-    """What a recipe needs, its cases, and the command of each."""
-    chosen = recipe.load(recipe.find(options.recipe))
-    print(f"{chosen.name}: {chosen.title}")
-    print(f"suite {chosen.suite}, {chosen.framework}, {chosen.model}, on {chosen.device}")
-    print(f"{chosen.repeats} repeats, at most {chosen.timeout_seconds} s each")
-    print(f"prints the format {chosen.format or 'that the log will show'}")
-    for paragraph in filter(None, (chosen.notes, chosen.setup)):
-        print(f"\n{paragraph}")
-    for case in choose(chosen, {}):
-        variables = [f"{name}={shlex.quote(value)}" for name, value in environment_variables(chosen, case).items()]
-        print(f"\n{case.slug}\n  {' '.join([*variables, shlex.join(command(chosen, case))])}")
-    return 0
-
-
-def run(options: argparse.Namespace) -> int:
-    """Runs all cases chosen, repeats interleaved; an outcome other than completed does not stop the others."""
-    runs = _planned(options)
-    if options.dry_run:
-        return _print_plan(runs)
-    version = source.commit(runs[0].recipe.files.values())
-    # All of them now: a file of the recipe that is changed later must not run under the version stated.
-    scripts = [build(planned, version) for planned in runs]
-    worst = 0
-    for number, (planned, script) in enumerate(zip(runs, scripts, strict=True), start=1):
-        print(f"[{number}/{len(runs)}] {planned.folder}", flush=True)
-        status = launch(backends.local(), script)
-        if status in (REFUSED, STOPPED):
-            return status
-        worst = max(worst, 1 if status else 0)
-    return worst
-
-
-def print_script(options: argparse.Namespace) -> int:
-    """The script of one case, to be carried to a host by hand: `bash that.sh` there, then bring its folder home."""
-    runs = _planned(options)
-    if len(runs) > 1:
-        slugs = ", ".join(planned.case.slug for planned in runs)
-        raise RunnerError(
-            f"recipe {options.recipe}: a script is of one case, and these are {slugs}; choose with --case"
-        )
-    print(build(runs[0], source.commit(runs[0].recipe.files.values())), end="")
-    return 0
-
-
-def _planned(options: argparse.Namespace) -> list[Run]:
-    chosen = recipe.load(recipe.find(options.recipe))
-    cases = choose(chosen, options.case)
-    return order(chosen, cases, options.repeats or chosen.repeats, options.raw_logs)
-
-
-def _print_plan(runs: list[Run]) -> int:
-    for planned in runs:
-        build(planned)
-        print(f"{planned.folder}\n  {shlex.join(backends.local())}, with a script that runs:")
-        print(f"  {shlex.join(command(planned.recipe, planned.case))}")
-    return 0
+    except BrokenPipeError:
+        # The reader of our output has gone, as `| head` does; Python would complain once more when it closes.
+        sys.stderr.close()
+        return REFUSED
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m runners", description="Launch training and bring home its raw log."
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    listing = commands.add_parser("list", help="the recipes there are")
-    listing.set_defaults(action=show_list)
-    showing = commands.add_parser("show", help="what a recipe needs, its cases and their commands")
-    showing.add_argument("recipe", metavar="RECIPE")
-    showing.set_defaults(action=show_recipe)
-    running = commands.add_parser("run", help="run a recipe on this machine")
-    running.add_argument("--repeats", type=_positive, metavar="N", help="runs of each case (default: the recipe's)")
-    running.add_argument("--dry-run", action="store_true", help="print what would run, in order, and start nothing")
-    running.set_defaults(action=run)
-    scripting = commands.add_parser("script", help="print the bash script of one case")
-    scripting.set_defaults(action=print_script, repeats=1)
-    for command_parser in (running, scripting):
-        _add_choice(command_parser)
+    adding = parser.add_subparsers(required=True, metavar="COMMAND")
+    adding.add_parser("list", help="the recipes there are").set_defaults(action=commands.list_recipes)
+    _show(adding.add_parser("show", help="what a recipe needs, its cases and their commands"))
+    _plan(adding.add_parser("plan", help="what would run, in which order, and for how long; starts nothing"))
+    _run(adding.add_parser("run", help="run a recipe"))
+    _setup(adding.add_parser("setup", help="run a recipe's setup steps on every host"))
+    _script(adding.add_parser("script", help="print one case as a script for a host that has bash only"))
+    _collect(adding.add_parser("collect", help="finish what earlier commands left unfinished"))
     return parser
 
 
-def _add_choice(parser: argparse.ArgumentParser) -> None:
+def _show(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(action=commands.show)
+    _add_case(parser)
+    _add_settings(parser)
+
+
+def _plan(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(action=commands.plan, resume=False, find_max_batch=False)
+    _add_runs(parser)
+    parser.add_argument("--scripts", action="store_true", help="print the script of each case too")
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(action=commands.run, scripts=False)
+    _add_runs(parser)
+    parser.add_argument("--dry-run", action="store_true", help="as `plan`: start nothing")
+    parser.add_argument("--resume", action="store_true", help="finish what was begun, then add what is missing")
+    parser.add_argument(
+        "--find-max-batch", action="store_true", help="search the largest batch size of each case instead of repeats"
+    )
+    _add_patience(parser)
+
+
+def _setup(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(action=commands.set_up)
+    parser.add_argument("recipe", metavar="RECIPE", help="a name that `list` prints, or a .toml file")
+    _add_place(parser)
+    parser.add_argument("--work", default="", metavar="DIR", help="where the sources go there")
+
+
+def _script(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(action=commands.script, repeats=1)
+    _add_case(parser)
+    _add_settings(parser)
+    _add_folders(parser)
+
+
+def _collect(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(action=commands.collect, patience=0.0)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="of unfinished runs, or above them")
+    parser.add_argument("--raw-logs", type=Path, default=Path("raw_logs"), metavar="DIR", help="default: raw_logs")
+    parser.add_argument(
+        "--abandon", action="store_true", help="stop what still runs, and give up what cannot be reached: it failed"
+    )
+
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    _add_case(parser)
+    _add_place(parser)
+    parser.add_argument("--repeats", type=_positive, metavar="N", help="runs of each case (default: the recipe's)")
+    _add_settings(parser)
+    _add_folders(parser)
+
+
+def _add_case(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recipe", metavar="RECIPE", help="a name that `list` prints, or a .toml file")
     parser.add_argument(
-        "--case", type=_choices, default={}, metavar="KEY=VALUE,...", help="fix keys of the case, such as batch_size=16"
+        "--case",
+        type=_choices,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE,...",
+        help="fix keys of the case, such as devices=8,precision=amp; may be given several times",
     )
+
+
+def _add_place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on", default="local", metavar="PLACE", help="local (default), ssh:HOST,... or slurm:PARTITION"
+    )
+    parser.add_argument("--ssh-config", default="", metavar="FILE", help="instead of your own ssh configuration")
+    parser.add_argument("--sbatch", action="append", default=[], metavar="ARG", help="a further argument of sbatch")
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--container", choices=tuple(CONTAINERS), default="none", help="the tool that runs the image")
+    parser.add_argument("--work", default="", metavar="DIR", help="where the sources are there")
+    parser.add_argument("--data", default="", metavar="DIR", help="where the data set is there")
+    parser.add_argument("--even-if-busy", action="store_true", help="start on a GPU that others use")
+
+
+def _add_folders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--raw-logs", type=Path, default=Path("raw_logs"), metavar="DIR", help="default: raw_logs")
+    parser.add_argument("--round", type=_round, default="", metavar="NAME", help="the benchmark round, such as 2026Q4")
+
+
+def _add_patience(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--patience",
+        type=_seconds,
+        default=float(PATIENCE_SECONDS),
+        metavar="SECONDS",
+        help=f"how long a host may be out of reach before its run is left (default: {PATIENCE_SECONDS})",
+    )
 
 
 def _choices(text: str) -> dict[str, str]:
@@ -143,3 +159,15 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of seconds")
+    return float(text)
+
+
+def _round(text: str) -> str:
+    if len(text.strip()) > 40:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name of at most 40 characters")
+    return text.strip()

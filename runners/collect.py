@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,27 @@ from runners.launch_file import INCOMING, NAME
 RUN_JSON = finished.NAME
 #: What was said when the run started, kept until it is finished.
 WARNINGS = "warnings.json"
+#: There where a node failed, and the others were stopped for that reason alone.
+FAILED = "a_node_failed"
 
 
-def collect(folder: Path, content: Mapping[str, Any], lost: str = "") -> str:
+@dataclass(frozen=True)
+class Lost:
+    """Why nothing more will be heard of a node, and the outcome that this is."""
+
+    cause: str
+    outcome: str = "failed"
+
+
+def collect(folder: Path, content: Mapping[str, Any], lost: Lost | None = None) -> str:
     """Finishes a run whose files are at home, and returns its outcome; may be called again after whatever broke it off.
 
     Args:
         folder: the run's.
         content: its `launch.json`, which the caller attends.
-        lost: why nodes that did not say how they ended are taken for failed.
+        lost: what the nodes came to that did not say how they ended.
 
-    Raises RunnerError, and leaves the run unfinished, where a node has not said how it ended and `lost` is empty, and
+    Raises RunnerError, and leaves the run unfinished, where a node has not said how it ended and `lost` is None, and
     where files are missing, changed on the way or find no room.
     """
     if not (folder / RUN_JSON).exists():
@@ -43,7 +54,24 @@ def keep_warnings(folder: Path, warnings: Sequence[str]) -> None:
         write(folder / INCOMING / WARNINGS, json.dumps(list(warnings)))
 
 
-def _run(folder: Path, content: Mapping[str, Any], lost: str) -> dict[str, Any]:
+def told(folder: Path) -> list[str]:
+    """What was said when the run started, as long as it is unfinished."""
+    path = folder / INCOMING / WARNINGS
+    return [str(each) for each in json.loads(path.read_text(encoding="utf-8"))] if path.is_file() else []
+
+
+def warnings(folder: Path) -> list[str]:
+    """What a finished run warns of."""
+    return [str(each) for each in json.loads((folder / RUN_JSON).read_text(encoding="utf-8")).get("warnings", [])]
+
+
+def note_failure(folder: Path) -> None:
+    """Keeps that a node failed before the others are stopped, lest the run be taken for one that was stopped."""
+    (folder / INCOMING).mkdir(exist_ok=True)
+    write(folder / INCOMING / FAILED, "")
+
+
+def _run(folder: Path, content: Mapping[str, Any], lost: Lost | None) -> dict[str, Any]:
     """The content of `run.json`, once all files are in their places."""
     plan, wanted = content["plan"], content["records"]
     started = job.from_json(content["job"], folder)
@@ -51,8 +79,8 @@ def _run(folder: Path, content: Mapping[str, Any], lost: str) -> dict[str, Any]:
     top = nodes[-1 if wanted["node"] == "last" and started.every_node else 0]
     files = {name: entry for node in nodes for name, entry in _placed(folder, node, node is top).items()}
     found = _records(folder, wanted)
-    short = records.shortfall(found, wanted)
-    outcome = _strongest(nodes)
+    short, count = records.shortfall(found, wanted), found.get(wanted["format"], 0)
+    outcome = _strongest(nodes, (folder / INCOMING / FAILED).exists())
     hardware = str(top.ended.get("hardware") or _hardware(top.facts, started.gpus))
     run = {
         **plan,
@@ -62,10 +90,10 @@ def _run(folder: Path, content: Mapping[str, Any], lost: str) -> dict[str, Any]:
         **_status(nodes, outcome),
         "outcome": "short" if outcome == "completed" and short else outcome,
         "source": _source(plan.get("source", {}), top.ended.get("source")),
-        "records": {"format": wanted["format"], "count": found.get(wanted["format"], 0), "at_least": wanted["at_least"]},
+        "records": {key: count if key == "count" else wanted[key] for key in ("format", "count", "at_least")},
         "warnings": [
-            *_told(folder),
-            *[f"node {node.rank} was lost: {lost}" for node in nodes if not node.ended],
+            *told(folder),
+            *[f"node {node.rank} was lost: {lost.cause}" for node in nodes if lost and not node.ended],
             *([short] if short else []),
             *trust.between_nodes([node.facts for node in nodes]),
             *trust.between_repeats(top.facts, finished.alike(folder.parent, hardware, plan.get("round", ""))),
@@ -76,18 +104,21 @@ def _run(folder: Path, content: Mapping[str, Any], lost: str) -> dict[str, Any]:
     return {key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")}
 
 
-def _nodes(folder: Path, count: int, lost: str) -> list[Node]:
-    nodes = [arrived.read(folder / INCOMING / f"node{rank}", rank) for rank in range(count)]
+def _nodes(folder: Path, count: int, lost: Lost | None) -> list[Node]:
+    otherwise = lost.outcome if lost else "failed"
+    nodes = [arrived.read(folder / INCOMING / f"node{rank}", rank, otherwise) for rank in range(count)]
     silent = [node.rank for node in nodes if not node.ended]
-    if silent and not lost:
+    if silent and lost is None:
         raise RunnerError(
             f"{folder}: node {silent[0]} has not said how it ended; collect the run later, or give it up with --abandon"
         )
     return nodes
 
 
-def _strongest(nodes: Sequence[Node]) -> str:
-    return min((node.outcome for node in nodes), key=arrived.OUTCOMES.index)
+def _strongest(nodes: Sequence[Node], failed: bool) -> str:
+    outcomes = [node.outcome for node in nodes]
+    caused = [outcome for outcome in outcomes if outcome not in ("stopped", "completed")] if failed else []
+    return min(caused or outcomes, key=arrived.OUTCOMES.index)
 
 
 def _below(node: Node, top: bool) -> str:
@@ -157,13 +188,19 @@ def _source(planned: Mapping[str, Any], found: object) -> dict[str, Any]:
     return source if source.get("repository") and source.get("commit") else {}
 
 
-def _told(folder: Path) -> list[str]:
-    path = folder / INCOMING / WARNINGS
-    return [str(each) for each in json.loads(path.read_text(encoding="utf-8"))] if path.is_file() else []
-
-
 def _text(run: Mapping[str, Any]) -> str:
-    return json.dumps(run, indent=1, ensure_ascii=False) + "\n"
+    """JSON for people and for `diff`: a line per key, and per member of an object that a key holds."""
+    return "{\n" + ",\n".join(f" {_json(key)}: {_members(value)}" for key, value in run.items()) + "\n}\n"
+
+
+def _members(value: object) -> str:
+    if not isinstance(value, Mapping) or not value:
+        return _json(value)
+    return "{\n" + ",\n".join(f"  {_json(key)}: {_json(each)}" for key, each in value.items()) + "\n }"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _clear(folder: Path) -> None:

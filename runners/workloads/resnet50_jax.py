@@ -24,7 +24,7 @@ import numpy
 from jax import lax
 from jax import numpy as jnp
 
-from runners.workloads import dllogger, resnet50
+from runners.workloads import dllogger, options, resnet50
 
 TYPES = {"fp32": jnp.float32, "bf16": jnp.bfloat16}
 Tree = Any
@@ -127,8 +127,9 @@ def logits(parameters: Tree, statistics: Tree, images: Any) -> tuple[Any, Tree]:
     border = ((0, 0), (1, 1), (1, 1), (0, 0))
     images = lax.reduce_window(jax.nn.relu(images), -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), border)
     new = []
-    for block, *state in zip(resnet50.bottlenecks(), parameters["blocks"], statistics["blocks"], strict=True):
-        images, seen = bottleneck(*state, images, block.stride)
+    states = zip(parameters["blocks"], statistics["blocks"], strict=True)
+    for block, (learned, running) in zip(resnet50.bottlenecks(), states, strict=True):
+        images, seen = bottleneck(learned, running, images, block.stride)
         new.append(seen)
     pooled = images.astype(jnp.float32).mean((1, 2))
     classes = parameters["classes"]
@@ -188,13 +189,20 @@ def stated(arguments: argparse.Namespace) -> dict[str, object]:
 
 def main() -> None:
     """Trains for the iterations asked for, and prints one line each."""
-    arguments = resnet50.parser("JAX", tuple(TYPES)).parse_args()
+    arguments = parse_arguments()
     os.environ.update(NPROC=str(arguments.threads), JAX_PLATFORMS="cpu")
     begun = datetime.now()
     print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, stated(arguments)), flush=True)
     for iteration, (loss, seconds) in enumerate(train(arguments), 1):
         data = {"train.loss": loss, "train.total_ips": arguments.batch_size / seconds}
         print(dllogger.json_line(datetime.now(), begun, (0, iteration), data), flush=True)
+
+
+def parse_arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = resnet50.parser("JAX", tuple(TYPES))
+    options.add_threads(parser)
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

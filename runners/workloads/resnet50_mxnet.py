@@ -1,22 +1,23 @@
 """Trains ResNet-50 v1.5 with MXNet's `Module.fit` on generated images; the printing is that of its `Speedometer`.
 
-Traps: MXNet takes the number of threads from the environment, once, when it is imported; and its engine runs several
-operators at a time, each with all the threads of an operator, unless its own workers are held to one. The speed is the
-batches since the last line over the time since then, so the first batch has no line of its own. The images lie in
-memory; `NDArrayIter` hands out its batches inside the timed part, as it would anybody's.
+Traps: MXNet takes its threads from the environment when it is imported, those within an operator from OMP_NUM_THREADS,
+so there is no option for them; MXNET_CPU_WORKER_NTHREADS=1 keeps it from running several operators at a time, each with
+all of these. The speed is the batches since the last line over the time since then, so that the first batch has no line
+of its own. The images lie in memory; `NDArrayIter` hands out its batches inside the timed part, as it would anybody's.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
-import os
 from typing import Any
 
-from runners.workloads import resnet50
+import mxnet
+
+from runners.workloads import options, resnet50
 
 
-def convolution(mxnet: Any, name: str, images: Any, channels: int, size: int, stride: int) -> Any:
+def convolution(name: str, images: Any, channels: int, size: int, stride: int) -> Any:
     """A convolution that keeps the image's size apart from the stride, and its batch normalisation."""
     convolved = mxnet.sym.Convolution(
         images,
@@ -32,30 +33,30 @@ def convolution(mxnet: Any, name: str, images: Any, channels: int, size: int, st
     )
 
 
-def bottleneck(mxnet: Any, name: str, images: Any, block: resnet50.Bottleneck) -> Any:
+def bottleneck(name: str, images: Any, block: resnet50.Bottleneck) -> Any:
     """1x1, 3x3, 1x1 with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
-    body = mxnet.sym.relu(convolution(mxnet, f"{name}_1", images, block.channels, 1, 1))
-    body = mxnet.sym.relu(convolution(mxnet, f"{name}_2", body, block.channels, 3, block.stride))
-    body = convolution(mxnet, f"{name}_3", body, block.channels_out, 1, 1)
+    body = mxnet.sym.relu(convolution(f"{name}_1", images, block.channels, 1, 1))
+    body = mxnet.sym.relu(convolution(f"{name}_2", body, block.channels, 3, block.stride))
+    body = convolution(f"{name}_3", body, block.channels_out, 1, 1)
     if block.projects:
-        images = convolution(mxnet, f"{name}_shortcut", images, block.channels_out, 1, block.stride)
+        images = convolution(f"{name}_shortcut", images, block.channels_out, 1, block.stride)
     return mxnet.sym.relu(body + images)
 
 
-def network(mxnet: Any) -> Any:
+def network() -> Any:
     """ResNet-50 v1.5 from `data` (n, 3, h, w) to the loss on `softmax_label` (n,)."""
-    images = mxnet.sym.relu(convolution(mxnet, "stem", mxnet.sym.var("data"), 64, 7, 2))
+    images = mxnet.sym.relu(convolution("stem", mxnet.sym.var("data"), 64, 7, 2))
     images = mxnet.sym.Pooling(images, kernel=(3, 3), stride=(2, 2), pad=(1, 1), pool_type="max")
     for number, block in enumerate(resnet50.bottlenecks()):
-        images = bottleneck(mxnet, f"block{number}", images, block)
+        images = bottleneck(f"block{number}", images, block)
     pooled = mxnet.sym.flatten(mxnet.sym.Pooling(images, global_pool=True, pool_type="avg", kernel=(1, 1)))
     classes = mxnet.sym.FullyConnected(pooled, num_hidden=resnet50.CLASSES, name="classes")
     return mxnet.sym.SoftmaxOutput(classes, name="softmax")
 
 
-def module(mxnet: Any) -> Any:
+def module() -> Any:
     """The network on this machine's CPU."""
-    return mxnet.mod.Module(network(mxnet), context=mxnet.cpu())
+    return mxnet.mod.Module(network(), context=mxnet.cpu())
 
 
 def optimizer_parameters() -> dict[str, float]:
@@ -70,15 +71,12 @@ def optimizer_parameters() -> dict[str, float]:
 def main() -> None:
     """Trains one epoch of the iterations asked for; says first with what arguments, as MXNet's own examples do."""
     arguments = parse_arguments()
-    limit_threads(arguments.threads)
-    import mxnet
-
     mxnet.random.seed(arguments.seed)
     logging.basicConfig(level=logging.INFO, format="%(asctime)-15s Node[0] %(message)s")
     logging.info("start with arguments %s", arguments)
     images, labels = resnet50.noise(arguments, resnet50.BATCHES_HELD, channels_last=False)
     batches = mxnet.io.NDArrayIter(images, labels, arguments.batch_size)
-    module(mxnet).fit(
+    module().fit(
         mxnet.io.ResizeIter(batches, arguments.iterations),
         eval_metric=["accuracy", "ce"],
         initializer=mxnet.init.Xavier(rnd_type="gaussian", factor_type="in", magnitude=2),
@@ -90,15 +88,10 @@ def main() -> None:
     )
 
 
-def limit_threads(threads: int) -> None:
-    """So many threads within an operator, one operator at a time. Before MXNet is imported, or it has no effect."""
-    os.environ.update(OMP_NUM_THREADS=str(threads), MXNET_CPU_WORKER_NTHREADS="1")
-
-
 def parse_arguments() -> argparse.Namespace:
     """The command line; `network`, `dtype` and `kv_store` are printed for the reader of the log and cannot be set."""
     parser = resnet50.parser("MXNet")
-    parser.add_argument("--print-every", type=resnet50.positive, default=1, help="iterations per printed line")
+    parser.add_argument("--print-every", type=options.positive, default=1, help="iterations per printed line")
     parser.set_defaults(network="resnet50_v1.5", dtype="float32", kv_store="local")
     return parser.parse_args()
 

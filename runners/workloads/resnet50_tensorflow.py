@@ -1,10 +1,11 @@
 """Trains ResNet-50 v1.5 with Keras' `fit` in TensorFlow on generated images; the printing is that of `verbose=2`.
 
 Traps: Keras prints a line per epoch, so an epoch here is the iterations between two lines, and the first one holds the
-building of the graph. A padding of `same` with a stride of 2 pads one side only, so that such convolutions are padded by
-hand. Fed with arrays, `fit` makes a new iterator for every epoch, a tenth of an iteration at this size; fed with a
-dataset that has no end, it goes on with the old one. `SGD` takes the weight decay apart from the gradient and its
-momentum, where other frameworks add the two; the work is the same.
+building of the graph; from a second per step on it prints whole seconds, which no figure can be made of. A padding of
+`same` with a stride of 2 pads one side only, so that such convolutions are padded by hand. Fed with arrays, `fit` makes
+a new iterator for every epoch, a tenth of an iteration at this size; fed with a dataset that has no end, it goes on
+with the old one. `SGD` takes the weight decay apart from the gradient and its momentum, where other frameworks add the
+two; the work is the same.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import keras
 import tensorflow
 
-from runners.workloads import resnet50
+from runners.workloads import options, resnet50
 
 layers = keras.layers
 
@@ -101,7 +102,8 @@ def main() -> None:
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = resnet50.parser("TensorFlow", ("fp32", "bf16"))
-    parser.add_argument("--print-every", type=resnet50.positive, default=1, help="iterations per epoch, thus per line")
+    options.add_threads(parser)
+    parser.add_argument("--print-every", type=options.positive, default=1, help="iterations per epoch, thus per line")
     return parser.parse_args()
 
 

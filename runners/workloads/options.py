@@ -1,0 +1,27 @@
+"""The options that the trainers of frameworks other than PyTorch have in common; the defaults are a smoke test's."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def parser(description: str, batch_size: int) -> argparse.ArgumentParser:
+    """Batch size, iterations and seed; images are counted."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--batch-size", type=positive, default=batch_size, help="images per iteration")
+    made.add_argument("--iterations", type=positive, default=20)
+    made.add_argument("--seed", type=int, default=0)
+    return made
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """The threads, where the framework does not take them from its environment."""
+    parser.add_argument("--threads", type=positive, default=1, help="CPU threads within an operation")
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    return value

@@ -87,14 +87,17 @@ def framework_slug(framework: str) -> str:
 
 
 def _axes(recipe: Recipe, table: Axes) -> Axes:
+    """A table with what all cases share in front, so that the order of its own keys is that of the cases."""
     fixed = {"iterations": recipe.iterations, **recipe.options}
-    return {**{key: (value,) for key, value in fixed.items()}, **table}
+    return {**{key: (value,) for key, value in fixed.items() if key not in table}, **table}
 
 
 def _case(recipe: Recipe, values: dict[str, Value]) -> Case:
     nodes, per_node = numbers(values.pop("shape"))
     batch_size = int(values["batch_size"])
-    options = {key: value for key, value in values.items() if key not in (*IDENTITY, "iterations")}
+    # In one order for all tables, or two of them would give one case two names.
+    keys = dict.fromkeys((*recipe.options, *recipe.matrix[0]))
+    options = {key: values[key] for key in keys if key in values and key not in IDENTITY}
     devices = nodes * per_node
     return Case(
         nodes=nodes,

@@ -35,12 +35,15 @@ def contained(
 ) -> list[Word]:
     """The words under a container tool, as they are with the tool `none`.
 
-    Raises RunnerError where the recipe names no image.
+    Raises RunnerError where the recipe names no image, and for a folder that no tool can be told.
     """
     if tool == "none":
         return list(words)
     if container is None:
         raise RunnerError(f"the recipe names no image for {tool}; add [container] to it, or leave --container out")
+    for part in (part for mount in mounts for part in mount if isinstance(part, str)):
+        if part != ":" and re.search("[:,]", part):
+            raise RunnerError(f"{part}: {tool} takes : and , in a folder for the end of its name; rename it")
     return CONTAINERS[tool](Inside(container, words, tuple(variables), mounts, gpus))
 
 

@@ -128,12 +128,12 @@ def _check_remote_shell(start: Start) -> None:
     """
     for name, value in start.variables.items():
         if not name.startswith(("NCCL", "PYTHON", "MV2", "UCX", "MLFLOW")) or not _harmless(value):
-            raise _fault(start, f"does not hand on the variable {name} as it is; set it in ~/.deepspeed_env instead")
-    for each in start.trainer:
-        if "'" in "".join(part for part in each if isinstance(part, str)) or (_is_option(each) and not _harmless(each)):
             raise _fault(
-                start, f"does not hand on the word {each[0]!r}... as it is; let the trainer read it from a file"
+                start, f"does not hand on the variable {name} as it is; set it on the hosts, in ~/.deepspeed_env"
             )
+    for each in start.trainer:
+        if any("'" in part for part in each if isinstance(part, str)) or (_is_option(each) and not _harmless(each)):
+            raise _fault(start, f"does not hand on {each[0]!r} as it is; let the trainer read it from a file")
 
 
 def _harmless(each: Word) -> bool:

@@ -71,7 +71,8 @@ def _axes(table: Table) -> Axes:
     for key in ("batch_size", "precision"):
         if key not in table.values:
             raise FieldError(f"`matrix.{key}` is missing or empty; state at least one value")
-    return {"shape": ("1n1d",)} | {key: _axis(table, key, value) for key, value in table.values.items()}
+    axes: dict[str, tuple[Value, ...]] = {} if "shape" in table.values else {"shape": ("1n1d",)}
+    return axes | {key: _axis(table, key, value) for key, value in table.values.items()}
 
 
 def _axis(table: Table, key: str, value: object) -> tuple[Value, ...]:

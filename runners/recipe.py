@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 import tomllib
@@ -74,7 +75,9 @@ def find(name: str) -> Path:
     """
     path = Path(name) if name.endswith(".toml") else _shipped().get(name)
     if path is None or not path.is_file():
-        raise RunnerError(f"{name}: there is no such recipe; choose one of {', '.join(names())}, or name a .toml file")
+        alike = " or ".join(difflib.get_close_matches(name, names()))
+        remedy = f"did you mean {alike}?" if alike else "`python -m runners list` prints them"
+        raise RunnerError(f"{name}: there is no such recipe, and a file of one ends in .toml; {remedy}")
     return path
 
 

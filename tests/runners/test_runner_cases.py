@@ -1,122 +1,281 @@
-"""Recipes, cases, folders and the order of runs: strings and tables only."""
+"""Cases, their folders and their commands: tables and strings only."""
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from runners import recipe
-from runners.case import choose, command, environment_variables, fill, slugged
+from runners.argv import Late, texts, word
+from runners.case import choices_of, choose, command, environment_variables, framework_slug, slugged
 from runners.errors import RunnerError
+from runners.fields import SLUG
+from runners.launchers import launched
 from runners.plan import order
+from tests.runners.written import MATRIX, loaded
+
+SHAPES = '[matrix]\nshape = ["1n1d", "1n8d", "2n8d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'
+TABLES = """
+[[matrix]]
+batch_size = [8, 16]
+precision = "fp32"
+[[matrix]]
+shape = ["1n1d", "2n4d"]
+precision = ["amp", "fp32"]
+batch_size = [16, 32]
+xla = [true, false]
+[options]
+xla = false
+word = "plain"
+rate = 0.5
+"""
+PROBED = ["a b", "a/b", "../..", "$(touch x)", "a-b", "a_b", "A-b", "", ".", "..", "~", "-", "\n", "é 中文", "x" * 300]
 
 
-@pytest.fixture
-def tiny(write_recipe):
-    return recipe.load(write_recipe('echo "$1"', batches="1, 2"))
+def slugs(chosen, choices):
+    return [case.slug for case in choose(chosen, choices)]
 
 
 def test_there_are_recipes_and_each_can_be_launched():
     assert recipe.names()
     for name in recipe.names():
         chosen = recipe.load(recipe.find(name))
-        for case in choose(chosen, {}):
-            assert command(chosen, case)[0] == "python"
-            assert environment_variables(chosen, case)["OMP_NUM_THREADS"] == "1"
-        assert all(path.is_file() for path in chosen.files.values())
+        cases = choose(chosen, {})
+        assert len({case.slug for case in cases}) == len(cases)
+        for case in cases:
+            assert launched(chosen, case, command(chosen, case, "/data"), "/data")
+            assert choose(chosen, choices_of(chosen, case)) == [case]
+        assert all(path.is_file() for path in chosen.files.values()), name
 
 
-def test_cases_of_a_shipped_recipe():
-    chosen = recipe.load(recipe.find("resnet50_pytorch_cpu"))
-    assert [case.slug for case in choose(chosen, {})] == [
-        "cpu-n1d1-bs8-fp32", "cpu-n1d1-bs16-fp32", "cpu-n1d1-bs8-bf16", "cpu-n1d1-bs16-bf16",
+def test_the_matrix_is_combined_in_the_order_it_is_written(tmp_path):
+    matrix = '[matrix]\nprecision = ["fp32", "bf16"]\nshape = ["1n1d", "2n8d"]\nbatch_size = [8, 16]\n'
+    cases = choose(loaded(tmp_path, ["a"], matrix), {})
+    assert [case.slug for case in cases] == [
+        "gpu-n1d1-bs8-fp32", "gpu-n1d1-bs16-fp32", "gpu-n2d16-bs8-fp32", "gpu-n2d16-bs16-fp32",
+        "gpu-n1d1-bs8-bf16", "gpu-n1d1-bs16-bf16", "gpu-n2d16-bs8-bf16", "gpu-n2d16-bs16-bf16",
     ]  # fmt: skip
-    (case,) = choose(chosen, {"batch_size": "16", "precision": "fp32"})
-    assert command(chosen, case)[:7] == [
-        "python", "-m", "runners.workloads.resnet50_pytorch", "--batch-size", "16", "--precision", "fp32",
+    last = cases[-1]
+    assert (last.nodes, last.devices, last.devices_per_node, last.batch_size) == (2, 16, 8, 16)
+    assert last.slots["global_batch_size"] == 256
+    assert last.options == {}
+
+
+def test_several_tables_are_united_and_what_both_hold_is_there_once(tmp_path):
+    cases = choose(loaded(tmp_path, ["a"], TABLES), {})
+    assert len(cases) == 2 + 16 - 1
+    assert [case.slug for case in cases][:4] == [
+        "gpu-n1d1-bs8-fp32", "gpu-n1d1-bs16-fp32", "gpu-n1d1-bs16-amp-xla-true", "gpu-n1d1-bs16-amp",
     ]  # fmt: skip
-    assert case.options == {"image_size": 64, "threads": 1}
+    assert all(case.options.keys() == {"xla", "word", "rate"} for case in cases)
 
 
-def test_a_chosen_option_names_the_folder_and_iterations_do_not(tiny):
-    (case,) = choose(tiny, {"batch_size": "2", "word": "other", "iterations": "9"})
-    assert case.slug == "cpu-n1d1-bs2-fp32-word-other"
-    assert case.options == {"word": "other", "threads": 1}
+def test_a_label_and_what_differs_name_the_folder_and_iterations_do_not(tmp_path):
+    chosen = loaded(tmp_path, ["a"], TABLES, head='label = "b"')
+    choices = {"word": "other", "iterations": "9", "precision": "amp", "batch_size": "16", "xla": "true"}
+    names = [f"gpu-{shape}-bs16-amp-b-xla-true-word-other" for shape in ("n1d1", "n2d8")]
+    assert slugs(chosen, choices) == names
 
 
-@pytest.mark.parametrize("value", ["a b", "a/b", "../..", "$(touch x)", "a-b", "a_b", "A-b", "", "."])
+@pytest.mark.parametrize(
+    ("choices", "shapes"),
+    [
+        ({}, ["n1d1", "n1d8", "n2d16"]),
+        ({"nodes": "1"}, ["n1d1", "n1d8"]),
+        ({"nodes": "2"}, ["n2d16"]),
+        ({"devices": "8"}, ["n1d8"]),
+        ({"devices": "16"}, ["n2d16"]),
+        ({"devices": "4"}, ["n1d4"]),
+        ({"devices": "8", "nodes": "2"}, ["n2d8"]),
+        ({"devices": "64", "nodes": "8"}, ["n8d64"]),
+    ],
+)
+def test_nodes_and_devices_choose_a_shape_or_make_one(tmp_path, choices, shapes):
+    assert slugs(loaded(tmp_path, ["a"], SHAPES), choices) == [f"gpu-{shape}-bs8-fp32" for shape in shapes]
+
+
+def test_a_value_chooses_the_tables_that_state_it_and_is_tried_in_all_where_none_does(tmp_path):
+    chosen = loaded(tmp_path, ["a"], TABLES)
+    assert slugs(chosen, {"batch_size": "8"}) == ["gpu-n1d1-bs8-fp32"]
+    assert slugs(chosen, {"precision": "amp", "batch_size": "64", "nodes": "1", "devices": "1"}) == [
+        "gpu-n1d1-bs64-amp-xla-true", "gpu-n1d1-bs64-amp",
+    ]  # fmt: skip
+    assert slugs(chosen, {"precision": "bf16", "batch_size": "8"}) == ["gpu-n1d1-bs8-bf16"]
+    assert slugs(chosen, {"batch_size": "64", "precision": "fp32", "xla": "false", "devices": "1"}) == [
+        "gpu-n1d1-bs64-fp32"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"colour": "red"}, "it has no key 'colour' to choose by; it has nodes, devices, iterations, xla, word, rate,"),
+        ({"shape": "1n1d"}, "it has no key 'shape' to choose by"),
+        ({"devices_per_node": "8"}, "it has no key 'devices_per_node'"),
+        ({"batch_size": "many"}, "batch_size='many' must be a whole number from 1"),
+        ({"batch_size": "0"}, "batch_size='0' must be a whole number from 1"),
+        ({"devices": "-1"}, "devices='-1' must be a whole number from 1"),
+        ({"iterations": "1e3"}, "iterations='1e3' must be a whole number from 1"),
+        ({"xla": "yes"}, "xla='yes' must be true or false, like its false"),
+        ({"rate": "fast"}, "rate='fast' must be a number, like its 0.5"),
+        ({"rate": "nan"}, "rate='nan' must be a number"),
+        ({"precision": "int8"}, "precision='int8' must be one of fp32, tf32, amp, fp16, bf16"),
+        ({"nodes": "3"}, "no shape has nodes=3; state devices= of the whole job too"),
+        ({"nodes": "3", "devices": "8"}, "devices=8 cannot be shared out evenly among nodes=3"),
+        ({"word": "a\0b"}, "--case word: 'a\\x00b' holds a NUL byte"),
+        ({"word": "\ud800"}, "--case word: '\\ud800' is not UTF-8"),
+    ],
+)
+def test_a_choice_that_a_recipe_does_not_have(tmp_path, choices, said):
+    with pytest.raises(RunnerError) as error:
+        choose(loaded(tmp_path, ["a"], TABLES), choices)
+    assert said in str(error.value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shape=st.sampled_from([("1", "1"), ("2", "8"), ("3", "6")]),
+    batch_size=st.sampled_from(["8", "16", "32", "5"]),
+    precision=st.sampled_from(["fp32", "amp", "bf16"]),
+    more=st.dictionaries(st.sampled_from(["xla", "rate", "iterations"]), st.just("1")),
+    text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+)
+def test_the_choices_of_any_case_give_it_again(shape, batch_size, precision, more, text):
+    known = {"xla": "true", "rate": "0.25", "iterations": "7"}
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = loaded(Path(folder), ["a"], TABLES)
+    fixed = {"nodes": shape[0], "devices": shape[1], "batch_size": batch_size, "precision": precision, "word": text}
+    for case in choose(chosen, {**fixed, **{key: known[key] for key in more}}):
+        again = choices_of(chosen, case)
+        assert choose(chosen, again) == [case]
+        assert ("word" in again) == (text != "plain")
+        assert ("iterations" in again) == ("iterations" in more)
+
+
+@pytest.mark.parametrize("value", PROBED)
 def test_any_value_makes_a_folder_of_its_own(value):
-    others = {"a b", "a/b", "../..", "$(touch x)", "a-b", "a_b", "A-b", "", "."} - {value}
     slug = slugged(value)
-    assert recipe.SLUG.fullmatch(slug)
-    assert slug not in {slugged(other) for other in others}
+    assert SLUG.fullmatch(slug)
+    assert slug not in {slugged(other) for other in PROBED if other != value}
 
 
-def test_slots():
-    chosen = recipe.load(recipe.find("resnet50_pytorch_cpu"))
-    assert fill(chosen, "{{x}} ${{y}} {batch_size}", {"batch_size": 8}) == "{x} ${y} 8"
-    assert fill(chosen, "{flag}", {"flag": True}) == "true"
-    with pytest.raises(RunnerError, match=r"the slot \{lr\}.*has no value"):
-        fill(chosen, "--lr {lr}", {"batch_size": 8})
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_no_value_leads_out_of_its_folder_or_makes_a_name_too_long(value):
+    assert SLUG.fullmatch(slugged(value))
+    assert len(slugged(value)) <= 47
+    assert "/" not in framework_slug(value)
 
 
-def test_repeats_are_interleaved_over_the_cases(tiny):
-    runs = order(tiny, choose(tiny, {}), 2, Path("raw"))
-    assert [str(run.folder) for run in runs] == [
-        "raw/tiny/bash/cpu-n1d1-bs1-fp32/1",
-        "raw/tiny/bash/cpu-n1d1-bs2-fp32/1",
-        "raw/tiny/bash/cpu-n1d1-bs1-fp32/2",
-        "raw/tiny/bash/cpu-n1d1-bs2-fp32/2",
+def built(folder, words, case=None, more=""):
+    chosen = loaded(folder, words, TABLES, more)
+    (found,) = choose(chosen, {"devices": "1", "precision": "fp32", "batch_size": "8", **(case or {})})
+    return command(chosen, found)
+
+
+def test_slots_are_filled_and_braces_are_written_twice(tmp_path):
+    words = ["{{x}} ${{y}} {batch_size}", "{xla}", "{rate}", "a", "", "{devices}={global_batch_size}"]
+    assert built(tmp_path, words) == [*map(word, ["{x} ${y} 8", "false", "0.5", "a", "", "1=8"])]
+
+
+def test_what_only_the_node_knows_stays_open(tmp_path):
+    assert built(tmp_path, ["tcp://{master_address}:{master_port}", "{ranks}"]) == [
+        ("tcp://", Late("master_address"), ":", Late("master_port")),
+        (Late("ranks"),),
     ]
 
 
-def test_a_folder_that_is_there_keeps_its_number(tiny, tmp_path):
+def test_a_value_of_the_case_is_never_read_as_a_slot(tmp_path):
+    for value in ("{master_address}", "{{batch_size}}", "{word}", "{nothing}"):
+        assert built(tmp_path, ["{word}", "<{word}>"], {"word": value}) == [(value,), (f"<{value}>",)]
+
+
+FLAGS = """
+[slots]
+every = 10
+[slots.flag]
+by = "precision"
+fp32 = ""
+amp = "--amp"
+[slots.flags]
+by = "batch_size"
+8 = ["--size", "{batch_size}", "--word={word}", "{rank_of}", ""]
+16 = []
+"""
+
+
+def test_a_table_of_slots_gives_no_word_or_one_or_several(tmp_path):
+    more = FLAGS.replace("{rank_of}", "{node_rank}")
+    words = ["t", "{flag}", "{every}", "-{flag}", "{flags}", "end"]
+    assert texts(built(tmp_path, words, more=more)) == [
+        "t", "10", "-", "--size", "8", "--word=plain", "{node_rank}", "", "end",
+    ]  # fmt: skip
+    sixteen = {"batch_size": "16", "precision": "amp", "xla": "false"}
+    assert texts(built(tmp_path, words, sixteen, more)) == ["t", "--amp", "10", "---amp", "end"]
+
+
+def test_an_empty_value_of_the_case_is_a_word(tmp_path):
+    assert built(tmp_path, ["t", "{word}"], {"word": ""}) == [("t",), ("",)]
+
+
+def test_a_variable_that_a_table_makes_empty_is_not_set(tmp_path):
+    more = f'{FLAGS}\n[environment_variables]\nFLAG = "{{flag}}"\nEVERY = "{{every}}"\nEMPTY = ""\n'
+    chosen = loaded(tmp_path, ["t"], MATRIX.replace('["fp32"]', '["fp32", "amp"]') + "[options]\nword = 'x'\n", more)
+    fp32, amp = choose(chosen, {})
+    assert environment_variables(chosen, fp32) == {"EVERY": ("10",), "EMPTY": ("",)}
+    assert environment_variables(chosen, amp) == {"FLAG": ("--amp",), "EVERY": ("10",), "EMPTY": ("",)}
+
+
+@pytest.mark.parametrize(
+    ("words", "case", "said"),
+    [
+        (["--lr {lr}"], {}, "in '--lr {lr}', the slot {lr} has no value; it can be one of nodes, devices"),
+        (["{data}/x"], {}, "in '{data}/x', it needs data; name their folder with --data DIR"),
+        (["{flags}"], {}, "in '{rank_of}', the slot {rank_of} has no value"),
+        (["--x={flags}"], {}, "in '--x={flags}', {flags} is a list there, and must stand alone"),
+        (
+            ["{flag}"],
+            {"precision": "bf16"},
+            "`slots.flag` says nothing of precision=bf16; add it, or choose one of fp32, amp",
+        ),
+    ],
+)
+def test_a_slot_without_a_value_is_said(tmp_path, words, case, said):
+    with pytest.raises(RunnerError) as error:
+        built(tmp_path, words, case, FLAGS)
+    assert str(error.value).startswith("recipe tiny: ")
+    assert said in str(error.value)
+
+
+def test_tables_that_name_each_other_end(tmp_path):
+    tables = '[slots.a]\nby = "nodes"\n1 = "{b}"\n[slots.b]\nby = "nodes"\n1 = "{a}"\n'
+    with pytest.raises(RunnerError, match=r"the slot \{b\} has no value"):
+        built(tmp_path, ["x{a}"], more=tables)
+
+
+def test_data_are_put_in_as_they_are(tmp_path):
+    chosen = loaded(tmp_path, ["t", "{data}/x"])
+    assert command(chosen, choose(chosen, {})[0], "/a b/{ranks}") == [("t",), ("/a b/{ranks}/x",)]
+
+
+def test_repeats_are_interleaved_over_the_cases(tmp_path):
+    chosen = replace(loaded(tmp_path, ["a"], MATRIX.replace("[8]", "[1, 2]")), device="cpu")
+    runs = order(chosen, choose(chosen, {}), 2, Path("raw"))
+    assert [str(run.folder) for run in runs] == [
+        "raw/tiny/bash/cpu-n1d1-bs1-fp32/1",
+        "raw/tiny/bash/cpu-n1d1-bs2-fp32/1",
+        "raw/tiny/bash/cpu-n1d1-bs2-fp32/2",
+        "raw/tiny/bash/cpu-n1d1-bs1-fp32/2",
+    ]
+
+
+def test_a_folder_that_is_there_keeps_its_number(tmp_path):
+    chosen = replace(loaded(tmp_path, ["a"], MATRIX.replace("[8]", "[1, 2]")), device="cpu")
     for taken in ("1", "7", "notes"):
         (tmp_path / "tiny/bash/cpu-n1d1-bs1-fp32" / taken).mkdir(parents=True)
-    runs = order(tiny, choose(tiny, {}), 2, tmp_path)
-    assert [run.repeat for run in runs] == [8, 1, 9, 2]
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (("suite", "suit"), "the key `suite` is missing"),
-        (('title = "', 'colour = "red"\ntitle = "'), "`colour` is no key of a recipe"),
-        (("iterations = 3", "iterations = 0"), "`iterations` is 0, but must be at least 1"),
-        (("iterations = 3", "iterations = true"), "`iterations` is True, but must be of type int"),
-        (('suite = "tiny"', 'suite = "../up"'), "`suite` is '../up', but names a folder"),
-        (("batch_size = [1, 2]", "batch_size = []"), "`matrix.batch_size` is missing or empty"),
-        (("batch_size = [1, 2]", "batch_size = [[1]]"), "`matrix.batch_size` holds [1]"),
-        (("OMP_NUM_THREADS", '"A B"'), "is no name of an environment variable"),
-        (('command = ["bash"', 'command = [1, "bash"'), "`command` must be a list of words"),
-        (("title", "title title"), "this recipe cannot be read"),
-    ],
-)
-def test_what_is_wrong_with_a_recipe_is_said_with_its_path(write_recipe, change, said):
-    path = write_recipe("true", batches="1, 2")
-    before = path.read_text(encoding="utf-8")
-    path.write_text(before.replace(*change, 1), encoding="utf-8")
-    assert path.read_text(encoding="utf-8") != before
-    with pytest.raises(RunnerError) as error:
-        recipe.load(path)
-    assert str(error.value).startswith(f"{path}: ")
-    assert said in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("choice", "said"),
-    [
-        (
-            {"colour": "red"},
-            "no key 'colour' to choose by; it has nodes, devices, iterations, word, threads, batch_size",
-        ),
-        ({"batch_size": "many"}, "batch_size='many' must be a whole number, like its 1"),
-        ({"batch_size": "0"}, "batch_size=0 must be a whole number from 1"),
-        ({"precision": "int8"}, "precision='int8' is unknown; it is one of fp32, tf32, amp, fp16, bf16"),
-    ],
-)
-def test_a_choice_that_a_recipe_does_not_have(tiny, choice, said):
-    with pytest.raises(RunnerError) as error:
-        choose(tiny, choice)
-    assert said in str(error.value)
+    runs = order(chosen, choose(chosen, {}), 2, tmp_path)
+    assert [run.repeat for run in runs] == [8, 1, 2, 9]

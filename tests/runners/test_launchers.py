@@ -1,0 +1,210 @@
+"""Launchers as tables of words, and the ones that can be had here with real processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from runners import parts
+from runners.argv import LATE, shell, texts
+from runners.case import choose, command
+from runners.errors import RunnerError
+from runners.launchers import LAUNCHERS, launched, on_every_node
+from tests.runners.written import loaded
+
+MATRIX = '[matrix]\nshape = ["1n1d", "1n2d", "2n2d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'
+VARIABLES = '[environment_variables]\nNCCL_DEBUG = "INFO"\nPYTHONHASHSEED = "{batch_size}"\n'
+MEETING = ["--master_addr", "{master_address}", "--master_port", "{master_port}"]
+TWO_NODES = ["--nnodes", "2", "--nproc_per_node", "2", "--node_rank", "{node_rank}", *MEETING]
+
+
+def words(folder, name, nodes, devices, trainer=("python", "-u", "t.py", "--b", "{batch_size}"), more="", device="gpu"):
+    table = f'[launcher]\nname = "{name}"\n{more}\n{VARIABLES}'
+    recipe = replace(loaded(folder, list(trainer), MATRIX, table), device=device)
+    (case,) = choose(recipe, {"nodes": str(nodes), "devices": str(devices)})
+    return texts(launched(recipe, case, command(recipe, case)))
+
+
+def test_the_names_that_a_recipe_can_state_are_the_launchers_there_are():
+    assert set(LAUNCHERS) == set(parts.LAUNCHERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "devices", "expected"),
+    [
+        ("plain", 2, 4, ["python", "-u", "t.py", "--b", "8"]),
+        (
+            "torchrun", 2, 4,
+            ["torchrun", *TWO_NODES, "--log_dir", "{ranks}", "--redirects", "1:3", "--no_python",
+             "python", "-u", "t.py", "--b", "8"],
+        ),
+        (
+            "torch.distributed.launch", 2, 4,
+            ["python", "-m", "torch.distributed.launch", *TWO_NODES, "t.py", "--b", "8"],
+        ),
+        ("oneflow", 2, 4, ["python", "-m", "oneflow.distributed.launch", *TWO_NODES, "t.py", "--b", "8"]),
+        (
+            "paddle", 1, 2,
+            ["python", "-m", "paddle.distributed.launch", "--gpus", "0,1", "--log_dir", "{ranks}", "t.py", "--b", "8"],
+        ),
+        (
+            "paddle", 2, 4,
+            ["env", "POD_IP={address}", "python", "-m", "paddle.distributed.launch", "--ips", "{addresses}",
+             "--gpus", "0,1", "--log_dir", "{ranks}", "t.py", "--b", "8"],
+        ),
+        (
+            "mpirun", 2, 4,
+            ["mpirun", "--allow-run-as-root", "--tag-output", "-np", "4", "-H", "{host_slots}", "-x", "NCCL_DEBUG",
+             "-x", "PYTHONHASHSEED", "python", "-u", "t.py", "--b", "8"],
+        ),
+        ("horovodrun", 2, 4, ["horovodrun", "-np", "4", "-H", "{host_slots}", "python", "-u", "t.py", "--b", "8"]),
+        ("deepspeed", 1, 2, ["deepspeed", "--num_gpus", "2", *MEETING, "t.py", "--b", "8"]),
+        (
+            "deepspeed", 2, 4,
+            ["deepspeed", "--hostfile", "{hostfile}", "--num_nodes", "2", "--num_gpus", "2", *MEETING,
+             "t.py", "--b", "8"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_launcher_is_words_around_the_trainer(tmp_path, name, nodes, devices, expected):
+    assert words(tmp_path, name, nodes, devices) == expected
+
+
+@pytest.mark.parametrize("name", sorted(LAUNCHERS))
+def test_one_device_needs_no_launcher_unless_it_is_always_there(tmp_path, name):
+    trainer = ["python", "-u", "t.py", "--b", "8"]
+    assert words(tmp_path, name, 1, 1) == trainer
+    assert (words(tmp_path, name, 1, 1, more="always = true") == trainer) == (name == "plain")
+
+
+@pytest.mark.parametrize("name", sorted(set(LAUNCHERS) - {"plain"}))
+def test_further_arguments_stand_before_the_trainer_and_hold_slots(tmp_path, name):
+    built = words(tmp_path, name, 1, 2, more='arguments = ["-p", "1234", "--per={devices_per_node}"]')
+    at = built.index("-p")
+    assert built[at : at + 3] == ["-p", "1234", "--per=2"]
+    assert at < built.index("t.py")
+
+
+def test_the_first_rank_of_torchrun_prints_here_and_the_others_to_files(tmp_path):
+    recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "torchrun"\nalways = true\n')
+    (eight,) = choose(recipe, {"devices": "8"})
+    built = texts(launched(recipe, eight, command(recipe, eight)))
+    assert built[built.index("--redirects") + 1] == "1:3,2:3,3:3,4:3,5:3,6:3,7:3"
+    (one,) = choose(recipe, {"devices": "1"})
+    assert "--redirects" not in texts(launched(recipe, one, command(recipe, one)))
+
+
+@pytest.mark.parametrize(("nodes", "devices"), [(1, 2), (2, 4)])
+def test_paddle_without_gpus_counts_its_workers(tmp_path, nodes, devices):
+    built = words(tmp_path, "paddle", nodes, devices, device="cpu")
+    assert "--gpus" not in built
+    assert built[built.index("--nproc_per_node") + 1] == "2"
+
+
+def test_launchers_that_need_the_interpreter_use_the_one_that_has_the_packages(tmp_path):
+    recipe = loaded(
+        tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "paddle"\n[setup]\npython = "python3.10"\n'
+    )
+    (case,) = choose(recipe, {"nodes": "1", "devices": "2"})
+    assert texts(launched(recipe, case, command(recipe, case)))[0] == "python3.10"
+
+
+@pytest.mark.parametrize("name", ["torch.distributed.launch", "oneflow", "deepspeed"])
+def test_a_module_is_started_as_one(tmp_path, name):
+    assert words(tmp_path, name, 1, 2, ("/opt/bin/python3.8", "-m", "a.b", "--b"))[-3:] == ["--module", "a.b", "--b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "trainer"),
+    [
+        ("paddle", ["python", "-m", "a.b"]),
+        ("paddle", ["./train"]),
+        ("oneflow", ["bash", "run.sh"]),
+        ("torch.distributed.launch", ["python"]),
+        ("deepspeed", ["python", "-c", "print()"]),
+        ("deepspeed", ["pythonic", "t.py"]),
+    ],
+)
+def test_a_launcher_of_python_files_refuses_anything_else(tmp_path, name, trainer):
+    with pytest.raises(RunnerError, match=f"recipe tiny: `launcher.name` is '{name}', which starts Python files"):
+        words(tmp_path, name, 1, 2, trainer)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "variables", "said"),
+    [
+        (["python", "t.py", "--x=$(touch alive)"], "", "does not hand on '--x="),
+        (["python", "t.py", "--x", "it's"], "", 'does not hand on "it\'s"'),
+        (["python", "t.py"], 'OTHER = "1"', "does not hand on the variable OTHER"),
+        (["python", "t.py"], 'NCCL_X = "a; touch alive"', "does not hand on the variable NCCL_X"),
+    ],
+)
+def test_what_deepspeed_would_put_before_a_shell_on_other_hosts_is_refused(tmp_path, trainer, variables, said):
+    more = f'[launcher]\nname = "deepspeed"\n[environment_variables]\n{variables}\n'
+    recipe = loaded(tmp_path, trainer, MATRIX, more)
+    (one, two) = (
+        choose(recipe, {"nodes": nodes, "devices": devices})[0] for nodes, devices in (("1", "2"), ("2", "4"))
+    )
+    assert launched(recipe, one, command(recipe, one))
+    with pytest.raises(RunnerError) as error:
+        launched(recipe, two, command(recipe, two))
+    assert said in str(error.value)
+
+
+def test_which_launchers_start_the_ranks_of_other_nodes_by_themselves(tmp_path):
+    for name in LAUNCHERS:
+        recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, f'[launcher]\nname = "{name}"\n')
+        (one, two) = (choose(recipe, {"nodes": nodes, "devices": nodes})[0] for nodes in ("1", "2"))
+        assert on_every_node(recipe, two) == (name not in ("mpirun", "horovodrun", "deepspeed"))
+        assert on_every_node(recipe, one), "one device is started plain"
+
+
+def real(built, program, tmp_path, **late):
+    """What two real ranks print, in order of their numbers; the test is skipped where the launcher is not installed."""
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    variables = {**dict.fromkeys(LATE, ""), "ranks": str(tmp_path / "ranks"), **late}
+    script = f'command=({shell(built)})\nexec "${{command[@]}}"'
+    result = subprocess.run(
+        ["bash", "-c", script],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert result.returncode == 0, result.stderr
+    return sorted(result.stdout.splitlines())
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+@pytest.mark.usefixtures("bash")
+def test_mpirun_starts_two_ranks_with_variables_and_any_words(tmp_path):
+    more = '[launcher]\nname = "mpirun"\narguments = ["--oversubscribe"]\n[environment_variables]\nA = "a b"\n'
+    program = 'echo "$OMPI_COMM_WORLD_RANK/$OMPI_COMM_WORLD_SIZE" "$A" "$@"'
+    recipe = loaded(tmp_path, ["bash", "-c", program, "bash", "$(id) it's"], MATRIX, more)
+    (case,) = choose(recipe, {"nodes": "1", "devices": "2"})
+    printed = real(launched(recipe, case, command(recipe, case)), "mpirun", tmp_path, host_slots="localhost:2", A="a b")
+    assert printed == ["[1,0]<stdout>:0/2 a b $(id) it's", "[1,1]<stdout>:1/2 a b $(id) it's"]
+
+
+@pytest.mark.usefixtures("bash")
+def test_torchrun_starts_two_ranks_and_keeps_their_prints_apart(tmp_path):
+    program = 'echo "$RANK/$WORLD_SIZE" "$@"'
+    recipe = loaded(tmp_path, ["bash", "-c", program, "bash", "$(id) it's"], MATRIX, '[launcher]\nname = "torchrun"\n')
+    (case,) = choose(recipe, {"nodes": "1", "devices": "2"})
+    built = launched(recipe, case, command(recipe, case))
+    late = {"node_rank": "0", "master_address": "127.0.0.1", "master_port": free_port()}
+    assert real(built, "torchrun", tmp_path, **late) == ["0/2 $(id) it's"]
+    (other,) = (tmp_path / "ranks").rglob("stdout.log")
+    assert other.read_text(encoding="utf-8") == "1/2 $(id) it's\n"

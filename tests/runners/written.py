@@ -1,0 +1,43 @@
+"""Recipes written by tests: a minimal one, changed where the test says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from runners import recipe
+from runners.recipe import Recipe
+
+HEAD = """
+title = "Lines"
+suite = "tiny"
+framework = "Bash"
+model = "Loop"
+device = "gpu"
+iterations = 3
+repeats = 1
+timeout_seconds = 20
+"""
+RECORDS = """
+[records]
+format = "ngc.dllogger"
+at_least = 2
+"""
+MATRIX = """
+[matrix]
+batch_size = [8]
+precision = ["fp32"]
+"""
+
+
+def written(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "", head: str = "") -> Path:
+    """The path of a recipe with this command, and these further keys (`head`) and tables (`more`)."""
+    path = folder / "tiny.toml"
+    words = f"command = {json.dumps(command)}\n"
+    path.write_text(f"{HEAD}{words}{head}\n{RECORDS}\n{matrix}\n{more}", encoding="utf-8")
+    return path
+
+
+def loaded(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "", head: str = "") -> Recipe:
+    """The same, loaded."""
+    return recipe.load(written(folder, command, matrix, more, head))

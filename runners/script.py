@@ -44,7 +44,7 @@ def build(run: Run, settings: Settings) -> str:
     The values of a node come to it as `PERFLEDGER_*` variables. Every text is quoted for the shell. Raises RunnerError
     as `argv` does, and where a file of the recipe cannot be read.
     """
-    pieces = [(HOST / f"{piece}.sh").read_text(encoding="utf-8") for piece in PIECES]
+    pieces = [_read(HOST / f"{piece}.sh") for piece in PIECES]
     return "\n\n".join(["#!/usr/bin/env bash", _values(run, settings), _functions(run, settings), *pieces])
 
 
@@ -137,4 +137,5 @@ def _file(run: Run, path: Path) -> str:
 
 
 def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    # Not as text, which would change ends of lines.
+    return path.read_bytes().decode()

@@ -37,7 +37,7 @@ kill_later() {
 
 # Ends a run that lasts too long, and all of one whose script was killed: nobody else would.
 guard() {
-  local end=$((SECONDS + timeout_seconds))
+  local end=$((SECONDS + $1))
   while script_lives; do
     pause 1
     [ "$SECONDS" -lt "$end" ] || { kill -USR1 $$ 2>/dev/null && end=$((SECONDS + 1000000000)); }
@@ -47,17 +47,26 @@ guard() {
   leave_folder
 }
 
-# supervise COMMAND...: runs it as a group of its own until it ends; fills `status`.
+# supervise SECONDS COMMAND...: runs it as a group of its own until it ends; fills `status`.
 supervise() {
-  status=''
+  local seconds=$1 guarding
+  shift
   "$@" </dev/null &
   child=$!
+  guard "$seconds" &
+  guarding=$!
+  # Bash announces the end of a job that is killed, unless it is no longer on its list.
+  disown "$guarding"
   [ -z "$outcome" ] || request "$outcome"
+  await
+  kill -KILL -- "-$child" "-$guarding" 2>/dev/null
+  child=''
 }
 
 # A wait that a trap broke off has not seen the end of the command, and one after the end knows nothing of it.
 await() {
   local answer
+  status=''
   while :; do
     interrupted=
     wait "$child" 2>/dev/null
@@ -65,6 +74,4 @@ await() {
     [ "$answer" -eq 127 ] && [ -n "$status" ] || status=$answer
     [ -n "$interrupted" ] || break
   done
-  kill -KILL -- "-$child" 2>/dev/null
-  child=''
 }

@@ -44,7 +44,7 @@ facts() {
   text_member container_digest "$(container_digest)"
   text_member infiniband "$(infiniband_summary)"
   text_member os "$(os_name)"
-  text_member kernel "$(uname -r)"
+  text_member kernel "$(ask uname -r)"
   json_object
 }
 
@@ -77,8 +77,7 @@ container_object() {
 environment_object() {
   local answers topology members=()
   gpu_rows
-  # An image that has to be pulled first takes its time.
-  answers=$(inside_answers 7200)
+  answers=$(inside_answers "$patience_seconds")
   topology=$(gpu_topology)
   text_member schema perfledger.environment/1
   member facts "$(facts "$answers")"

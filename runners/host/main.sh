@@ -2,6 +2,8 @@
 # host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped.
 
 space_needed_kib=65536
+# For what comes before the command: an image that has to be pulled first takes its time.
+patience_seconds=7200
 # Set here, so that no variable of the user's is taken for the folder that is removed at the end.
 scratch=''
 
@@ -62,22 +64,19 @@ claim_job() {
 
 record_environment() { put "$job/environment.json" "$(environment_object)"; }
 
+# Appending, since a program that opens /dev/stderr anew would otherwise write over what is there.
+logged() { in_place "${command[@]}" >>"$job/train.log" 2>&1; }
+
 run_command() {
   kills_before=$(kernel_kills)
   start_sampler
   start=$(utc)
   began=$(microseconds)
-  [ -n "$outcome" ] || {
-    supervise in_place "${command[@]}" >>"$job/train.log" 2>&1
-    guard &
-    guarding=$!
-    # Bash announces the end of a job that is killed, unless it is no longer on its list.
-    disown "$guarding"
-    await
-  }
+  [ -n "$outcome" ] || supervise "$timeout_seconds" logged
+  # What comes now is short, and the command has ended as it has: a request that comes too late changes nothing.
+  trap '' INT TERM HUP USR1 USR2
   wall=$(($(microseconds) - began))
   end=$(utc)
-  kill -KILL ${guarding:+-- "-$guarding"} 2>/dev/null
   stop_sampler
   kill_leftovers
 }
@@ -90,14 +89,13 @@ run() {
   enter_folder
   set_command
   ! observes || { command=(sleep 2147483) && timeout_seconds=2147483; }
-  outcome='' child='' status=143 interrupted='' late='' signal=TERM guarding=''
+  outcome='' child='' status=143 interrupted='' late='' signal=TERM sampler=''
   trap 'request stopped' INT TERM HUP
   trap 'request timeout' USR1
   trap 'request "$outcome"' USR2
   # Job control gives each background command a process group of its own, which can be ended as a whole.
   set -m
-  supervise record_environment
-  await
+  supervise "$patience_seconds" record_environment
   run_command
   [ -z "$late" ] || kill -KILL -- "-$late" 2>/dev/null
   name_outcome

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,7 +56,7 @@ class Node:
 
     def log(self) -> str:
         """train.log."""
-        return (self.job / "train.log").read_text(encoding="utf-8")
+        return (self.job / "train.log").read_bytes().decode()
 
     def _json(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.job / f"{name}.json").read_bytes())
@@ -105,6 +106,48 @@ def tool(folder: Path, name: str, program: str) -> str:
     (folder / name).write_text(f"#!/bin/bash\n{program}\n", encoding="utf-8")
     (folder / name).chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
+
+
+FAKE_NVIDIA_SMI = """
+import json, sys, time
+told = json.loads({told!r})
+words = sys.argv[1:]
+options = dict(word.split("=", 1) for word in words if "=" in word)
+chosen = words[words.index("-i") + 1].split(",") if "-i" in words else None
+gpus = [gpu for gpu in told["gpus"] if chosen is None or gpu["index"] in chosen]
+if "--query-gpu" in options:
+    fields = options["--query-gpu"].split(",")
+    unknown = [field for field in fields if field in told["refused"]]
+    if unknown:
+        print(f'Field "{{unknown[0]}}" is not a valid field to query.')
+        sys.exit(2)
+    if "-lms" in words:
+        print(", ".join(fields), flush=True)
+    while True:
+        for gpu in gpus:
+            print(", ".join(gpu.get(field, "[N/A]") for field in fields), flush=True)
+        if "-lms" not in words:
+            break
+        time.sleep(int(words[words.index("-lms") + 1]) / 1000)
+elif "--query-compute-apps" in options:
+    print("\\n".join(process for gpu in gpus for process in gpu.get("processes", ())))
+elif words[:1] == ["topo"]:
+    sys.stdout.write(told["topology"])
+else:
+    print("| NVIDIA-SMI 550.1    Driver Version: 550.1    CUDA Version: 12.4 |")
+"""
+
+
+def nvidia_smi(folder: Path, *gpus: Mapping[str, Any], refused: Sequence[str] = (), topology: str = "") -> str:
+    """A stand-in that answers, field by field, for some GPUs; returns the PATH on which it comes first.
+
+    `refused` are fields that make it refuse the whole question, as one does that does not know them.
+    """
+    told = json.dumps({"gpus": [dict(gpu) for gpu in gpus], "refused": list(refused), "topology": topology})
+    path = tool(folder, "nvidia-smi", "")
+    program = FAKE_NVIDIA_SMI.format(told=told)
+    (folder / "nvidia-smi").write_text(f"#!{sys.executable}\n{program}", encoding="utf-8")
+    return path
 
 
 def ended(process: int) -> bool:

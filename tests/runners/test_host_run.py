@@ -185,6 +185,15 @@ def test_when_the_script_is_killed_its_command_sampler_and_files_go_too(write_re
     assert not (tmp_path / "perfledger.job.0").exists()
 
 
+def test_when_the_script_is_killed_while_it_asks_its_questions_go_too(write_recipe, tmp_path):
+    path = write_recipe("echo started", more='[setup]\npython = "slow"\npackages = ["any"]\n')
+    node = prepared(path, tmp_path / "job", PATH=tool(tmp_path / "tools", "slow", "echo $$ >slow; sleep 300"))
+    with subprocess.Popen(node._argv("run"), start_new_session=True, **node._streams()) as process:
+        assert any((tmp_path / "slow").exists() for _ in polls())
+        process.kill()
+    assert any(not marked(node) and not of_script(node) for _ in polls())
+
+
 def test_nothing_of_a_run_is_left_after_it(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("x")
     node = prepared(

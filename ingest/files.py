@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import tempfile
@@ -15,6 +16,20 @@ def stamp(path: Path) -> list[int] | None:
     except OSError:
         return None
     return [at.st_size, at.st_mtime_ns, at.st_ino] if stat.S_ISREG(at.st_mode) else None
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def is_as_stated(path: Path, sha256: object) -> bool:
+    """Whether a regular file is there and has the hash that somebody states; any will do where nobody does."""
+    try:
+        return stamp(path) is not None and (not sha256 or file_hash(path) == sha256)
+    except OSError:
+        return False
 
 
 def write_if_changed(path: Path, data: bytes) -> bool:

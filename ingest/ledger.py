@@ -20,11 +20,11 @@ from typing import Any
 
 from ingest import layout as layouts
 from ingest import repeats, telemetry
-from ingest.files import stamp, write_if_changed
+from ingest.files import file_hash, stamp, write_if_changed
 from ingest.problems import Problem
 from ingest.redact import redacted
 from ingest.run_json import NAME as RUN_JSON
-from ingest.runs import file_hash, identify, runs_of
+from ingest.runs import identify, runs_of
 from ingest.walk import Input
 
 FOLDER = Path("data") / "runs"
@@ -149,7 +149,7 @@ def _hashes(inputs: Sequence[Input], known: Mapping[str, list[Any]]) -> dict[str
     """Absolute path to [size, time, inode, SHA-256]; a file whose stat is as remembered is not read."""
     found = {}
     for each in inputs:
-        for path in (each.path, each.path.with_name(RUN_JSON)):
+        for path in (each.path, each.path.with_name(RUN_JSON), *each.parts):
             at = stamp(path)
             before = known.get(str(path.absolute()))
             if not at or str(path.absolute()) in found:
@@ -217,7 +217,9 @@ def _shard(
     paths = [str(each.path.absolute()) for each in inputs]
     rules = {each.name: found for each in inputs if (found := asked(each.name))}
     beside = {each.given.name: _known_hash(each.given.path, stats) for each in files}
-    digest = hashlib.sha256(json.dumps([_code(layout), mine, run_jsons, paths, rules, beside]).encode()).hexdigest()
+    parts = [[str(part), _known_hash(part, stats)] for each in inputs for part in each.parts]
+    known = [_code(layout), mine, run_jsons, paths, rules, beside, parts]
+    digest = hashlib.sha256(json.dumps(known).encode()).hexdigest()
     return Shard(name, inputs, mine | beside, rules, files, digest)
 
 

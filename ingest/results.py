@@ -32,13 +32,13 @@ COLUMNS = (
 _GROWING = frozenset({"data_parallel"})
 #: What parts results of one case.
 _EDITION = ("version", "round")
-#: Outcomes that leave no figure even where records were printed.
-NO_FIGURE = frozenset({"oom", "failed"})
+#: Outcomes that leave no figure even where records were printed: the run did not do what the case says.
+NO_FIGURE = frozenset({"oom", "failed", "timeout", "stopped", "short"})
 #: What the name of a framework holds, to the packages whose version is the framework's; the first has it.
 _PACKAGES: Mapping[str, tuple[str, ...]] = {
     "paddle": ("paddlepaddle-gpu", "paddlepaddle"),
     "pytorch": ("torch",),
-    "tensorflow": ("tensorflow", "tensorflow-gpu"),
+    "tensorflow": ("tensorflow", "tensorflow-gpu", "tensorflow-cpu"),
     "mxnet": ("mxnet",),
     "oneflow": ("oneflow",),
     "mindspore": ("mindspore", "mindspore-gpu"),

@@ -22,6 +22,15 @@ _OUTCOMES = ("completed", "oom", "failed", "timeout", "stopped", "truncated", "s
 _DEEPEST = 8
 #: A round is named in tables and addresses.
 _LONGEST_NAME = 40
+#: More bytes, and longer lists, than a runner writes.
+_LARGEST, _LONGEST_LIST = 8 << 20, 1000
+
+
+#: Keys that are carried on as they stand.
+_TOLD = (
+    "argv", "environment_variables", "recipe", "records", "warnings", "nodes", "start", "end", "wall_seconds", "notes",
+    "source",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,12 @@ class RunJson:
     def present(self) -> bool:
         """Whether there is one that can be believed."""
         return bool(self.data)
+
+    def told(self) -> dict[str, Any]:
+        """What it says of how the run came about, in the form in which the ledger keeps it."""
+        stated = {key: self.data.get(key) for key in _TOLD}
+        recipe = stated["recipe"]
+        return stated | {"recipe": {key: recipe[key] for key in RECIPE if recipe.get(key)} if recipe else None}
 
     def case(self) -> dict[str, Any]:
         """Its facts of the case, and the benchmark round that the run was made for."""
@@ -51,21 +66,35 @@ def beside(log: Path, name: str) -> RunJson:
     if path.exists() and not path.is_file():
         return RunJson({}, Problem("not_a_file", at))
     try:
-        data = json.loads(path.read_text("utf-8"), parse_constant=_refuse, parse_float=_finite, parse_int=_counted)
+        data = parsed(path)
     except OSError as error:
         return RunJson({}, Problem("unreadable", at, args={"cause": error.strerror or "cannot be opened"}))
     except json.JSONDecodeError as error:
         return RunJson({}, Problem("run_json_invalid", at, error.lineno, {"cause": error.msg}))
     except (ValueError, RecursionError) as error:
-        return RunJson({}, Problem("run_json_invalid", at, args={"cause": _short(str(error))}))
+        return RunJson({}, Problem("run_json_invalid", at, args={"cause": short(str(error))}))
     wrong = next(_wrong(data), "")
     if wrong:
-        return RunJson({}, Problem("run_json_wrong", at, args={"cause": _short(wrong)}))
+        return RunJson({}, Problem("run_json_wrong", at, args={"cause": short(wrong)}))
     files = data.get("files") or {}
     return RunJson(data if not files or log.name in files else {})
 
 
-def _short(text: str) -> str:
+def parsed(path: Path) -> Any:
+    """A document of a runner.
+
+    Raises:
+        OSError: it cannot be opened.
+        ValueError: it is no JSON, larger than any that a runner writes, or holds numbers that are none.
+        RecursionError: it is nested too deep to be read.
+    """
+    if (size := path.stat().st_size) > _LARGEST:
+        raise ValueError(f"it has {size} bytes, and at most {_LARGEST} are read")
+    return json.loads(path.read_text("utf-8"), parse_constant=_refuse, parse_float=_finite, parse_int=_counted)
+
+
+def short(text: str) -> str:
+    """A cause in as few characters as a sentence bears."""
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
@@ -90,7 +119,7 @@ def _wrong(data: Any) -> Iterator[str]:
     if not isinstance(data, dict):
         yield "the document is no object"
         return
-    if _depth(data) > _DEEPEST:
+    if depth(data) > _DEEPEST:
         yield f"the document is nested more than {_DEEPEST} deep"
         return
     if data.get("schema") != SCHEMA:
@@ -141,13 +170,13 @@ def _wrong_options(options: Mapping[str, Any]) -> Iterator[str]:
             yield f"`case.options.{name}` is {value!r}, not a positive whole number"
 
 
-def _depth(data: Any) -> int:
+def depth(data: Any) -> int:
     """Levels of a document, without walking down by calls of itself; no deeper than is needed to refuse it."""
-    level, depth = [data], 0
-    while level and depth <= _DEEPEST:
+    level, levels = [data], 0
+    while level and levels <= _DEEPEST:
         inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
-        level, depth = [one for each in inner for one in each], depth + 1
-    return depth
+        level, levels = [one for each in inner for one in each], levels + 1
+    return levels
 
 
 def _is_text(value: Any) -> bool:
@@ -170,10 +199,55 @@ def _is_object(value: Any, of: Callable[[Any], bool]) -> bool:
     return isinstance(value, dict) and all(map(of, value.values()))
 
 
-def _is_file(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("sha256", ""), str)
+def _is_amount(value: Any) -> bool:
+    return type(value) is int and value >= 0
 
 
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= _LONGEST_LIST and all(map(_is_text, value))
+
+
+def _has(value: Any, shapes: Mapping[str, Callable[[Any], bool]], needed: str = "") -> bool:
+    """Whether an object has each of the keys in its shape where it has it at all; `needed` it must have."""
+    if not isinstance(value, dict) or (needed and needed not in value):
+        return False
+    return all(value.get(key) is None or fits(value[key]) for key, fits in shapes.items())
+
+
+def _is_recipe(value: Any) -> bool:
+    return _has(value, RECIPE, "name")
+
+
+def _is_node(value: Any) -> bool:
+    return _has(
+        value, {"folder": _is_below, "outcome": _is_text, "exit_status": lambda status: type(status) is int}, "folder"
+    )
+
+
+def _is_below(name: Any) -> bool:
+    """Whether a text is a path below the run's folder, or the folder itself: nothing else of the disk is looked at."""
+    return _is_text(name) and name.isprintable() and (name == "." or not {"", ".", ".."} & set(name.split("/")))
+
+
+def _is_files(value: Any) -> bool:
+    about = {"sha256": _is_text, "bytes": _is_amount}
+    return _is_object(value, lambda each: _has(each, about)) and all(map(_is_below, value))
+
+
+def _is_source(value: Any) -> bool:
+    return _is_object(value, _is_plain) and type(value.get("modified", False)) is bool
+
+
+#: What a recipe states of itself; what it states besides is not carried on.
+RECIPE: Mapping[str, Callable[[Any], bool]] = {
+    "name": lambda value: _is_text(value) and bool(value),
+    "sha256": _is_text,
+    "case": lambda value: _is_object(value, _is_text),
+    "command": _is_texts,
+    "setup": _is_texts,
+    "container": lambda value: _is_object(value, _is_plain),
+    "launcher": _is_text,
+}
 #: What may be missing, but must be of its shape where it is not.
 _SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "suite": (_is_text, "text"),
@@ -187,6 +261,19 @@ _SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "argv": (lambda value: isinstance(value, list) and all(map(_is_text, value)), "list of texts"),
     "environment": (lambda value: isinstance(value, dict), "object"),
     "environment_variables": (lambda value: _is_object(value, _is_plain), "object of plain values"),
-    "source": (lambda value: _is_object(value, _is_plain), "object of plain values"),
-    "files": (lambda value: _is_object(value, _is_file), "object of objects"),
+    "source": (_is_source, "object of plain values, `modified` of them true or false"),
+    "files": (_is_files, "object of objects, each under a path below the run's folder"),
+    "recipe": (
+        _is_recipe,
+        "object with `name`, and `case`, `command`, `setup`, `container` and `launcher` of their shapes",
+    ),
+    "records": (
+        lambda value: _has(value, {"format": _is_text, "count": _is_amount, "at_least": _is_amount}),
+        "object of `format`, `count` and `at_least`",
+    ),
+    "warnings": (_is_texts, f"list of at most {_LONGEST_LIST} texts"),
+    "nodes": (
+        lambda value: isinstance(value, list) and len(value) <= _LONGEST_LIST and all(map(_is_node, value)),
+        "list of objects with `folder`",
+    ),
 }

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from ingest import facts, repeats, rules, suites
+from ingest import environment_json, facts, repeats, rules, suites
+from ingest.files import file_hash, is_as_stated, stamp
 from ingest.frame import TIMED, begun_anew, framed
 from ingest.layout import OWN, Layout
 from ingest.metrics import metrics
@@ -19,7 +19,7 @@ from ingest.redact import redact
 from ingest.run_json import RunJson, beside
 from ingest.series import Absent, Series, series
 from ingest.telemetry_figures import iso
-from ingest.walk import Input
+from ingest.walk import Input, may_be_log
 from parsers.clock import DATELESS_BEFORE
 from parsers.read import Log, read
 from parsers.scan import ScanError
@@ -44,10 +44,10 @@ def runs_of(given: Input, layout: Layout, sha256: str, asked: Sequence[str] = ()
     try:
         log = read(given.path)
     except ScanError as error:
-        return [redact(_not_understood(shared, [Problem(error.code, given.name, args=error.details)], run_json))]
+        return [redact(_not_understood(given, shared, [Problem(error.code, given.name, args=error.details)], run_json))]
     shared["lines"] = log.lines
     if not log.sessions:
-        return [redact(_not_understood(shared, [_unclaimed(log, given.name)], run_json))]
+        return [redact(_not_understood(given, shared, [_unclaimed(log, given.name)], run_json))]
     said = layout.facts(given.path.absolute().as_posix())
     lines = [shared | _line(given, log, each, run_json, said, layout, asked) for each in log.sessions]
     return [redact(line) for line in lines]
@@ -66,15 +66,17 @@ def _unclaimed(log: Log, name: str) -> Problem:
     return Problem("unknown_format", name)
 
 
-def _not_understood(shared: Mapping[str, Any], problems: list[Problem], run_json: RunJson) -> dict[str, Any]:
+def _not_understood(
+    given: Input, shared: Mapping[str, Any], problems: list[Problem], run_json: RunJson
+) -> dict[str, Any]:
     problems += [run_json.problem] if run_json.problem else []
+    problems += _parts(given, run_json)
     return {
         "session": 1, "sessions": 1, "format": None, "outcome": "failed", "outcome_line": 0, "observations": 0,
         "case": {"options": {}}, "facts": {}, "environment": {}, "figures": {}, "metrics": {},
-        "problems": [each.as_dict() for each in problems],
-        "argv": None, "repeat": None, "start": None, "end": None, "wall_seconds": None, "notes": None, "source": None,
+        "problems": [each.as_dict() for each in problems], "repeat": None, "environment_details": None,
         "suite": None, "published": False, "sound": False, "duplicate_of": None, "fingerprint": None, "trace": None,
-        "lines": 0, "clock": None, "telemetry": None, **shared,
+        "lines": 0, "clock": None, "telemetry": None, **RunJson({}).told(), **shared,
     }  # fmt: skip
 
 
@@ -91,7 +93,8 @@ def _line(
     for_rules = merged.for_rules()
     found = rules.figures(session, for_rules)
     outcome = _outcome(session, log, run_json)
-    of_file = _problems_of_file(given, run_json, said, layout)
+    details, unread = environment_json.beside(given, run_json)
+    of_file = [*_problems_of_file(given, run_json, said, layout), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found)]
     case = merged.case()
     blocking = {each.code for each in problems} - _HARMLESS
@@ -107,19 +110,15 @@ def _line(
         "case": case,
         "facts": {name: each.as_dict() for name, each in sorted(merged.stated.items())},
         "environment": _environment(run_json, session),
+        "environment_details": details,
         "figures": {name: _kept(each) for name, each in found.items()},
         "metrics": metrics(session, for_rules, found[rules.HEADLINE]),
         **({"audit": {name: _kept(rules.figure(name, session, for_rules)) for name in asked}} if asked else {}),
         "problems": [each.as_dict() for each in shown],
-        "argv": run_json.data.get("argv"),
+        **run_json.told(),
         "repeat": run_json.data.get("repeat") or merged.value("repeat"),
-        "start": run_json.data.get("start"),
-        "end": run_json.data.get("end"),
-        "wall_seconds": run_json.data.get("wall_seconds"),
         "clock": _clock(session),
         "telemetry": None,
-        "notes": run_json.data.get("notes"),
-        "source": run_json.data.get("source"),
         "suite": suites.suite(str(case["model"])) if "model" in case else None,
         "published": not blocking,
         "sound": not blocking,
@@ -135,7 +134,9 @@ def facts_of(session: Session, run_json: RunJson, said: dict[str, Any] | None, l
 
 
 #: Problems that are said but do not keep a figure from its table.
-_HARMLESS = frozenset({"cut_line", "unmatched_name", "ended_badly"})
+_HARMLESS = frozenset(
+    {"cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed", "environment_wrong"}
+)
 
 
 def _kept(found: rules.Figure | Absent) -> dict[str, Any]:
@@ -185,7 +186,7 @@ def _environment(run_json: RunJson, session: Session) -> dict[str, Any]:
 def _problems_of_file(given: Input, run_json: RunJson, said: dict[str, Any] | None, layout: Layout) -> list[Problem]:
     """What is wrong with a log as a file; it holds for all its sessions and is said once."""
     problems = [run_json.problem] if run_json.problem else []
-    problems += _changed(given, run_json)
+    problems += [*_changed(given, run_json), *_parts(given, run_json)]
     if said is None and not run_json.present and not run_json.problem and layout.name != OWN:
         problems.append(Problem("unmatched_name", given.name, args={"layout": layout.name}))
     return problems
@@ -243,8 +244,22 @@ def _changed(given: Input, run_json: RunJson) -> list[Problem]:
     return []
 
 
+def _parts(given: Input, run_json: RunJson) -> list[Problem]:
+    """What else run.json names and is not there, or not as it was; and logs below that it does not name."""
+    files, folder, at = run_json.data.get("files") or {}, given.path.parent, given.name.rpartition("/")[0]
+    named = {name: about.get("sha256") for name, about in files.items() if name != given.path.name}
+    problems = [
+        Problem("part_changed" if stamp(folder / name) else "part_missing", f"{at}/{name}")
+        for name, sha256 in sorted(named.items())
+        if not is_as_stated(folder / name, sha256)
+    ]
+    below = (each.relative_to(folder).as_posix() for each in given.parts if may_be_log(each) and each.parent != folder)
+    unnamed = [each for each in below if each not in files] if run_json.present else []
+    return problems + [Problem("part_unnamed", f"{at}/{name}") for name in unnamed]
+
+
 def _wrong_format(name: str, session: Session, run_json: RunJson) -> list[Problem]:
-    expected = run_json.data.get("format")
+    expected = run_json.data.get("format") or (run_json.data.get("records") or {}).get("format")
     if expected and expected != session.format.id and _observations(session):
         return [Problem("other_format", name, args={"expected": str(expected), "found": session.format.id})]
     return []
@@ -291,12 +306,6 @@ def _bins(given: Series) -> list[int]:
     spans = [range(a, b) for a, b in pairwise(edges)]
     extremes = {pick(each, key=lambda row: given.values[row]) for each in spans for pick in (min, max)}
     return sorted(extremes)
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def identify(lines: Sequence[dict[str, Any]]) -> None:

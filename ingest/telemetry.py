@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest import run_json, telemetry_figures
-from ingest.files import stamp
+from ingest.files import is_as_stated, stamp
 from ingest.metrics import METRICS
 from ingest.problems import Problem
 from ingest.redact import redact
@@ -78,8 +78,8 @@ def sort_out(inputs: Sequence[Input], beside: Sequence[Input], known: Mapping[st
 
 def beside(logs: Sequence[Input], files: Sequence[File]) -> tuple[File, ...]:
     """The telemetry that lies in the folders of some logs."""
-    folders = {each.path.parent for each in logs} if files else set()
-    return tuple(each for each in files if each.given.path.parent in folders)
+    folders = {each.folder for each in logs} if files else set()
+    return tuple(each for each in files if each.given.folder in folders)
 
 
 def _kind(path: Path, known: Mapping[str, Sequence[Any]]) -> tuple[list[int] | None, str]:
@@ -91,8 +91,8 @@ def _kind(path: Path, known: Mapping[str, Sequence[Any]]) -> tuple[list[int] | N
 
 
 def _alone(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Problem]:
-    folders = {each.path.parent for each in logs}
-    return [Problem("telemetry_alone", each.given.name) for each in files if each.given.path.parent not in folders]
+    folders = {each.folder for each in logs}
+    return [Problem("telemetry_alone", each.given.name) for each in files if each.given.folder not in folders]
 
 
 def _unknown(others: Sequence[Input], logs: Sequence[Input]) -> Iterable[Problem]:
@@ -137,11 +137,19 @@ def attach(logs: Sequence[tuple[Input, list[Line]]], files: Sequence[File], hash
     """
     folders: dict[Path, list[tuple[Input, list[Line]]]] = defaultdict(list)
     for given, lines in logs:
-        folders[given.path.parent].append((given, lines))
+        folders[given.folder].append((given, lines))
     for folder, found in folders.items():
-        own = [each for each in files if each.given.path.parent == folder]
+        own = [each for each in files if each.given.folder == folder and _is_as_stated(each, found)]
         if own:
             _attach(found, own, hashes)
+
+
+def _is_as_stated(file: File, logs: list[tuple[Input, list[Line]]]) -> bool:
+    """Whether a file is still the one that the run.json beside a log names, if it names one: another's samples are not
+    the run's. That it was changed is said elsewhere."""
+    name = file.given.path.relative_to(file.given.folder).as_posix()
+    stated = ((run_json.beside(given.path, given.name).data.get("files") or {}).get(name, {}) for given, _ in logs)
+    return all(is_as_stated(file.given.path, each.get("sha256")) for each in stated)
 
 
 @dataclass(frozen=True)
@@ -309,7 +317,10 @@ def _first_of(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _of_printer(line: Line, job: Job, owned: Sequence[_Owned]) -> dict[str, Any]:
     recordings = [_used(each.recording, job) for each in owned]
     names = [each.file.given.name for each in owned]
-    given = telemetry_figures.together(recordings)
+    machines: dict[Path, list[Recording]] = defaultdict(list)
+    for each, recording in zip(owned, recordings, strict=True):
+        machines[each.file.given.path.parent].append(recording)
+    given = telemetry_figures.of_machines([*machines.values()])
     if given is None:
         _say([line], [Problem("telemetry_parts", names[1], args={"beside": names[0]})])
         return telemetry_figures.nothing(recordings[0], "parts") | {"window": None}
@@ -332,7 +343,9 @@ def _too_many(given: Recording, job: Job) -> int | None:
     """How many devices of a machine were sampled, if the run used fewer of it: idle ones would spoil every mean."""
     used = job.devices_per_node or job.devices
     sampled = len(given.devices) or telemetry_figures.sweep(given)
-    return sampled if used and sampled and sampled > used and not given.printer.peaks else None
+    return (
+        sampled if used and sampled and sampled > used and not given.printer.peaks and not given.printer.host else None
+    )
 
 
 def _in_window(line: Line, given: Recording, job: Job) -> dict[str, Any]:

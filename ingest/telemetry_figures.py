@@ -27,6 +27,9 @@ PEAKS: Mapping[str, str] = {
     "power_limit_w": "power_limit",
     "temperature_peak_c": "temperature",
     "memory_temperature_peak_c": "memory_temperature",
+    "host_memory_peak_mib": "host_memory_used",
+    "host_memory_total_mib": "host_memory_total",
+    "load_peak": "load",
 }
 MEANS: Mapping[str, str] = {
     "memory_mean_mib": "memory_used",
@@ -37,6 +40,9 @@ MEANS: Mapping[str, str] = {
     "sm_clock_mean_mhz": "sm_clock",
     "graphics_clock_mean_mhz": "graphics_clock",
     "memory_clock_mean_mhz": "memory_clock",
+    "host_memory_mean_mib": "host_memory_used",
+    "load_mean": "load",
+    "cpu_mean": "cpu",
 }
 ENERGY = "energy_j"
 KEYS = (*PEAKS, *MEANS, ENERGY)
@@ -83,7 +89,7 @@ def nothing(given: Recording, why: str) -> dict[str, Any]:
 
 
 def _scope(key: str, given: Recording) -> str:
-    over = "devices" if given.devices else "samples"
+    over = "host" if given.printer.host else "devices" if given.devices else "samples"
     kind = "sum" if key == ENERGY else "peak" if key in PEAKS else "mean"
     return f"{kind}_of_{over}"
 
@@ -244,8 +250,21 @@ def together(given: Sequence[Recording]) -> Recording | None:
     if not any(overlaps):
         return _merged(given, [list(each.devices) for each in given])
     if all(overlaps):
-        return _merged(given, [[f"{at} {name}" for name in each.devices] for at, each in enumerate(given)])
+        return _side_by_side(given)
     return None
+
+
+def of_machines(given: Sequence[Sequence[Recording]]) -> Recording | None:
+    """The recordings of several machines as one: a device of one name is another on each, whatever the clocks."""
+    whole = [together(each) for each in given]
+    known = [each for each in whole if each is not None]
+    if len(known) < len(whole):
+        return None
+    return known[0] if len(known) == 1 else _side_by_side(known)
+
+
+def _side_by_side(given: Sequence[Recording]) -> Recording:
+    return _merged(given, [[f"{at} {name}" for name in each.devices] for at, each in enumerate(given)])
 
 
 def _merged(given: Sequence[Recording], names: Sequence[Sequence[str]]) -> Recording:

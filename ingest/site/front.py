@@ -319,7 +319,10 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
             said = phrase("front.diverged", name=named(row.framework))
             found.append(Mark(said, _run_page(site, row) or _page(suite, "beside")))
     troubled = sum(bool(run.get("problems")) for row in pair for run in _runs(site, row))
-    return found + ([Mark(phrase("front.problems", n=troubled), "problems.md")] if troubled else [])
+    found += [Mark(phrase("front.problems", n=troubled), "problems.md")] if troubled else []
+    warned = [run for row in pair for run in _runs(site, row) if run.get("warnings")]
+    where = f"{site.page(warned[0])}#warnings" if warned and site.has_page(warned[0]) else "runs/index.md"
+    return found + ([Mark(phrase("front.warnings", n=len(warned)), where)] if warned else [])
 
 
 def _between(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:

@@ -22,9 +22,8 @@ from typing import IO, Any, NamedTuple
 from markupsafe import Markup
 
 from ingest import numbers, redact
-from ingest.files import stamp
+from ingest.files import file_hash, stamp
 from ingest.rules import HEADLINE, NAMES, kept
-from ingest.runs import file_hash
 from ingest.series import Absent, series
 from ingest.site.model import Run, Site, figure_of, reason
 from ingest.site.table import Cell, Column, Entry, Table, Text, cell

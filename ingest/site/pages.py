@@ -14,7 +14,7 @@ from ingest.reports import model
 from ingest.results import counts
 from ingest.results import repeats as repeats_of
 from ingest.rules import HEADLINE
-from ingest.site import audit, charts, front, log, notes, palette, proof, tables, telemetry
+from ingest.site import audit, charts, front, log, notes, palette, proof, reproduce, tables, telemetry
 from ingest.site.model import (
     Run,
     Site,
@@ -30,7 +30,6 @@ from ingest.site.table import Text
 from ingest.site.tables import group_name
 from ingest.words import TEMPLATES, phrase
 
-COMMANDS_SHOWN = 6
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 REPEATS_SHOWN = 20
 PROBLEMS_SHOWN = 50  # of one kind
@@ -71,7 +70,7 @@ class Page:
 def pages(site: Site) -> list[Page]:
     """All pages of the site."""
     found = [_index(site), _models(site), _runs(site), _formats(site), _problems(site), _audit(site), _compare(site)]
-    found += [_plain(site, "method", "method.md"), _data(site)]
+    found += [_plain(site, "method", "method.md"), _plain(site, "running", "running.md"), _data(site)]
     for suite in site.shown:
         found.append(_model(site, suite))
         found += [_framework(site, suite, each) for each in _frameworks(site, suite)]
@@ -232,7 +231,8 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
     found = [each for each in found if each[2]]
     rows = tuple(row for _, _, chosen in found for row in chosen)
     published = [run for run in runs if run["published"]]
-    commands = [_commands(each, published) for each in _frameworks(site, suite) if only in (None, each)]
+    shown = [each for each in _frameworks(site, suite) if only in (None, each)]
+    made = {each: reproduce.blocks(site, [run for run in published if framework_of(run) == each]) for each in shown}
     return {
         "suite": suite,
         "unit": tables.units(rows) or suite.unit,
@@ -243,8 +243,8 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
         "machines": tables.machines(published),
         "software": tables.software(suite, published),
         "several_machines": sum((run["case"].get("nodes") or 1) > 1 for run in published),
-        "commands": [each for each in commands if each["commands"]],
-        "without_command": [each["framework"] for each in commands if not each["commands"]],
+        "reproduce": [block for blocks in made.values() for block in blocks],
+        "without_command": [named(each) for each, blocks in made.items() if not blocks],
         "own": _own(site, suite, rows),
         "comparison": [
             (
@@ -293,16 +293,6 @@ def _own(site: Site, suite: Suite, rows: Sequence[Any]) -> list[Mapping[str, Any
         }
         for framework in ordered({row.framework or "" for row in rows}, suite.frameworks)
     ]
-
-
-def _commands(framework: str, runs: Sequence[Run]) -> Mapping[str, Any]:
-    """The distinct commands of a framework's cases: the first repeat of each."""
-    found: dict[str, Run] = {}
-    for run in runs:
-        if framework_of(run) == framework and run.get("argv"):
-            found.setdefault(_case(run), run)
-    chosen = list(found.values())[:COMMANDS_SHOWN]
-    return {"framework": named(framework), "commands": [(str(run["id"]), run["argv"]) for run in chosen]}
 
 
 def _options(rows: Sequence[Any]) -> list[str]:
@@ -420,9 +410,12 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "metrics": tables.metric_table(site, run),
             "facts": tables.case_table(site, run),
             "environment": tables.environment_table(run),
+            "details": tables.details(run),
+            "reproduce": reproduce.blocks(site, [run]),
             "telemetry": telemetry.section(run),
             "provenance": tables.provenance(site, run),
             "problems": tables.problem_list(site, run.get("problems") or ()),
+            "warnings": run.get("warnings") or (),
             "repeats": [(str(each["id"]), site.page(each)) for each in others[:REPEATS_SHOWN]],
             "more_repeats": max(0, len(others) - REPEATS_SHOWN),
             "difference": notes.difference(run),
@@ -460,10 +453,6 @@ def _log(site: Site, run: Run) -> Page:
 def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
     """Of each run that stands in a table, those behind the same result: of its version, round and unit."""
     return {str(run["id"]): alike for alike in repeats_of(site.runs) for run in alike}
-
-
-def _case(run: Run) -> str:
-    return json.dumps(run["case"], sort_keys=True, ensure_ascii=False)
 
 
 def _problems(site: Site) -> Page:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ingest import numbers
 from ingest.rules import HEADLINE
-from ingest.site import log
+from ingest.site import log, reproduce
 from ingest.site.model import Run, Site, figure_of, reason
 from ingest.site.notes import DIFFER
 from ingest.site.table import Link, Text
@@ -53,6 +53,7 @@ def steps(site: Site, run: Run) -> list[Step]:
         _step("rule", Link(phrase(f"rule.{HEADLINE}"), "method.md#rules"), phrase(f"rule.{HEADLINE}_definition")),
         _step("arithmetic", code=str(found.get("arithmetic") or "")),
         _step("figure", value, scope),
+        *_repeated(site, run),
     ]
 
 
@@ -75,6 +76,7 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
             "bad" if problems else "good",
             f"{site.page(run)}#problems" if problems else None,
         ),
+        *_warnings(site, run),
         *_records(site, run),
         *_median(site, run),
         Sign(
@@ -85,9 +87,21 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     ]
 
 
+def _warnings(site: Site, run: Run) -> Iterator[Sign]:
+    if found := run.get("warnings"):
+        told = phrase("proof.problems_of", n=len(found))
+        yield Sign(phrase("proof.warnings"), told, "bad", f"{site.page(run)}#warnings")
+
+
 def _step(name: str, *said: Link | Text, code: str = "") -> Step:
     parts = tuple(each if isinstance(each, Link) else Link(each, None) for each in said if each)
     return Step(phrase(f"proof.{name}"), parts, code)
+
+
+def _repeated(site: Site, run: Run) -> Iterator[Step]:
+    """The command that gives this case again, or else the one that was executed; nothing where neither is known."""
+    if code := reproduce.command(run) or reproduce.executed(run):
+        yield _step("repeat_it", Link(phrase("run.repeat_it"), f"{site.page(run)}#repeat"), code=code)
 
 
 def _log(site: Site, run: Run) -> Step:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ingest import numbers
 from ingest.metrics import METRICS
+from ingest.results import NO_FIGURE
 from ingest.results import representative as representative_of
 from ingest.rules import NAMES
 from ingest.site import log, run_pages
@@ -32,7 +33,10 @@ from ingest.words import phrase, word_for
 
 ENVIRONMENT = (
     "cpu",
+    "cpu_sockets",
     "cores",
+    "numa_nodes",
+    "cpu_governor",
     "memory_gib",
     "gpu",
     "gpus",
@@ -42,14 +46,23 @@ ENVIRONMENT = (
     "cuda",
     "cuda_driver",
     "cudnn",
+    "nccl",
     "power_limit",
     "gpu_power_limit_watts",
+    "gpu_persistence",
+    "gpu_ecc",
+    "gpu_clock_max_sm_mhz",
+    "gpu_clock_max_memory_mhz",
+    "gpu_clock_applications_sm_mhz",
+    "gpu_clock_applications_memory_mhz",
     "topology",
+    "infiniband",
     "network",
     "os",
     "kernel",
     "python",
     "image",
+    "container_digest",
 )
 ENOUGH = 6  # distinct values of one item that a cell lists
 RUNS_LINKED = 3  # repeats that a cell links one by one; their number says how many more there are
@@ -270,9 +283,9 @@ def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
             f"{name} {version}" for r in chosen for name, version in (r["environment"].get("packages") or {}).items()
         }
         versions = {f"{each} {_fact(r, 'framework_version')}" for r in chosen if _fact(r, "framework_version")}
-        images = {str(r["environment"]["image"]) for r in chosen if r["environment"].get("image")}
+        images = {image for r in chosen if (image := image_of(r))}
         said = sorted(packages | versions | images)
-        sources = sorted({_source(r) for r in chosen} - {""})
+        sources = sorted({found for r in chosen if (found := source_of(r))}, key=repr)
         body.append(
             (
                 cell(named(each)),
@@ -429,13 +442,17 @@ def provenance(site: Site, run: Run) -> Table:
             phrase("run.wall_of", seconds=numbers.seconds(run["wall_seconds"])) if run.get("wall_seconds") else None,
         ),
         ("repeat", str(run["repeat"]) if run.get("repeat") else None),
-        ("source", _source(run) or None),
+        ("source", source_of(run)),
+        ("recipe", _recipe(run)),
+        ("records", _records_asked(run)),
         ("notes", run.get("notes")),
     ]
+    ended = tuple(Entry(each) for each in _nodes(run))
     path = cell(str(run["path"]), site.log_page(run))
     body = (
         (cell(phrase("run.log")), path),
         *((cell(phrase(f"run.{name}")), cell(text)) for name, text in lines if text),
+        *([(cell(phrase("run.nodes")), Cell(ended))] if ended else []),
     )
     return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body, name="provenance")
 
@@ -537,8 +554,10 @@ def _figures(
 
 
 def _without_figure(site: Site, row: Row) -> Cell:
-    if row.outcome == "oom":
-        return cell(phrase("table.oom"), site.page(site.by_id[row.run_ids[0]]), tone="bad")
+    """How the runs ended, where they did not end well; otherwise why there is no figure."""
+    if row.outcome in NO_FIGURE:
+        said = phrase("table.oom") if row.outcome == "oom" else word_for("outcome", row.outcome)
+        return cell(said, site.page(site.by_id[row.run_ids[0]]), tone="bad")
     return absent(reason(row.reason) or phrase("site.unknown"))
 
 
@@ -662,12 +681,22 @@ def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
     )
 
 
+def case_text(run: Run) -> Text:
+    """A run's case in one line."""
+    case = run["case"]
+    options = options_text(options_of(case))
+    return phrase("table.case_line", size=_size(case), precision=precision(case.get("precision")), options=options)
+
+
+def _size(case: Mapping[str, Any]) -> Text:
+    devices, batch_size = (_or_unknown(case.get(each)) for each in ("devices", "batch_size"))
+    return phrase("table.case_of", devices=devices, batch_size=batch_size)
+
+
 def _case_cell(case: Mapping[str, Any]) -> Cell:
     if not {"devices", "batch_size", "precision"} & set(case):
         return absent(phrase("site.unknown"))
-    size = phrase(
-        "table.case_of", devices=_or_unknown(case.get("devices")), batch_size=_or_unknown(case.get("batch_size"))
-    )
+    size = _size(case)
     options = options_text(options_of(case))
     details = tuple((name, case.get(name)) for name in ("nodes", "devices", "batch_size", "precision"))
     return cell(size, None, precision(case.get("precision")), options, details=(*details, ("options", options)))
@@ -779,6 +808,54 @@ def _fact(run: Run, name: str) -> str:
     return str(fact["value"]) if isinstance(fact, Mapping) and fact.get("value") is not None else ""
 
 
-def _source(run: Run) -> str:
+def source_of(run: Run) -> Text | None:
+    """Repository and commit of the trainer; that it was changed since, where run.json says so."""
     found = run.get("source") or {}
-    return " @ ".join(str(found[name]) for name in ("repository", "commit") if found.get(name))
+    said = " @ ".join(str(found[name]) for name in ("repository", "commit") if found.get(name))
+    return phrase("run.source_modified", source=said) if said and found.get("modified") is True else said or None
+
+
+def image_of(run: Run) -> str:
+    """The image that a run was made in, by its digest where that is known; empty where there was none."""
+    container = (run.get("recipe") or {}).get("container") or {}
+    image, digest = container.get("image") or run["environment"].get("image"), container.get("digest")
+    return f"{image}@{digest}" if image and digest else str(image or "")
+
+
+def _recipe(run: Run) -> str | None:
+    found = run.get("recipe") or {}
+    digest = f" (SHA-256 {str(found['sha256'])[:12]})" if found.get("sha256") else ""
+    return f"{found['name']}{digest}" if found else None
+
+
+def _records_asked(run: Run) -> Text | None:
+    found = run.get("records") or {}
+    if found.get("at_least") is None or found.get("count") is None:
+        return None
+    return phrase("run.records_of", at_least=numbers.count(found["at_least"]), count=numbers.count(found["count"]))
+
+
+def _nodes(run: Run) -> list[Text]:
+    """How each machine of several ended."""
+    return [
+        phrase("run.node_of", folder=each["folder"], outcome=word_for("outcome", each.get("outcome") or ""))
+        for each in run.get("nodes") or ()
+    ]
+
+
+def details(run: Run) -> Mapping[str, Any] | None:
+    """What is too long for a table of the environment: GPUs, topology, InfiniBand and packages; None without any."""
+    found = run.get("environment_details") or {}
+    if not found:
+        return None
+    keys = list(dict.fromkeys(key for each in found.get("gpus") or () for key in each))
+    columns = tuple(Column(word_for("environment", f"gpu_{key}"), key=key) for key in keys)
+    rows = tuple(tuple(_gpu_cell(each.get(key)) for key in keys) for each in found.get("gpus") or ())
+    return {
+        "gpus": Table(columns, rows, name="gpus") if rows and keys else None,
+        **{key: found.get(key) for key in ("topology", "infiniband", "packages_installed")},
+    }
+
+
+def _gpu_cell(value: Any) -> Cell:
+    return absent(None) if value is None else cell(numbers.quantity(value))

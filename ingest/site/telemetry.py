@@ -16,7 +16,10 @@ ORDER = (
     "memory_peak_mib", "memory_mean_mib", "memory_total_mib", "utilisation_mean", "memory_utilisation_mean",
     "power_mean_w", "power_peak_w", "power_limit_w", "energy_j", "temperature_peak_c", "temperature_mean_c",
     "memory_temperature_peak_c", "sm_clock_mean_mhz", "graphics_clock_mean_mhz", "memory_clock_mean_mhz",
+    "cpu_mean", "load_mean", "load_peak", "host_memory_peak_mib", "host_memory_mean_mib", "host_memory_total_mib",
 )  # fmt: skip
+
+_COUNTED = frozenset({"memory_peak_mib", "memory_total_mib", "host_memory_peak_mib", "host_memory_total_mib"})
 
 
 def printers() -> list[Mapping[str, Any]]:
@@ -56,7 +59,7 @@ def figures(found: Mapping[str, Any]) -> Table | None:
 
 def _figure(key: str, value: float) -> str:
     """Memory is counted exactly; what is a mean is not known more finely than its samples."""
-    return numbers.grouped(value, 0) if key in {"memory_peak_mib", "memory_total_mib"} else numbers.figure(value)
+    return numbers.grouped(value, 0) if key in _COUNTED else numbers.figure(value)
 
 
 def _figure_cell(key: str, value: float) -> Cell:
@@ -81,6 +84,8 @@ def _said(found: Mapping[str, Any]) -> list[Text]:
 
 
 def _devices(found: Mapping[str, Any]) -> Text:
+    if all(each.endswith("_of_host") for each in found["scope"].values()):
+        return phrase("telemetry.host")
     sampled, whole = found["devices"], found["devices_of_job"]
     if sampled is None:
         return phrase("telemetry.devices_unnamed")

@@ -39,6 +39,11 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
         "sm_clock": Quantity("MHz", 1e4),
         "graphics_clock": Quantity("MHz", 1e4),
         "memory_clock": Quantity("MHz", 1e5),
+        # Of the machine, not of a device.
+        "load": Quantity("", 1e6),
+        "cpu": Quantity("%", 100.0),
+        "host_memory_used": Quantity("MiB", 1e9),
+        "host_memory_total": Quantity("MiB", 1e9),
     }
 )
 
@@ -95,7 +100,7 @@ class Printer:
 
     `claims` says of some whole lines whether they are its own, and is asked only where one of `markers` stands in them;
     `blocks` reads a file's chunks. `peaks` marks printers whose numbers are maxima over the run already: nothing but
-    their maximum means anything.
+    their maximum means anything. `host` marks those that sample the machine as a whole, and no device of it.
     """
 
     title: str
@@ -103,6 +108,7 @@ class Printer:
     claims: Callable[[bytes], bool]
     blocks: Callable[[Iterable[Chunk], Faults], Iterator[Block]]
     peaks: bool = False
+    host: bool = False
     id: str = ""
     doc: str = ""
 

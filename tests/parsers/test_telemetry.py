@@ -150,6 +150,11 @@ __
     24,
     22,
 )
+HOST = """\
+timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib
+2026-03-01T23:59:59Z,0.50,12.5,2048,24064
+2026-03-02T00:00:00Z,1.25,100.0,2050,24064
+"""
 #: One text per printer, in its plainest form.
 PLAIN = {
     "nvidia_smi_csv": CSV,
@@ -157,6 +162,7 @@ PLAIN = {
     "nvidia_smi_table": TABLE_418,
     "nvidia_smi_pairs": "97 %, 12001 MiB\n93 %, 12003 MiB\n",
     "oneflow_mem": "max device0 memory usage is: 8455716863\n",
+    "host_csv": HOST,
 }
 
 
@@ -478,6 +484,38 @@ def test_no_real_log_is_telemetry() -> None:
     logs = [each for each in sorted(folder.rglob("*")) if each.is_file()]
     assert len(logs) > 80
     assert [each.name for each in logs if claimant(each)] == []
+
+
+def test_a_machine_without_devices(tmp_path: Path) -> None:
+    found = of(tmp_path, HOST, "host_csv")
+    assert (found.devices, found.dated, len(found)) == ((), True, 2)
+    assert [column(found, each) for each in ("load", "cpu")] == [[0.5, 1.25], [12.5, 100.0]]
+    assert [column(found, f"host_memory_{each}") for each in ("used", "total")] == [[2048, 2050], [24064, 24064]]
+    utc = [dt.datetime.fromtimestamp(each, dt.UTC).isoformat() for each in found.time]
+    assert utc == ["2026-03-01T23:59:59+00:00", "2026-03-02T00:00:00+00:00"]
+
+
+@pytest.mark.parametrize("cell", ["101", "-1", "nan", "1e3", "x"])
+def test_a_use_that_cannot_be_is_said(cell: str, tmp_path: Path) -> None:
+    found = of(tmp_path, HOST + f"2026-03-02T00:00:01Z,1.00,{cell},2050,24064\n")
+    assert column(found, "cpu") == [12.5, 100.0, None]
+    assert [(each.code, each.line, each.column) for each in found.faults] == [("values", 4, "cpu_percent")]
+
+
+@pytest.mark.parametrize("clock", ["2026-03-02T00:00:01", "2026-03-02T00:00:01+01:00", "1772409601", ""])
+def test_a_clock_of_a_machine_that_is_not_in_utc_is_said(clock: str, tmp_path: Path) -> None:
+    found = of(tmp_path, HOST + f"{clock},1.00,5.0,2050,24064\n")
+    assert math.isnan(found.time[2])
+    assert [(each.code, each.column) for each in found.faults] == [("values", "timestamp")]
+
+
+@pytest.mark.parametrize(
+    "line", ["timestamp,load_1m", "timestamp,load_1m,cpu_percent,memory_used_mib,memory_total", "load"]
+)
+def test_another_header_is_not_ours(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    path.write_text(f"{line}\n" + ",".join("1" * len(line.split(","))) + "\n")
+    assert claimant(path) != "host_csv"
 
 
 def test_compressed(tmp_path: Path) -> None:

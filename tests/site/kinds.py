@@ -31,6 +31,7 @@ KINDS: Mapping[str, str] = {
     "reports": "reports/",
     "report": "reports/perf-2021/",
     "method": "method/",
+    "running": "running/",
     "formats": "formats/",
     "audit": "audit/",
     "problems": "problems/",

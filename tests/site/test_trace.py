@@ -268,15 +268,18 @@ def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
     run["facts"]["batch_size"] |= {"source": "log", "where": "line 3"}
     for language, said in (("en", "lines 12–43"), ("zh", "第 12–43 行")):
         steps = proof.steps(site, run)
-        assert [each.name for each in steps] == [
-            phrase(f"proof.{name}") for name in ("log", "format", "facts", "window", "rule", "arithmetic", "figure")
-        ]
+        names = ("log", "format", "facts", "window", "rule", "arithmetic", "figure", "repeat_it")
+        assert [each.name for each in steps] == [phrase(f"proof.{name}") for name in names]
         window = next(each for each in steps if each.name == phrase("proof.window"))
         assert WORDS.say(language, window.said[0].text) == said
         assert window.said[0].page == "runs/traced-1/log.md#L12-L43"
         facts = next(each for each in steps if each.name == phrase("proof.facts"))
         assert "runs/traced-1/log.md#L3" in [each.page for each in facts.said]
-        assert WORDS.say(language, steps[-1].said[0].text) == "400.0 images/s"
+        assert WORDS.say(language, steps[-2].said[0].text) == "400.0 images/s"
+        assert (steps[-1].code, steps[-1].said[0].page) == (
+            "python train.py --batch-size 64",
+            "runs/traced-1.md#repeat",
+        )
 
 
 def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:

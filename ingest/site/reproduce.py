@@ -1,0 +1,153 @@
+"""How runs are made again, from what their run.json states: recipe, command, variables, source, image and set-up.
+
+Nothing here is written by hand, so that it says what was run and not what somebody remembers. A recipe, or where there
+is none a command, is told once, with all the cases that it made.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ingest.site.model import Run, Site, framework_of, named
+from ingest.site.table import Link, Text
+from ingest.site.tables import case_text, image_of, source_of
+from ingest.words import phrase
+
+#: How many cases of a recipe, and commands without one, a block spells out.
+CASES_SHOWN, COMMANDS_SHOWN = 50, 6
+#: A word that only the machine itself can fill in.
+_LATE = re.compile(r"\{[a-z_]+\}")
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A command as it was executed, and the run that it made, or the first of them; `cases` are what they were."""
+
+    code: str
+    run: Link
+    cases: tuple[Text, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One recipe, or the commands of runs without one.
+
+    `again` has a line per case that makes it again, `more` counts those left out; `facts` are source, image and
+    launcher; `install` the steps of the set-up, and `setup` the command that takes them.
+    """
+
+    title: Text
+    again: tuple[str, ...]
+    more: int
+    hosts: bool
+    facts: tuple[Text, ...]
+    install: tuple[str, ...]
+    setup: str
+    template: str
+    executed: tuple[Executed, ...]
+    late: bool
+
+
+def blocks(site: Site, runs: Sequence[Run]) -> list[Block]:
+    """Blocks of some runs of one framework: those of recipes by name, then the commands of the others."""
+    told = [run for run in runs if run.get("argv") or run.get("recipe")]
+    found: dict[str, list[Run]] = {}
+    for run in sorted(told, key=_order):
+        found.setdefault(_key(run), []).append(run)
+    return [_block(site, each) for each in found.values()]
+
+
+def command(run: Run) -> str:
+    """The command that makes a run's case again by its recipe; empty where it was made without one."""
+    recipe = run.get("recipe") or {}
+    if not recipe:
+        return ""
+    choices = ",".join(f"{name}={value}" for name, value in (recipe.get("case") or {}).items())
+    tool = (recipe.get("container") or {}).get("tool")
+    words = ["python", "-m", "runners", "run", str(recipe["name"]), "--on", _place(run)]
+    words += ["--case", choices] if choices else []
+    return shlex.join([*words, *(["--container", str(tool)] if tool else [])])
+
+
+def executed(run: Run) -> str:
+    """The command as it was executed, with the variables that were set for it, for a shell; empty where not known."""
+    if not run.get("argv"):
+        return ""
+    variables = (
+        f"{name}={shlex.quote(str(value))}" for name, value in (run.get("environment_variables") or {}).items()
+    )
+    return " ".join([*variables, shlex.join(map(str, run["argv"]))])
+
+
+def _place(run: Run) -> str:
+    """Where a case of so many machines can run: here, or on hosts that the reader has to name."""
+    nodes = run["case"].get("nodes") or 1
+    return "local" if nodes == 1 else "ssh:" + ",".join(f"HOST{number}" for number in range(1, nodes + 1))
+
+
+def _order(run: Run) -> tuple[bool, str, str]:
+    return (not run.get("recipe"), str((run.get("recipe") or {}).get("name") or ""), str(run["id"]))
+
+
+def _key(run: Run) -> str:
+    """What has to be equal to be told at once: the recipe as it stood; without one, where the trainer comes from."""
+    recipe = run.get("recipe") or {}
+    # Of one recipe, a case on one device may need no launcher.
+    about = {key: value for key, value in recipe.items() if key not in ("case", "launcher")}
+    told = about if recipe else run.get("source")
+    return json.dumps([bool(recipe), told], sort_keys=True)
+
+
+def _block(site: Site, runs: Sequence[Run]) -> Block:
+    recipe: Mapping[str, Any] = runs[0].get("recipe") or {}
+    commands = _executed(site, runs)
+    lines = [*dict.fromkeys(filter(None, map(command, runs)))]
+    about = {"framework": named(framework_of(runs[0])), "cases": len(_distinct(runs, _case)), "runs": len(runs)}
+    title = phrase("reproduce.recipe", name=recipe["name"], **about) if recipe else phrase("reproduce.stated", **about)
+    shown = commands[:1] if recipe else commands[:COMMANDS_SHOWN]
+    return Block(
+        title=title,
+        again=tuple(lines[:CASES_SHOWN]),
+        more=max(0, len(lines) - CASES_SHOWN) if recipe else len(commands) - len(shown),
+        hosts=any("HOST1" in each for each in lines[:CASES_SHOWN]),
+        facts=tuple(_facts(runs)),
+        install=tuple(recipe.get("setup") or ()),
+        setup=shlex.join(["python", "-m", "runners", "setup", str(recipe["name"]), "--on", "local"]) if recipe else "",
+        template=shlex.join(recipe.get("command") or ()),
+        executed=tuple(shown),
+        late=any(_LATE.search(each.code) for each in shown),
+    )
+
+
+def _executed(site: Site, runs: Sequence[Run]) -> list[Executed]:
+    """Each command once, with the cases that it made."""
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        if code := executed(run):
+            found.setdefault(code, []).append(run)
+    return [
+        Executed(code, Link(str(alike[0]["id"]), site.page(alike[0])), tuple(_distinct(alike, case_text)))
+        for code, alike in found.items()
+    ]
+
+
+def _facts(runs: Sequence[Run]) -> Iterable[Text]:
+    for source in _distinct(runs, source_of):
+        yield phrase("reproduce.source", source=source)
+    for image in _distinct(runs, image_of):
+        yield phrase("reproduce.image", image=image)
+    for launcher in _distinct(runs, lambda run: (run.get("recipe") or {}).get("launcher")):
+        yield phrase("reproduce.launcher", launcher=launcher)
+
+
+def _distinct(runs: Iterable[Run], of: Callable[[Run], Any]) -> list[Any]:
+    return [*dict.fromkeys(each for run in runs if (each := of(run)))]
+
+
+def _case(run: Run) -> str:
+    return json.dumps(run["case"], sort_keys=True)

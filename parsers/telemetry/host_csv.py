@@ -1,0 +1,58 @@
+"""Perfledger's own sampler of a machine without accelerators: load, use of the processors and memory, a row a second.
+
+The trap: all of it is of the whole machine, other programs included, and the load is a mean that trails by a minute, so
+that it still holds what ran before the start. Use is of all processors together: one busy thread of four is 25 %. The
+clock is UTC, whatever the zone of the log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from parsers.scan import Chunk
+from parsers.telemetry.contract import Block, Faults, Printer
+from parsers.telemetry.rows import Dialect, Header, blocks, claimed
+
+COLUMNS = {
+    "load_1m": "load",
+    "cpu_percent": "cpu",
+    "memory_used_mib": "host_memory_used",
+    "memory_total_mib": "host_memory_total",
+}
+_NAMES = ("timestamp", *COLUMNS)
+_STAMP = re.compile(rb"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z")
+
+
+def header(line: bytes) -> Header | None:
+    """The columns, if the line is the one that names them."""
+    if line.strip() != ",".join(_NAMES).encode():
+        return None
+    return Header(_NAMES, {COLUMNS[name]: at for at, name in enumerate(_NAMES) if name in COLUMNS}, time=(0,))
+
+
+def _split(line: bytes) -> list[bytes]:
+    """The cells of a row, its clock as the other printers write theirs."""
+    clock, *cells = line.split(b",")
+    found = _STAMP.fullmatch(clock.strip())
+    return [b" ".join(found.groups()) if found else clock, *cells]
+
+
+_DIALECT = Dialect(_split, header, lambda _line: False)
+
+
+def _claims(text: bytes) -> bool:
+    return claimed(text, _DIALECT)
+
+
+def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
+    return blocks(chunks, faults, _DIALECT)
+
+
+PRINTER = Printer(
+    title="Perfledger, of a machine (CPU)",
+    markers=(",".join(_NAMES).encode(),),
+    claims=_claims,
+    blocks=_blocks,
+    host=True,
+)

@@ -57,7 +57,7 @@ def attend(started: Job, attention: Attention) -> State:
         if (state.kind in OVER and not _at_work(started, state)) or _given_up(memory, attention, state):
             return state
         _ask_to_end(started, memory, attention)
-        pause(wait, attention.requests)
+        pause(wait, attention.requests, memory.requests)
         wait = min(wait * LONGER, LONGEST_PAUSE)
 
 
@@ -91,7 +91,7 @@ def _ask_to_end(started: Job, memory: _Memory, attention: Attention) -> None:
     """Once per request of the user, and once by ourselves."""
     now = time.monotonic()
     if attention.requests.count > memory.requests:
-        memory.requests = attention.requests.count
+        memory.requests += 1
         outcome = "stopped"
     elif memory.asked is not None:
         return

@@ -41,9 +41,8 @@ def counted() -> Iterator[Requests]:
             signal.signal(number, handler)
 
 
-def pause(seconds: float, requests: Requests) -> None:
-    """Waits, and not on after a request that comes meanwhile."""
-    known = requests.count
+def pause(seconds: float, requests: Requests, answered: int = 0) -> None:
+    """Waits, but not while there is a request beyond those that were answered."""
     end = time.monotonic() + seconds
-    while requests.count == known and (left := end - time.monotonic()) > 0:
+    while requests.count <= answered and (left := end - time.monotonic()) > 0:
         time.sleep(min(left, _STEP_SECONDS))

@@ -22,7 +22,7 @@ timeout_seconds = {timeout}
 command = ["bash", "-c", {program}, "bash", "{{word}}"]
 
 [records]
-format = "none"
+format = "ngc.pytorch_resnet50"
 at_least = 1
 
 [matrix]

@@ -1,17 +1,20 @@
-"""A writer of NVIDIA DLLogger's printed lines, as the NGC PyTorch ResNet-50 trainer shaped them in 2023.
+"""A writer of NVIDIA DLLogger's printed lines: as text, and as JSON.
 
 DLLogger itself is on no package index; only the text it prints is needed here. Source of the shapes:
-NVIDIA DeepLearningExamples, PyTorch/Classification/ConvNets, whose logger prints a metric as `name : value unit`
-and leaves the literal `None` where a metric has no unit.
+NVIDIA DeepLearningExamples, PyTorch/Classification/ConvNets in 2023, whose logger prints a metric as
+`name : value unit` and leaves the literal `None` where a metric has no unit; and DLLogger's own JSON lines.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 UNITLESS = "None"
+#: The step of a JSON line that states parameters, and of one that sums up the job.
+PARAMETERS, WHOLE_JOB = "PARAMETER", ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,22 @@ def epoch_line(now: datetime, epoch: int, metrics: tuple[Metric, ...]) -> str:
 def summary_line(now: datetime, metrics: tuple[Metric, ...]) -> str:
     """The line of the whole job."""
     return _line(now, f"Summary: {_joined(metrics)}")
+
+
+def json_line(now: datetime, started: datetime, step: tuple[int, ...] | str, data: Mapping[str, object]) -> str:
+    """A JSON line of the screen: `step` is (epoch, iteration), WHOLE_JOB or PARAMETERS.
+
+    A NaN is written as DLLogger writes it, as the bare word that strict JSON does not know.
+    """
+    line = {
+        "timestamp": str(now.timestamp()),
+        "datetime": f"{now:%Y-%m-%d %H:%M:%S.%f}",
+        "elapsedtime": str((now - started).total_seconds()),
+        "type": "LOG",
+        "step": step if isinstance(step, str) else list(step),
+        "data": dict(data),
+    }
+    return f"DLLL {json.dumps(line)}"
 
 
 def _joined(metrics: tuple[Metric, ...]) -> str:

@@ -1,8 +1,9 @@
-"""The lines of our DLLogger writer, against the shapes that NGC's PyTorch ResNet-50 trainer printed in 2023."""
+"""The lines of our DLLogger writer, against the shapes that NGC's trainers and DLLogger itself print."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import math
+from datetime import datetime, timedelta
 
 from runners.workloads import dllogger
 
@@ -40,3 +41,22 @@ def test_the_summary_has_one_space():
 
 def test_durations():
     assert str(dllogger.seconds("train.data_time", 0.001919)) == "train.data_time : 0.00192 s"
+
+
+def test_a_line_of_json_holds_the_clock_the_step_and_the_figures():
+    line = dllogger.json_line(NOW, NOW - timedelta(seconds=2.5), (0, 7), {"train.sequences_per_second": 12.5})
+    assert line == (
+        f'DLLL {{"timestamp": "{NOW.timestamp()}", "datetime": "2026-11-20 14:00:01.002345", "elapsedtime": "2.5", '
+        '"type": "LOG", "step": [0, 7], "data": {"train.sequences_per_second": 12.5}}'
+    )
+
+
+def test_parameters_and_the_whole_job_have_steps_of_their_own():
+    stated = dllogger.json_line(NOW, NOW, dllogger.PARAMETERS, {"model": "BERT-base"})
+    assert '"step": "PARAMETER", "data": {"model": "BERT-base"}' in stated
+    assert '"step": [], "data": {}' in dllogger.json_line(NOW, NOW, dllogger.WHOLE_JOB, {})
+
+
+def test_a_loss_that_is_lost_is_said():
+    assert str(dllogger.loss("train.loss", math.nan)) == "train.loss : nan None"
+    assert '{"train.loss": NaN}' in dllogger.json_line(NOW, NOW, (0, 1), {"train.loss": math.nan})

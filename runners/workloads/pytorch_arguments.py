@@ -1,0 +1,60 @@
+"""The part of the command line that the PyTorch workloads share; the defaults are those of a smoke test."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+import torch
+
+from runners.workloads.pytorch_processes import join
+from runners.workloads.pytorch_training import PRECISIONS, prepare, refusal
+from runners.workloads.ranks import Process, place
+
+
+def parser(description: str, batch_size: int, samples: str) -> argparse.ArgumentParser:
+    """The shared options; `samples` says what a batch is made of."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--batch-size", type=positive, default=batch_size, help=f"{samples} per process and batch")
+    made.add_argument("--iterations", type=positive, default=20)
+    made.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: one GPU per process")
+    made.add_argument("--precision", choices=PRECISIONS, default="fp32", help="amp: float16 with a scaled loss")
+    made.add_argument("--compile", type=switch, default=False, metavar="true|false", help="compile the network first")
+    made.add_argument("--threads", type=positive, default=1, help="CPU threads within an operation, per process")
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--print-every", type=positive, default=1, help="iterations per printed line")
+    return made
+
+
+def begin(made: argparse.ArgumentParser) -> tuple[argparse.Namespace, Process, Any]:
+    """The arguments, this process and its device, once all processes of the job are here.
+
+    Ends with status 2 and one message where it cannot train like this.
+    """
+    arguments = made.parse_args()
+    try:
+        process = place(os.environ)
+        if reason := refusal(arguments.device, arguments.precision, process):
+            made.error(reason)
+        torch.set_num_threads(arguments.threads)
+        device = prepare(process, arguments.device, arguments.precision)
+        join(process, device)
+    except ValueError as error:
+        made.error(str(error))
+    return arguments, process, device
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    return value
+
+
+def switch(text: str) -> bool:
+    """`true` or `false`, as a recipe's matrix writes an option that is on or off."""
+    if text not in ("true", "false"):
+        raise argparse.ArgumentTypeError(f"{text} is neither true nor false")
+    return text == "true"

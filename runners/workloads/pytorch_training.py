@@ -1,0 +1,145 @@
+"""The training loop that the PyTorch workloads share: one update per iteration, and a clock around all of it.
+
+Every figure printed is measured. An iteration's clock starts before its batches are fetched and stops when the loss is
+known on the host and the device has nothing left to do, so that work queued on a GPU is counted. Printing is not. Of
+several processes rank 0's clock counts: none can end an update before the gradients of all are summed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import Any
+
+import torch
+
+from runners.workloads.pytorch_processes import start_together
+from runners.workloads.ranks import Process
+
+PRECISIONS = ("fp32", "tf32", "bf16", "amp")
+REDUCED = {"bf16": torch.bfloat16, "amp": torch.float16}
+#: What NVIDIA's trainers call these two; of the others they know nothing, and a log that said `amp` would be misread.
+AMP = {"amp": {"amp": True}, "fp32": {"amp": False}}
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one iteration took, in seconds, the mean loss of this process's samples, and the scale of the loss."""
+
+    loss: float
+    data_seconds: float
+    compute_seconds: float
+    loss_scale: float
+
+    @property
+    def seconds(self) -> float:
+        """The whole iteration."""
+        return self.data_seconds + self.compute_seconds
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A network on its device, its loss on a batch, its optimiser, and batches in host memory, fetched in turn."""
+
+    model: Any
+    loss: Callable[[Any, Any], Any]
+    optimizer: Any
+    batches: list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How it is trained; `accumulation` batches make one update, and an iteration is one update."""
+
+    iterations: int
+    precision: str
+    compile: bool
+    accumulation: int = 1
+
+
+def refusal(device: str, precision: str, process: Process) -> str:
+    """Why a process cannot train like this here, empty where it can."""
+    if device == "cuda" and not torch.cuda.is_available():
+        return "PyTorch finds no CUDA device here; train with --device cpu, or install a PyTorch built for this GPU"
+    if device == "cuda" and process.local_rank >= torch.cuda.device_count():
+        return f"rank {process.local_rank} of this host has no GPU; start {torch.cuda.device_count()} processes here"
+    if device == "cpu" and precision == "tf32":
+        return "tf32 is arithmetic of NVIDIA GPUs and no CPU has it; use fp32 or bf16, or --device cuda"
+    if device == "cpu" and precision == "amp" and not torch.ops.mkldnn._is_mkldnn_fp16_supported():
+        return "this CPU has no FP16 arithmetic, and PyTorch would emulate it many times slower than fp32; use bf16"
+    return ""
+
+
+def prepare(process: Process, device: str, precision: str) -> Any:
+    """The process's device, and TensorFloat-32 allowed there for tf32 only: cuDNN takes it by default."""
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    torch.backends.cudnn.allow_tf32 = precision == "tf32"
+    if device == "cpu":
+        return torch.device("cpu")
+    torch.backends.cudnn.benchmark = True
+    torch.cuda.set_device(process.local_rank)
+    return torch.device("cuda", process.local_rank)
+
+
+def train(workload: Workload, settings: Settings, process: Process, device: Any) -> Iterator[Step]:
+    """Fetch, forward, loss, backward and update, once per iteration; what is compiled is so during the first ones."""
+    workload = replace(workload, model=ready(workload.model, settings, process, device))
+    scaler = torch.amp.GradScaler(device.type, enabled=settings.precision == "amp")
+    waiting = cycle(workload.batches)
+    start_together(process)
+    for _ in range(settings.iterations):
+        started = time.perf_counter()
+        batches = [fetch(next(waiting), device) for _ in range(settings.accumulation)]
+        fetched = time.perf_counter()
+        loss = update(workload, settings.precision, scaler, batches).item()
+        synchronize(device)
+        yield Step(loss, fetched - started, time.perf_counter() - fetched, scaler.get_scale())
+
+
+def ready(model: Any, settings: Settings, process: Process, device: Any) -> Any:
+    """The network as it is called: gradients summed over the processes of the job, compiled if that is wanted."""
+    if process.world_size > 1:
+        devices = [device.index] if device.type == "cuda" else None
+        model = torch.nn.parallel.DistributedDataParallel(model, device_ids=devices)
+    return torch.compile(model) if settings.compile else model
+
+
+def update(workload: Workload, precision: str, scaler: Any, batches: list[tuple[Any, ...]]) -> Any:
+    """One update of the parameters by the mean gradient of some batches; their mean loss, still on the device."""
+    losses = []
+    for number, batch in enumerate(batches, 1):
+        # Gradients are summed over the processes once per update, with its last batch.
+        alone = getattr(workload.model, "no_sync", nullcontext) if number < len(batches) else nullcontext
+        with alone():
+            with autocast(precision, batch[0].device):
+                loss = workload.loss(workload.model, batch) / len(batches)
+            scaler.scale(loss).backward()
+        losses.append(loss.detach())
+    scaler.step(workload.optimizer)
+    scaler.update()
+    workload.optimizer.zero_grad()
+    return sum(losses)
+
+
+def fetch(batch: tuple[Any, ...], device: Any) -> tuple[Any, ...]:
+    """A batch copied to the device; on the CPU too, where it would otherwise be handed over without any work."""
+    return tuple(each.to(device, copy=True) for each in batch)
+
+
+def held(batches: list[tuple[Any, ...]], device: Any) -> list[tuple[Any, ...]]:
+    """Batches as they wait in host memory: pinned for a GPU, which copies from there at full speed."""
+    return [tuple(each.pin_memory() for each in batch) for batch in batches] if device.type == "cuda" else batches
+
+
+def autocast(precision: str, device: Any) -> Any:
+    """Half precision where autocast allows it (bfloat16 for bf16, float16 for amp), or nothing."""
+    return torch.autocast(device.type, dtype=REDUCED[precision]) if precision in REDUCED else nullcontext()
+
+
+def synchronize(device: Any) -> None:
+    """Waits for work queued on a GPU: the update is still running when the loss is known."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

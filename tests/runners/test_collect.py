@@ -1,0 +1,247 @@
+"""From what came home to a finished run: verified, merged, never half-written and never overwriting."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from runners import arrived, collect, files
+from runners.collect import Lost
+from runners.errors import RunnerError
+from tests.runners.arrivals import LINE, arrive, begun, document, lost, stated
+from tests.runners.home import load
+
+
+@pytest.fixture
+def folder(write_recipe, tmp_path):
+    """A run of one node, of which nothing came yet."""
+    return begun(write_recipe("true"), tmp_path)
+
+
+@pytest.fixture
+def pair(write_recipe, tmp_path):
+    """A run of two nodes, of which nothing came yet."""
+    return begun(write_recipe("true"), tmp_path, nodes=2)
+
+
+def names(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_run_that_came_home_is_finished_and_cleared_up(folder):
+    arrive(folder, 0)
+    assert collect.collect(folder, document(folder)) == "completed"
+    assert names(folder) == {"run.json", "train.log", "environment.json"}
+    run = load(folder / "run.json")
+    assert run["case"]["hardware"] == "A CPU, 4 cores (CPU)"
+    assert run["files"] == stated(folder)
+    assert "nodes" not in run
+    assert "warnings" not in run
+
+
+def test_ranks_come_along_by_their_paths(folder):
+    node = arrive(folder, 0)
+    (node / "ranks/1").mkdir(parents=True)
+    (node / "ranks/1/stdout.log").write_text("rank 1\n")
+    host = load(node / "host.json") | {"files": stated(node, ("train.log", "ranks/1/stdout.log"))}
+    (node / "host.json").write_text(json.dumps(host))
+    collect.collect(folder, document(folder))
+    assert set(load(folder / "run.json")["files"]) == {"train.log", "ranks/1/stdout.log"}
+    assert (folder / "ranks/1/stdout.log").read_text() == "rank 1\n"
+
+
+def test_the_first_node_is_on_top_and_the_others_have_folders(pair):
+    arrive(pair, 0, log=LINE.format(step=1) * 2)
+    arrive(pair, 1, log="silent\n", outcome="failed")
+    assert collect.collect(pair, document(pair)) == "failed"
+    assert names(pair) == {
+        "run.json", "train.log", "environment.json", "node1/train.log", "node1/environment.json",
+    }  # fmt: skip
+    run = load(pair / "run.json")
+    assert (run["records"]["count"], run["exit_status"]) == (2, 1)
+    assert run["nodes"] == [
+        {"folder": ".", "outcome": "completed", "exit_status": 0},
+        {"folder": "node1", "outcome": "failed", "exit_status": 1},
+    ]
+    assert "invalid" not in (pair / "run.json").read_text()
+
+
+@pytest.mark.parametrize(("every_node", "on_top", "beside"), [(True, "1", "node0"), (False, "0", "node1")])
+def test_the_last_node_is_on_top_where_it_prints_the_figures(write_recipe, tmp_path, every_node, on_top, beside):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace("at_least = 1", 'at_least = 1\nnode = "last"'))
+    folder = begun(path, tmp_path, nodes=2, every_node=every_node)
+    for rank in (0, 1):
+        arrive(folder, rank, log=f"node {rank}\n")
+    collect.collect(folder, document(folder))
+    assert (folder / "train.log").read_text() == f"node {on_top}\n"
+    assert (folder / beside / "train.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "outcome"),
+    [
+        (("completed", "completed"), "completed"),
+        (("completed", "failed"), "failed"),
+        (("failed", "oom"), "oom"),
+        (("oom", "timeout"), "timeout"),
+        (("timeout", "stopped"), "stopped"),
+    ],
+)
+def test_the_strongest_outcome_of_the_nodes_is_that_of_the_run(pair, outcomes, outcome):
+    for rank, each in enumerate(outcomes):
+        arrive(pair, rank, each, log=LINE.format(step=1) if outcome == "completed" else "")
+    assert collect.collect(pair, document(pair)) == outcome
+
+
+def test_a_run_whose_nodes_were_stopped_since_one_failed_has_failed(pair):
+    arrive(pair, 0, "stopped")
+    arrive(pair, 1, "oom")
+    collect.note_failure(pair)
+    assert collect.collect(pair, document(pair)) == "oom"
+
+
+def test_a_node_that_was_lost_has_failed_and_what_there_is_of_its_log_is_kept(pair):
+    arrive(pair, 0)
+    lost(pair, 1, log="half a li")
+    with pytest.raises(RunnerError, match="node 1 has not said how it ended"):
+        collect.collect(pair, document(pair))
+    assert not (pair / "run.json").exists()
+    assert collect.collect(pair, document(pair), Lost("the host was restarted")) == "failed"
+    run = load(pair / "run.json")
+    assert run["warnings"] == ["node 1 was lost: the host was restarted"]
+    assert run["nodes"][1] == {"folder": "node1", "outcome": "failed"}
+    assert (pair / "node1/train.log").read_text() == "half a li"
+
+
+def test_what_is_not_known_of_a_lost_run_is_left_out(folder):
+    lost(folder, 0)
+    assert collect.collect(folder, document(folder), Lost("killed", "oom")) == "oom"
+    run = load(folder / "run.json")
+    assert run["case"]["hardware"] == "A CPU, 4 cores (CPU)"
+    assert not {"start", "end", "wall_seconds", "exit_status"} & set(run)
+
+
+def test_a_run_of_which_nothing_came_is_finished_without_a_log(folder):
+    assert collect.collect(folder, document(folder), Lost("its folder is not there")) == "failed"
+    run = load(folder / "run.json")
+    assert (run["files"], run["case"]["hardware"], run["records"]["count"]) == ({}, "unknown", 0)
+
+
+def test_a_file_that_changed_on_the_way_stops_everything(folder):
+    node = arrive(folder, 0)
+    (node / "train.log").write_text("changed")
+    with pytest.raises(RunnerError, match="not as its node left it"):
+        collect.collect(folder, document(folder))
+    assert not names(folder) & {"run.json", "train.log"}
+    assert (node / "train.log").read_text() == "changed"
+
+
+@pytest.mark.parametrize(
+    "make", [lambda link: link.symlink_to("/etc/passwd"), lambda link: link.mkdir(), lambda _: None]
+)
+def test_what_is_no_file_is_not_published_in_its_place(folder, make):
+    node = arrive(folder, 0)
+    (node / "train.log").unlink()
+    make(node / "train.log")
+    with pytest.raises(RunnerError, match="no such file, or a link"):
+        collect.collect(folder, document(folder))
+    assert not (folder / "run.json").exists()
+
+
+def test_a_linked_folder_of_a_host_leads_nowhere(folder):
+    node = arrive(folder, 0)
+    (folder / "secret").mkdir()
+    (folder / "secret/0.log").write_text("secret")
+    (node / "ranks").symlink_to(folder / "secret")
+    host = load(node / "host.json") | {"files": stated(node, ("train.log", "ranks/0.log"))}
+    (node / "host.json").write_text(json.dumps(host))
+    with pytest.raises(RunnerError, match="no such file, or a link"):
+        collect.collect(folder, document(folder))
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/passwd", "ranks/../../evil", "run.json", "ranks/.hidden", "ranks"])
+def test_a_host_chooses_no_other_names(name):
+    assert not arrived.KEPT.fullmatch(name)
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"schema": "perfledger.host/2"}', '{"schema": "perfledger.host/1"}', "[" * 9999]
+)
+def test_a_host_json_that_is_none_leaves_the_run_unfinished(folder, text):
+    node = lost(folder, 0)
+    (node / "host.json").write_text(text)
+    with pytest.raises(RunnerError, match="host.json"):
+        collect.collect(folder, document(folder))
+    assert (node / "train.log").exists()
+    assert (folder / "launch.json").exists()
+
+
+def test_another_log_that_is_there_already_is_not_overwritten(folder):
+    arrive(folder, 0)
+    (folder / "train.log").write_text("an earlier one")
+    with pytest.raises(RunnerError, match="is not overwritten"):
+        collect.collect(folder, document(folder))
+    assert (folder / "train.log").read_text() == "an earlier one"
+
+
+@pytest.mark.parametrize("broken_off", ["write", "_clear"])
+def test_collecting_may_be_broken_off_anywhere_and_done_again(folder, monkeypatch, broken_off):
+    arrive(folder, 0)
+
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(collect, broken_off, fail)
+        with pytest.raises(KeyboardInterrupt):
+            collect.collect(folder, document(folder))
+    assert (folder / "incoming/node0/train.log").exists()
+    assert collect.collect(folder, document(folder)) == "completed"
+    assert names(folder) == {"run.json", "train.log", "environment.json"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="only root may mount a small disk")
+def test_a_disk_at_home_that_is_full_loses_nothing(write_recipe, tmp_path):
+    disk = tmp_path / "raw"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", disk], check=False).returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        folder = begun(write_recipe("true"), tmp_path)
+        arrive(folder, 0, log=LINE.format(step=1) * 600)
+        with pytest.raises(RunnerError, match="make room"):
+            collect.collect(folder, document(folder))
+        assert names(folder) >= {"launch.json", "incoming/node0/train.log"}
+        assert not names(folder) & {"run.json", "train.log"}
+        subprocess.run(["mount", "-o", "remount,size=2m", disk], check=True)
+        assert collect.collect(folder, document(folder)) == "completed"
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_source_is_named_with_the_commit_found_where_it_ran(write_recipe, tmp_path):
+    path = write_recipe("true", more='[source]\nrepository = "a/b"\ncommit = "0123456789"\n')
+    folder = begun(path, tmp_path)
+    arrive(folder, 0, source={"commit": "abcdef", "modified": True})
+    collect.collect(folder, document(folder))
+    assert load(folder / "run.json")["source"] == {"repository": "a/b", "commit": "abcdef", "modified": True}
+
+
+def test_what_was_said_at_the_start_is_kept(folder):
+    arrive(folder, 0)
+    collect.keep_warnings(folder, ["the load is high"])
+    collect.collect(folder, document(folder))
+    assert load(folder / "run.json")["warnings"] == ["the load is high"]
+
+
+def test_files_are_written_whole_or_not_at_all(tmp_path):
+    files.write(tmp_path / "a.json", "before")
+    (tmp_path / ".a.json.partial").mkdir()
+    with pytest.raises((RunnerError, OSError)):
+        files.write(tmp_path / "a.json", "after")
+    assert (tmp_path / "a.json").read_text() == "before"

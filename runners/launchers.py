@@ -95,7 +95,8 @@ def _paddle(start: Start) -> list[Word]:
     all_nodes: list[Word] = [] if alone else [word("--ips"), (Late("addresses"),)]
     workers = _literal(*(gpus if start.recipe.device == "gpu" else count), "--log_dir")
     head = [*me, *_literal(start.recipe.setup.python, "-m", "paddle.distributed.launch"), *all_nodes, *workers]
-    return [*head, (Late("ranks"),), *start.arguments, *_python(start)]
+    # A folder of its own, of which a node keeps nothing but the logs: see `host/outcome.sh`.
+    return [*head, (Late("ranks"), "/paddle"), *start.arguments, *_python(start)]
 
 
 def _mpirun(start: Start) -> list[Word]:

@@ -107,7 +107,8 @@ def _mounts(run: Run, settings: Settings, words: Sequence[Word]) -> list[Word]:
         raise RunnerError(f"--data {settings.data}: a container is given folders by their whole path; begin it with /")
     named = {part.name for each in words for part in each if isinstance(part, Late)}
     folder = "work" if run.recipe.source.folder else "working_folder"
-    places: list[str | Late] = [Late(folder), Late("ranks"), *([Late("hostfile")] if "hostfile" in named else [])]
+    asked = (Late(name) for name in ("output", "hostfile") if name in named)
+    places: list[str | Late] = [Late(folder), Late("ranks"), *asked]
     return [(place, ":", place) for place in [*places, *([settings.data] if settings.data else [])]]
 
 

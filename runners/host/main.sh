@@ -19,6 +19,7 @@ settle() {
   mark=$identity.$node_rank.$$
   host_slots=${hosts//,/:$devices_per_node,}:$devices_per_node
   ranks=$job/ranks
+  output=$job/output
   hostfile=$job/hostfile
   [[ $node_rank =~ ^[0-9]+$ ]] || refuse "PERFLEDGER_NODE_RANK is $node_rank, but must be the number of this node, from 0"
   case $work in
@@ -27,9 +28,27 @@ settle() {
     /*) ;;
     *) work=$PWD/$work ;;
   esac
+  settle_addresses
   asked_device=$device
   working_folder=$PWD
   [ -z "$source_folder" ] || working_folder=$work/$source_folder
+}
+
+# Each host by its address, or by its name where nobody knows one. The trap: many a host knows itself by an address that
+# leads nowhere else, 127.0.1.1.
+# shellcheck disable=SC2034 # the command names them
+settle_addresses() {
+  local each found names values=()
+  IFS=, read -ra names <<<"$hosts"
+  for each in "${names[@]}"; do
+    found=$each
+    [[ $each =~ ^[0-9.]+$ ]] || found=$(ask getent ahostsv4 "$each" | cut -d ' ' -f 1 | grep -v '^127\.' | head -n 1)
+    [ -n "$found" ] || [ "${#values[@]}" -ne "$node_rank" ] ||
+      found=$(ask hostname -I | tr ' ' '\n' | grep -E '^[0-9.]+$' | grep -v '^127\.' | head -n 1)
+    values+=("${found:-$each}")
+  done
+  address=${values[node_rank]:-}
+  addresses=$(IFS=, && printf '%s' "${values[*]}")
 }
 
 # On the other nodes a launcher that starts their ranks itself needs nobody but an observer.
@@ -58,7 +77,7 @@ leave_folder() { [ -z "$scratch" ] || rm -rf -- "$scratch"; }
 
 # The log is made only where there is none: no run overwrites another's.
 claim_job() {
-  mkdir -p -- "$ranks" && put "$job/pid" $$ && write_hostfile || refuse "$job cannot be written to; is the disk full?"
+  mkdir -p -- "$ranks" "$output" && put "$job/pid" $$ && write_hostfile || refuse "$job cannot be written to; is the disk full?"
   (set -o noclobber && : >"$job/train.log") 2>/dev/null || refuse "a run was already started in $job; its log is not overwritten"
 }
 
@@ -97,6 +116,7 @@ run() {
   set -m
   supervise "$patience_seconds" record_environment
   run_command
+  keep_logs
   [ -z "$late" ] || kill -KILL -- "-$late" 2>/dev/null
   name_outcome
   put "$job/host.json" "$(host_object)" || {

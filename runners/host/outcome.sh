@@ -17,6 +17,15 @@ killed_by_kernel() {
   [ "$status" -eq 137 ] || logs_say "$killed"
 }
 
+# The trap: Paddle's launcher writes the whole environment of the user, secrets and all, beside the logs of its ranks.
+keep_logs() {
+  local path
+  rm -rf -- "$output"
+  for path in "$ranks"/paddle/*; do
+    [[ ${path##*/} =~ ^(worker|server|trainer)log\.[0-9]+$ ]] || rm -rf -- "$path"
+  done
+}
+
 name_outcome() {
   if observes; then
     outcome=completed status=0

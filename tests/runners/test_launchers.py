@@ -15,7 +15,8 @@ from runners.argv import LATE, shell, texts
 from runners.case import choose, command
 from runners.errors import RunnerError
 from runners.launchers import LAUNCHERS, launched, on_every_node
-from tests.runners.written import loaded
+from tests.runners.node import prepared, tool
+from tests.runners.written import loaded, written
 
 MATRIX = '[matrix]\nshape = ["1n1d", "1n2d", "2n2d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'
 VARIABLES = '[environment_variables]\nNCCL_DEBUG = "INFO"\nPYTHONHASHSEED = "{batch_size}"\n'
@@ -50,12 +51,13 @@ def test_the_names_that_a_recipe_can_state_are_the_launchers_there_are():
         ("oneflow", 2, 4, ["python", "-m", "oneflow.distributed.launch", *TWO_NODES, "t.py", "--b", "8"]),
         (
             "paddle", 1, 2,
-            ["python", "-m", "paddle.distributed.launch", "--gpus", "0,1", "--log_dir", "{ranks}", "t.py", "--b", "8"],
+            ["python", "-m", "paddle.distributed.launch", "--gpus", "0,1", "--log_dir", "{ranks}/paddle",
+             "t.py", "--b", "8"],
         ),
         (
             "paddle", 2, 4,
             ["env", "POD_IP={address}", "python", "-m", "paddle.distributed.launch", "--ips", "{addresses}",
-             "--gpus", "0,1", "--log_dir", "{ranks}", "t.py", "--b", "8"],
+             "--gpus", "0,1", "--log_dir", "{ranks}/paddle", "t.py", "--b", "8"],
         ),
         (
             "mpirun", 2, 4,
@@ -208,3 +210,44 @@ def test_torchrun_starts_two_ranks_and_keeps_their_prints_apart(tmp_path):
     assert real(built, "torchrun", tmp_path, **late) == ["0/2 $(id) it's"]
     (other,) = (tmp_path / "ranks").rglob("stdout.log")
     assert other.read_text(encoding="utf-8") == "1/2 $(id) it's\n"
+
+
+def on_a_node(tmp_path, command_words, more="", **variables):
+    """A run of `mpirun`-less words on one node, through the script that runs there."""
+    path = written(tmp_path, command_words, more=more)
+    path.write_text(path.read_text(encoding="utf-8").replace('"gpu"', '"cpu"'), encoding="utf-8")
+    node = prepared(path, tmp_path / "job", **variables)
+    assert node.run() == 0, node.log()
+    return node
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_node_knows_every_value_that_is_left_to_it(tmp_path):
+    names = sorted(LATE)
+    program = "printf '%s\\n' \"$@\""
+    words = ["bash", "-c", program, "bash", *[f"{name}={{{name}}}" for name in names]]
+    known = dict(line.split("=", 1) for line in on_a_node(tmp_path, words).log().splitlines())
+    assert set(known) == set(names)
+    assert [name for name in names if not known[name]] == []
+
+
+@pytest.mark.usefixtures("bash")
+def test_hosts_are_told_apart_by_addresses_that_other_hosts_can_reach(tmp_path):
+    answers = 'case $2 in one) echo "10.0.0.1 STREAM one";; two) echo "127.0.1.1 STREAM two";; *) exit 2;; esac'
+    tool(tmp_path / "tools", "getent", answers)
+    path = tool(tmp_path / "tools", "hostname", 'echo "127.0.0.1 10.0.0.2 fe80::1"')
+    known = {"PERFLEDGER_HOSTS": "one,two,three,10.0.0.4", "PERFLEDGER_NODE_RANK": "1", "PATH": path}
+    assert on_a_node(tmp_path, ["echo", "{address}", "{addresses}"], **known).log() == (
+        "10.0.0.2 10.0.0.1,10.0.0.2,three,10.0.0.4\n"
+    )
+
+
+@pytest.mark.usefixtures("bash")
+def test_what_a_trainer_saves_and_what_paddle_writes_of_the_user_stay_behind(tmp_path):
+    program = (
+        "mkdir $0/paddle; cd $0/paddle; touch workerlog.1 envlog.0 backup_env.0.json default.x.log; touch $0/a.log $1/b"
+    )
+    node = on_a_node(tmp_path, ["bash", "-c", program, "{ranks}", "{output}"])
+    left = sorted(str(path.relative_to(node.job)) for path in node.job.rglob("*log*") if path.name != "train.log")
+    assert left == ["ranks/a.log", "ranks/paddle/workerlog.1"]
+    assert not (node.job / "output").exists()

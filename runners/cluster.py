@@ -115,9 +115,7 @@ def _ended(job: Job, word: str) -> State:
     said = [f"node {rank} refused: {text}" for rank, text in refusals if text]
     if said:
         return State("lost", "; ".join(said), outcome="failed")
-    last = _text(job.incoming / "slurm.log").splitlines()[-1:]
-    cause = f"Slurm says {word or 'nothing'} of job {_number(job)}"
-    return State("lost", "; ".join([cause, *last]), outcome=OUTCOMES.get(word, ""))
+    return State("lost", f"Slurm says {word or 'nothing'} of its job", outcome=OUTCOMES.get(word, ""))
 
 
 def _number(job: Job) -> str:

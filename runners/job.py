@@ -164,7 +164,7 @@ def _warnings(job: Job, said: Mapping[int, Said]) -> list[str]:
 
 
 def _clustered(job: Job) -> State:
-    """The folders say who has ended, Slurm the rest; asked in this order, what a node wrote last may not be seen yet."""
+    """The folders say who has ended, Slurm the rest. Of a job that is over, the last words may be slow to be seen."""
     seen = nodes.tell(job, "look", range(job.nodes))
     if looks.all_ended(seen):
         return looks.worst(job, seen)

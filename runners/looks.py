@@ -45,7 +45,9 @@ def _has_failed(seen: Mapping[int, Said]) -> bool:
 def _cause(job: Job, rank: int, said: Said) -> str:
     if kind(said) == "unreachable":
         return said.errors or f"{nodes.name(job, rank)}: it gave no answer"
-    return f"{nodes.name(job, rank)}: {said.facts['cause']}" if "cause" in said.facts else ""
+    # By number, not by name: what it came to is published.
+    where = f"node {rank}: " if job.nodes > 1 else ""
+    return where + said.facts["cause"] if "cause" in said.facts else ""
 
 
 def _with_log(found: State, seen: Mapping[int, Said]) -> State:

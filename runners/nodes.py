@@ -79,11 +79,11 @@ def _addresses(job: Job) -> list[str]:
 
 
 def _address(host: str, answer: Answer) -> str:
-    for line in answer.output.splitlines():
+    for line in answer.output.splitlines() if answer.status == 0 else []:
         key, _, value = line.partition(" ")
-        if key == "hostname" and answer.status == 0:
+        if key == "hostname":
             return value
-    raise RunnerError(f"{host}: the ssh configuration says no address: {answer.errors.strip() or 'no `hostname`'}")
+    raise RunnerError(explain(host, answer))
 
 
 def _said(job: Job, rank: int, answer: Answer) -> Said:

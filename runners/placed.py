@@ -51,8 +51,9 @@ class State:
     """What is known of a job, the worst over its nodes.
 
     `kind` is unreachable (of a node nothing is known), waiting, running, or, where no node is at work any more, lost (a
-    script is gone without its last word) or ended; `cause` says why. `outcome` is what a scheduler says a lost job came to, empty where nobody does. `failed`: a node has not
-    completed, while others may still be at work. `log_bytes` and `last_line` are of the longest log.
+    script is gone without its last word) or ended; `cause` says why. `outcome` is what a scheduler says a lost job came
+    to, empty where nobody does. `failed`: a node has not completed, while others may still be at work. `log_bytes` and
+    `last_line` are of the longest log.
     """
 
     kind: str

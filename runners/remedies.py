@@ -19,7 +19,7 @@ SAYINGS = (
     ),
     ("Could not resolve hostname", "no such name is known; look for a slip in it, or add it to the ssh configuration"),
     ("Permission denied (", "it lets nobody in with the keys at hand; add yours there (`ssh-copy-id`), or load it"),
-    ("Bad configuration option", "the ssh configuration cannot be read"),
+    ("bad configuration option", "the ssh configuration cannot be read"),
     ("Can't open user config file", "the file that --ssh-config names cannot be read"),
     ("Connection refused", "it is there, and no SSH server answers; start one, or set the port in the configuration"),
     ("timed out", "it does not answer; see whether it is up and whether the network reaches it"),

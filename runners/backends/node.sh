@@ -39,7 +39,7 @@ examine() {
 
 # What is said goes to a file, where nobody listens.
 fit() {
-  examine 2>"$job/check.log" && return
+  (examine) 2>"$job/check.log" && return
   mv -- "$job/check.log" "$job/refused"
   exit 2
 }
@@ -51,8 +51,9 @@ begin() {
   [ ! -e pid ] || fail "the job in $job has been started before"
   cat /proc/sys/kernel/random/boot_id >boot 2>/dev/null
   (note_self && exec setsid bash "$job/script.sh" run) </dev/null >host.log 2>&1 &
-  while [ ! -e pid ]; do
-    kill -0 "$!" 2>/dev/null || fail "the script in $job did not start: $(tail -n 1 host.log)"
+  # The log is the first thing that the script makes.
+  until [ -e train.log ]; do
+    kill -0 "$!" 2>/dev/null || [ -e train.log ] || fail "the script did not start: $(last_line host.log)"
     sleep 0.05
   done
   printf 'perfledger begun\n'
@@ -99,14 +100,14 @@ last_line() { tail -c 2000 -- "$1" 2>/dev/null | tr '\r\0' '\n\n' | grep -a '[^[
 cause() {
   local left
   if [ ! -d "$job" ]; then
-    printf 'its folder %s is not there' "$job"
+    printf 'its folder is not there any more'
     return
   fi
   left=$(df -Pk -- "$job" 2>/dev/null | awk 'NR == 2 {print $4}')
   if [ -e "$job/boot" ] && [ "$(cat "$job/boot")" != "$(cat /proc/sys/kernel/random/boot_id)" ]; then
     printf 'the host was restarted'
   elif [ -n "$left" ] && [ "$left" -lt 64 ]; then
-    printf 'there is no space left in %s' "$job"
+    printf 'there is no space left for what it writes'
   else
     printf 'its script is gone without a word, as if killed%s' "$(said "$job/host.log")"
   fi
@@ -115,7 +116,8 @@ cause() {
 said() {
   local line
   line=$(last_line "$1")
-  [ -z "$line" ] || printf '; its last words: %s' "$line"
+  # Without the path, which is nobody's business where this is published.
+  [ -z "$line" ] || printf '; its last words: %s' "${line//"$job/"/}"
 }
 
 left() {

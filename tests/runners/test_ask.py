@@ -1,0 +1,46 @@
+"""Programs that are asked at the same time, and those that do not answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from runners.ask import NO_ANSWER, Answer, Question, ask
+from runners.errors import RunnerError
+from tests.runners.node import ended
+
+pytestmark = pytest.mark.usefixtures("bash")
+
+
+def bash_reads(text: str) -> Question:
+    return Question(["bash", "-s"], text)
+
+
+def test_each_is_asked_before_any_has_answered(tmp_path):
+    meet = f"touch {tmp_path}/%d; until [ -e {tmp_path}/%d ]; do sleep 0.01; done; echo %d; echo on stderr >&2; exit %d"
+    answers = ask([bash_reads(meet % (1, 2, 1, 3)), bash_reads(meet % (2, 1, 2, 0))], 20)
+    assert answers == [Answer(3, "1\n", "on stderr\n"), Answer(0, "2\n", "on stderr\n")]
+
+
+def test_who_does_not_answer_in_time_is_killed_and_the_others_count():
+    slow, quick = ask([bash_reads("echo $$; exec sleep 300"), bash_reads("echo here")], 0.5)
+    assert slow.status == NO_ANSWER
+    assert ended(int(slow.output))
+    assert quick.output == "here\n"
+
+
+def test_an_answer_may_be_longer_than_a_pipe_holds_and_no_text():
+    (answer,) = ask([bash_reads(r"head -c 300000 /dev/zero | tr '\0' x; printf '\xff'")], 20)
+    assert answer.output == "x" * 300000 + "\ufffd"
+
+
+def test_a_background_process_that_keeps_standard_error_is_not_waited_for():
+    (answer,) = ask([bash_reads("sleep 300 & echo $!")], 20)
+    assert answer.status == 0
+    assert ask([bash_reads(f"kill {answer.output}")], 20)[0].status == 0
+
+
+def test_where_a_program_is_missing_the_others_are_ended(tmp_path):
+    waits = bash_reads(f"echo $$ >{tmp_path}/pid; sleep 300")
+    with pytest.raises(RunnerError, match="no such program: it cannot be started here"):
+        ask([waits, Question(["no such program"])], 20)
+    assert not (tmp_path / "pid").exists() or ended(int((tmp_path / "pid").read_text()))

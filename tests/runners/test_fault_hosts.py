@@ -1,0 +1,265 @@
+"""What goes wrong on the way and on the hosts, for real: each ends in the right state, and nothing half is taken for whole."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tarfile
+from contextlib import contextmanager
+
+import pytest
+
+from runners import job
+from runners.backends import ssh
+from runners.errors import RunnerError
+from runners.place import Place
+from tests.runners.clusters import link, namespaces, ssh_hosts
+from tests.runners.jobs import over, planned, printing, until
+from tests.runners.node import ended, tool
+
+pytestmark = pytest.mark.usefixtures("bash")
+# Ends the servers that a program was started by, up to the one that listens.
+CUT = """
+process=$$
+while [ "$process" -gt 1 ]; do
+  read -r _ name _ parent _ </proc/$process/stat
+  [ "$name" != "(sshd)" ] || kill -KILL "$process"
+  process=$parent
+done
+"""
+WAIT = 'echo begun; until [ -e "$PERFLEDGER_JOB/go" ]; do sleep 0.05; done; echo done'
+
+
+@pytest.fixture
+def host(tmp_path):
+    with ssh_hosts(tmp_path, ["first"]) as (only,):
+        yield only
+
+
+def place(host):
+    return Place("ssh", (host.name,), ssh_config=str(host.folder.parent / "ssh_config"))
+
+
+def there(host, started):
+    return host.jobs / started.identity / "node0"
+
+
+def restarted(host, **variables):
+    host.cut()
+    host.variables = " ".join(f"{name}={value}" for name, value in variables.items())
+    host.start()
+
+
+@contextmanager
+def small_disk(folder, size):
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if os.getuid() != 0 or subprocess.run(["mount", *options], capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can be mounted by root only")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_job_goes_on_while_its_host_is_out_of_reach(write_recipe, tmp_path, host):
+    started, script = planned(write_recipe(WAIT), place(host), tmp_path)
+    job.start(started, script)
+    printing(started)
+    host.cut()
+    state = job.state(started)
+    assert (state.kind, state.failed) == ("unreachable", False)
+    assert state.cause.startswith("first: ")
+    with pytest.raises(RunnerError, match=r"first: .*\nWhat runs there ends by itself after 20 s"):
+        job.stop(started)
+    with pytest.raises(RunnerError, match="first: "):
+        job.fetch(started)
+    assert not list(started.incoming.iterdir())
+    (there(host, started) / "go").touch()
+    host.start()
+    state = over(started)
+    assert (state.kind, state.last_line) == ("ended", "done")
+    job.fetch(started)
+    assert (started.node(0) / "train.log").read_text() == "begun\ndone\n"
+
+
+def test_a_network_that_goes_silent_is_noticed_and_its_job_found_again(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setitem(ssh.OPTIONS, "ServerAliveInterval", "1")
+    monkeypatch.setitem(ssh.OPTIONS, "ServerAliveCountMax", "1")
+    monkeypatch.setitem(ssh.OPTIONS, "ConnectTimeout", "1")
+    with namespaces(tmp_path, ["pl-one"]) as (host,):
+        started, script = planned(write_recipe(WAIT), place(host), tmp_path)
+        job.start(started, script)
+        printing(started)
+        link(host, "down")
+        for _ in range(2):
+            state = job.state(started)
+            assert state.kind == "unreachable"
+            assert "see whether" in state.cause
+        link(host, "up")
+        until(started, lambda state: state.kind == "running")
+        (there(host, started) / "go").touch()
+        assert over(started).last_line == "done"
+
+
+def test_a_connection_that_breaks_off_in_the_middle_of_a_fetch_leaves_nothing_that_looks_whole(
+    write_recipe, tmp_path, host
+):
+    # Half of it, and then the server is gone with the connection.
+    restarted(host, PATH=tool(tmp_path / "tools", "tar", f'{shutil.which("tar")} "$@" | head -c 300000; {CUT}'))
+    started, script = planned(write_recipe("head -c 1000000 /dev/urandom | base64"), place(host), tmp_path)
+    job.start(started, script)
+    assert over(started).kind == "ended"
+    with pytest.raises(RunnerError, match="first: .*nothing of it was kept here"):
+        job.fetch(started)
+    assert not list(started.incoming.iterdir())
+    restarted(host)
+    job.fetch(started)
+    whole = (there(host, started) / "train.log").read_bytes()
+    assert (started.node(0) / "train.log").read_bytes() == whole
+    assert len(whole) > 1000000
+
+
+def test_an_archive_that_ends_early_is_none_even_from_a_connection_that_ends_well(write_recipe, tmp_path, host):
+    restarted(host, PATH=tool(tmp_path / "tools", "tar", f'{shutil.which("tar")} "$@" | head -c 300000'))
+    started, script = planned(write_recipe("head -c 1000000 /dev/urandom | base64"), place(host), tmp_path)
+    job.start(started, script)
+    assert over(started).kind == "ended"
+    with pytest.raises(RunnerError, match="what came is no whole archive"):
+        job.fetch(started)
+    assert not list(started.incoming.iterdir())
+
+
+@pytest.mark.parametrize("fault", ["changed", "missing"])
+def test_a_file_that_is_not_as_its_node_left_it_is_refused(write_recipe, tmp_path, host, fault):
+    started, script = planned(write_recipe("echo begun"), place(host), tmp_path)
+    job.start(started, script)
+    assert over(started).kind == "ended"
+    log = there(host, started) / "train.log"
+    log.write_text("other\n") if fault == "changed" else log.unlink()
+    with pytest.raises(RunnerError, match="its SHA-256 is" if fault == "changed" else "it is missing"):
+        job.fetch(started)
+    assert not list(started.incoming.iterdir())
+
+
+def test_a_host_cannot_write_beside_its_folder(write_recipe, tmp_path, host):
+    evil = tmp_path / "evil.tar"
+    with tarfile.open(evil, "w") as archive:
+        for name in ("../beside", f"{tmp_path}/absolute", "good"):
+            member = tarfile.TarInfo(name)
+            member.size = 4
+            archive.addfile(member, io.BytesIO(b"text"))
+        for name, kind in (("soft", tarfile.SYMTYPE), ("hard", tarfile.LNKTYPE), ("pipe", tarfile.FIFOTYPE)):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "/etc/passwd"
+            archive.addfile(member)
+    restarted(host, PATH=tool(tmp_path / "tools", "tar", f"cat {evil}"))
+    started, script = planned(write_recipe("true"), place(host), tmp_path)
+    job.start(started, script)
+    assert over(started).kind == "ended"
+    with pytest.raises(RunnerError, match="what came is no whole archive"):
+        job.fetch(started)
+    assert not list(tmp_path.rglob("beside")) + list(tmp_path.rglob("absolute"))
+    assert not [path for path in started.folder.rglob("*") if path.name != "incoming"]
+
+
+def test_links_and_pipes_of_a_host_are_left_there(write_recipe, tmp_path, host):
+    started, script = planned(
+        write_recipe('cd "$PERFLEDGER_JOB"; ln -s /etc/passwd link; mkfifo pipe; echo text >file'),
+        place(host),
+        tmp_path,
+    )
+    job.start(started, script)
+    assert over(started).kind == "ended"
+    job.fetch(started)
+    assert (started.node(0) / "file").read_text() == "text\n"
+    assert not (started.node(0) / "link").is_symlink()
+    assert not (started.node(0) / "pipe").exists()
+
+
+def test_a_job_killed_on_its_host_is_lost_with_its_log(write_recipe, tmp_path, host):
+    started, script = planned(write_recipe('echo "$$"; sleep 300'), place(host), tmp_path)
+    job.start(started, script)
+    process = int(printing(started).last_line)
+    os.kill(int((there(host, started) / "pid").read_text()), signal.SIGKILL)
+    state = over(started)
+    assert (state.kind, state.failed) == ("lost", True)
+    assert "as if killed" in state.cause
+    job.stop(started)
+    assert ended(process)
+    job.fetch(started)
+    assert (started.node(0) / "train.log").read_text() == f"{process}\n"
+    assert not (started.node(0) / "host.json").exists()
+
+
+def test_a_folder_that_vanished_from_its_host_is_said_to_be_gone(write_recipe, tmp_path, host):
+    started, script = planned(write_recipe("true"), place(host), tmp_path)
+    job.start(started, script)
+    assert over(started).kind == "ended"
+    shutil.rmtree(host.jobs)
+    state = job.state(started)
+    assert (state.kind, state.cause) == ("lost", "its folder is not there any more")
+    with pytest.raises(RunnerError, match="first: "):
+        job.fetch(started)
+    assert not list(started.incoming.iterdir())
+
+
+def test_a_host_without_space_refuses_before_anything_starts(write_recipe, tmp_path, host):
+    with small_disk(host.jobs, "8k"):
+        started, script = planned(write_recipe("true"), place(host), tmp_path)
+        with pytest.raises(RunnerError, match=r"first: the job's folder .* cannot be written: No space left on device"):
+            job.start(started, script)
+        assert not list(host.jobs.rglob("script.sh"))
+
+
+def test_a_disk_that_fills_up_ends_in_a_lost_job_with_what_was_written(write_recipe, tmp_path, host):
+    with small_disk(host.jobs, "80m"):
+        fill = 'echo begun; cat /dev/zero >"$PERFLEDGER_JOB/fill" 2>/dev/null; echo never fits; sleep 0.5'
+        started, script = planned(write_recipe(fill), place(host), tmp_path)
+        job.start(started, script)
+        state = over(started)
+        assert (state.kind, state.cause) == ("lost", "there is no space left for what it writes")
+        assert not (there(host, started) / "host.json").exists()
+        (there(host, started) / "fill").unlink()
+        job.fetch(started)
+    assert (started.node(0) / "train.log").read_text().startswith("begun\n")
+    assert not (started.node(0) / "host.json").exists()
+
+
+def test_a_disk_at_home_that_is_full_keeps_the_job_on_its_host(write_recipe, tmp_path, host):
+    started, script = planned(write_recipe("head -c 1000000 /dev/zero | tr '\\0' x"), place(host), tmp_path)
+    job.start(started, script)
+    assert over(started).kind == "ended"
+    with small_disk(started.incoming, "64k"):
+        with pytest.raises(RunnerError, match="it cannot be written: No space left on device; make room"):
+            job.fetch(started)
+        assert not list(started.incoming.iterdir())
+    job.fetch(started)
+    assert (started.node(0) / "train.log").stat().st_size == 1000000
+
+
+@pytest.mark.parametrize("moment", ["partial", "before"])
+def test_a_fetch_that_was_killed_is_done_again(write_recipe, tmp_path, host, moment):
+    started, script = planned(write_recipe("echo begun"), place(host), tmp_path)
+    job.start(started, script)
+    assert over(started).kind == "ended"
+    left = started.incoming / f"node0.{moment}"
+    left.mkdir(parents=True)
+    (left / "train.log").write_text("beg" if moment == "partial" else "begun\n")
+    job.fetch(started)
+    assert [path.name for path in started.incoming.iterdir()] == ["node0"]
+    assert (started.node(0) / "train.log").read_text() == "begun\n"
+    assert json.loads((started.node(0) / "host.json").read_text())["outcome"] == "completed"
+
+
+@pytest.mark.parametrize("record", ["{", "[]", "{}", '{"files": 1}', '{"files": {"train.log": 1}}'])
+def test_a_record_that_is_none_is_refused(write_recipe, tmp_path, record):
+    started, _ = planned(write_recipe("true"), Place("local"), tmp_path)
+    started.node(0).mkdir(parents=True)
+    (started.node(0) / "host.json").write_text(record)
+    with pytest.raises(RunnerError, match="it is not the record of a run"):
+        job.fetch(started)

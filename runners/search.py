@@ -22,7 +22,7 @@ def next_size(smallest: int, fits: Collection[int], fails: Collection[int]) -> i
     above = min(fails)
     below = largest(fits, fails)
     between = [size for size in range(below + 1, above) if size <= FINE_UP_TO or size % STEP == 0]
-    return between[(len(between) - 1) // 2] if between else None
+    return min(between, key=lambda size: abs(2 * size - below - above)) if between else None
 
 
 def largest(fits: Collection[int], fails: Collection[int]) -> int:

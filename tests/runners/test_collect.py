@@ -141,13 +141,11 @@ def test_a_file_that_changed_on_the_way_stops_everything(folder):
     assert (node / "train.log").read_text() == "changed"
 
 
-@pytest.mark.parametrize(
-    "make", [lambda link: link.symlink_to("/etc/passwd"), lambda link: link.mkdir(), lambda _: None]
-)
+@pytest.mark.parametrize("make", ["ln -s /etc/passwd", "mkdir", "true"])
 def test_what_is_no_file_is_not_published_in_its_place(folder, make):
     node = arrive(folder, 0)
     (node / "train.log").unlink()
-    make(node / "train.log")
+    subprocess.run([*make.split(), node / "train.log"], check=True)
     with pytest.raises(RunnerError, match="no such file, or a link"):
         collect.collect(folder, document(folder))
     assert not (folder / "run.json").exists()
@@ -175,7 +173,7 @@ def test_a_host_chooses_no_other_names(name):
 def test_a_host_json_that_is_none_leaves_the_run_unfinished(folder, text):
     node = lost(folder, 0)
     (node / "host.json").write_text(text)
-    with pytest.raises(RunnerError, match="host.json"):
+    with pytest.raises(RunnerError, match=r"host\.json"):
         collect.collect(folder, document(folder))
     assert (node / "train.log").exists()
     assert (folder / "launch.json").exists()

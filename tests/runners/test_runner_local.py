@@ -18,6 +18,11 @@ KEYS = {
     "end", "wall_seconds", "exit_status", "outcome", "records", "files",
 }  # fmt: skip
 
+SEGMENTATION = (
+    "2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch: 3, iter: 40/40, loss: 2.0594, lr: 0.010000, batch_cost: 0.1853, "
+    "reader_cost: 0.00247, ips: 21.5905 samples/sec | ETA 00:00:00"
+)
+
 pytestmark = pytest.mark.usefixtures("bash")
 
 
@@ -92,8 +97,7 @@ def test_every_other_outcome_comes_home_with_its_log(
         ("record 1", "the log holds 1 records, and the recipe asks for 2"),
         ("echo nothing", "the log is not in the recipe's format ngc.pytorch_resnet50: no format knows it"),
         (
-            'echo "2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch: 3, iter: 40/40, loss: 2.0594, lr: 0.010000, '
-            'batch_cost: 0.1853, reader_cost: 0.00247, ips: 21.5905 samples/sec | ETA 00:00:00"',
+            f'echo "{SEGMENTATION}"',
             "the log is not in the recipe's format ngc.pytorch_resnet50: it is in paddle.seg",
         ),
     ],

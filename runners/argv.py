@@ -41,6 +41,11 @@ def word(text: str) -> Word:
     return (text,)
 
 
+def literal(*texts: str) -> list[Word]:
+    """Words that are known here."""
+    return [word(text) for text in texts]
+
+
 def shell(words: Sequence[Word]) -> str:
     """The words for bash, as elements of an array or as arguments: each arrives as exactly one word.
 

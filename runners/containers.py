@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from runners.argv import Late, Word, word
+from runners.argv import Late, Word, literal, word
 from runners.errors import RunnerError
 from runners.parts import Container
 
@@ -49,7 +49,7 @@ def contained(
 
 def ending(tool: str) -> list[Word]:
     """What ends a container that outlived its command; nothing where its processes are those of the command."""
-    return [*_literal(tool, "rm", "--force"), NAME] if tool in ("docker", "podman") else []
+    return [*literal(tool, "rm", "--force"), NAME] if tool in ("docker", "podman") else []
 
 
 def _docker(inside: Inside) -> list[Word]:
@@ -64,24 +64,24 @@ def _run(tool: str, inside: Inside, gpus: list[str]) -> list[Word]:
     """The limits are for pinned memory, as the makers of the images ask; a host without GPUs may not grant them."""
     limits = ["--ulimit", "memlock=-1", "--ulimit", "stack=67108864"]
     return [
-        *_literal(tool, "run", "--rm", "--init", "--name"),
+        *literal(tool, "run", "--rm", "--init", "--name"),
         NAME,
-        *_literal("--network=host", "--ipc=host"),
-        *_literal(*(gpus + limits if inside.gpus else [])),
-        *[each for name in inside.variables for each in _literal("-e", name)],
+        *literal("--network=host", "--ipc=host"),
+        *literal(*(gpus + limits if inside.gpus else [])),
+        *[each for name in inside.variables for each in literal("-e", name)],
         *[each for mount in inside.mounts for each in (word("-v"), mount)],
         *[word("-w"), (Late("working_folder"),)],
-        *_literal(*inside.container.arguments),
+        *literal(*inside.container.arguments),
     ]
 
 
 def _apptainer(inside: Inside) -> list[Word]:
     """Variables come along by themselves."""
     return [
-        *_literal("apptainer", "exec", *(["--nv"] if inside.gpus else [])),
+        *literal("apptainer", "exec", *(["--nv"] if inside.gpus else [])),
         *[each for mount in inside.mounts for each in (word("--bind"), mount)],
         *[word("--pwd"), (Late("working_folder"),)],
-        *_literal(*inside.container.arguments, _apptainer_image(inside.container)),
+        *literal(*inside.container.arguments, _apptainer_image(inside.container)),
         *inside.words,
     ]
 
@@ -95,10 +95,6 @@ def _apptainer_image(container: Container) -> str:
 def _pinned(container: Container) -> str:
     """The image by its digest where that is known. Not with the tag too: older tools refuse both together."""
     return f"{re.sub(r':[^:/]*$', '', container.image)}@{container.digest}" if container.digest else container.image
-
-
-def _literal(*texts: str) -> list[Word]:
-    return [word(text) for text in texts]
 
 
 #: What `--container` can be.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,35 +13,93 @@ import pytest
 
 from runners import recipe
 from runners.cli import main
+from tests.runners.home import RECORD, ROOT, folder_of, load
 
-ROOT = Path(__file__).parents[2]
+DAY = 86400
 
 
-def test_list_names_every_recipe(capsys):
+def test_list_names_every_recipe_with_its_device_and_launcher(capsys):
     assert main(["list"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == recipe.names()
-
-
-def test_show_says_what_is_needed_and_what_would_be_started(capsys):
-    assert main(["show", "resnet50_pytorch_cpu"]) == 0
-    shown = capsys.readouterr().out
-    assert "pip install torch==" in shown
-    assert (
-        "cpu-n1d1-bs16-fp32\n  OMP_NUM_THREADS=1 python -m runners.workloads.resnet50_pytorch --batch-size 16" in shown
-    )
-
-
-def test_a_dry_run_starts_nothing(capsys, write_recipe, tmp_path):
-    path = write_recipe("echo '$x'", batches="1, 2")
-    assert main(["run", str(path), "--dry-run", "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3 * 4
-    assert lines[:3] == [
-        f"{tmp_path}/raw/tiny/bash/cpu-n1d1-bs1-fp32/1",
-        "  bash -s, with a script that runs:",
-        """  bash -c 'echo '"'"'$x'"'"'' bash plain""",
+    rows = {line.split()[0]: line.split() for line in lines if line.startswith("  ")}
+    assert sorted(rows) == recipe.names()
+    for name, row in rows.items():
+        loaded = recipe.load(recipe.find(name))
+        assert row[1:3] == [loaded.device, loaded.launcher.name]
+    assert "recipes:" in next(line for line in lines if not line.startswith("  "))
+
+
+@pytest.mark.parametrize("name", recipe.names())
+def test_show_says_what_every_recipe_needs(capsys, name):
+    chosen = recipe.load(recipe.find(name))
+    assert main(["show", name]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{name}: {chosen.title}\n")
+    for text in (chosen.records.format, chosen.source.commit, chosen.setup.text.strip(), *chosen.setup.packages):
+        assert text in shown
+    for step in chosen.setup.steps:
+        assert f"  $ {step}" in shown
+
+
+def test_show_gives_the_choice_that_makes_each_case_again(capsys, write_recipe):
+    path = write_recipe("true", batches="1, 2")
+    assert main(["show", str(path)]) == 0
+    choices = [line.split("--case ")[1] for line in capsys.readouterr().out.splitlines() if "--case" in line]
+    assert len(choices) == 2
+    for choice, slug in zip(choices, ("cpu-n1d1-bs1-fp32", "cpu-n1d1-bs2-fp32"), strict=True):
+        assert main(["show", str(path), "--case", *shlex.split(choice)]) == 0
+        assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("cpu-")] == [slug]
+
+
+@pytest.mark.parametrize("command", [["plan"], ["run", "--dry-run"]])
+def test_a_plan_shows_the_order_the_command_and_the_time_and_starts_nothing(capsys, write_recipe, tmp_path, command):
+    path = write_recipe("echo '$x'", batches="1, 2")
+    assert main([*command, str(path), "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    folders = [
+        f"{folder_of(tmp_path, f'cpu-n1d1-bs{batch}-fp32')}/{n}" for batch, n in ((1, 1), (2, 1), (2, 2), (1, 2))
     ]
+    assert lines[:4] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
+    assert lines[5:9] == [
+        "cpu-n1d1-bs1-fp32, started by",
+        "  bash -s",
+        "runs",
+        """  OMP_NUM_THREADS=1 bash -c 'echo '"'"'$x'"'"'' bash plain""",
+    ]
+    assert lines[-1] == "4 runs, at most 1 minutes: for all of them only the timeout is known"
     assert not (tmp_path / "raw").exists()
+
+
+def test_the_time_comes_from_earlier_runs_where_there_are_some(capsys, write_recipe, tmp_path):
+    path = write_recipe("true", batches="1, 2")
+    path.write_text("cool_down_seconds = 60\n" + path.read_text(), encoding="utf-8")
+    for number, seconds in (("1", 100), ("2", 140), ("3", 7 * DAY)):
+        outcome = "completed" if seconds < DAY else "failed"
+        run = {"outcome": outcome, "wall_seconds": seconds, "case": {"hardware": "x"}}
+        (folder_of(tmp_path) / number).mkdir(parents=True)
+        (folder_of(tmp_path) / number / "run.json").write_text(json.dumps(run))
+    words = ["plan", str(path), "--raw-logs", str(tmp_path / "raw")]
+    assert main([*words, "--repeats", "3", "--case", "batch_size=1"]) == 0
+    assert "3 runs, about 8 minutes, by the median" in capsys.readouterr().out
+    assert main(words) == 0
+    assert "2 runs, at most 3 minutes: for 1 of them only the timeout is known" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_plan_can_show_the_whole_script(capsys, write_recipe):
+    assert main(["plan", str(write_recipe("echo here")), "--scripts"]) == 0
+    _, script = capsys.readouterr().out.split("by this script:\n")
+    script = script.rpartition("\n\n1 runs")[0]
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+    assert "command=(bash -c 'echo here' bash plain)" in script
+
+
+def test_a_plan_names_the_hosts_without_asking_them(capsys, write_recipe):
+    path = write_recipe("true")
+    assert main(["plan", str(path), "--on", "ssh:a.invalid,b.invalid", "--case", "nodes=2,devices=2"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ssh ")]
+    assert [line.split(" -- ")[1].split()[0] for line in lines] == ["a.invalid", "b.invalid"]
+    assert main(["plan", str(path), "--on", "ssh:a.invalid", "--case", "nodes=2,devices=2"]) == 2
 
 
 def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -47,27 +107,42 @@ def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(arguments) == 2
     message = capfd.readouterr().err
     assert message.startswith("runners: ")
-    assert message.count("\n") == 1
+    assert "Traceback" not in message
     return message
 
 
-def test_an_unknown_recipe(capfd):
-    assert "nope: there is no such recipe; choose one of " in refusal(capfd, "run", "nope")
+def test_an_unknown_recipe_is_answered_with_the_nearest(capfd):
+    message = refusal(capfd, "run", recipe.names()[0] + "x")
+    assert "there is no such recipe" in message
+    assert recipe.names()[0] in message
     assert "there is no such recipe" in refusal(capfd, "show", "absent/x.toml")
 
 
 def test_an_unknown_key_of_a_case(capfd, write_recipe):
-    message = refusal(capfd, "run", str(write_recipe("true")), "--case", "batch_size=1,colour=red")
+    message = refusal(capfd, "run", str(write_recipe("true")), "--case", "batch_size=1", "--case", "colour=red")
     assert "no key 'colour' to choose by" in message
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--on", "moon"], "--on moon: there is no such place"),
+        (["--on", "ssh:-oProxyCommand=x"], "is no name of a host"),
+        (["--ssh-config", "x"], "it is for --on ssh:HOST"),
+        (["--container", "docker"], "names no image"),
+    ],
+)
+def test_a_place_or_tool_that_cannot_be_used(capfd, write_recipe, tmp_path, words, said):
+    assert said in refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), *words)
+    assert not (tmp_path / "raw").exists()
 
 
 @pytest.mark.usefixtures("bash")
 def test_a_missing_command_starts_nothing(capfd, write_recipe, tmp_path):
     path = write_recipe("true")
     path.write_text(path.read_text().replace('["bash", "-c"', '["no-such-trainer", "-c"'))
-    assert "the command no-such-trainer is not on this host" in refusal(
-        capfd, "run", str(path), "--raw-logs", str(tmp_path / "raw")
-    )
+    message = refusal(capfd, "run", str(path), "--raw-logs", str(tmp_path / "raw"))
+    assert "the program no-such-trainer is not on this host" in message
     assert not (tmp_path / "raw").exists()
 
 
@@ -75,7 +150,14 @@ def test_a_missing_command_starts_nothing(capfd, write_recipe, tmp_path):
 def test_a_missing_package_starts_nothing(capfd, write_recipe, tmp_path):
     setup = f'[setup]\npython = "{sys.executable}"\npackages = ["pytest", "no-such-package"]\n'
     message = refusal(capfd, "run", str(write_recipe("true", more=setup)), "--raw-logs", str(tmp_path / "raw"))
-    assert "cannot give the packages this recipe needs: no-such-package;" in message
+    assert "lacks packages that this recipe needs: no-such-package;" in message
+    assert not (tmp_path / "raw").exists()
+
+
+def test_a_host_that_cannot_be_reached_starts_nothing(capfd, write_recipe, tmp_path):
+    path = write_recipe("true")
+    words = ["run", str(path), "--on", "ssh:nowhere.invalid", "--raw-logs", str(tmp_path / "raw")]
+    assert "nowhere.invalid" in refusal(capfd, *words)
     assert not (tmp_path / "raw").exists()
 
 
@@ -83,7 +165,7 @@ def test_a_missing_package_starts_nothing(capfd, write_recipe, tmp_path):
 def test_a_folder_that_cannot_be_made(capfd, write_recipe, tmp_path):
     (tmp_path / "file").write_text("in the way")
     message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "file"))
-    assert "tiny/bash/cpu-n1d1-bs1-fp32/1 cannot be made" in message
+    assert "tiny/bash/cpu-n1d1-bs1-fp32/1: it cannot be made" in message
     assert "--raw-logs" in message
 
 
@@ -95,7 +177,14 @@ def test_a_folder_that_may_not_be_written(capfd, write_recipe, tmp_path):
     assert "cannot be made" in message
 
 
-@pytest.mark.parametrize("arguments", [["run"], ["run", "x", "--repeats", "0"], ["run", "x", "--case", "key"], ["fly"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run"], ["run", "x", "--repeats", "0"], ["run", "x", "--case", "key"], ["fly"],
+        ["run", "x", "--round", "r" * 41],
+        ["run", "x", "--container", "chroot"], ["run", "x", "--patience", "long"],
+    ],
+)  # fmt: skip
 def test_arguments_that_make_no_sense(capsys, arguments):
     with pytest.raises(SystemExit) as exit_:
         main(arguments)
@@ -103,9 +192,67 @@ def test_arguments_that_make_no_sense(capsys, arguments):
     assert "error: " in capsys.readouterr().err
 
 
+def test_collect_says_which_folder_there_is_not(capfd, tmp_path):
+    assert "there is no such folder" in refusal(capfd, "collect", str(tmp_path / "absent"))
+
+
 def test_as_a_module():
-    done = subprocess.run(
-        [sys.executable, "-m", "runners", "run", "nope"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "runners", "run", "nope"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_fault():
+    line = f"{shlex.quote(sys.executable)} -m runners list | head -n 1"
+    done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+@pytest.mark.usefixtures("bash")
+def test_setup_runs_the_steps_in_the_folder_for_sources_up_to_the_first_that_fails(capfd, write_recipe, tmp_path):
+    steps = ["echo ${work} >here", 'test {work} = "$PWD" && cat here', "echo 'it broke' >&2; exit 3", "touch after"]
+    path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps[:2])}\n")
+    work = tmp_path / "the work"
+    assert main(["setup", str(path), "--work", str(work)]) == 0
+    assert capfd.readouterr().out == f"local:\n+ {steps[0]}\n+ {steps[1]}\n{work}\n"
+    path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps)}\n")
+    message = refusal(capfd, "setup", str(path), "--work", str(work))
+    assert "a setup step failed (exit status 3)" in message
+    assert "it broke" in message
+    assert not (work / "after").exists()
+    assert "it has no setup steps" in refusal(capfd, "setup", str(write_recipe("true")))
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_script_runs_where_there_is_bash_only_and_its_folder_is_collected(capfd, write_recipe, tmp_path):
+    path = write_recipe(f"{RECORD} record 1; echo $PATH", batches="1, 2")
+    assert "choose with --case" in refusal(capfd, "script", str(path))
+    assert main(["script", str(path), "--case", "batch_size=2", "--raw-logs", "raw it's"]) == 0
+    script = capfd.readouterr().out
+    (tmp_path / "far").mkdir()
+    far = {"cwd": tmp_path / "far", "env": {"PATH": "/usr/bin:/bin", "HOME": "/nowhere"}, "check": False}
+    assert subprocess.run(["bash"], input=script, text=True, **far).returncode == 0
+    again = subprocess.run(["bash"], input=script, text=True, capture_output=True, **far)
+    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    (tmp_path / "far/raw it's").rename(tmp_path / "raw")
+    assert main(["collect", str(tmp_path / "raw")]) == 0
+    run = load(folder_of(tmp_path, "cpu-n1d1-bs2-fp32") / "1/run.json")
+    assert (run["outcome"], run["records"]["count"], run["case"]["batch_size"]) == ("completed", 1, 2)
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_script_that_is_refused_leaves_nothing(capfd, write_recipe, tmp_path):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace('["bash", "-c"', '["no-such-trainer", "-c"'))
+    assert main(["script", str(path)]) == 0
+    script = capfd.readouterr().out
+    done = subprocess.run(["bash"], input=script, text=True, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert "no-such-trainer is not on this host" in done.stderr
+    assert not (tmp_path / "raw_logs/tiny/bash/cpu-n1d1-bs1-fp32/1").exists()
+
+
+def test_recipes_named_by_a_path_need_not_lie_here(capsys, write_recipe):
+    assert main(["show", str(Path(write_recipe("true")).resolve())]) == 0
+    assert capsys.readouterr().out.startswith("tiny: Lines printed by bash\n")

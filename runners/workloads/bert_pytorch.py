@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from runners.workloads import dllogger, pytorch_arguments
 from runners.workloads.bert_pytorch_network import LONGEST, VOCABULARY, BertPretraining
+from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
 from runners.workloads.pytorch_training import AMP, Settings, Step, Workload, held, train
 from runners.workloads.ranks import Process
@@ -149,13 +150,13 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = pytorch_arguments.parser("Train BERT-base on generated tokens and print its throughput.", 4, "sequences")
     made.add_argument("--sequence-length", type=length, default=32, help=f"tokens, up to {LONGEST}")
-    made.add_argument("--accumulation", type=pytorch_arguments.positive, default=1, help="batches per update")
+    made.add_argument("--accumulation", type=positive, default=1, help="batches per update")
     return made
 
 
 def length(text: str) -> int:
     """A number of tokens that BERT has places for."""
-    value = pytorch_arguments.positive(text)
+    value = positive(text)
     if not 2 <= value <= LONGEST:
         raise argparse.ArgumentTypeError(f"{text} tokens are not 2 to {LONGEST}")
     return value

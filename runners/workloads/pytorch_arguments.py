@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from runners.workloads.options import add_threads, positive
 from runners.workloads.pytorch_processes import join
 from runners.workloads.pytorch_training import PRECISIONS, prepare, refusal
 from runners.workloads.ranks import Process, place
@@ -21,7 +22,7 @@ def parser(description: str, batch_size: int, samples: str) -> argparse.Argument
     made.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: one GPU per process")
     made.add_argument("--precision", choices=PRECISIONS, default="fp32", help="amp: float16 with a scaled loss")
     made.add_argument("--compile", type=switch, default=False, metavar="true|false", help="compile the network first")
-    made.add_argument("--threads", type=positive, default=1, help="CPU threads within an operation, per process")
+    add_threads(made)
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--print-every", type=positive, default=1, help="iterations per printed line")
     return made
@@ -43,14 +44,6 @@ def begin(made: argparse.ArgumentParser) -> tuple[argparse.Namespace, Process, A
     except ValueError as error:
         made.error(str(error))
     return arguments, process, device
-
-
-def positive(text: str) -> int:
-    """A whole number from 1."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
-    return value
 
 
 def switch(text: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from runners.workloads import dllogger, pytorch_arguments
+from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
 from runners.workloads.pytorch_training import AMP, Settings, Step, Workload, held, train
 from runners.workloads.ranks import Process
@@ -170,7 +171,7 @@ def main() -> None:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = pytorch_arguments.parser("Train ResNet-50 v1.5 on generated images and print its throughput.", 16, "images")
-    made.add_argument("--image-size", type=pytorch_arguments.positive, default=64, help="height and width in pixels")
+    made.add_argument("--image-size", type=positive, default=64, help="height and width in pixels")
     made.add_argument("--memory-format", choices=tuple(MEMORY_FORMATS), default="nchw", help="nhwc: channels last")
     return made
 

@@ -11,7 +11,6 @@ of arrays ask numpy for what it refuses from 2.0 on.
 from __future__ import annotations
 
 import argparse
-import os
 from typing import Any
 
 import mindspore
@@ -30,10 +29,10 @@ WEIGHT_DECAY = 1e-4
 def network() -> Any:
     """From images (n, 1, 32, 32) to logits (n, 10)."""
     return nn.SequentialCell(
-        nn.Conv2d(1, 6, 5, pad_mode="valid"),
+        nn.Conv2d(1, 6, 5, pad_mode="valid", has_bias=True),
         nn.ReLU(),
         nn.MaxPool2d(2, 2),
-        nn.Conv2d(6, 16, 5, pad_mode="valid"),
+        nn.Conv2d(6, 16, 5, pad_mode="valid", has_bias=True),
         nn.ReLU(),
         nn.MaxPool2d(2, 2),
         nn.Flatten(),
@@ -64,8 +63,11 @@ def trainer() -> Any:
 
 
 def limit_threads(threads: int) -> None:
-    """So many threads, of those that hand out operators and of those within one; before the first operator."""
-    os.environ["OMP_NUM_THREADS"] = str(threads)
+    """So many threads that hand out operators; before the first operator.
+
+    The trap: with one, the runtime still splits operators over a second thread. The two take turns, so that a training
+    takes the CPU time of one core; with two it takes longer than with one.
+    """
     mindspore.runtime.dispatch_threads_num(threads)
 
 

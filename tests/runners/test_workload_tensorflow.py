@@ -1,0 +1,62 @@
+"""ResNet-50 v1.5 in TensorFlow: its shape, that it trains, and what Keras prints of it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from workload_logs import need, train
+
+from runners.workloads import resnet50
+
+SMALL = ("--batch-size", "4", "--image-size", "32")
+
+
+@pytest.fixture
+def workload():
+    pytest.importorskip("tensorflow", reason="TensorFlow is not installed", exc_type=ImportError)
+    return pytest.importorskip("runners.workloads.resnet50_tensorflow")
+
+
+def convolutions(workload):
+    return [layer for layer in workload.network(64).layers if type(layer).__name__ == "Conv2D"]
+
+
+def test_it_has_25557032_parameters(workload):
+    learned = workload.network(64).trainable_variables
+    assert sum(math.prod(each.shape) for each in learned) == resnet50.PARAMETERS
+
+
+def test_the_3x3_convolution_carries_the_stride(workload):
+    halving = sorted(layer.kernel_size[0] for layer in convolutions(workload) if layer.strides == (2, 2))
+    shortcuts, middle, stem = [1] * 3, [3] * 3, [7]
+    assert halving == shortcuts + middle + stem
+
+
+def test_images_become_smaller_by_the_strides_alone(workload):
+    sizes = [layer.output.shape[1] for layer in convolutions(workload)]
+    assert sorted(set(sizes), reverse=True) == [32, 16, 8, 4, 2]
+
+
+def test_the_loss_falls_on_one_batch(workload):
+    arguments = workload.resnet50.parser("TensorFlow").parse_args(SMALL)
+    images, labels = resnet50.noise(arguments, 1, channels_last=True)
+    losses = workload.compiled(32).fit(images, labels, batch_size=4, epochs=10, verbose=0).history["loss"]
+    assert losses[-1] < losses[0] / 2
+
+
+def test_keras_prints_every_iteration_and_one_format_reads_it(tmp_path):
+    need("tensorflow")
+    training = train(tmp_path, "resnet50_tensorflow", *SMALL, "--iterations", "6")
+    session = training.session
+    assert session.format.id == "more.keras"
+    assert session.main["steps"].tolist() == [1] * len(session.main)
+    # The first, which holds the building of the graph, is printed in whole seconds, and read if they are many.
+    assert len(session.main) in {5, 6}
+    assert 0 < session.main["duration"].sum() < training.wall_seconds + 1
+
+
+def test_one_thread_takes_no_more_time_than_the_wall(tmp_path):
+    need("tensorflow")
+    training = train(tmp_path, "resnet50_tensorflow", "--batch-size", "8", "--iterations", "16")
+    assert training.cpu_seconds < 1.15 * training.wall_seconds

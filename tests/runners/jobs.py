@@ -15,12 +15,18 @@ from runners.script import Settings, build
 from tests.runners.node import polls
 
 
-def planned(path: Path, place: Place, folder: Path, choices: Mapping[str, str] | None = None) -> tuple[Job, str]:
+def planned(
+    path: Path,
+    place: Place,
+    folder: Path,
+    choices: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+) -> tuple[Job, str]:
     """The job of the first case of a recipe, and its script; nothing is started."""
     chosen = recipe.load(path)
     run = Run(chosen, choose(chosen, choices or {})[0], 1, folder / "raw/tiny/1")
     run.folder.mkdir(parents=True)
-    return job.prepare(place, run), build(run, Settings())
+    return job.prepare(place, run), build(run, settings or Settings())
 
 
 def until(started: Job, wanted: Callable[[State], bool], seconds: float = 30) -> State:

@@ -1,4 +1,4 @@
-"""What goes wrong on the way and on the hosts, for real: each ends in the right state, and nothing half is taken for whole."""
+"""What goes wrong on the way and on the hosts, for real; nothing half is ever taken for whole."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_connection_that_breaks_off_in_the_middle_of_a_fetch_leaves_nothing_th
     started, script = planned(write_recipe("head -c 1000000 /dev/urandom | base64"), place(host), tmp_path)
     job.start(started, script)
     assert over(started).kind == "ended"
-    with pytest.raises(RunnerError, match="first: .*nothing of it was kept here"):
+    with pytest.raises(RunnerError, match=r"first: .*nothing of it was kept here"):
         job.fetch(started)
     assert not list(started.incoming.iterdir())
     restarted(host)

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from ingest import facts
 from parsers.read import read
+from parsers.registry import by_id
+from parsers.session import Quoted
 from runners import recipe as recipes
 from runners.argv import texts
 from runners.case import Case, choose, command
@@ -217,18 +220,73 @@ def stated(case: Case, name: str) -> Any:
     return None if value is None else folded(text_of(value))
 
 
+def of_run_json(recipe: Recipe, case: Case) -> dict[str, Any]:
+    """What run.json says of a case."""
+    named = {key: getattr(case, key) for key in ("nodes", "devices", "batch_size", "precision")}
+    return {"model": recipe.model, "framework": recipe.framework, **named, "options": dict(case.options)}
+
+
 @pytest.mark.parametrize(("name", "choices", "log"), REAL, ids=[f"{row[0]} {row[1]}" for row in REAL])
 def test_a_recipe_says_what_a_real_log_of_its_case_states(name, choices, log):
     recipe, case = one(name, choices)
     found = read(real(log))
     assert [claim.format.id for claim in found.claims] == [recipe.records.format]
-    facts = found.sessions[0].facts
-    compared = {fact: quoted.value for fact, quoted in facts.items() if fact in FACTS}
+    quoted = found.sessions[0].facts
+    assert facts.merge(of_run_json(recipe, case), quoted, None, "", {}).contradictions == ()
+    compared = {name: each.value for name, each in quoted.items() if name in FACTS}
     assert compared or "gpu32" in log
     for fact, value in compared.items():
         if fact in ("dali", "xla") and fact not in case.options:
             continue
         assert stated(case, fact) == folded(str(value)), fact
+
+
+#: Recipe, the choices that leave one case, and what its trainer prints of its arguments, where no log of it is at hand.
+HEADS = [
+    (
+        "resnet50-oneflow", "devices=16,precision=amp",
+        "gpu_num_per_node = 8\nnum_nodes = 2\nmodel = resnet50\nbatch_size_per_device = 256\nuse_fp16 = True\n",
+    ),
+    (
+        "wide-deep-oneflow", "devices=8,vocabulary=102400000",
+        ("num_nodes = 1\ngpu_num_per_node = 8\nbatch_size = 16384\ndeep_vocab_size = 102400000\n"
+        "deep_embedding_vec_size = 16\nhidden_units_num = 7\nhidden_size = 1024\n"),
+    ),
+    (
+        "gpt-megatron", "devices=32,pipeline_parallel=2",
+        ("  world_size ..... 32\n  global_batch_size ..... 512\n  micro_batch_size ..... 8\n  num_layers ..... 24\n"
+        "  hidden_size ..... 2304\n  num_attention_heads ..... 24\n  seq_length ..... 2048\n  fp16 ..... True\n"
+        "  tensor_model_parallel_size ..... 8\n  pipeline_model_parallel_size ..... 2\n"
+        "  data_parallel_size ..... 2\n  checkpoint_activations ..... True\nbuilding GPT model ...\n"),
+    ),
+    (
+        "gpt2-small-deepspeed", "devices=16,zero=1,checkpointing=full",
+        ("  world_size ..... 16\n  batch_size ..... 4\n  model_parallel_size ..... 1\n  num_layers ..... 12\n"
+        "  fp16 ..... True\n  checkpoint_activations ..... True\n  seq_length ..... 1024\n  zero_stage ..... 1\n"),
+    ),
+    (
+        "insightface-r100-arcface", "devices=8,batch_size=64,parallel=data_parallel",
+        ("Called with argument: Namespace(batch_size=512, kvstore='device', network='r100', per_batch_size=64) "
+        "{'num_classes': 85742}\n"),
+    ),
+    (
+        "resnet50-v1b-gluoncv", "devices=8,precision=fp16",
+        "INFO:root:Namespace(batch_size=256, dtype='float16', lr_mode='cosine', model='resnet50_v1b', num_gpus=0)\n",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "choices", "head"), HEADS, ids=[row[0] for row in HEADS])
+def test_a_recipe_does_not_contradict_what_its_trainer_prints(name, choices, head):
+    recipe, case = one(name, choices)
+    found: dict[str, Quoted] = {}
+    for fact in by_id(recipe.records.format).facts:
+        match = fact.regex.search(head.encode())
+        value = fact.value(match[1]) if match else None
+        if value is not None:
+            found.setdefault(fact.name, Quoted(value, 1))
+    assert len(found) >= 3
+    assert facts.merge(of_run_json(recipe, case), found, None, "", {}).contradictions == ()
 
 
 def arguments(recipe: Recipe, case: Case, data: str) -> list[str]:

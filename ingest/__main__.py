@@ -5,12 +5,16 @@ import traceback
 
 from ingest.cli import main
 
-#: Exit code of a fault of ours; Python's own would be 1, which says that the site is built.
-FAULT = 3
+#: Exit codes of a fault of ours, and of what is not installed; Python's own would be 1: the site is built.
+FAULT, NOTHING = 3, 2
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
+    except ModuleNotFoundError as error:
+        need = "python -m pip install -r requirements/site.txt, or use the Python of `make site`"
+        print(f"ingest: {sys.executable} has no module {error.name}, so nothing was read: {need}", file=sys.stderr)
+        sys.exit(NOTHING)
     except Exception:
         traceback.print_exc()
         print("ingest: a fault of Perfledger itself; please report it with the lines above", file=sys.stderr)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ingest import facts
 from ingest.metrics import METRICS
 from ingest.rules import HEADLINE
-from ingest.suites import folded
+from ingest.suites import SAMPLES, folded, unit_of_samples
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,9 +153,15 @@ def _key(run: Mapping[str, Any]) -> str:
 
 def _by_unit(runs: Sequence[Mapping[str, Any]], rule: str) -> list[list[Mapping[str, Any]]]:
     """Runs of one case apart by unit: words and tokens have no common median. A run without a figure has none."""
-    units = [run["figures"].get(rule, {}).get("unit") for run in runs]
-    known = list(dict.fromkeys(each for each in units if each)) or [None]
+    units = [_unit(run, rule) for run in runs]
+    known: list[str | None] = [*dict.fromkeys(each for each in units if each)] or [None]
     return [[run for run, mine in zip(runs, units, strict=True) if (mine or known[0]) == unit] for unit in known]
+
+
+def _unit(run: Mapping[str, Any], rule: str) -> str | None:
+    """What a run's figure counts, in the words of its model's page, so that frameworks can be compared."""
+    stated = run["figures"].get(rule, {}).get("unit")
+    return unit_of_samples(run.get("suite")) if stated == SAMPLES else stated
 
 
 def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
@@ -170,7 +176,7 @@ def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
         "options_text": ", ".join(f"{name}={value}" for name, value in sorted(options.items())),
         "version": version(runs[0]),
         "round": round_of(runs[0]),
-        "unit": next((each["unit"] for each in figures if each.get("unit")), None),
+        "unit": next((unit for run in runs if run["outcome"] not in NO_FIGURE and (unit := _unit(run, rule))), None),
         **over,
         "run_ids": [run["id"] for run in runs],
         "speedup": math.nan,

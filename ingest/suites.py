@@ -84,6 +84,21 @@ def suite(spelled: str) -> str | None:
     return spellings().get(folded(spelled), (None, ""))[0]
 
 
+#: What a printer of any model says that it counts; and units in which a suite counts one of them as it is.
+SAMPLES, _SAMPLE_EACH = "samples/s", frozenset({"images/s", "sequences/s"})
+
+
+@cache
+def unit_of_samples(named: str | None) -> str:
+    """The unit of a suite in which a sample is what it counts: an image of ResNet-50, a sequence of BERT.
+
+    A sample of a translation is no token, so that such a suite, and one that is not known, keep the printer's word.
+    """
+    path = SUITES / f"{named}.toml"
+    unit = str(suite_file(path).data.get("unit", "")) if named and path.is_file() else ""
+    return unit if unit in _SAMPLE_EACH else SAMPLES
+
+
 def folded(spelled: str) -> str:
     """A spelling without what spellings differ in. A plus stays: DeepLabV3+ is another network than DeepLabV3."""
     return "".join(each for each in spelled.lower() if each.isalnum() or each == "+")

@@ -11,7 +11,7 @@ from ingest import numbers
 from ingest.export.records import name, said
 from ingest.metrics import METRICS
 from ingest.rules import HEADLINE
-from ingest.site.model import Row, Run, Site, Suite
+from ingest.site.model import Row, Run, Site, Suite, image_of
 from ingest.site.views import sources
 from ingest.words import Words
 
@@ -21,8 +21,10 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "cuda": ("cuda", "cuda_driver"),
     "cudnn": ("cudnn",),
     "driver": ("driver",),
+    "gpu_ecc": ("gpu_ecc",),
     "image": ("image",),
     "kernel": ("kernel",),
+    "nccl": ("nccl",),
     "os": ("os",),
     "power_limit": ("power_limit", "gpu_power_limit_watts"),
     "python": ("python",),
@@ -138,7 +140,8 @@ def conditions(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _distinct(runs: Iterable[Run], keys: Sequence[str]) -> list[str]:
-    stated = ([run["environment"].get(key) for key in keys] for run in runs)
+    environments = (run["environment"] | {"image": image_of(run)} for run in runs)
+    stated = ([each.get(key) for key in keys] for each in environments)
     known = (next((each for each in values if each not in (None, "", [], {})), None) for values in stated)
     return sorted({_text(each) for each in known if each is not None})
 

@@ -266,6 +266,13 @@ def hardware_of(run: Run) -> str:
     return str(run["case"].get("hardware") or "")
 
 
+def image_of(run: Run) -> str:
+    """The image that a run was made in, by its digest where that is known; empty where there was none."""
+    container = (run.get("recipe") or {}).get("container") or {}
+    image, digest = container.get("image") or run["environment"].get("image"), container.get("digest")
+    return f"{image}@{digest}" if image and digest else str(image or "")
+
+
 def named(text: str | None, unknown: str = "site.unknown") -> Text:
     """A name, or the words for one that is not known."""
     return text or phrase(unknown)

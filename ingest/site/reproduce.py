@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.site.model import Run, Site, framework_of, named
+from ingest.site.model import Run, Site, framework_of, image_of, named
 from ingest.site.table import Link, Text
-from ingest.site.tables import case_text, image_of, source_of
+from ingest.site.tables import case_text, source_of
 from ingest.words import phrase
 
 #: How many cases of a recipe, and commands without one, a block spells out.
@@ -90,8 +90,10 @@ def _place(run: Run) -> str:
     return "local" if nodes == 1 else "ssh:" + ",".join(f"HOST{number}" for number in range(1, nodes + 1))
 
 
-def _order(run: Run) -> tuple[bool, str, str]:
-    return (not run.get("recipe"), str((run.get("recipe") or {}).get("name") or ""), str(run["id"]))
+def _order(run: Run) -> tuple[bool, str, bool, str]:
+    """Recipes by name, then the rest; of each, what completed first, for that is shown as it was executed."""
+    recipe = run.get("recipe") or {}
+    return (not recipe, str(recipe.get("name") or ""), run.get("outcome") != "completed", str(run["id"]))
 
 
 def _key(run: Run) -> str:
@@ -117,7 +119,9 @@ def _block(site: Site, runs: Sequence[Run]) -> Block:
         hosts=any("HOST1" in each for each in lines[:CASES_SHOWN]),
         facts=tuple(_facts(runs)),
         install=tuple(recipe.get("setup") or ()),
-        setup=shlex.join(["python", "-m", "runners", "setup", str(recipe["name"]), "--on", "local"]) if recipe else "",
+        setup=shlex.join(["python", "-m", "runners", "setup", str(recipe["name"]), "--on", _place(runs[0])])
+        if recipe
+        else "",
         template=shlex.join(recipe.get("command") or ()),
         executed=tuple(shown),
         late=any(_LATE.search(each.code) for each in shown),

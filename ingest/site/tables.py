@@ -20,6 +20,7 @@ from ingest.site.model import (
     figure_of,
     framework_of,
     hardware_of,
+    image_of,
     named,
     options_of,
     options_text,
@@ -813,13 +814,6 @@ def source_of(run: Run) -> Text | None:
     found = run.get("source") or {}
     said = " @ ".join(str(found[name]) for name in ("repository", "commit") if found.get(name))
     return phrase("run.source_modified", source=said) if said and found.get("modified") is True else said or None
-
-
-def image_of(run: Run) -> str:
-    """The image that a run was made in, by its digest where that is known; empty where there was none."""
-    container = (run.get("recipe") or {}).get("container") or {}
-    image, digest = container.get("image") or run["environment"].get("image"), container.get("digest")
-    return f"{image}@{digest}" if image and digest else str(image or "")
 
 
 def _recipe(run: Run) -> str | None:

@@ -101,7 +101,10 @@ CASES: list[tuple[Record, str, Record, list[str], list[str], list[str]]] = [
     ({**PADDLE, "conditions": {"driver": ["535.54"]}}, "framework", {}, [], [], ["framework_version"]),
     ({**PADDLE, "conditions": {"driver": ["535.54", "9"]}}, "framework", {}, ["driver"], [], ["framework_version"]),
     ({**PADDLE, "conditions": {"power_limit": "250"}}, "framework", {}, ["power_limit"], [], ["framework_version"]),
-    ({**PADDLE, "conditions": {"cuda": "11.8"}}, "framework", {}, ["cuda"], [], ["framework_version"]),
+    ({**PADDLE, "conditions": {"gpu_ecc": "Disabled"}}, "framework", {}, [], ["gpu_ecc"], ["framework_version"]),
+    # A framework brings its own CUDA libraries, of which the driver bears several; of one framework they are the same.
+    ({**PADDLE, "conditions": {"cuda": "11.8"}}, "framework", {}, [], [], ["cuda", "framework_version"]),
+    ({"conditions": {"cuda": "11.8"}}, "framework", {}, ["cuda"], [], []),
     # Another version of the same framework does not follow from comparing frameworks.
     ({"framework_version": "2.12.0"}, "framework", {}, ["framework_version"], [], []),
     ({"framework_version": None}, "framework", {}, [], ["framework_version"], []),

@@ -113,14 +113,14 @@ def test_every_ink_has_a_marker_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("name", "ink"),
     [("PaddlePaddle", "paddle"), ("PaddleClas", "paddle"), ("NGC PyTorch", "pytorch"), ("NGC TensorFlow", "tensorflow"),
-     ("HugeCTR", "hugectr"), ("Megatron-LM", "megatron")],
+     ("HugeCTR", "hugectr"), ("Megatron-LM", "megatron"), ("JAX", "jax"), ("MindSpore", "mindspore"), ("MXNet", "mxnet")],
 )  # fmt: skip
 def test_a_framework_is_drawn_in_the_ink_of_its_family(name: str, ink: str) -> None:
     assert palette.ink(name).id == ink
 
 
 def test_an_unknown_framework_has_an_ink_that_follows_from_its_name() -> None:
-    found = {name: palette.ink(name).id for name in ("Tinygrad", "Caffe", "JAX", "", "词")}
+    found = {name: palette.ink(name).id for name in ("Tinygrad", "Caffe", "MLX", "", "词")}
     assert set(found.values()) <= {"other-1", "other-2"}
     assert found == {name: palette.ink(name).id for name in reversed(found)}
 

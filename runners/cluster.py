@@ -115,7 +115,8 @@ def _ended(job: Job, word: str) -> State:
     said = [f"node {rank} refused: {text}" for rank, text in refusals if text]
     if said:
         return State("lost", "; ".join(said), outcome="failed")
-    return State("lost", f"Slurm says {word or 'nothing'} of its job", outcome=OUTCOMES.get(word, ""))
+    outcome = "stopped" if (job.incoming / "stopped").exists() else OUTCOMES.get(word, "")
+    return State("lost", f"Slurm says {word or 'nothing'} of its job", outcome=outcome)
 
 
 def _number(job: Job) -> str:

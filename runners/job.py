@@ -18,7 +18,9 @@ from runners.place import Place
 from runners.placed import Job, State
 from runners.plan import Run
 
-__all__ = ["Job", "State", "as_json", "commands", "fetch", "from_json", "prepare", "start", "state", "stop"]
+__all__ = [
+    "Job", "State", "as_json", "commands", "fetch", "from_json", "late_warnings", "prepare", "start", "state", "stop",
+]  # fmt: skip
 
 WARNING = "warning: "
 # How long a file that one node wrote may take to be seen from another.
@@ -91,11 +93,13 @@ def start(job: Job, script: str) -> list[str]:
     if refused := _refusals(job, checked):
         nodes.tell(job, "forget", [rank for rank in ranks if not checked[rank].unreachable])
         raise RunnerError(refused)
+    # There before anything runs, for what is noted beside what comes home.
+    job.incoming.mkdir(parents=True, exist_ok=True)
     begun = nodes.tell(job, "begin", ranks, {**more, "script": ""})
     if refused := _refusals(job, begun):
         stop(job)
         raise RunnerError(refused)
-    return _warnings(job, checked)
+    return [line for rank, said in checked.items() for line in _warned(job, rank, said.errors)]
 
 
 def state(job: Job) -> State:
@@ -142,6 +146,13 @@ def fetch(job: Job) -> None:
         raise RunnerError("\n".join(faults))
 
 
+def late_warnings(job: Job) -> list[str]:
+    """What nodes warn of that were checked only after `start` had returned; none where all were checked before."""
+    logs = {rank: job.node(rank) / "check.log" for rank in range(job.nodes)}
+    texts = {rank: path.read_text(encoding="utf-8", errors="replace") for rank, path in logs.items() if path.is_file()}
+    return [line for rank, text in texts.items() for line in _warned(job, rank, text)]
+
+
 def _refusals(job: Job, said: Mapping[int, Said]) -> str:
     lines = []
     for rank, each in said.items():
@@ -153,14 +164,10 @@ def _refusals(job: Job, said: Mapping[int, Said]) -> str:
     return "\n".join(lines)
 
 
-def _warnings(job: Job, said: Mapping[int, Said]) -> list[str]:
-    """By the number of the node: they go into records, which name no hosts."""
-    return [
-        (f"node {rank}: " if job.nodes > 1 else "") + line.partition(WARNING)[2]
-        for rank, each in said.items()
-        for line in each.errors.splitlines()
-        if WARNING in line
-    ]
+def _warned(job: Job, rank: int, text: str) -> list[str]:
+    """By the number of the node: warnings go into records, which name no hosts."""
+    where = f"node {rank}: " if job.nodes > 1 else ""
+    return [f"{where}{line.partition(WARNING)[2]}" for line in text.splitlines() if WARNING in line]
 
 
 def _clustered(job: Job) -> State:

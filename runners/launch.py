@@ -127,6 +127,7 @@ def _collected(started: Job, document: Mapping[str, Any], state: State, attentio
         if not lost:
             raise
     known = told(started.folder)
+    keep_warnings(started.folder, job.late_warnings(started))
     outcome = collect(started.folder, document, lost)
     for warning in warnings(started.folder):
         if warning not in known:

@@ -34,6 +34,8 @@ def worst(job: Job, seen: Mapping[int, Said]) -> State:
 
 def reported(found: State, seen: Mapping[int, Said]) -> State:
     """The state that a scheduler reports, with what is seen in the folders of the nodes."""
+    if found.kind == "running" and not any(said.facts.get("bytes") for said in seen.values()):
+        return State("waiting", "its nodes are being checked")
     failed = found.kind == "lost" or _has_failed(seen) or any("gone" in said.facts for said in seen.values())
     return _with_log(State(found.kind, found.cause, outcome=found.outcome, failed=failed), seen)
 

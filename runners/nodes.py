@@ -17,8 +17,8 @@ from runners.remedies import explain
 NODE = Path(__file__).parent / "backends" / "node.sh"
 # Where hosts keep jobs; PERFLEDGER_JOBS is theirs, set by their own shell or SSH server.
 THERE = '"${PERFLEDGER_JOBS:-$HOME/.perfledger/jobs}"'
-# A folder on a slow file system, a preflight that asks an interpreter for its packages.
-SECONDS = {"check": 300, "begin": 60}
+# A preflight may first have to fetch the image that it asks for its packages.
+SECONDS = {"check": 1800, "begin": 60}
 USUAL_SECONDS = 45
 
 

@@ -42,5 +42,5 @@ trap 'asked=1; everywhere finish TERM' TERM
 trap 'asked=1; everywhere finish USR1' USR1
 everywhere fit || exit 2
 # Asked before anything ran.
-[ -z "$asked" ] || exit 130
+[ -z "$asked" ] || { : >"$jobs/stopped" && exit 130; }
 if [ "$every_node" = 1 ]; then run_everywhere; else run_first; fi

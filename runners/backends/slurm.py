@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from runners.place import Place
 
-# Beside the script's own time limit: the preflight, the grace, and slow file systems.
-MARGIN_SECONDS = 600
+# Beside the script's own time limit: the preflight, which may have to fetch an image, and the grace.
+MARGIN_SECONDS = 1800
 # sacct and squeue cut a field short where no width is given.
 STATE = "State%40"
 

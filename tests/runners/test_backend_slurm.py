@@ -16,7 +16,7 @@ from runners.errors import RunnerError
 from runners.place import Place
 from tests.runners.clusters import slurm_cluster
 from tests.runners.jobs import over, planned, printing, until
-from tests.runners.node import ended
+from tests.runners.node import ended, polls, tool
 
 TWO = {"nodes": "2", "devices": "2"}
 SLURM = Place("slurm")
@@ -132,6 +132,62 @@ def test_a_node_that_refuses_ends_the_job_with_its_reason(slurm, write_recipe, t
     assert "no such program" in state.cause
 
 
+def test_what_nodes_warn_of_after_the_start_is_told_at_the_end(slurm, write_recipe, tmp_path):
+    started, script = planned(write_recipe("true"), SLURM, tmp_path, TWO)
+    assert script.count("#!/usr/bin/env bash") == 1
+    job.start(started, script.replace("#!/usr/bin/env bash", "echo 'warning: it is warm' >&2"))
+    assert over(started, 60).kind == "ended"
+    assert {"node 0: it is warm", "node 1: it is warm"} <= set(job.late_warnings(started))
+
+
+def test_a_job_that_is_asked_to_end_while_its_nodes_are_checked_runs_nothing(slurm, write_recipe, tmp_path):
+    started, script = planned(write_recipe("true"), SLURM, tmp_path)
+    job.start(started, script.replace("#!/usr/bin/env bash", "touch begun; sleep 3"))
+    assert any((started.node(0) / "begun").exists() for _ in polls(30))
+    assert job.state(started).cause == "its nodes are being checked"
+    job.stop(started)
+    state = over(started, 60)
+    assert (state.kind, state.outcome) == ("lost", "stopped")
+    assert not (started.node(0) / "train.log").exists()
+
+
+# What is asked for the state of a job, by the tools of clusters that keep accounts or do not.
+FORGOTTEN = "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1"
+
+
+@pytest.mark.parametrize(
+    ("squeue", "sacct", "scontrol", "kind", "outcome"),
+    [
+        ("echo RUNNING", "exit 1", "exit 1", "running", ""),
+        ("echo CONFIGURING", "exit 1", "exit 1", "waiting", ""),
+        ("echo TIMEOUT", "exit 1", "exit 1", "lost", "timeout"),
+        (FORGOTTEN, "echo '      OUT_OF_MEMORY '", "exit 1", "lost", "oom"),
+        (FORGOTTEN, "echo 'CANCELLED by 1000'", "exit 1", "lost", "stopped"),
+        (FORGOTTEN, "echo NODE_FAIL", "exit 1", "lost", ""),
+        (
+            "true",
+            "echo 'accounting storage is disabled' >&2; exit 1",
+            "echo JobId=7 JobState=TIMEOUT",
+            "lost",
+            "timeout",
+        ),
+        (FORGOTTEN, "exit 1", "exit 1", "lost", ""),
+        ("echo 'Unable to contact slurm controller' >&2; exit 1", "echo COMPLETED", "exit 1", "unreachable", ""),
+    ],
+)
+def test_the_state_is_what_slurm_remembers_or_has_written_down(
+    write_recipe, tmp_path, monkeypatch, squeue, sacct, scontrol, kind, outcome
+):
+    for name, program in {"squeue": squeue, "sacct": sacct, "scontrol": scontrol}.items():
+        path = tool(tmp_path / "tools", name, program)
+    monkeypatch.setenv("PATH", path)
+    started, _ = planned(write_recipe("true"), SLURM, tmp_path)
+    started.incoming.mkdir()
+    (started.incoming / "slurm.number").write_text("7\n")
+    state = cluster.state(started)
+    assert (state.kind, state.outcome) == (kind, outcome)
+
+
 def test_a_job_that_slurm_ends_says_so(slurm, write_recipe, tmp_path):
     started, script = planned(write_recipe("trap '' TERM; echo begun; sleep 300"), SLURM, tmp_path)
     job.start(started, script)
@@ -201,7 +257,7 @@ def test_what_a_job_asks_of_slurm(write_recipe, tmp_path):
     assert cluster.submission(asked) == [
         "sbatch", "--parsable", f"--job-name=perfledger-{asked.identity}", f"--output={asked.incoming}/slurm.log",
         "--open-mode=append", "--no-requeue", "--nodes=2", "--ntasks-per-node=1", "--exclusive", "--mem=0",
-        "--time=21", "--gpus-per-node=8", "--partition=v100", "--account=me", "--time=1",
+        "--time=41", "--gpus-per-node=8", "--partition=v100", "--account=me", "--time=1",
     ]  # fmt: skip
     path.write_text(path.read_text() + '\n[launcher]\nname = "mpirun"\n', encoding="utf-8")
     asked, _ = planned(path, place, Path(tmp_path / "b"), {"nodes": "2", "devices": "16"})

@@ -87,7 +87,7 @@ def test_a_job_runs_there_and_comes_home_whole(write_recipe, tmp_path, one_host)
     started, script = planned(write_recipe('echo "\u4e2d\u6587 $1"; echo "$PERFLEDGER_JOB"'), place(one_host), tmp_path)
     job.start(started, script)
     assert over(started).kind == "ended"
-    assert not started.incoming.exists()
+    assert not list(started.incoming.iterdir())
     job.fetch(started)
     there = one_host.jobs / started.identity / "node0"
     assert log(started) == f"\u4e2d\u6587 plain\n{there}\n"

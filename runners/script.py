@@ -105,11 +105,17 @@ def _mounts(run: Run, settings: Settings, words: Sequence[Word]) -> list[Word]:
     """Each under its own path, so that a path in the command means the same inside and outside."""
     if settings.container != "none" and settings.data and not settings.data.startswith("/"):
         raise RunnerError(f"--data {settings.data}: a container is given folders by their whole path; begin it with /")
-    named = {part.name for each in words for part in each if isinstance(part, Late)}
-    folder = "work" if run.recipe.source.folder else "working_folder"
-    asked = (Late(name) for name in ("output", "hostfile") if name in named)
-    places: list[str | Late] = [Late(folder), Late("ranks"), *asked]
-    return [(place, ":", place) for place in [*places, *([settings.data] if settings.data else [])]]
+    source = run.recipe.source.folder
+    named = {part for each in words for part in each}
+    wanted: dict[str | Late, bool] = {
+        Late("working_folder"): bool(run.recipe.files) or not source,
+        Late("work"): bool(source),
+        Late("ranks"): True,
+        Late("output"): Late("output") in named,
+        Late("hostfile"): Late("hostfile") in named,
+        settings.data: bool(settings.data),
+    }
+    return [(place, ":", place) for place, is_wanted in wanted.items() if is_wanted]
 
 
 def _asking(run: Run) -> list[Word]:

@@ -44,6 +44,7 @@ guard() {
   done
   kill -KILL -- "-$child" ${sampler:+"-$sampler"} 2>/dev/null
   kill_leftovers
+  keep_logs
   leave_folder
 }
 

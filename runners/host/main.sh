@@ -22,6 +22,9 @@ settle() {
   output=$job/output
   hostfile=$job/hostfile
   [[ $node_rank =~ ^[0-9]+$ ]] || refuse "PERFLEDGER_NODE_RANK is $node_rank, but must be the number of this node, from 0"
+  # Without sources, files or a folder of the user's, the command has an empty folder to itself.
+  wants_scratch=0
+  [ "$work_files" = 0 ] && [ -n "$source_folder$work" ] || wants_scratch=1
   case $work in
     '') work=$HOME/.perfledger/work ;;
     '~/'*) work=$HOME/${work#'~/'} ;;
@@ -30,8 +33,9 @@ settle() {
   esac
   settle_addresses
   asked_device=$device
-  working_folder=$PWD
-  [ -z "$source_folder" ] || working_folder=$work/$source_folder
+  sources=$work/$source_folder
+  working_folder=${sources%/}
+  [ "$wants_scratch" = 0 ] || working_folder=${TMPDIR:-/tmp}
 }
 
 # Each host by its address, or by its name where nobody knows one. The trap: many a host knows itself by an address that
@@ -60,10 +64,10 @@ write_hostfile() {
   printf "%s slots=$devices_per_node\n" "${each[@]}" >"$hostfile"
 }
 
-# The files of a recipe go into a scratch folder, which is also where it runs. Where one node starts the ranks of all,
-# they look for it under the same name everywhere, and two nodes on one machine share it.
+# The scratch folder that the command runs in, with the files of the recipe. Where one node starts the ranks of all, they
+# look for it under the same name everywhere, and two nodes on one machine share it.
 enter_folder() {
-  [ "$work_files" = 1 ] || return 0
+  [ "$wants_scratch" = 1 ] || return 0
   scratch=${TMPDIR:-/tmp}/perfledger.$identity
   [ "$every_node" = 0 ] || scratch+=.$node_rank
   mkdir -m 700 -- "$scratch" 2>/dev/null || { [ -d "$scratch" ] && [ -O "$scratch" ] && [ ! -L "$scratch" ]; } ||

@@ -40,11 +40,11 @@ name_outcome() {
   fi
 }
 
-source_commit() { [ -z "$source_folder" ] || (cd "$working_folder" 2>/dev/null && ask git rev-parse --verify HEAD | grep -xE '[0-9a-f]{40,64}'); }
+source_commit() { [ -z "$source_folder" ] || (cd "$sources" 2>/dev/null && ask git rev-parse --verify HEAD | grep -xE '[0-9a-f]{40,64}'); }
 
 source_modified() {
   [ -n "$(source_commit)" ] || return 0
-  if [ -n "$(cd "$working_folder" && ask git status --porcelain --untracked-files=no)" ]; then printf true; else printf false; fi
+  if [ -n "$(cd "$sources" && ask git status --porcelain --untracked-files=no)" ]; then printf true; else printf false; fi
 }
 
 source_object() {

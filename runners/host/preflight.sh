@@ -47,12 +47,12 @@ check_packages() {
 check_source() {
   local found
   [ -n "$source_folder" ] || return 0
-  [ -d "$working_folder" ] ||
-    refuse "the folder $working_folder is not on this host; \`python -m runners setup\` fetches the sources, --work says where they are"
+  [ -d "$sources" ] ||
+    refuse "the folder $sources is not on this host; \`python -m runners setup\` fetches the sources, --work says where they are"
   found=$(source_commit)
   [ -z "$found" ] || [ -z "$expected_commit" ] || [[ $found == "$expected_commit"* ]] ||
-    warn "the sources in $working_folder are at commit ${found:0:12}, not at the recipe's ${expected_commit:0:12}"
-  [ "$(source_modified)" != true ] || warn "the sources in $working_folder have been changed since their commit"
+    warn "the sources in $sources are at commit ${found:0:12}, not at the recipe's ${expected_commit:0:12}"
+  [ "$(source_modified)" != true ] || warn "the sources in $sources have been changed since their commit"
 }
 
 check_data() { [ -z "$data" ] || [ -e "$data" ] || refuse "the data $data is not on this host; name its place there with --data"; }

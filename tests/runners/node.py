@@ -26,22 +26,23 @@ class Node:
     job: Path
     variables: Mapping[str, str] = field(default_factory=dict)
 
-    def check(self) -> subprocess.CompletedProcess[str]:
-        """What the script says before anything starts."""
-        return self._call("check")
+    def call(self, mode: str) -> subprocess.CompletedProcess[str]:
+        """The script as it is called there: `check` or `run`."""
+        return subprocess.run(self._argv(mode), text=True, check=False, timeout=60, **self._streams())
 
     def run(self) -> int:
         """The exit status of the whole run, which prints nothing beside its log."""
-        done = self._call("run")
+        done = self.call("run")
         assert done.stdout + done.stderr == "", done
         return done.returncode
 
     @contextmanager
-    def running(self) -> Iterator[subprocess.Popen[str]]:
-        """The script as a process of its own, from when its command has printed a line."""
+    def running(self, until: Path | None = None) -> Iterator[subprocess.Popen[str]]:
+        """The script as a process of its own, from when a file holds something: the log, or another one."""
+        seen = until or self.job / "train.log"
         with subprocess.Popen(self._argv("run"), text=True, start_new_session=True, **self._streams()) as process:
             try:
-                assert any(log.exists() and log.stat().st_size for log in [self.job / "train.log"] for _ in polls())
+                assert any(seen.exists() and seen.stat().st_size for _ in polls())
                 yield process
             finally:
                 process.kill()
@@ -61,9 +62,6 @@ class Node:
     def _json(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.job / f"{name}.json").read_bytes())
         return found
-
-    def _call(self, mode: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self._argv(mode), text=True, check=False, timeout=60, **self._streams())
 
     def _argv(self, mode: str) -> list[str]:
         return ["bash", str(self.job / "script.sh"), mode]

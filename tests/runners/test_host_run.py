@@ -8,11 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from runners.script import Settings
 from tests.runners.node import Node, ended, polls, prepared, replacing, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -159,12 +162,11 @@ def test_a_second_request_kills_what_does_not_listen(write_recipe, tmp_path):
 
 def test_a_request_that_comes_before_the_command_starts_nothing(write_recipe, tmp_path):
     path = write_recipe("echo started", more='[setup]\npython = "slow"\npackages = ["any"]\n')
-    search = tool(tmp_path / "tools", "slow", "echo $$ >slow; sleep 300")
+    search = tool(tmp_path / "tools", "slow", f"echo $$ >{tmp_path}/slow; sleep 300")
     node = prepared(path, tmp_path / "job", PATH=search)
-    process = subprocess.Popen(node._argv("run"), start_new_session=True, **node._streams())
-    assert any((tmp_path / "slow").exists() for _ in polls())
-    process.terminate()
-    process.communicate(timeout=10)
+    with node.running(until=tmp_path / "slow") as process:
+        process.terminate()
+        process.communicate(timeout=10)
     assert process.returncode == 130
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 143)
     assert node.log() == ""
@@ -176,7 +178,7 @@ def test_when_the_script_is_killed_its_command_sampler_and_files_go_too(write_re
     path = write_recipe('echo "$$"; setsid sleep 300 & sleep 300', more='[files]\n"t" = "trainer.txt"\n')
     node = prepared(path, tmp_path / "job", TMPDIR=str(tmp_path))
     with node.running() as process:
-        assert any(len(marked(node)) == 3 for _ in polls())
+        assert any(len(marked(node)) >= 2 for _ in polls())
         process.kill()
         process.wait()
         assert ended(int(node.log()))
@@ -187,9 +189,10 @@ def test_when_the_script_is_killed_its_command_sampler_and_files_go_too(write_re
 
 def test_when_the_script_is_killed_while_it_asks_its_questions_go_too(write_recipe, tmp_path):
     path = write_recipe("echo started", more='[setup]\npython = "slow"\npackages = ["any"]\n')
-    node = prepared(path, tmp_path / "job", PATH=tool(tmp_path / "tools", "slow", "echo $$ >slow; sleep 300"))
-    with subprocess.Popen(node._argv("run"), start_new_session=True, **node._streams()) as process:
-        assert any((tmp_path / "slow").exists() for _ in polls())
+    node = prepared(
+        path, tmp_path / "job", PATH=tool(tmp_path / "tools", "slow", f"echo $$ >{tmp_path}/slow; sleep 300")
+    )
+    with node.running(until=tmp_path / "slow") as process:
         process.kill()
     assert any(not marked(node) and not of_script(node) for _ in polls())
 
@@ -215,7 +218,7 @@ def test_no_run_overwrites_the_log_of_another(write_recipe, tmp_path):
     node = prepared(write_recipe("date +%N"), tmp_path / "job")
     assert node.run() == 0
     before = {path: path.read_bytes() for path in node.job.iterdir() if path.is_file() and path.name != "pid"}
-    done = node._call("run")
+    done = node.call("run")
     assert done.returncode == 2
     assert "its log is not overwritten" in done.stderr
     assert {path: path.read_bytes() for path in before} == before
@@ -232,7 +235,7 @@ def test_host_json_comes_last(write_recipe, tmp_path):
 def test_a_full_disk_leaves_nothing_that_looks_complete(write_recipe, tmp_path):
     with small_disk(tmp_path / "disk"):
         node = prepared(write_recipe("sleep 0.5; head -c 300000 /dev/zero; exit 0"), tmp_path / "disk/job")
-        done = node._call("run")
+        done = node.call("run")
         assert done.returncode == 3
         assert "is the disk full?" in done.stderr
         assert (node.job / "train.log").stat().st_size > 0
@@ -244,7 +247,7 @@ def test_a_disk_that_is_full_already_starts_nothing(write_recipe, tmp_path):
         node = prepared(write_recipe("echo started"), tmp_path / "disk/job")
         (tmp_path / "disk/more").write_bytes(bytes(4096))
         subprocess.run(["dd", "if=/dev/zero", f"of={tmp_path}/disk/rest"], capture_output=True, check=False)
-        done = node._call("run")
+        done = node.call("run")
         assert done.returncode == 2
         assert "is the disk full?" in done.stderr
         assert not list(node.job.glob("*.json*"))
@@ -264,11 +267,10 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
     if rank == "0":
         assert node.run() == 0
     else:
-        process = subprocess.Popen(node._argv("run"), start_new_session=True, **node._streams())
-        assert any((node.job / "telemetry.csv").exists() for _ in polls())
-        time.sleep(0.5)
-        process.terminate()
-        process.communicate(timeout=10)
+        with node.running(until=node.job / "telemetry.csv") as process:
+            time.sleep(0.5)
+            process.terminate()
+            process.communicate(timeout=10)
         assert process.returncode == 0
     assert (node.host()["node_rank"], node.host()["outcome"], node.host()["exit_status"]) == (int(rank), "completed", 0)
     assert node.log() == printed
@@ -284,12 +286,29 @@ def test_the_files_of_a_recipe_are_there_for_the_command_and_gone_afterwards(wri
     assert not (tmp_path / "perfledger.job.0").exists()
 
 
+def test_the_command_runs_in_an_empty_folder_in_its_sources_or_where_the_user_says(write_recipe, tmp_path):
+    (tmp_path / "work/sources").mkdir(parents=True)
+    work = Settings(work=str(tmp_path / "work"))
+    source = '[source]\nfolder = "sources"\n'
+    cases = {
+        "a": ("", None, f"{tmp_path}/perfledger.a.0"),
+        "b": ("", work, f"{tmp_path}/work"),
+        "c": (source, work, f"{tmp_path}/work/sources"),
+    }
+    for name, (more, settings, folder) in cases.items():
+        path = write_recipe("pwd; touch left", more=more)
+        node = prepared(path, tmp_path / name, None, settings, TMPDIR=str(tmp_path))
+        assert node.run() == 0
+        assert node.log() == f"{folder}\n"
+    assert not list(tmp_path.glob("perfledger.*"))
+
+
 def test_a_scratch_folder_that_somebody_else_prepared_is_not_used(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("x")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "perfledger.job.0").symlink_to(tmp_path / "elsewhere")
     path = write_recipe("true", more='[files]\n"t" = "trainer.txt"\n')
-    done = prepared(path, tmp_path / "job", TMPDIR=str(tmp_path))._call("run")
+    done = prepared(path, tmp_path / "job", TMPDIR=str(tmp_path)).call("run")
     assert done.returncode == 2
     assert "set TMPDIR" in done.stderr
     assert not list((tmp_path / "elsewhere").iterdir())
@@ -301,13 +320,14 @@ def test_the_commit_of_the_sources_is_that_of_their_checkout(write_recipe, tmp_p
     for changed in (False, True):
         if changed:
             (tmp_path / "work/sources/sub/file").write_text("changed")
-        node = prepared(path, tmp_path / f"job{changed}", change=replacing("work=''", f"work={tmp_path}/work"))
+        node = prepared(path, tmp_path / f"job{changed}", None, Settings(work=str(tmp_path / "work")))
         assert node.run() == 0
         assert node.log() == f"{tmp_path}/work/sources/sub\n"
         assert node.host()["source"] == {"commit": commit, "modified": changed}
 
 
 def checkout(folder: Path) -> str:
+    """Makes a repository with one commit, whose digest it returns."""
     (folder / "sub").mkdir(parents=True)
     (folder / "sub/file").write_text("x")
     git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b.c"]
@@ -316,23 +336,17 @@ def checkout(folder: Path) -> str:
     return subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
 
 
-def small_disk(folder: Path):
-    from contextlib import contextmanager
-
-    @contextmanager
-    def mounted():
-        folder.mkdir()
-        try:
-            argv = ["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", str(folder)]
-            subprocess.run(argv, check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError):
-            pytest.skip("mounting a small disk needs root")
-        try:
-            yield
-        finally:
-            subprocess.run(["umount", "-l", str(folder)], check=True)
-
-    return mounted()
+@contextmanager
+def small_disk(folder: Path) -> Iterator[None]:
+    """A disk of 160 KiB; the test is skipped where none can be mounted."""
+    folder.mkdir()
+    argv = ["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", str(folder)]
+    if subprocess.run(argv, check=False, capture_output=True).returncode:
+        pytest.skip("mounting a small disk needs root")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def marked(node: Node) -> list[str]:

@@ -21,8 +21,9 @@ from tests.runners.node import prepared
 
 PACKAGE = Path(recipe.__file__).parent
 HOSTILE = [
-    "$(touch alive)", "`touch alive`", "'; touch alive; '", '"; touch alive; "', "a\\b", "\ttab\nline\n", "*", "${HOME}",
-    "$job", "-n", "~", "{a,b}", "!!", "é 中文 \U0001f600", '\\" \\\\', "&|<>!#", "a\rb", "{node_rank}", "\x01\x7f",
+    "$(touch alive)", "`touch alive`", "'; touch alive; '", '"; touch alive; "', "a\\b", "\ttab\nline\n", "*",
+    "${HOME}", "$job", "-n", "~", "{a,b}", "!!",
+    "é 中文 \U0001f600", '\\" \\\\', "&|<>!#", "a\rb", "{node_rank}", "\x01\x7f",
 ]  # fmt: skip
 
 
@@ -130,12 +131,14 @@ def test_the_argv_is_container_launcher_and_command_with_every_folder_mounted_as
     path.write_text(text, encoding="utf-8")
     found = texts(argv(planned(path), Settings(container="docker", data="/d")))
     assert found == [
-        "docker", "run", "--rm", "--init", "--name", "perfledger-{identity}-{node_rank}", "--network=host", "--ipc=host",
+        "docker", "run", "--rm", "--init", "--name", "perfledger-{identity}-{node_rank}",
+        "--network=host", "--ipc=host",
         "--gpus", "all", "--ulimit", "memlock=-1", "--ulimit", "stack=67108864",
         "-e", "OMP_NUM_THREADS", "-e", "CUDA_VISIBLE_DEVICES",
         "-v", "{work}:{work}", "-v", "{ranks}:{ranks}", "-v", "/d:/d", "-w", "{working_folder}", "a/b:1",
         "torchrun", "--nnodes", "1", "--nproc_per_node", "2", "--node_rank", "{node_rank}",
-        "--master_addr", "{master_address}", "--master_port", "{master_port}", "--log_dir", "{ranks}", "--redirects", "1:3",
+        "--master_addr", "{master_address}", "--master_port", "{master_port}",
+        "--log_dir", "{ranks}", "--redirects", "1:3",
         "--no_python", "bash", "-c", "true", "bash", "plain",
     ]  # fmt: skip
 
@@ -172,6 +175,6 @@ def test_the_question_to_python_is_understood_by_a_python_of_2016():
 
 def test_the_script_says_what_it_is_asked_to_say(write_recipe, tmp_path):
     node = prepared(write_recipe("true"), tmp_path / "job")
-    done = node._call("chekc")
+    done = node.call("chekc")
     assert (done.returncode, done.stderr) == (2, "chekc: say check or run\n")
     assert json.dumps(sorted(path.name for path in node.job.iterdir())) == '["script.sh"]'

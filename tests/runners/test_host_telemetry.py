@@ -1,0 +1,144 @@
+"""The sampler beside a run: its rows, what it costs, and that it ends with the run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import subprocess
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from parsers.telemetry.read import by_id, claimant, read
+from runners.script import HOST
+from tests.runners.node import ended, nvidia_smi, polls, prepared, replacing, tool
+
+pytestmark = pytest.mark.usefixtures("bash")
+
+MEMINFO = "MemTotal: 8192000 kB\nMemFree: 1 kB\nMemAvailable: 4096000 kB\n"
+
+
+def rows_of(node):
+    return list(csv.DictReader(io.StringIO((node.job / "telemetry.csv").read_text())))
+
+
+def gpu_recipe(write_recipe, program):
+    path = write_recipe(program)
+    path.write_text(path.read_text().replace('device = "cpu"', 'device = "gpu"'), encoding="utf-8")
+    return path
+
+
+def test_on_a_cpu_there_is_a_row_a_second_in_utc_whatever_the_zone(write_recipe, tmp_path):
+    before = datetime.now(UTC) - timedelta(seconds=1)
+    node = prepared(write_recipe("sleep 2.5"), tmp_path / "job", TZ="JST-9")
+    assert node.run() == 0
+    rows = rows_of(node)
+    assert list(rows[0]) == ["timestamp", "load_1m", "cpu_percent", "memory_used_mib", "memory_total_mib"]
+    assert 2 <= len(rows) <= 4
+    times = [datetime.fromisoformat(row["timestamp"]) for row in rows]
+    assert all(before <= time <= datetime.now(UTC) for time in times)
+    assert all(timedelta() < later - earlier <= timedelta(seconds=3) for earlier, later in pairwise(times))
+    for row in rows:
+        assert 0 <= float(row["cpu_percent"]) <= 100
+        assert 0 < int(row["memory_used_mib"]) < int(row["memory_total_mib"])
+        assert float(row["load_1m"]) >= 0
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    assert abs(int(rows[0]["memory_total_mib"]) - total) <= 1
+    file = node.job / "telemetry.csv"
+    assert claimant(file) == "host_csv"
+    assert read(file, by_id("host_csv")).faults == ()
+
+
+def test_the_share_of_the_processors_is_that_of_the_time_between_two_rows(write_recipe, tmp_path):
+    """Of 200 jiffies 50 waited for nothing, 10 for a disk and 20 were stolen: 120 of 200 computed."""
+    proc = tmp_path / "proc"
+    proc.mkdir()
+    (proc / "stat").write_text("cpu  1000 0 0 1000 0 0 0 0 0 0\n")
+    (proc / "meminfo").write_text(MEMINFO)
+    (proc / "loadavg").write_text("1.25 0.5 0.1 1/2 3\n")
+    sampled = f"[ $(wc -l <{tmp_path}/job/telemetry.csv) -ge"
+    wait = "; do sleep 0.02; done"
+    # The sampler has read the first state when its header is there.
+    state = f"echo 'cpu  1080 10 20 1050 10 4 6 20 0 0' >{proc}/stat"
+    program = f"until {sampled} 1 ]{wait}; {state}; until {sampled} 2 ]{wait}"
+    change = replacing("proc=/proc ", f"proc={proc} ")
+    node = prepared(write_recipe(program), tmp_path / "job", change=change)
+    assert node.run() == 0
+    (row,) = rows_of(node)
+    assert row["cpu_percent"] == "60.0"
+    assert (row["load_1m"], row["memory_used_mib"], row["memory_total_mib"]) == ("1.25", "4000", "8000")
+
+
+def test_of_gpus_the_rows_are_those_of_nvidia_smi_and_the_parsers_read_them(write_recipe, tmp_path):
+    said = {
+        "timestamp": "2026/11/21 12:00:00.000", "name": "NVIDIA T0", "memory.used": "512 MiB",
+        "utilization.gpu": "87 %", "power.draw": "68.50 W", "temperature.gpu": "61",
+        "clocks.sm": "1590 MHz", "clocks.mem": "5000 MHz",
+    }  # fmt: skip
+    path = nvidia_smi(tmp_path / "tools", {**said, "index": "0"}, {**said, "index": "1"})
+    node = prepared(gpu_recipe(write_recipe, "sleep 1.5"), tmp_path / "job", PATH=path)
+    assert node.run() == 0
+    file = node.job / "telemetry.csv"
+    lines = file.read_text().splitlines()
+    assert len(lines) in (5, 7)
+    assert lines[1] == "2026/11/21 12:00:00.000, 0, NVIDIA T0, 512 MiB, 87 %, 68.50 W, 1590 MHz, 5000 MHz, 61"
+    assert claimant(file) == "nvidia_smi_csv"
+    found = read(file, by_id("nvidia_smi_csv"))
+    assert (found.faults, found.devices) == ((), ("0", "1"))
+    assert set(found.values["power"]) == {68.5}
+
+
+def test_only_the_gpus_that_the_job_was_given_are_sampled(write_recipe, tmp_path):
+    path = nvidia_smi(tmp_path / "tools", *({"index": str(number)} for number in range(4)))
+    node = prepared(gpu_recipe(write_recipe, "sleep 0.5"), tmp_path / "job", PATH=path, CUDA_VISIBLE_DEVICES="1,3")
+    assert node.run() == 0
+    indexes = [line.split(", ")[1] for line in (node.job / "telemetry.csv").read_text().splitlines()[1:]]
+    assert indexes == ["1", "3"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "left"),
+    [
+        ("printf 'timestamp, index\\n1, 0\\n2, 0\\n3, '", "timestamp, index\n1, 0\n2, 0\n"),
+        ("printf 'timestamp, index\\n1, '", None),
+        ("echo 'NVIDIA-SMI has failed'", None),
+        ("true", None),
+    ],
+)
+def test_a_row_that_was_cut_off_and_a_file_without_rows_are_left_out(write_recipe, tmp_path, printed, left):
+    path = tool(tmp_path / "tools", "nvidia-smi", f'case "$*" in *-lms*) {printed} ;; *) exit 9 ;; esac')
+    node = prepared(gpu_recipe(write_recipe, "sleep 0.3"), tmp_path / "job", PATH=path)
+    assert node.run() == 0
+    file = node.job / "telemetry.csv"
+    assert (file.read_text() if file.exists() else None) == left
+    assert ("telemetry.csv" in node.host()["files"]) == (left is not None)
+
+
+def test_a_sampler_that_does_not_listen_ends_with_the_run(write_recipe, tmp_path):
+    sampler = f'case "$*" in *-lms*) echo $$ >{tmp_path}/sampler; trap "" TERM; while :; do sleep 0.1; done ;; esac'
+    path = tool(tmp_path / "tools", "nvidia-smi", sampler)
+    node = prepared(gpu_recipe(write_recipe, "sleep 0.5"), tmp_path / "job", PATH=path)
+    assert node.run() == 0
+    assert ended(int((tmp_path / "sampler").read_text()))
+
+
+def test_a_sampler_ends_with_a_script_that_was_killed(write_recipe, tmp_path):
+    sampler = f'case "$*" in *-lms*) echo $$ >{tmp_path}/sampler; exec sleep 300 ;; esac'
+    path = tool(tmp_path / "tools", "nvidia-smi", sampler)
+    node = prepared(gpu_recipe(write_recipe, "echo begun; sleep 300"), tmp_path / "job", PATH=path)
+    with node.running() as process:
+        assert any((tmp_path / "sampler").exists() for _ in polls())
+        process.kill()
+        process.wait()
+        assert ended(int((tmp_path / "sampler").read_text()))
+
+
+def test_a_row_takes_nothing_but_bash(bash):
+    """What the sampler takes, the run does not get: no program can be found here, and there are rows all the same."""
+    pieces = "; ".join(f". {HOST}/{piece}.sh" for piece in ("tools", "telemetry"))
+    program = f"PATH=/nowhere; {pieces}; script_lives() {{ [ $((++rows)) -lt 3 ]; }}; sample_processors"
+    done = subprocess.run([bash, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert len(done.stdout.splitlines()) == 4

@@ -41,23 +41,20 @@ PACKAGES = {"PyTorch": "torch", "TensorFlow": "tensorflow-cpu", "MXNet": "mxnet"
 def log_of(framework: str, speeds: Sequence[float], batch: int = 16) -> str:
     """What the trainers of the four frameworks print, at speeds in images/s."""
     at = [sum(batch / speed for speed in speeds[: n + 1]) for n in range(len(speeds))]
-    lines = [_line(framework, n, speed, at[n], batch) for n, speed in enumerate(speeds, 1) for n in (n - 1,)]
-    return "".join(f"{each}\n" for each in lines)
+    return "".join(f"{_line(framework, n, speed, at[n - 1], batch)}\n" for n, speed in enumerate(speeds, 1))
 
 
 def _line(framework: str, n: int, speed: float, at: float, batch: int) -> str:
-    if framework == "PyTorch":
-        return (
-            f"DLL {clock(at)} - Epoch: 0 Iteration: {n + 1}  train.loss : 6.90000 None "
-            f"train.compute_ips : {speed + 0.01:.2f} images/s train.total_ips : {speed:.2f} images/s train.lr : 0.01  "
-        )
-    if framework == "MXNet":
-        return f"{clock(at).replace('.', ',')[:-3]} Node[0] Epoch[0] Batch [{n + 1}]\tSpeed: {speed:.2f} samples/sec\taccuracy=0.001"
-    if framework == "TensorFlow":
-        milliseconds = batch / speed * 1000
-        return f"Epoch {n + 1}/99\n1/1 - {milliseconds / 1000:.0f}s - {milliseconds:.0f}ms/step - loss: 6.9000"
-    data = json.dumps({"train.loss": 6.9, "train.total_ips": round(speed, 2)})
-    return f'DLLL {{"timestamp": "{1795168800 + at:.6f}", "elapsedtime": "{at:.6f}", "type": "LOG", "step": [0, {n + 1}], "data": {data}}}'
+    seconds, stamp = batch / speed, clock(at).replace(".", ",")[:-3]
+    lines = {
+        "PyTorch": f"DLL {clock(at)} - Epoch: 0 Iteration: {n}  train.loss : 6.90000 None train.compute_ips : "
+        f"{speed:.2f} images/s train.total_ips : {speed:.2f} images/s train.lr : 0.01  ",
+        "MXNet": f"{stamp} Node[0] Epoch[0] Batch [{n}]\tSpeed: {speed:.2f} samples/sec\ta=0.001",
+        "TensorFlow": f"Epoch {n}/99\n1/1 - {seconds:.0f}s - {seconds * 1000:.0f}ms/step - loss: 6.9000",
+        "JAX": f'DLLL {{"timestamp": "{1795168800 + at:.6f}", "type": "LOG", "step": [0, {n}], '
+        f'"data": {{"train.loss": 6.9, "train.total_ips": {speed:.2f}}}}}',
+    }
+    return lines[framework]
 
 
 def write(
@@ -67,7 +64,7 @@ def write(
     speeds: Sequence[float] | None = None,
     batch_size: int = 16,
     devices: int = 1,
-    nodes: int = 1,
+    case_nodes: int = 1,
     threads: int = 1,
     repeat: int = 1,
     files: dict[str, str] | None = None,
@@ -82,7 +79,7 @@ def write(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     case = {"model": "ResNet-50 v1.5", "framework": framework, "hardware": "made-up, 2 cores (CPU)"}
-    case |= {"nodes": nodes, "devices": devices, "batch_size": batch_size, "precision": "fp32"}  # type: ignore[dict-item]
+    case |= {"nodes": case_nodes, "devices": devices, "batch_size": batch_size, "precision": "fp32"}  # type: ignore[dict-item]
     said = {
         "schema": "perfledger.run/1",
         "suite": "resnet50",

@@ -1,0 +1,304 @@
+"""What `run` brought home, as one run: further machines and ranks, hashes, environment; and what is not home yet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import made_runs
+import pytest
+from made_logs import run_json, seg
+from made_trees import Called, write_run
+
+from ingest import environment_json
+from ingest.results import results
+from ingest.run_json import RunJson
+from ingest.walk import Input
+
+Ingest = Callable[..., Called]
+GPU = "timestamp, index, name, memory.used [MiB], power.draw [W]\n"
+
+
+def gpus(hour: int, memory: int) -> str:
+    """Two GPUs for five seconds, at 100 W each."""
+    rows = [
+        f"2026/11/20 {hour:02}:00:0{second}.000, {index}, made-up, {memory + index} MiB, 100.00 W\n"
+        for second in range(5)
+        for index in (0, 1)
+    ]
+    return GPU + "".join(rows)
+
+
+#: Two machines of two GPUs each; the clock of the second is an hour off.
+PARTS = {
+    "telemetry.csv": gpus(8, 1000),
+    "node1/telemetry.csv": gpus(9, 2000),
+    "node1/train.log": made_runs.log_of("PyTorch", [999.0] * 50),
+    "node1/environment.json": "{}",
+    "node1/ranks/3.log": made_runs.log_of("PyTorch", [999.0] * 50),
+    "ranks/1.log": "rank 1 says little\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "logs"
+
+
+@pytest.fixture
+def two(root: Path) -> Path:
+    """A run on two machines; returns its folder."""
+    nodes = [{"folder": each, "outcome": "completed", "exit_status": 0} for each in (".", "node1")]
+    source = {"repository": "x", "commit": "0" * 40, "modified": True}
+    more: dict[str, Any] = {"nodes": nodes, "warnings": ["clocks differ"], "source": source}
+    made_runs.write(root / "a/b/c/1", devices=4, files=PARTS, case_nodes=2, **more)
+    return root / "a/b/c/1"
+
+
+def test_logs_of_ranks_and_of_other_machines_are_no_runs_of_their_own(two: Path, root: Path, ingest: Ingest) -> None:
+    called = ingest(root, "--json")
+    (line,) = called.lines
+    assert (called.code, called.problems) == (0, [])
+    assert line["path"] == "logs/a/b/c/1/train.log"
+    assert line["figures"]["sustained"]["value"] == pytest.approx(40.1)
+    assert line["case"]["options"] == {"image_size": 64, "threads": 1}
+
+
+def test_what_run_json_says_is_carried_on(two: Path, root: Path, ingest: Ingest) -> None:
+    (line,) = ingest(root, "--json").lines
+    said = json.loads((two / "run.json").read_text())
+    for key in ("recipe", "records", "warnings", "nodes", "argv", "environment_variables", "source"):
+        assert line[key] == said[key], key
+    assert line["environment_details"] == {
+        key: made_runs.ENVIRONMENT[key] for key in ("gpus", "topology", "infiniband", "packages_installed")
+    }
+
+
+def test_a_recipe_is_carried_on_without_what_nobody_knows(root: Path, ingest: Ingest) -> None:
+    made_runs.write(root / "a/b/c/1", recipe={"name": "x", "setup": None, "future": {"deep": [1]}})
+    (line,) = ingest(root, "--json").lines
+    assert line["recipe"] == {"name": "x"}
+
+
+def test_the_devices_of_every_machine_are_sampled(two: Path, root: Path, ingest: Ingest) -> None:
+    """Whatever their clocks say: the files lie in the folders of different machines."""
+    (line,) = ingest(root, "--json").lines
+    found = line["telemetry"]
+    assert (found["devices"], found["samples"], found["memory_peak_mib"]) == (4, 20, 2001)
+    assert (found["energy_j"], found["memory_mean_mib"]) == (4 * 4 * 100, 1500.5)
+    assert {each["path"] for each in found["files"]} == {
+        "logs/a/b/c/1/telemetry.csv", "logs/a/b/c/1/node1/telemetry.csv",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["node1/train.log", "ranks/1.log", "node1/environment.json", "environment.json"])
+def test_a_part_that_changed_or_is_gone_is_said_and_the_run_stays(
+    name: str, two: Path, root: Path, ingest: Ingest
+) -> None:
+    (two / name).write_text("changed")
+    called = ingest(root, "--json")
+    assert [each.partition(": ")[0] for each in called.problems] == [f"logs/a/b/c/1/{name}"]
+    assert "the SHA-256 differs" in called.problems[0]
+    assert (called.code, called.lines[0]["published"]) == (1, True)
+    (two / name).unlink()
+    called = ingest(root, "--json")
+    assert [each.partition(": ")[0] for each in called.problems] == [f"logs/a/b/c/1/{name}"]
+    assert "is not there" in called.problems[0]
+    assert (called.lines[0]["environment_details"] is None) is (name == "environment.json")
+
+
+def test_samples_that_changed_are_not_the_runs(two: Path, root: Path, ingest: Ingest) -> None:
+    (two / "node1/telemetry.csv").write_text(gpus(9, 5000))
+    called = ingest(root, "--json")
+    assert called.lines[0]["telemetry"]["memory_peak_mib"] == 1001
+    assert ["node1/telemetry.csv: is not the file" in each for each in called.problems] == [True]
+
+
+def test_a_part_that_is_a_pipe_is_not_opened(two: Path, root: Path, ingest: Ingest) -> None:
+    import os
+
+    (two / "ranks/1.log").unlink()
+    os.mkfifo(two / "ranks/1.log")
+    called = ingest(root, "--json")
+    assert ["ranks/1.log: is named by run.json and is not there" in each for each in called.problems] == [True]
+
+
+def test_the_log_itself_changed(two: Path, root: Path, ingest: Ingest) -> None:
+    (two / "train.log").write_text(made_runs.log_of("PyTorch", [400.0] * 50))
+    called = ingest(root, "--json")
+    assert ["is not the log that run.json" in each for each in called.problems] == [True]
+    assert not called.lines[0]["published"]
+
+
+def test_a_log_below_that_run_json_does_not_name(two: Path, root: Path, ingest: Ingest) -> None:
+    (two / "node1/old.log").write_text(made_runs.log_of("PyTorch", [40.0] * 50))
+    called = ingest(root, "--json")
+    assert len(called.lines) == 1
+    assert ["node1/old.log: lies in the folder of a run" in each for each in called.problems] == [True]
+
+
+def test_a_run_whose_log_is_gone_is_said(two: Path, root: Path, ingest: Ingest) -> None:
+    (two / "train.log").unlink()
+    made_runs.write(root / "a/b/c/2", repeat=2)
+    called = ingest(root, "--json")
+    assert [each["path"] for each in called.lines] == ["logs/a/b/c/2/train.log"]
+    assert ["logs/a/b/c/1/run.json: lies in a folder without a log" in each for each in called.problems][:1] == [True]
+
+
+def launched(folder: Path) -> None:
+    """A run that was started and has not come home."""
+    (folder / "incoming/node0").mkdir(parents=True)
+    (folder / "launch.json").write_text('{"schema": "perfledger.launch/1"}')
+    for name in ("train.log", "incoming/node0/train.log"):
+        (folder / name).write_text(made_runs.log_of("PyTorch", [40.0] * 50))
+
+
+def test_a_run_that_is_not_home_yet_is_one_problem_and_no_run(root: Path, ingest: Ingest) -> None:
+    made_runs.write(root / "a/b/c/1")
+    launched(root / "a/b/c d/2")
+    called = ingest(root, "--json", "--out", root.parent / "docs")
+    assert [each["path"] for each in called.lines] == ["logs/a/b/c/1/train.log"]
+    (problem,) = called.problems
+    assert problem.startswith("logs/a/b/c d/2: is a run that was started and not brought home yet")
+    assert problem.endswith("python -m runners collect 'logs/a/b/c d/2'")
+    assert called.code == 1
+    for language in ("en", "zh"):
+        page = (root.parent / f"docs/{language}/problems.md").read_text("utf-8")
+        assert "python -m runners collect" in page
+
+
+def test_nothing_but_what_is_not_home_yet(root: Path, ingest: Ingest) -> None:
+    launched(root / "a/b/c/1")
+    called = ingest(root)
+    assert called.code == 2
+    assert ["not brought home yet" in each for each in called.problems] == [True, False]
+
+
+def test_of_a_run_that_is_home_what_is_left_of_the_way_is_not_read(two: Path, root: Path, ingest: Ingest) -> None:
+    launched(two / "left")
+    (two / "left").rename(two / "x")
+    for name in ("launch.json", "incoming"):
+        (two / "x" / name).rename(two / name)
+    (two / "x/train.log").unlink()
+    called = ingest(root, "--json")
+    assert (len(called.lines), called.problems) == (1, [])
+
+
+@pytest.mark.parametrize("text", ["{}", '{"schema": "other/1"}', "", '{"version": "0.2.0", "configurations": []}'])
+def test_files_of_our_names_that_others_wrote_hide_no_log(text: str, root: Path, ingest: Ingest) -> None:
+    write_run(root, "made/run", seg([4.0] * 9), run=run_json())
+    (root / "launch.json").write_text(text)
+    (root / "run.json").write_text(text)
+    called = ingest(root, "--json")
+    assert [each["path"] for each in called.lines] == ["logs/made/run/train.log"]
+
+
+def test_a_run_within_the_folder_of_another_is_its_own(root: Path, ingest: Ingest) -> None:
+    made_runs.write(root / "a/b/c/1")
+    made_runs.write(root / "a/b/c/1/again", repeat=2)
+    called = ingest(root, "--json")
+    assert (called.problems, len(called.lines)) == ([], 2)
+
+
+def test_a_part_that_changes_is_looked_at_again_and_only_then(two: Path, root: Path, ingest: Ingest) -> None:
+    out = root.parent / "docs"
+    assert "1 log read" in ingest(root, "--out", out).out
+    assert "0 logs read" in ingest(root, "--out", out).out
+    (two / "node1/train.log").write_text("changed")
+    assert ingest(root, "--check", "--out", out).code == 2
+    assert "1 log read" in ingest(root, "--out", out).out
+    (shard,) = (out / "data/runs").glob("*.jsonl")
+    assert [each["code"] for each in json.loads(shard.read_text())["problems"]] == ["part_changed"]
+
+
+# ---- environment.json ----
+
+WRONG: dict[str, Any] = {
+    "no JSON": "{",
+    "a list": [],
+    "another schema": made_runs.ENVIRONMENT | {"schema": "perfledger.environment/2"},
+    "topology is a list": made_runs.ENVIRONMENT | {"topology": ["x"]},
+    "topology without end": made_runs.ENVIRONMENT | {"topology": "x" * 15_001},
+    "packages are an object": made_runs.ENVIRONMENT | {"packages_installed": {"torch": "2"}},
+    "a package is a number": made_runs.ENVIRONMENT | {"packages_installed": [5]},
+    "packages without end": made_runs.ENVIRONMENT | {"packages_installed": ["x"] * 2001},
+    "a package is a novel": made_runs.ENVIRONMENT | {"packages_installed": ["x" * 301]},
+    "ports are a text": made_runs.ENVIRONMENT | {"infiniband": "x"},
+    "a GPU is a text": made_runs.ENVIRONMENT | {"gpus": ["x"]},
+    "a GPU holds a list": made_runs.ENVIRONMENT | {"gpus": [{"name": []}]},
+    "a GPU of very many words": made_runs.ENVIRONMENT | {"gpus": [{str(each): 1 for each in range(41)}]},
+    "deep": made_runs.ENVIRONMENT | {"facts": {"a": {"b": {"c": {"d": {"e": {"f": 1}}}}}}},
+    "not a number": '{"schema": "perfledger.environment/1", "gpus": [{"a": NaN}]}',
+    "huge": '{"schema": "perfledger.environment/1", "x": "' + "x" * (9 << 20) + '"}',
+    "no UTF-8": b'{"schema": "\xff"}',
+    "nested without end": "[" * 200_000,
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_an_environment_that_cannot_be_believed_is_not_shown(what: str, tmp_path: Path) -> None:
+    document = WRONG[what]
+    raw = (
+        document
+        if isinstance(document, bytes)
+        else (document if isinstance(document, str) else json.dumps(document)).encode()
+    )
+    (tmp_path / "environment.json").write_bytes(raw)
+    given = RunJson({"files": {"environment.json": {"sha256": hashlib.sha256(raw).hexdigest()}}})
+    found, (problem,) = environment_json.beside(Input(tmp_path / "train.log", "logs/x/train.log"), given)
+    assert (found, problem.code, problem.path) == (None, "environment_wrong", "logs/x/environment.json")
+    assert len(problem.args["cause"]) <= 201
+
+
+def test_an_environment_that_nobody_names_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "environment.json").write_text("{")
+    assert environment_json.beside(Input(tmp_path / "train.log", "x/train.log"), RunJson({})) == (None, [])
+
+
+def test_nothing_private_of_an_environment_is_published(root: Path, ingest: Ingest) -> None:
+    secret = {"packages_installed": ["x @ file:///home/somebody/x", "y @ https://me:word@example.net/y"]}
+    text = json.dumps(made_runs.ENVIRONMENT | secret | {"infiniband": ["at 10.1.2.3"]})
+    made_runs.write(root / "a/b/c/1", files={"environment.json": text}, warnings=["host gpu7.corp is slow"])
+    called = ingest(root, "--json")
+    assert called.lines[0]["environment_details"]["infiniband"] == ["at <private address>"]
+    assert not [each for each in ("somebody", "word@", "10.1.2.3", "gpu7.corp") if each in called.out]
+
+
+# ---- results ----
+
+
+def test_frameworks_are_compared_in_the_unit_of_the_models_page(root: Path, ingest: Ingest) -> None:
+    """Keras and MXNet print samples; of ResNet-50 these are images, as PyTorch's and JAX' are."""
+    for framework in made_runs.PACKAGES:
+        for repeat in (1, 2, 3):
+            python = {"numpy": f"1.{repeat}"}
+            made_runs.write(root / f"a/{framework}/c/{repeat}", framework=framework, repeat=repeat, packages=python)
+    called = ingest(root, "--json")
+    assert called.problems == []
+    rows = results(called.lines).to_dict("records")
+    found = {row["framework"]: (row["unit"], row["repeats"], row["version"]) for row in rows}
+    assert found == dict.fromkeys(made_runs.PACKAGES, ("images/s", 3, "1.0"))
+    printed = {line["figures"]["sustained"]["unit"] for line in called.lines}
+    assert printed == {"images/s", "samples/s"}
+
+
+def test_a_sample_of_a_model_that_counts_otherwise_stays_one(root: Path, ingest: Ingest) -> None:
+    for speed, model in ((4.0, "DeepLabV3+"), (5.0, "a model of nobody"), (6.0, "Transformer big")):
+        write_run(root, f"a/{speed}/1", seg([speed, speed + 1]), run=run_json(model=model))
+    rows = results(ingest(root, "--json").lines).to_dict("records")
+    assert [row["unit"] for row in rows] == ["samples/s"] * 3
+
+
+@pytest.mark.parametrize("outcome", ["short", "timeout", "stopped", "failed", "oom"])
+def test_a_run_that_did_not_end_well_gives_no_figure_to_a_result(outcome: str, root: Path, ingest: Ingest) -> None:
+    made_runs.write(root / "a/b/c/1", outcome=outcome)
+    made_runs.write(root / "a/b/d/1", batch_size=32)
+    made_runs.write(root / "a/b/d/2", batch_size=32, repeat=2, outcome=outcome, speeds=[4000.0] * 50)
+    lines = ingest(root, "--json").lines
+    alone, beside = results(lines).to_dict("records")
+    assert (alone["repeats"], alone["outcome"]) == (0, outcome)
+    assert alone["reason"] == {"code": "outcome", "args": {"outcome": outcome}}
+    assert (beside["repeats"], beside["value"]) == (1, pytest.approx(40.1))

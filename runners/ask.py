@@ -67,10 +67,15 @@ def start(argv: Sequence[str], text: IO[bytes], output: int | IO[bytes], errors:
 
 @contextmanager
 def holding(text: str) -> Iterator[IO[bytes]]:
-    """A file without a name that holds a text, to be read from its beginning."""
-    with tempfile.TemporaryFile() as file:
-        file.write(text.encode())
-        file.seek(0)
+    """A file without a name that holds a text, to be read from its beginning; RunnerError where there is no room."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(tempfile.TemporaryFile())
+            file.write(text.encode())
+            file.seek(0)
+        except OSError as error:
+            message = f"no temporary file can be written: {error.strerror}; make room, or set TMPDIR to another folder"
+            raise RunnerError(message) from error
         yield file
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import stat
 import tempfile
 from pathlib import Path
 
-# Nobody is there to type a password. A host that says nothing for 15 seconds is taken to be cut off.
+# Nobody is there to type a password. A host that says nothing for 15 seconds is taken to be cut off. What a user's
+# configuration may add for terminals, commands and forwardings of their own, is left aside.
 OPTIONS = {
     "BatchMode": "yes",
     "ConnectTimeout": "10",
@@ -17,6 +19,9 @@ OPTIONS = {
     "ControlMaster": "auto",
     "ControlPersist": "60",
     "ClearAllForwardings": "yes",
+    "ForwardX11": "no",
+    "PermitLocalCommand": "no",
+    "RemoteCommand": "none",
     "LogLevel": "ERROR",
 }
 
@@ -44,7 +49,8 @@ def _sockets() -> str:
     The trap: the path of a socket ends at 104 bytes, and ssh adds 58 of its own, so TMPDIR may be too long for it.
     """
     folder = Path(f"/tmp/perfledger-{os.getuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
     found = folder.lstat()
     if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
         return str(folder)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import tempfile
+
 import pytest
 
 from runners.ask import NO_ANSWER, Answer, Question, ask
@@ -37,6 +41,15 @@ def test_a_background_process_that_keeps_standard_error_is_not_waited_for():
     (answer,) = ask([bash_reads("sleep 300 & echo $!")], 20)
     assert answer.status == 0
     assert ask([bash_reads(f"kill {answer.output}")], 20)[0].status == 0
+
+
+def test_where_there_is_no_room_for_what_is_asked_the_message_says_so(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(RunnerError, match="No space left on device; make room, or set TMPDIR"):
+        ask([bash_reads("true")], 20)
 
 
 def test_where_a_program_is_missing_the_others_are_ended(tmp_path):

@@ -174,6 +174,8 @@ def test_what_a_login_prints_disturbs_nothing(write_recipe, tmp_path, one_host):
     one_host.cut()
     noisy = replace(one_host, variables=f"BASH_ENV={tmp_path}/noise")
     noisy.start()
+    config = tmp_path / "ssh_config"
+    config.write_text(config.read_text() + "  RemoteCommand echo mine\n  RequestTTY force\n  ForwardX11 yes\n")
     started, script = planned(write_recipe("echo quiet"), place(noisy), tmp_path)
     job.start(started, script)
     assert over(started).kind == "ended"
@@ -197,12 +199,14 @@ def test_a_socket_of_a_connection_fits_its_address():
     assert len(path.replace("%C", "c" * 40)) + len(".0123456789abcdef") <= 104
 
 
-@pytest.mark.parametrize("fault", ["link", "open"])
+@pytest.mark.parametrize("fault", ["link", "file", "open"])
 def test_a_folder_for_sockets_that_another_made_is_not_used(fault, tmp_path, monkeypatch):
     monkeypatch.setattr(ssh.os, "getuid", lambda: 987654321)
     taken = Path("/tmp/perfledger-987654321")
     if fault == "link":
         taken.symlink_to(tmp_path)
+    elif fault == "file":
+        taken.touch()
     else:
         taken.mkdir(mode=0o777)
     ssh._sockets.cache_clear()
@@ -212,7 +216,7 @@ def test_a_folder_for_sockets_that_another_made_is_not_used(fault, tmp_path, mon
         assert found.stat().st_mode & 0o077 == 0
         found.rmdir()
     finally:
-        taken.unlink() if fault == "link" else taken.rmdir()
+        taken.rmdir() if fault == "open" else taken.unlink()
         ssh._sockets.cache_clear()
 
 

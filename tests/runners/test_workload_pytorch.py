@@ -63,6 +63,21 @@ def test_bert_base_has_the_parameters_and_the_shapes_of_its_paper():
     assert (words.shape, follows.shape) == ((2, 2, VOCABULARY), (2, 2))
 
 
+def test_bert_predicts_a_word_for_each_place_from_all_of_its_own_sequence():
+    torch.manual_seed(0)
+    model = BertPretraining().eval()
+    tokens, sentences = torch.randint(VOCABULARY, (2, 8)), torch.zeros(2, 8, dtype=torch.long)
+    places = torch.tensor([[1, 6], [2, 3]])
+    with torch.no_grad():
+        words, _ = model(tokens, sentences, places)
+        torch.testing.assert_close(model(tokens, sentences, places.flip(1))[0], words.flip(1))
+        tokens[0, 7] += 1
+        changed, _ = model(tokens, sentences, places)
+    assert not torch.equal(words[0, 0], words[0, 1])
+    assert not torch.equal(changed[0], words[0])
+    torch.testing.assert_close(changed[1], words[1])
+
+
 def test_masked_places_hold_the_mask_and_their_words_are_asked_for():
     (tokens, sentences, places, words, follows), *others = bert_pytorch.hold_batches(arguments(sequence_length=20))
     assert len(others) == 3

@@ -136,6 +136,31 @@ def runs() -> list[dict[str, Any]]:
     return [*found, stalled, failed, run("contradictory-1", published=False, problems=[contradiction])]
 
 
+#: What a run.json of ours tells of how a run came about.
+TOLD: dict[str, Any] = {
+    "recipe": {
+        "name": "resnet50-pytorch",
+        "sha256": "ab" * 32,
+        "case": {"nodes": "2", "devices": "2", "batch_size": "32", "title": 'it\'s $(here), "b"'},
+        "command": ["python", "train.py", "--batch-size", "{batch_size}"],
+        "setup": ["python3 -m venv torch && . torch/bin/activate", "pip install 'torch==2.13.0'"],
+        "container": {"tool": "docker", "image": "example.org/torch:1", "digest": "sha256:" + "c" * 64},
+        "launcher": "torchrun",
+    },
+    "argv": ["docker", "run", "torchrun", "--node-rank", "{node_rank}", "train.py", "--title", "it's $(here)"],
+    "environment_variables": {"OMP_NUM_THREADS": "1", "TITLE": "a b"},
+    "source": {"repository": "example/trainer", "commit": "d" * 40, "modified": True},
+    "records": {"format": "ngc.pytorch_resnet50", "count": 40, "at_least": 30},
+    "warnings": ["the power limits of the nodes differ: 300, 250"],
+    "nodes": [{"folder": ".", "outcome": "completed"}, {"folder": "node1", "outcome": "stopped"}],
+    "environment_details": {
+        "gpus": [{"index": 0, "name": "made-up", "ecc": "Enabled"}, {"index": 1, "name": "made-up"}],
+        "topology": "\tGPU0\tGPU1\nGPU0\t X \tNV12\n",
+        "infiniband": ["mlx5_0: 100 Gb/sec"],
+        "packages_installed": ["numpy==2.4.6", "torch==2.13.0"],
+    },
+}
+
 HOSTILE = (
     "<script>alert(1)</script>",
     "a|b|c",
@@ -186,8 +211,21 @@ def hostile() -> list[dict[str, Any]]:
             outcome=text,
             problems=[problem],
             path=text,
-            source={"repository": text, "commit": text},
+            source={"repository": text, "commit": text, "modified": index % 2 == 0},
+            environment_variables={"A": text},
+            warnings=[text],
+            records={"format": text, "count": 1, "at_least": 2},
+            nodes=[{"folder": text, "outcome": text}],
+            environment_details={
+                "gpus": [{text: text, "name": text}],
+                "topology": text,
+                "infiniband": [text],
+                "packages_installed": [text],
+            },
         )
+        if index % 2:
+            told = {"name": text, "sha256": text, "case": {text: text}, "command": [text], "setup": [text]}
+            each["recipe"] = {**told, "launcher": text, "container": {"tool": text, "image": text, "digest": text}}
         each["environment"] = {"cpu": text, "packages": {text: text}, text: text}
         each["facts"] = {text: {"value": text, "source": text, "where": text}}
         each["figures"]["sustained"]["arithmetic"] = text

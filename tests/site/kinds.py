@@ -116,5 +116,8 @@ def logged(folder: Path) -> tuple[dict[str, Any], Path]:
         "bytes": len(text),
         "lines": 60,
         "problems": [problem],
+        **fixture.TOLD,
     }
-    return fixture.run("logged-1", batch_size=32, speed=303.0, **known), path
+    run = fixture.run("logged-1", batch_size=32, devices=2, speed=303.0, **known)
+    run["case"]["nodes"] = 2
+    return run, path

@@ -113,7 +113,8 @@ def test_every_ink_has_a_marker_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("name", "ink"),
     [("PaddlePaddle", "paddle"), ("PaddleClas", "paddle"), ("NGC PyTorch", "pytorch"), ("NGC TensorFlow", "tensorflow"),
-     ("HugeCTR", "hugectr"), ("Megatron-LM", "megatron"), ("JAX", "jax"), ("MindSpore", "mindspore"), ("MXNet", "mxnet")],
+     ("HugeCTR", "hugectr"), ("Megatron-LM", "megatron"), ("JAX", "jax"), ("MindSpore", "mindspore"),
+     ("MXNet", "mxnet")],
 )  # fmt: skip
 def test_a_framework_is_drawn_in_the_ink_of_its_family(name: str, ink: str) -> None:
     assert palette.ink(name).id == ink

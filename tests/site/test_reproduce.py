@@ -1,0 +1,230 @@
+"""How a run is made again: from what its run.json states, once per recipe or command, on the pages of model and run."""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.results import results
+from ingest.site import front, proof, reproduce, tables
+from ingest.site.model import Site, suites
+from ingest.words import load, phrase
+from tests.site import fixture, markup
+
+WORDS = load()
+TOLD = fixture.TOLD
+AGAIN = (
+    "python -m runners run resnet50-pytorch --on ssh:HOST1,HOST2 "
+    "--case 'nodes=2,devices=2,batch_size=32,title=it'\"'\"'s $(here), \"b\"' --container docker"
+)
+EXECUTED = (
+    "OMP_NUM_THREADS=1 TITLE='a b' docker run torchrun --node-rank '{node_rank}' train.py --title 'it'\"'\"'s $(here)'"
+)
+
+
+def told(identifier: str, batch_size: int = 64, **other: Any) -> dict[str, Any]:
+    """A run on one machine by a recipe."""
+    recipe = {**TOLD["recipe"], "case": {"batch_size": str(batch_size)}, "container": None, **other.pop("recipe", {})}
+    argv = ["python", "train.py", "--batch-size", str(batch_size)]
+    variables = {"OMP_NUM_THREADS": "1"}
+    return fixture.run(
+        identifier, batch_size=batch_size, recipe=recipe, argv=argv, environment_variables=variables, **other
+    )
+
+
+def site_of(*runs: dict[str, Any]) -> Site:
+    return Site(tuple(sorted(runs, key=lambda run: str(run["id"]))), (), suites(), results)
+
+
+def blocks(*runs: dict[str, Any]) -> list[reproduce.Block]:
+    return reproduce.blocks(site_of(*runs), runs)
+
+
+def said(text: Any, language: str = "en") -> str:
+    return WORDS.say(language, text)
+
+
+def read(page: Path) -> str:
+    """What can be read on a built page, blanks folded."""
+    return " ".join(markup.article(page / "index.html").text().split())
+
+
+def test_a_recipe_is_told_once_with_a_line_for_each_case() -> None:
+    runs = [told(f"a-{size}-{repeat}", size, repeat=repeat) for size in (64, 128) for repeat in (1, 2, 3)]
+    (block,) = blocks(*runs)
+    assert block.again == tuple(
+        f"python -m runners run resnet50-pytorch --on local --case batch_size={size}" for size in (128, 64)
+    )
+    assert said(block.title) == "PyTorch, recipe resnet50-pytorch (cases: 2, runs: 6)"
+    assert block.install == tuple(TOLD["recipe"]["setup"])
+    assert block.setup == "python -m runners setup resnet50-pytorch --on local"
+    assert block.template == "python train.py --batch-size '{batch_size}'"
+    assert [(each.code, each.run.text) for each in block.executed] == [
+        ("OMP_NUM_THREADS=1 python train.py --batch-size 128", "a-128-1")
+    ]
+    assert [said(each) for each in block.facts] == [
+        f"Code: test @ {'0' * 40}", "Launcher of the recipe, where there are ranks to start: torchrun",
+    ]  # fmt: skip
+    assert (block.more, block.hosts, block.late) == (0, False, False)
+
+
+def test_a_recipe_that_changed_since_is_another() -> None:
+    found = blocks(told("a-1"), told("a-2", 128), told("b-1", recipe={"sha256": "cd" * 32}))
+    assert [len(each.again) for each in found] == [2, 1]
+
+
+def test_a_case_on_one_device_that_needs_no_launcher_is_of_the_same_recipe() -> None:
+    (block,) = blocks(told("a-1", recipe={"launcher": "plain"}), told("a-2", 128))
+    assert len(block.again) == 2
+
+
+def test_what_completed_is_shown_as_it_was_executed() -> None:
+    (block,) = blocks(told("a-1", 512, outcome="oom"), told("a-2", 64))
+    assert block.executed[0].run.text == "a-2"
+
+
+def test_runs_without_a_recipe_are_told_by_their_commands() -> None:
+    runs = [fixture.run(f"a-{size}-{n}", batch_size=size) for size in (64, 128) for n in (1, 2)]
+    found = blocks(*runs, told("z-1"))
+    assert [bool(each.again) for each in found] == [True, False]
+    block = found[1]
+    assert said(block.title) == "PyTorch, without a recipe (cases: 2, runs: 4)"
+    assert [(each.code, [said(case).strip() for case in each.cases]) for each in block.executed] == [
+        (f"python train.py --batch-size {size}", [f"1 × {size} FP32"]) for size in (128, 64)
+    ]
+    assert (block.setup, block.template, block.install) == ("", "", ())
+
+
+def test_a_run_of_which_no_command_is_known_has_no_block() -> None:
+    assert blocks(fixture.run("a-1", argv=None)) == []
+
+
+def test_no_more_cases_than_a_page_can_bear() -> None:
+    many = [told(f"a-{size}", size) for size in range(1, 61)]
+    (block,) = blocks(*many)
+    assert (len(block.again), block.more) == (reproduce.CASES_SHOWN, 60 - reproduce.CASES_SHOWN)
+    stated = [fixture.run(f"b-{size}", batch_size=size) for size in range(1, 11)]
+    (block,) = blocks(*stated)
+    assert (len(block.executed), block.more) == (reproduce.COMMANDS_SHOWN, 10 - reproduce.COMMANDS_SHOWN)
+
+
+def test_commands_are_those_of_a_shell() -> None:
+    run = fixture.run("a-1", **TOLD)
+    run["case"]["nodes"] = 2
+    assert (reproduce.command(run), reproduce.executed(run)) == (AGAIN, EXECUTED)
+    words = shlex.split(AGAIN)
+    assert words[7:9] == ["--case", 'nodes=2,devices=2,batch_size=32,title=it\'s $(here), "b"']
+    (block,) = blocks(run)
+    assert (block.hosts, block.late) == (True, True)
+    assert block.setup.endswith("--on ssh:HOST1,HOST2")
+    assert [said(each) for each in block.facts][:2] == [
+        f"Code: example/trainer @ {'d' * 40}, with changes of its own",
+        f"Image: example.org/torch:1@sha256:{'c' * 64}",
+    ]
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+@pytest.mark.parametrize("page", ["runs/logged-1/", "models/resnet50/", "models/resnet50/pytorch/"])
+def test_the_pages_say_how_to_run_it_again(whole: Path, page: str, language: str) -> None:
+    written = (whole / language / page / "index.html").read_text("utf-8")
+    blocks = [
+        html.unescape(each) for each in re.findall(r'<pre class="pl-code"[^>]*><code>(.*?)</code></pre>', written)
+    ]
+    assert AGAIN in blocks
+    assert EXECUTED in blocks
+    assert "\n".join(TOLD["recipe"]["setup"]) in blocks
+    assert "python train.py --batch-size '{batch_size}'" in blocks
+    assert "python -m runners setup resnet50-pytorch --on ssh:HOST1,HOST2" in html.unescape(written)
+    text = read(whole / language / page)
+    for fact in (f"example/trainer @ {'d' * 40}", f"example.org/torch:1@sha256:{'c' * 64}"):
+        assert fact in text
+    assert ("with changes of its own" if not language else "有改动") in text
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_older_runs_say_that_they_have_no_recipe(whole: Path, language: str) -> None:
+    text = read(whole / language / "models/resnet50/")
+    assert ("what run.json states" if not language else "以 run.json 所记为准") in text
+
+
+def test_the_proof_ends_with_the_command_that_repeats_it() -> None:
+    run = fixture.run("a-1", **TOLD)
+    run["case"]["nodes"] = 2
+    last = proof.steps(site_of(run), run)[-1]
+    assert (last.name, last.code) == (phrase("proof.repeat_it"), AGAIN)
+    plain = fixture.run("a-2", argv=None)
+    assert proof.steps(site_of(plain), plain)[-1].name == phrase("proof.figure")
+
+
+# ---- what else is told of a run ----
+
+
+@pytest.mark.parametrize(
+    ("language", "wanted"),
+    [
+        ("", ["Warnings of the runner", "at least 30; 40 were found", "node1: stopped", "All packages installed (2)",
+              "resnet50-pytorch (SHA-256 abababababab)", "mlx5_0: 100 Gb/sec", "NV12", "GPU ECC"]),
+        ("zh/", ["启动器的警告", "至少 30 条，实得 40 条", "node1：被中止", "全部已安装的软件包（2 个）",
+                 "resnet50-pytorch (SHA-256 abababababab)", "mlx5_0: 100 Gb/sec", "NV12", "GPU ECC"]),
+    ],
+)  # fmt: skip
+def test_the_page_of_a_run_tells_what_the_runner_noted(whole: Path, language: str, wanted: list[str]) -> None:
+    text = read(whole / language / "runs/logged-1/")
+    assert [each for each in wanted if each not in text] == []
+    page = (whole / language / "runs/logged-1/index.html").read_text("utf-8")
+    assert '<span lang="en">the power limits of the nodes differ: 300, 250</span>' in page
+
+
+def test_a_warning_speaks_against_an_answer() -> None:
+    runs = [
+        told("a-1", warnings=["clocks differ"]),
+        told("a-2", repeat=2),
+        fixture.run("b-1", framework="JAX", speed=1.0),
+    ]
+    site = site_of(*runs)
+    (answer,) = front.answers(site, site.suite_of["a-1"], fixture.HARDWARE)
+    (mark,) = [each for each in answer.marks if "warnings" in each.page]
+    assert (said(mark.text), mark.page) == ("warnings of the runner: 1 runs", "runs/a-1.md#warnings")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "shown"),
+    [("short", ("too few records", "记录不足")), ("timeout", ("timed out", "超时")), ("stopped", ("stopped", "被中止")),
+     ("oom", ("OOM", "OOM"))],
+)  # fmt: skip
+def test_the_cell_of_a_run_that_did_not_end_well_says_how_it_ended(outcome: str, shown: tuple[str, str]) -> None:
+    site = site_of(told("a-1", outcome=outcome), fixture.run("b-1", framework="JAX"))
+    suite = site.suite_of["a-1"]
+    table = tables.comparison(site, suite, site.rows[suite.id])
+    (row,) = table.rows
+    (entry,) = [each.entries[0] for each in row if each.entries and each.entries[0].tone == "bad"]
+    assert tuple(said(entry.text, language) for language in ("en", "zh")) == shown
+    assert entry.page == "runs/a-1.md"
+
+
+def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
+    runs = [
+        fixture.run(f"{framework}-{threads}-{n}", framework=framework, speed=speed * threads + n, repeat=n,
+                    options={"threads": threads, "image_size": 64})
+        for framework, speed in (("PyTorch", 40.0), ("JAX", 30.0), ("MXNet", 20.0))
+        for threads in (1, 2)
+        for n in (1, 2, 3)
+    ]  # fmt: skip
+    site = site_of(*runs)
+    suite = site.suite_of["JAX-1-1"]
+    (answer,) = front.answers(site, suite, fixture.HARDWARE)
+    assert (answer.kind, said(answer.framework), answer.others) == ("lead", "PyTorch", 1)
+    assert "image_size=64 threads=2" in [said(each) for each in answer.case]
+    table = tables.comparison(site, suite, site.rows[suite.id])
+    assert [said(row[2].entries[0].text) for row in table.rows] == [
+        "image_size=64 threads=1",
+        "image_size=64 threads=2",
+    ]
+    assert [[entry.best for each in row[3:] for entry in each.entries] for row in table.rows] == [
+        [True, False, False]
+    ] * 2

@@ -48,14 +48,14 @@ def words(path: Path, tmp_path: Path, *more: str) -> list[str]:
 
 
 @contextmanager
-def running(path: Path, tmp_path: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """`python -m runners run` as a process of its own, from when its command has printed a line."""
+def running(path: Path, tmp_path: Path, *more: str, nodes: int = 1) -> Iterator[subprocess.Popen[str]]:
+    """`python -m runners run` as a process of its own, from when its command has printed a line on so many nodes."""
     with subprocess.Popen(
         words(path, tmp_path, *more), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True,
     ) as process:  # fmt: skip
         try:
-            until(lambda: any(log.stat().st_size for log in (tmp_path / "raw").rglob("train.log")))
+            until(lambda: sum(log.stat().st_size > 0 for log in tmp_path.rglob("train.log")) == nodes)
             yield process
         finally:
             if process.poll() is None:

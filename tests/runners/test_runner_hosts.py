@@ -1,0 +1,123 @@
+"""`run` on hosts by SSH, from the command line to `run.json`: two nodes, a node that fails, a host that goes away."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from runners import attend
+from runners.cli import main
+from tests.runners.clusters import SshHost, ssh_hosts
+from tests.runners.home import RECORD, folder_of, load, running, until
+
+pytestmark = pytest.mark.usefixtures("bash")
+PAIR = "cpu-n2d2-bs1-fp32"
+RANK = 'RANK = "{node_rank}"\n'
+
+
+@pytest.fixture
+def hosts(tmp_path) -> Iterator[list[SshHost]]:
+    """Two hosts, `one` and `two`."""
+    with ssh_hosts(tmp_path, ["one", "two"]) as found:
+        yield found
+
+
+def on_both(tmp_path, *more: str) -> list[str]:
+    """The words that send a run to both."""
+    return ["--on", "ssh:one,two", "--ssh-config", str(tmp_path / "ssh_config"), "--case", "nodes=2,devices=2", *more]
+
+
+def run(path, tmp_path, *more: str) -> int:
+    return main(["run", str(path), "--raw-logs", str(tmp_path / "raw"), *on_both(tmp_path, *more)])
+
+
+@pytest.mark.usefixtures("hosts")
+def test_two_nodes_become_one_run_that_names_no_host(write_recipe, tmp_path):
+    path = write_recipe(f'{RECORD} record 1; echo "rank $RANK"', more=RANK)
+    assert run(path, tmp_path) == 0
+    folder = folder_of(tmp_path, PAIR) / "1"
+    written = load(folder / "run.json")
+    assert (written["outcome"], written["records"]["count"], written["case"]["nodes"]) == ("completed", 1, 2)
+    assert [node["folder"] for node in written["nodes"]] == [".", "node1"]
+    assert (folder / "train.log").read_text().endswith("rank 0\n")
+    assert (folder / "node1/train.log").read_text().endswith("rank 1\n")
+    assert "node1/train.log" in written["files"]
+    everything = "".join(file.read_text() for file in folder.rglob("*") if file.is_file())
+    assert "127.0.0.1" not in everything
+    assert str(tmp_path) not in everything
+    assert run(path, tmp_path, "--resume") == 0
+    assert [each.name for each in folder.parent.iterdir()] == ["1"]
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_node_that_fails_ends_the_others_and_is_what_the_run_came_to(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr(attend, "FAILED_SECONDS", 0.5)
+    path = write_recipe('[ "$RANK" = 1 ] && { echo "CUDA out of memory"; exit 1; }; sleep 300', more=RANK)
+    assert run(path, tmp_path) == 1
+    written = load(folder_of(tmp_path, PAIR) / "1/run.json")
+    assert written["outcome"] == "oom"
+    assert [node["outcome"] for node in written["nodes"]] == ["stopped", "oom"]
+
+
+@contextmanager
+def meanwhile(act: Callable[[], None]) -> Iterator[None]:
+    """Does something beside the run, and waits for it to be done."""
+    thread = threading.Thread(target=act)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def cut_while_running(host: SshHost) -> None:
+    until(lambda: any(log.stat().st_size for log in host.jobs.rglob("train.log")), 60)
+    host.cut()
+
+
+def test_a_host_that_is_cut_off_is_waited_for_and_the_run_completes(write_recipe, tmp_path, hosts):
+    path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done")
+
+    def cut_and_return() -> None:
+        cut_while_running(hosts[1])
+        time.sleep(3)
+        hosts[1].start()
+        (tmp_path / "go").touch()
+
+    with meanwhile(cut_and_return):
+        assert run(path, tmp_path, "--patience", "200") == 0
+    assert load(folder_of(tmp_path, PAIR) / "1/run.json")["outcome"] == "completed"
+
+
+def test_a_host_that_stays_away_leaves_the_run_to_be_collected(write_recipe, tmp_path, hosts, capfd):
+    path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done")
+    with meanwhile(lambda: cut_while_running(hosts[1])):
+        assert run(path, tmp_path, "--patience", "1", "--repeats", "3") == 1
+    said = capfd.readouterr().out
+    folder = folder_of(tmp_path, PAIR) / "1"
+    assert f"{folder}: left unfinished, since it could not be reached: two: " in said
+    assert f"`python -m runners collect {folder}` finishes it" in said
+    assert not (folder / "run.json").exists()
+    # What may still run there would disturb whatever came next.
+    assert [each.name for each in folder.parent.iterdir()] == ["1"]
+    (tmp_path / "go").touch()
+    hosts[1].start()
+    until(lambda: main(["collect", str(folder)]) == 0)
+    assert load(folder / "run.json")["outcome"] == "completed"
+
+
+@pytest.mark.usefixtures("hosts")
+def test_an_interrupt_stops_all_hosts_and_brings_both_logs_home(write_recipe, tmp_path):
+    path = write_recipe('echo "rank $RANK"; sleep 300', more=RANK)
+    with running(path, tmp_path, *on_both(tmp_path), nodes=2) as process:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    folder = folder_of(tmp_path, PAIR) / "1"
+    assert [node["outcome"] for node in load(folder / "run.json")["nodes"]] == ["stopped", "stopped"]
+    assert (folder / "node1/train.log").read_text() == "rank 1\n"

@@ -209,7 +209,8 @@ def test_nothing_of_a_run_is_left_after_it(write_recipe, tmp_path):
 
 def test_no_variable_of_the_user_becomes_the_folder_that_is_removed(write_recipe, tmp_path):
     (tmp_path / "mine").mkdir()
-    node = prepared(write_recipe("true"), tmp_path / "job", scratch=str(tmp_path / "mine"))
+    settings = Settings(work=str(tmp_path))
+    node = prepared(write_recipe("true"), tmp_path / "job", None, settings, scratch=str(tmp_path / "mine"))
     assert node.run() == 0
     assert (tmp_path / "mine").is_dir()
 

@@ -72,6 +72,8 @@ def test_a_job_outlives_whoever_started_it_and_is_found_again(write_recipe, tmp_
     again = job.from_json(json.loads(kept), started.folder)
     assert again == started
     assert printing(again).kind == "running"
+    script_process = int((again.node(0) / "pid").read_text())
+    assert os.getsid(script_process) == script_process
     (again.node(0) / "go").touch()
     assert over(again).kind == "ended"
 
@@ -120,12 +122,15 @@ def test_a_process_that_was_given_the_number_of_a_lost_one_is_none_of_ours(write
     job.start(started, script)
     printing(started)
     os.kill(int((started.node(0) / "pid").read_text()), signal.SIGKILL)
-    with subprocess.Popen(["sleep", "300"]) as stranger:
+    stranger = subprocess.Popen(["sleep", "300"])
+    try:
         (started.node(0) / "pid").write_text(f"{stranger.pid}\n")
         assert over(started).kind == "lost"
         job.stop(started)
         assert stranger.poll() is None
+    finally:
         stranger.kill()
+        stranger.wait()
 
 
 def test_a_job_that_was_there_before_a_restart_of_its_host_is_said_to_be(write_recipe, tmp_path):

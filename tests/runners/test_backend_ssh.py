@@ -170,7 +170,9 @@ def test_torchrun_brings_two_hosts_together(write_recipe, tmp_path, two_hosts):
 
 
 def test_what_a_login_prints_disturbs_nothing(write_recipe, tmp_path, one_host):
-    (tmp_path / "noise").write_text("echo 'Welcome! perfledger kind lost'; echo 'beware' >&2\n", encoding="utf-8")
+    (tmp_path / "noise").write_text(
+        "echo 'Welcome! perfledger kind lost'; echo beware >&2; trap 'echo kind lost' EXIT\n", encoding="utf-8"
+    )
     one_host.cut()
     noisy = replace(one_host, variables=f"BASH_ENV={tmp_path}/noise")
     noisy.start()

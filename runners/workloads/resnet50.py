@@ -78,3 +78,21 @@ def parser(framework: str, precisions: tuple[str, ...] = ("fp32",)) -> argparse.
     made.add_argument("--image-size", type=options.positive, default=64, help="height and width in pixels")
     made.add_argument("--precision", choices=precisions, default="fp32")
     return made
+
+
+def stated(arguments: argparse.Namespace) -> dict[str, object]:
+    """What the line of parameters says where DLLogger's lines are printed: one process, its threads, its optimiser."""
+    return {
+        "arch": "resnet50_v1.5",
+        "data_backend": "synthetic",
+        "image_size": arguments.image_size,
+        "batch_size_per_device": arguments.batch_size,
+        "world_size": 1,
+        "precision": arguments.precision,
+        "threads": arguments.threads,
+        "optimizer": "sgd",
+        "lr": LEARNING_RATE,
+        "momentum": MOMENTUM,
+        "weight_decay": WEIGHT_DECAY,
+        "seed": arguments.seed,
+    }

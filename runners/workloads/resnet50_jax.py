@@ -169,30 +169,12 @@ def train(arguments: argparse.Namespace) -> Iterator[tuple[float, float]]:
         yield float(loss), time.perf_counter() - started
 
 
-def stated(arguments: argparse.Namespace) -> dict[str, object]:
-    """What the PARAMETER line states."""
-    return {
-        "arch": "resnet50_v1.5",
-        "data_backend": "synthetic",
-        "image_size": arguments.image_size,
-        "batch_size_per_device": arguments.batch_size,
-        "world_size": 1,
-        "precision": arguments.precision,
-        "threads": arguments.threads,
-        "optimizer": "sgd",
-        "lr": resnet50.LEARNING_RATE,
-        "momentum": resnet50.MOMENTUM,
-        "weight_decay": resnet50.WEIGHT_DECAY,
-        "seed": arguments.seed,
-    }
-
-
 def main() -> None:
     """Trains for the iterations asked for, and prints one line each."""
     arguments = parse_arguments()
     os.environ.update(NPROC=str(arguments.threads), JAX_PLATFORMS="cpu")
     begun = datetime.now()
-    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, stated(arguments)), flush=True)
+    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.stated(arguments)), flush=True)
     for iteration, (loss, seconds) in enumerate(train(arguments), 1):
         data = {"train.loss": loss, "train.total_ips": arguments.batch_size / seconds}
         print(dllogger.json_line(datetime.now(), begun, (0, iteration), data), flush=True)

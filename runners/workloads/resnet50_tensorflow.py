@@ -1,22 +1,24 @@
-"""Trains ResNet-50 v1.5 with Keras' `fit` in TensorFlow on generated images; the printing is that of `verbose=2`.
+"""Trains ResNet-50 v1.5 with Keras' `fit` in TensorFlow on generated images, and prints NVIDIA DLLogger's JSON lines.
 
-Traps: Keras prints a line per epoch, so an epoch here is the iterations between two lines, and the first one holds the
-building of the graph; from a second per step on it prints whole seconds, which no figure can be made of. A padding of
-`same` with a stride of 2 pads one side only, so that such convolutions are padded by hand. Fed with arrays, `fit` makes
-a new iterator for every epoch, a tenth of an iteration at this size; fed with a dataset that has no end, it goes on
-with the old one. `SGD` takes the weight decay apart from the gradient and its momentum, where other frameworks add the
-two; the work is the same.
+Keras' own lines are no use here: from a second per step on they hold whole seconds, of which no figure can be made. A
+figure counts from the end of an iteration to the end of the next one; the first holds the building of the graph.
+
+Traps: a padding of `same` with a stride of 2 pads one side only, so that such convolutions are padded by hand; the loss
+that `fit` tells is a mean since the epoch began, unless it is reset; `SGD` takes the weight decay apart from the
+gradient and its momentum, where other frameworks add the two, though the work is the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
+from datetime import datetime
 from typing import Any
 
 import keras
 import tensorflow
 
-from runners.workloads import options, resnet50
+from runners.workloads import dllogger, options, resnet50
 
 layers = keras.layers
 
@@ -67,6 +69,30 @@ def compiled(image_size: int) -> Any:
     return model
 
 
+class Lines(keras.callbacks.Callback):  # type: ignore[misc]  # without keras its classes are Any
+    """Prints a line per iteration; the loss is the batch's own."""
+
+    def __init__(self, batch_size: int, begun: datetime) -> None:
+        super().__init__()
+        self.batch_size = batch_size
+        self.begun = begun
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Starts the clock."""
+        self.ended = time.perf_counter()
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Forgets the losses of earlier batches."""
+        self.model.reset_metrics()
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Stops the clock, once the loss is known here, and starts it again at once."""
+        loss = float(logs["loss"])
+        before, self.ended = self.ended, time.perf_counter()
+        data = {"train.loss": loss, "train.total_ips": self.batch_size / (self.ended - before)}
+        print(dllogger.json_line(datetime.now(), self.begun, (0, batch + 1), data), flush=True)
+
+
 def held(arguments: argparse.Namespace) -> Any:
     """The batches held in memory, over and over, without threads of their own."""
     images, labels = resnet50.noise(arguments, resnet50.BATCHES_HELD, channels_last=True)
@@ -84,18 +110,20 @@ def limit_threads(threads: int) -> None:
 
 
 def main() -> None:
-    """Trains for the iterations asked for; what is left over after the last line is not run."""
+    """Trains one epoch of the iterations asked for, and prints one line each."""
     arguments = parse_arguments()
     limit_threads(arguments.threads)
     keras.utils.set_random_seed(arguments.seed)
     if arguments.precision == "bf16":
         keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    begun = datetime.now()
+    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.stated(arguments)), flush=True)
     compiled(arguments.image_size).fit(
         held(arguments),
-        epochs=arguments.iterations // arguments.print_every,
-        steps_per_epoch=arguments.print_every,
+        steps_per_epoch=arguments.iterations,
         shuffle=False,
-        verbose=2,
+        verbose=0,
+        callbacks=[Lines(arguments.batch_size, begun)],
     )
 
 
@@ -103,7 +131,6 @@ def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = resnet50.parser("TensorFlow", ("fp32", "bf16"))
     options.add_threads(parser)
-    parser.add_argument("--print-every", type=options.positive, default=1, help="iterations per epoch, thus per line")
     return parser.parse_args()
 
 

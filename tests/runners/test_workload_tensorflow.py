@@ -1,7 +1,8 @@
-"""ResNet-50 v1.5 in TensorFlow: its shape, that it trains, and what Keras prints of it."""
+"""ResNet-50 v1.5 in TensorFlow: its shape, that it trains, and what it prints."""
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -45,15 +46,27 @@ def test_the_loss_falls_on_one_batch(workload):
     assert losses[-1] < losses[0] / 2
 
 
-def test_keras_prints_every_iteration_and_one_format_reads_it(tmp_path):
+def test_it_prints_every_iteration_and_one_format_reads_it(tmp_path):
     need("tensorflow")
     training = train(tmp_path, "resnet50_tensorflow", *SMALL, "--iterations", "6")
     session = training.session
-    assert session.format.id == "more.keras"
-    assert session.main["steps"].tolist() == [1] * len(session.main)
-    # The first, which holds the building of the graph, is printed in whole seconds, and read if they are many.
-    assert len(session.main) in {5, 6}
-    assert 0 < session.main["duration"].sum() < training.wall_seconds + 1
+    assert session.format.id == "more.dllogger"
+    assert session.main["step"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert {name: session.facts[name].value for name in ("batch_size", "devices")} == {"batch_size": 4, "devices": 1}
+    assert 0 < (4 / session.main["throughput"]).sum() < training.wall_seconds
+
+
+def test_a_printed_loss_is_of_its_batch_alone(workload, capsys):
+    model = workload.compiled(32)
+    model.optimizer.learning_rate = 0.0
+    images, labels = resnet50.noise(workload.resnet50.parser("TensorFlow").parse_args(SMALL), 3, channels_last=True)
+    lines = workload.Lines(4, workload.datetime.now())
+    for first in (0, 8):
+        model.fit(images[first:], labels[first:], batch_size=4, verbose=0, shuffle=False, callbacks=[lines])
+    printed = [json.loads(line.removeprefix("DLLL ")) for line in capsys.readouterr().out.splitlines()]
+    losses = [line["data"]["train.loss"] for line in printed]
+    assert len(losses) == 4
+    assert losses[2] == pytest.approx(losses[3], rel=1e-3)
 
 
 def test_one_thread_takes_no_more_time_than_the_wall(tmp_path):

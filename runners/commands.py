@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from runners import carried, finished, launch_file, progress, recipe, resume, setup, shown, source
+from runners import carried, finished, launch_file, progress, recipe, records, resume, setup, shown, source
 from runners.attend import Attention
 from runners.case import Case, choose
 from runners.errors import RunnerError
@@ -47,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         return plan(options)
     chosen, cases = _chosen(options)
+    records.check()
     return (_search if options.find_max_batch else _repeat)(options, chosen, cases)
 
 

@@ -34,6 +34,12 @@ def count(log: Path) -> dict[str, int]:
     return dict(found)
 
 
+def check() -> None:
+    """Raises RunnerError where `ingest` cannot be asked: better said before hours of training than after."""
+    with tempfile.NamedTemporaryFile(prefix="perfledger.", suffix=".log") as log:
+        count(Path(log.name))
+
+
 def shortfall(found: Mapping[str, int], wanted: Mapping[str, Any]) -> str:
     """Why records of a log are not what a recipe asks for; empty where they are.
 

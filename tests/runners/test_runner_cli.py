@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from runners import recipe
+from runners import recipe, records
 from runners.cli import main
+from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load
 
 DAY = 86400
@@ -256,3 +257,29 @@ def test_a_script_that_is_refused_leaves_nothing(capfd, write_recipe, tmp_path):
 def test_recipes_named_by_a_path_need_not_lie_here(capsys, write_recipe):
     assert main(["show", str(Path(write_recipe("true")).resolve())]) == 0
     assert capsys.readouterr().out.startswith("tiny: Lines printed by bash\n")
+
+
+@pytest.fixture
+def no_ingest(tmp_path, monkeypatch):
+    """An `ingest` that cannot be asked, as where its packages are not installed."""
+    (tmp_path / "root/ingest").mkdir(parents=True)
+    (tmp_path / "root/ingest/__init__.py").write_text("raise ImportError('regex is not installed')\n")
+    monkeypatch.setattr(records, "ROOT", tmp_path / "root")
+
+
+@pytest.mark.usefixtures("no_ingest")
+def test_where_no_log_can_be_read_nothing_starts(capfd, write_recipe, tmp_path):
+    message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"))
+    assert "regex is not installed; install what requirements/site.txt lists" in message
+    assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.usefixtures("no_ingest")
+def test_a_run_whose_log_cannot_be_read_stays_unfinished(capfd, write_recipe, tmp_path, monkeypatch):
+    folder = begun(write_recipe("true"), tmp_path)
+    arrive(folder, 0)
+    assert "regex is not installed" in refusal(capfd, "collect", str(tmp_path / "raw"))
+    assert (folder / "launch.json").exists()
+    assert not (folder / "run.json").exists()
+    monkeypatch.undo()
+    assert main(["collect", str(tmp_path / "raw")]) == 0

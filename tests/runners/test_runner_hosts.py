@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from runners import attend
+from runners import attend, job
 from runners.cli import main
-from tests.runners.clusters import SshHost, ssh_hosts
+from tests.runners.clusters import SshHost, slurm_cluster, ssh_hosts
 from tests.runners.home import RECORD, folder_of, load, running, until
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -121,3 +121,19 @@ def test_an_interrupt_stops_all_hosts_and_brings_both_logs_home(write_recipe, tm
     folder = folder_of(tmp_path, PAIR) / "1"
     assert [node["outcome"] for node in load(folder / "run.json")["nodes"]] == ["stopped", "stopped"]
     assert (folder / "node1/train.log").read_text() == "rank 1\n"
+
+
+def test_a_run_through_slurm_is_one_like_any_other(write_recipe, tmp_path, monkeypatch):
+    with slurm_cluster() as cluster:
+        for name, value in cluster.variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(job, "SHARED_SECONDS", 0.5)
+        path = write_recipe(f'{RECORD} record 1; echo "rank $RANK"', more=RANK)
+        words = ["--raw-logs", str(tmp_path / "raw"), "--on", "slurm:debug", "--case", "nodes=2,devices=2", "--resume"]
+        assert main(["run", str(path), *words]) == 0
+        folder = folder_of(tmp_path, PAIR) / "1"
+        assert (folder / "node1/train.log").read_text().endswith("rank 1\n")
+        assert not {each.name for each in folder.iterdir()} & {"incoming", "launch.json"}
+        # The partition is asked for its hardware, and finds that the run counts.
+        assert main(["run", str(path), *words]) == 0
+        assert [each.name for each in folder.parent.iterdir()] == ["1"]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import pty
 import signal
+import subprocess
+import termios
 import time
+from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
 
 from runners.cli import main
-from tests.runners.home import RECORD, folder_of, load, running, until
+from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
 from tests.runners.node import ended
 
 KEYS = {
@@ -203,3 +208,30 @@ def test_cases_cool_down_between_runs_and_a_request_does_not_wait_for_it(write_r
         process.communicate(timeout=10)
     assert process.returncode == 130
     assert not (folder_of(tmp_path) / "2").exists()
+
+
+def test_a_terminal_is_shown_a_bar_and_the_last_line_of_the_log(write_recipe, tmp_path):
+    pytest.importorskip("tqdm", reason="without tqdm a terminal is shown lines, like everything else")
+    path = write_recipe(f"{RECORD} record 1; printf 'loss \\033[2J 0.5\\n'; sleep 2")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 200))
+    with subprocess.Popen(words(path, tmp_path), cwd=ROOT, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b"".join(chunks(ours)).decode()
+    os.close(ours)
+    assert process.returncode == 0
+    assert "0/1" in shown
+    assert "1/1" in shown
+    assert "loss  [2J 0.5" in shown
+    assert "\033[2J" not in shown
+    assert f"{folder_of(tmp_path)}/1: completed" in shown
+
+
+def chunks(terminal: int) -> Iterator[bytes]:
+    """What is shown on a terminal, until nobody writes to it any more."""
+    while True:
+        try:
+            chunk = os.read(terminal, 4096)
+        except OSError:  # how Linux says that the other side is closed
+            return
+        yield chunk

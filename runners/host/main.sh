@@ -29,7 +29,7 @@ settle() {
     '') work=$HOME/.perfledger/work ;;
     '~/'*) work=$HOME/${work#'~/'} ;;
     /*) ;;
-    *) work=$PWD/$work ;;
+    *) work=$HOME/$work ;;
   esac
   settle_addresses
   asked_device=$device
@@ -68,14 +68,16 @@ write_hostfile() {
 # look for it under the same name everywhere, and two nodes on one machine share it.
 enter_folder() {
   [ "$wants_scratch" = 1 ] || return 0
-  scratch=${TMPDIR:-/tmp}/perfledger.$identity
-  [ "$every_node" = 0 ] || scratch+=.$node_rank
-  mkdir -m 700 -- "$scratch" 2>/dev/null || { [ -d "$scratch" ] && [ -O "$scratch" ] && [ ! -L "$scratch" ]; } ||
-    refuse "the scratch folder $scratch cannot be made; set TMPDIR to a folder with space"
-  working_folder=$scratch
+  working_folder=${TMPDIR:-/tmp}/perfledger.$identity
+  [ "$every_node" = 0 ] || working_folder+=.$node_rank
+  mkdir -m 700 -- "$working_folder" 2>/dev/null || is_ours "$working_folder" ||
+    refuse "the scratch folder $working_folder cannot be made; set TMPDIR to a folder with space"
+  scratch=$working_folder
   (cd "$scratch" && write_files) ||
     refuse "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
 }
+
+is_ours() { [ -d "$1" ] && [ -O "$1" ] && [ ! -L "$1" ]; }
 
 leave_folder() { [ -z "$scratch" ] || rm -rf -- "$scratch"; }
 

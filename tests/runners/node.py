@@ -67,7 +67,8 @@ class Node:
         return ["bash", str(self.job / "script.sh"), mode]
 
     def _streams(self) -> dict[str, Any]:
-        given = {"PERFLEDGER_JOB": str(self.job), "PERFLEDGER_IDENTITY": self.job.name, **self.variables}
+        named = {"PERFLEDGER_JOB": str(self.job), "PERFLEDGER_IDENTITY": self.job.name}
+        given = {**named, "TMPDIR": str(self.job.parent), **self.variables}
         pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
         return {"env": {**os.environ, **given}, "cwd": self.job.parent, "stdin": subprocess.DEVNULL, **pipes}
 

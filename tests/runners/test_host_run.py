@@ -176,7 +176,7 @@ def test_a_request_that_comes_before_the_command_starts_nothing(write_recipe, tm
 def test_when_the_script_is_killed_its_command_sampler_and_files_go_too(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("x")
     path = write_recipe('echo "$$"; setsid sleep 300 & sleep 300', more='[files]\n"t" = "trainer.txt"\n')
-    node = prepared(path, tmp_path / "job", TMPDIR=str(tmp_path))
+    node = prepared(path, tmp_path / "job")
     with node.running() as process:
         assert any(len(marked(node)) >= 2 for _ in polls())
         process.kill()
@@ -199,9 +199,7 @@ def test_when_the_script_is_killed_while_it_asks_its_questions_go_too(write_reci
 
 def test_nothing_of_a_run_is_left_after_it(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("x")
-    node = prepared(
-        write_recipe("sleep 0.5", more='[files]\n"t" = "trainer.txt"\n'), tmp_path / "job", TMPDIR=str(tmp_path)
-    )
+    node = prepared(write_recipe("sleep 0.5", more='[files]\n"t" = "trainer.txt"\n'), tmp_path / "job")
     assert node.run() == 0
     assert not of_script(node)
     assert not list(tmp_path.glob("perfledger.*"))
@@ -281,7 +279,7 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
 def test_the_files_of_a_recipe_are_there_for_the_command_and_gone_afterwards(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("it's $HOME\n\n", encoding="utf-8")
     path = write_recipe("cat 'sub folder/$(id).txt'; pwd", more='[files]\n"sub folder/$(id).txt" = "trainer.txt"\n')
-    node = prepared(path, tmp_path / "job", TMPDIR=str(tmp_path))
+    node = prepared(path, tmp_path / "job")
     assert node.run() == 0
     assert node.log() == f"it's $HOME\n\n{tmp_path}/perfledger.job.0\n"
     assert not (tmp_path / "perfledger.job.0").exists()
@@ -298,7 +296,7 @@ def test_the_command_runs_in_an_empty_folder_in_its_sources_or_where_the_user_sa
     }
     for name, (more, settings, folder) in cases.items():
         path = write_recipe("pwd; touch left", more=more)
-        node = prepared(path, tmp_path / name, None, settings, TMPDIR=str(tmp_path))
+        node = prepared(path, tmp_path / name, None, settings)
         assert node.run() == 0
         assert node.log() == f"{folder}\n"
     assert not list(tmp_path.glob("perfledger.*"))
@@ -309,9 +307,10 @@ def test_a_scratch_folder_that_somebody_else_prepared_is_not_used(write_recipe, 
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "perfledger.job.0").symlink_to(tmp_path / "elsewhere")
     path = write_recipe("true", more='[files]\n"t" = "trainer.txt"\n')
-    done = prepared(path, tmp_path / "job", TMPDIR=str(tmp_path)).call("run")
+    done = prepared(path, tmp_path / "job").call("run")
     assert done.returncode == 2
     assert "set TMPDIR" in done.stderr
+    assert (tmp_path / "perfledger.job.0").is_symlink()
     assert not list((tmp_path / "elsewhere").iterdir())
 
 

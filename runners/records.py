@@ -66,7 +66,9 @@ def _ingested(log: Path) -> list[str]:
         check=False,
         start_new_session=True,  # Ctrl-C is ours to answer
     )
-    if done.returncode not in (0, 1):
+    # The trap: 1 is the status of a log that is not understood, and of a Python that lacks a package. But every log that
+    # is read has its line.
+    if done.returncode not in (0, 1) or not done.stdout:
         cause = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise RunnerError(
             f"the records of a log cannot be counted, for `python -m ingest` fails: {cause}; "

@@ -103,7 +103,7 @@ def test_a_hostile_value_reaches_the_command_as_it_is(write_recipe, tmp_path, wo
 
 
 @pytest.mark.usefixtures("bash")
-@pytest.mark.parametrize("word", HOSTILE)
+@pytest.mark.parametrize("word", ["".join(HOSTILE), "-n", "~", "*"])
 def test_hostile_values_of_the_node_stay_values(write_recipe, tmp_path, word):
     path = write_recipe('printf "%s|" "$@"')
     text = path.read_text().replace('"{word}"]', '"{hosts}", "{master_address}", "{hostfile}"]')

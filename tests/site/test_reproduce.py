@@ -177,7 +177,7 @@ def test_the_page_of_a_run_tells_what_the_runner_noted(whole: Path, language: st
     text = read(whole / language / "runs/logged-1/")
     assert [each for each in wanted if each not in text] == []
     page = (whole / language / "runs/logged-1/index.html").read_text("utf-8")
-    assert '<span lang="en">the power limits of the nodes differ: 300, 250</span>' in page
+    assert '<li lang="en">the power limits of the nodes differ: 300, 250</li>' in page
 
 
 def test_a_warning_speaks_against_an_answer() -> None:

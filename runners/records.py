@@ -66,8 +66,8 @@ def _ingested(log: Path) -> list[str]:
         check=False,
         start_new_session=True,  # Ctrl-C is ours to answer
     )
-    # The trap: 1 is the status where a log is not understood, and of a Python that lacks a package. But every log that is
-    # read has its line.
+    # The trap: status 1 is that of a log which is not understood, and of a Python that lacks a package. But every log
+    # that is read has its line.
     if done.returncode not in (0, 1) or not done.stdout:
         cause = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise RunnerError(

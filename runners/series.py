@@ -13,6 +13,7 @@ from runners.interrupts import STOPPED, pause
 from runners.launch import UNFINISHED, Session, go_on, launch
 from runners.launch_file import AttendedError
 from runners.plan import Run
+from runners.progress import printable
 from runners.script import Settings, build
 from runners.source import commit
 
@@ -35,8 +36,9 @@ def ready(runs: Sequence[Run], settings: Settings) -> list[Ready]:
 
 
 def complain(error: RunnerError) -> None:
-    """Says what is wrong to the one who reads along."""
-    print(f"runners: {error}", file=sys.stderr, flush=True)
+    """Says what is wrong to the one who reads along; words of hosts in it move no cursor."""
+    text = "\n".join(map(printable, str(error).splitlines()))
+    print(f"runners: {text}", file=sys.stderr, flush=True)
 
 
 def run_all(runs: Sequence[Ready], session: Session) -> int:

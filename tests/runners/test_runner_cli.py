@@ -13,6 +13,9 @@ import pytest
 
 from runners import recipe, records
 from runners.cli import main
+from runners.errors import RunnerError
+from runners.progress import printable
+from runners.series import complain
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load
 
@@ -283,3 +286,9 @@ def test_a_run_whose_log_cannot_be_read_stays_unfinished(capfd, write_recipe, tm
     assert not (folder / "run.json").exists()
     monkeypatch.undo()
     assert main(["collect", str(tmp_path / "raw")]) == 0
+
+
+def test_words_of_a_host_move_no_cursor(capfd):
+    complain(RunnerError("host1: \033[2Jgone\r\nhost2: é 中文"))
+    assert capfd.readouterr().err == "runners: host1:  [2Jgone\nhost2: é 中文\n"
+    assert printable("a\033[2J\nb\x07") == "a [2J b"

@@ -18,12 +18,15 @@ REQUIRED = {
     "environment_variables": dict, "start": str, "end": str, "wall_seconds": (int, float), "exit_status": int,
     "outcome": str, "files": dict,
 }  # fmt: skip
-OPTIONAL = {"format": str, "source": dict, "notes": str}
+OPTIONAL = {
+    "format": str, "source": dict, "notes": str, "round": str, "recipe": dict, "records": dict, "warnings": list,
+    "nodes": list,
+}  # fmt: skip
 CASE = {
     "model": str, "framework": str, "hardware": str, "nodes": int, "devices": int, "batch_size": int,
     "precision": str, "options": dict,
 }  # fmt: skip
-OUTCOMES = {"completed", "oom", "failed", "timeout", "stopped"}
+OUTCOMES = {"completed", "oom", "failed", "timeout", "stopped", "short"}
 # What a reader must not learn from a log of ours: where on a machine it was made, and by whom.
 PRIVATE = re.compile(rb"/(?:home|root|Users|tmp|mnt|work)/[\w.-]|[\w.-]+@[\w-]+\.[a-z]")
 
@@ -66,12 +69,26 @@ def test_a_run_keeps_the_contract(path):
 
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: str(path.parent.relative_to(RAW_LOGS)))
-def test_a_log_is_the_one_of_its_run_and_names_no_place(path):
-    log = (path.parent / "train.log").read_bytes()
-    (stated,) = load(path)["files"].items()
-    assert stated == ("train.log", {"sha256": hashlib.sha256(log).hexdigest(), "bytes": len(log)})
-    for text in (log, path.read_bytes()):
-        assert PRIVATE.search(text) is None
+def test_the_files_are_those_of_their_run_and_name_no_place(path):
+    found = {file.relative_to(path.parent).as_posix(): file for file in path.parent.rglob("*") if file.is_file()}
+    contents = {name: file.read_bytes() for name, file in found.items()}
+    stated = {
+        name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        for name, content in contents.items()
+        if name != "run.json"
+    }
+    assert load(path)["files"] == stated
+    assert "train.log" in stated
+    for content in contents.values():
+        assert PRIVATE.search(content) is None
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: str(path.parent.relative_to(RAW_LOGS)))
+def test_a_completed_run_holds_the_records_that_were_asked_for(path):
+    run = load(path)
+    records = run.get("records", {"format": run.get("format"), "count": 1, "at_least": 1})
+    assert records["format"] == run.get("format")
+    assert (run["outcome"] == "completed") <= (records["count"] >= records["at_least"])
 
 
 def test_repeats_of_a_case_state_the_same_case():

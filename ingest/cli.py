@@ -245,11 +245,12 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
 def _built(
     found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, check: bool = False
 ) -> builder.Built:
+    from ingest.redact import redact
     from ingest.site import builder
 
     return builder.build(
         collected.lines,
-        [each.as_dict() for each in found.problems],
+        redact([each.as_dict() for each in found.problems]),
         out,
         cache=memory.with_name(memory.stem + "-site.json"),
         check=check,

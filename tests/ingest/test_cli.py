@@ -24,6 +24,8 @@ MORE = {
     "clock",
     "duplicate_of",
     "end",
+    "environment_details",
+    "environment_variables",
     "facts",
     "fingerprint",
     "id",
@@ -42,6 +44,10 @@ MORE = {
     "telemetry",
     "trace",
     "wall_seconds",
+    "nodes",
+    "recipe",
+    "records",
+    "warnings",
 }
 
 

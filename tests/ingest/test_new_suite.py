@@ -50,7 +50,7 @@ def test_it_is_filled_from_the_runs_of_that_model(ledger: Path, folder: Path) ->
     assert made.models == ("VGG-16", "VGG 16")
     assert made.frameworks == ("PyTorch", "PaddleClas")
     assert made.unit == "images/s"
-    assert made.row_options == ("image_size",), "threads make no other workload"
+    assert made.row_options == ("image_size", "threads"), "as in the suites of the same unit"
     assert made.order == 80, "behind the others, save those that stand at the end on purpose"
     assert "3 runs of VGG-16 (PyTorch, PaddleClas)" in said
     assert "AlexNet" not in said

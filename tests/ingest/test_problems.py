@@ -67,6 +67,22 @@ def begun_again(root: Path) -> None:
     write_run(root, "a/1", SEG + SEG, run=run_json())
 
 
+def with_part(name: str, stated: str | None, text: str | None) -> Callable[[Path], object]:
+    """A run with a further file, as run.json states it and as it lies there."""
+
+    def make(root: Path) -> None:
+        files = {name: {"sha256": hashlib.sha256(stated.encode()).hexdigest()}} if stated is not None else {}
+        write_run(root, "a/1", SEG, run=run_json(files={"train.log": {}, **files}))
+        if text is not None:
+            put(f"a/1/{name}", text)(root)
+
+    return make
+
+
+def without_log(root: Path) -> None:
+    write_run(root, "a/1", SEG).unlink()
+
+
 HAPPENS: dict[str, Callable[[Path], object]] = {
     "unreadable": lambda root: (root / "a.log").symlink_to(root / "nowhere"),
     "not_a_file": lambda root: os.mkfifo(root / "a.log"),
@@ -93,6 +109,12 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "ended_badly": with_run(SEG + "RuntimeError: CUDA out of memory\n"),
     "duplicate": twice(SEG * 2),
     "contradiction": with_run("GPUs used: 8\n" + SEG, devices=16),
+    "unfinished": put("a/1/launch.json", '{"schema": "perfledger.launch/1"}'),
+    "no_log_of_run": without_log,
+    "part_missing": with_part("node1/train.log", SEG, None),
+    "part_changed": with_part("node1/train.log", SEG, "x"),
+    "part_unnamed": with_part("node1/train.log", None, SEG),
+    "environment_wrong": with_part("environment.json", "{", "{"),
 }
 #: Those that other tests make happen: of telemetry, of published figures, of parameter servers, and of two folders.
 ELSEWHERE = {"thread_figure", "same_run", "unmatched_name"}

@@ -170,6 +170,15 @@ def test_a_run_that_is_not_home_yet_is_one_problem_and_no_run(root: Path, ingest
         assert "python -m runners collect" in page
 
 
+def test_of_what_is_not_home_yet_nothing_private_is_published(root: Path, ingest: Ingest) -> None:
+    made_runs.write(root / "a/b/c/1")
+    launched(root / "gpu7.corp/b/c/2")
+    ingest(root, "--out", root.parent / "docs")
+    published = [each for each in (root.parent / "docs").rglob("*") if each.is_file()]
+    assert published
+    assert [each for each in published if b"gpu7.corp" in each.read_bytes()] == []
+
+
 def test_nothing_but_what_is_not_home_yet(root: Path, ingest: Ingest) -> None:
     launched(root / "a/b/c/1")
     called = ingest(root)

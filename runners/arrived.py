@@ -13,7 +13,7 @@ from runners.errors import RunnerError
 
 HOST_JSON = "host.json"
 SCHEMA = "perfledger.host/1"
-LOG, TELEMETRY, ENVIRONMENT = "train.log", "telemetry.csv", "environment.json"
+LOG, ENVIRONMENT = "train.log", "environment.json"
 #: The files of a node that are kept; whatever else a host sends is not.
 KEPT = re.compile(
     r"train\.log|telemetry\.csv|environment\.json|ranks(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}", re.ASCII

@@ -14,6 +14,7 @@ from runners.arrived import Node
 from runners.errors import RunnerError
 from runners.files import digest, write
 from runners.launch_file import INCOMING, NAME
+from runners.public import without_places
 
 RUN_JSON = finished.NAME
 #: What was said when the run started, kept until it is finished.
@@ -92,8 +93,7 @@ def _run(folder: Path, content: Mapping[str, Any], lost: Lost | None) -> dict[st
         "source": _source(plan.get("source", {}), top.ended.get("source")),
         "records": {key: count if key == "count" else wanted[key] for key in ("format", "count", "at_least")},
         "warnings": [
-            *told(folder),
-            *[f"node {node.rank} was lost: {lost.cause}" for node in nodes if lost and not node.ended],
+            *[without_places(text, started.hosts) for text in [*told(folder), *_losses(nodes, lost)]],
             *([short] if short else []),
             *trust.between_nodes([node.facts for node in nodes]),
             *trust.between_repeats(top.facts, finished.alike(folder.parent, hardware, plan.get("round", ""))),
@@ -113,6 +113,10 @@ def _nodes(folder: Path, count: int, lost: Lost | None) -> list[Node]:
             f"{folder}: node {silent[0]} has not said how it ended; collect the run later, or give it up with --abandon"
         )
     return nodes
+
+
+def _losses(nodes: Sequence[Node], lost: Lost | None) -> list[str]:
+    return [f"node {node.rank} was lost: {lost.cause}" for node in nodes if lost and not node.ended]
 
 
 def _strongest(nodes: Sequence[Node], failed: bool) -> str:

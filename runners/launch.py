@@ -137,7 +137,7 @@ def _collected(started: Job, document: Mapping[str, Any], state: State, attentio
 
 
 def _cause(state: State) -> str:
-    return state.cause if state.kind == "lost" else f"it was given up while {state.kind}; {state.cause}".rstrip("; ")
+    return state.cause if state.kind == "lost" else f"it was given up while {state.kind}"
 
 
 def _left(started: Job, state: State) -> str:

@@ -12,6 +12,7 @@ import pytest
 from runners import arrived, collect, files
 from runners.collect import Lost
 from runners.errors import RunnerError
+from runners.public import without_places
 from tests.runners.arrivals import LINE, arrive, begun, document, lost, stated
 from tests.runners.home import load
 
@@ -235,6 +236,24 @@ def test_what_was_said_at_the_start_is_kept(folder):
     collect.keep_warnings(folder, ["the load is high"])
     collect.collect(folder, document(folder))
     assert load(folder / "run.json")["warnings"] == ["the load is high"]
+
+
+def test_no_host_address_or_folder_comes_into_a_record(pair):
+    arrive(pair, 0)
+    lost(pair, 1)
+    collect.keep_warnings(pair, ["node 1: the sources in /home/me/.perfledger/work/x are not at the recipe's commit"])
+    collect.collect(pair, document(pair), Lost("host1.invalid: there is no space left in /data/jobs (10.0.0.7)"))
+    assert load(pair / "run.json")["warnings"] == [
+        "node 1: the sources in … are not at the recipe's commit",
+        "node 1 was lost: node 1: there is no space left in … (…)",
+    ]
+
+
+def test_a_host_is_hidden_with_its_user_and_not_within_words():
+    hosts = ("me@gpu1", "gpu11")
+    assert without_places("me@gpu1: gpu11 and gpu1, not gpu1x", hosts) == "node 0: node 1 and node 0, not gpu1x"
+    assert without_places("3/4 at 12:30:01, ::1, fe80::1:2, ~/.ssh/key", ()) == "3/4 at 12:30:01, …, …, …"
+    assert without_places("std::bad_alloc", ()) == "std::bad_alloc"
 
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):

@@ -2,6 +2,8 @@
 # host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped.
 
 space_needed_kib=65536
+# What a machine does by itself stays below it: of all its processors together.
+idle_percent=10
 # For what comes before the command: an image that has to be pulled first takes its time.
 patience_seconds=7200
 # Set here, so that no variable of the user's is taken for the folder that is removed at the end.

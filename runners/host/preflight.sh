@@ -103,11 +103,14 @@ busy() {
   warn "$1"
 }
 
+# Over half a second, and not by the load average: that still counts the run before this one.
 check_load() {
-  local load cores
-  read -r load _ 2>/dev/null <"$proc/loadavg" || return 0
-  cores=$(cpu_cores)
-  [ "$(whole "${load%.*}")" -lt $(((cores + 1) / 2)) ] || warn "the load average of this host is $load on $cores cores: something else computes here"
+  local busy passed before then share
+  read_processors 2>/dev/null && before=$busy && then=$passed || return 0
+  pause 0.5
+  read_processors 2>/dev/null && [ "$passed" -gt "$then" ] || return 0
+  share=$(((busy - before) * 100 / (passed - then)))
+  [ "$share" -lt "$idle_percent" ] || warn "the processors of this host are $share % busy before the run: something else computes here"
 }
 
 # Only where the command names the port, and on the node whose port it is.

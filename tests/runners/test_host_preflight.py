@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -23,19 +25,17 @@ IDLE = {
     "memory.used": "9",
 }
 IMAGE = '[container]\nimage = "maker/image:1"\n'
-QUIET = "0.10 0.10 0.10 1/100 1\n"
 
 
 @pytest.fixture
 def checked(write_recipe, tmp_path):
     """Checks a recipe of `true` in a quiet machine, and returns exit status and message; nothing may be left behind."""
 
-    def check(more="", shape="1n1d", device="cpu", settings=None, load=QUIET, change=lambda text: text, **variables):
+    def check(more="", shape="1n1d", device="cpu", settings=None, change=lambda text: text, **variables):
         path = write_recipe("true", more=more)
         text = path.read_text().replace('device = "cpu"', f'device = "{device}"')
         path.write_text(text.replace("[matrix]", f'[matrix]\nshape = ["{shape}"]'), encoding="utf-8")
         (tmp_path / "proc").mkdir(exist_ok=True)
-        (tmp_path / "proc/loadavg").write_text(load)
         quiet = replacing("proc=/proc ", f"proc={tmp_path}/proc ")
         node = prepared(path, tmp_path / "job", None, settings, lambda text: quiet(change(text)), **variables)
         done = node.call("check")
@@ -163,11 +163,30 @@ def test_a_gpu_recipe_without_nvidia_smi_is_refused(checked, tmp_path):
     assert (status, message) == (2, "this recipe needs a GPU, and nvidia-smi is not on this host\n")
 
 
-def test_a_processor_that_computes_already_is_warned_about(checked):
-    cores = os.sysconf("SC_NPROCESSORS_ONLN")
-    status, message = checked(load=f"{cores}.50 1.0 1.0 1/2 3\n")
+@pytest.mark.parametrize(
+    ("after", "said"), [("cpu 60 40 20 80 100 0 0 0 0 0\n", "10 % busy"), ("cpu 59 40 20 81 100 0 0 0 0 0\n", "")]
+)
+def test_processors_that_compute_already_are_warned_about(checked, tmp_path, after, said):
+    # Asked twice: 100 jiffies later, of which 10 (or 9) were spent on computing, 10 on waiting.
+    (tmp_path / "proc").mkdir()
+    os.mkfifo(tmp_path / "proc/stat")
+
+    def tell():
+        for line in ("cpu 50 40 20 0 90 0 0 0 0 0\n", after):
+            (tmp_path / "proc/stat").write_text(line)
+            # Both in one would let the first reader take the second line too.
+            time.sleep(0.1)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    status, message = checked()
+    teller.join()
     assert status == 0
-    assert message.startswith(f"warning: the load average of this host is {cores}.50 on {cores} cores")
+    assert message == (
+        f"warning: the processors of this host are {said} before the run: something else computes here\n"
+        if said
+        else ""
+    )
 
 
 @pytest.mark.parametrize(("rank", "status"), [("0", 2), ("1", 0)])

@@ -302,3 +302,16 @@ def test_a_fault_of_ours_does_not_look_like_a_site_that_is_built() -> None:
     assert done.returncode == 3
     assert "ZeroDivisionError" in done.stderr
     assert "a fault of Perfledger itself" in done.stderr
+
+
+def test_a_python_without_what_is_needed_is_told_so(tree: Path, tmp_path: Path) -> None:
+    """And not taken for a fault of ours: others call `python -m ingest` with a Python of their own."""
+    (tmp_path / "regex.py").write_text('raise ModuleNotFoundError("No module named \'regex\'", name="regex")\n')
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", str(tree), "--json"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "has no module regex, so nothing was read: python -m pip install -r requirements/site.txt" in done.stderr
+    assert "Traceback" not in done.stderr

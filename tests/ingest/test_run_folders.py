@@ -223,6 +223,29 @@ def test_a_part_that_changes_is_looked_at_again_and_only_then(two: Path, root: P
     assert [each["code"] for each in json.loads(shard.read_text())["problems"]] == ["part_changed"]
 
 
+def test_load_and_memory_of_a_machine_without_accelerators(root: Path, ingest: Ingest) -> None:
+    """Of the machine and not of a device: what the run itself needed, nobody knows."""
+    made_runs.write(root / "a/b/c/1")
+    called = ingest(root, "--json", "--out", root.parent / "docs")
+    (line,) = called.lines
+    found = line["telemetry"]
+    assert called.problems == []
+    assert {key: found[key] for key in found["scope"]} == pytest.approx(
+        {"host_memory_peak_mib": 4010, "host_memory_total_mib": 24064, "load_peak": 2.0, "host_memory_mean_mib": 4005,
+         "load_mean": 1.5, "cpu_mean": 55.5}
+    )  # fmt: skip
+    assert set(found["scope"].values()) == {"peak_of_host", "mean_of_host"}
+    assert (found["devices"], found["energy_j"], found["absent"], found["samples"]) == (None, None, {}, 11)
+    assert "memory" not in line["metrics"]
+    said = {
+        "en": ["other programs included", "Mean use of all processors (%)"],
+        "zh": ["包含其他程序", "CPU 平均利用率"],
+    }
+    for language, texts in said.items():
+        (page,) = (root.parent / f"docs/{language}/runs").glob("a-b-c-1*.md")
+        assert [each for each in texts if each not in page.read_text("utf-8")] == []
+
+
 # ---- environment.json ----
 
 WRONG: dict[str, Any] = {

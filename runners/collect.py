@@ -12,7 +12,8 @@ from typing import Any
 from runners import arrived, finished, job, records, trust
 from runners.arrived import Node
 from runners.errors import RunnerError
-from runners.files import digest, write
+from runners.files import text_of, write
+from runners.keeping import below, put
 from runners.launch_file import INCOMING, NAME
 from runners.public import without_places
 
@@ -43,7 +44,7 @@ def collect(folder: Path, content: Mapping[str, Any], lost: Lost | None = None) 
     where files are missing, changed on the way or find no room.
     """
     if not (folder / RUN_JSON).exists():
-        write(folder / RUN_JSON, _text(_run(folder, content, lost)))
+        write(folder / RUN_JSON, text_of(_run(folder, content, lost)))
     outcome = json.loads((folder / RUN_JSON).read_text(encoding="utf-8"))["outcome"]
     _clear(folder)
     return str(outcome)
@@ -78,7 +79,7 @@ def _run(folder: Path, content: Mapping[str, Any], lost: Lost | None) -> dict[st
     started = job.from_json(content["job"], folder)
     nodes = _nodes(folder, started.nodes, lost)
     top = nodes[-1 if wanted["node"] == "last" and started.every_node else 0]
-    files = {name: entry for node in nodes for name, entry in _placed(folder, node, node is top).items()}
+    files = {name: entry for node in nodes for name, entry in put(folder, node, node is top).items()}
     found = _records(folder, wanted)
     short, count = records.shortfall(found, wanted), found.get(wanted["format"], 0)
     outcome = _strongest(nodes, (folder / INCOMING / FAILED).exists())
@@ -125,42 +126,6 @@ def _strongest(nodes: Sequence[Node], failed: bool) -> str:
     return min(caused or outcomes, key=arrived.OUTCOMES.index)
 
 
-def _below(node: Node, top: bool) -> str:
-    """The folder of a node below the run's; the one whose log holds the figures has none of its own."""
-    return "." if top else f"node{node.rank}"
-
-
-def _placed(folder: Path, node: Node, top: bool) -> dict[str, dict[str, Any]]:
-    """Puts a node's files where they stay; what is there from an earlier attempt is compared, never overwritten."""
-    placed = {}
-    for name, sha256 in node.files.items():
-        target = folder / _below(node, top) / name
-        found = _copied(arrived.path_of(node, name), target, sha256)
-        placed[target.relative_to(folder).as_posix()] = {"sha256": found, "bytes": target.stat().st_size}
-    return placed
-
-
-def _copied(source: Path, target: Path, sha256: str) -> str:
-    """The SHA-256 of the target, which is the source's, and the one that the node stated."""
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, partial)
-        found = digest(partial)
-        if sha256 and found != sha256:
-            raise RunnerError(f"{source}: it is not as its node left it (SHA-256); bring it home again")
-        if target.exists() and digest(target) != found:
-            raise RunnerError(f"{target}: another file is there already, and is not overwritten; move it away")
-        partial.replace(target)
-    except OSError as error:
-        raise RunnerError(
-            f"{target}: it cannot be written: {error.strerror}; make room, then `python -m runners collect`"
-        ) from error
-    finally:
-        partial.unlink(missing_ok=True)
-    return found
-
-
 def _records(folder: Path, wanted: Mapping[str, Any]) -> dict[str, int]:
     log = folder / arrived.LOG
     return records.count(log) if wanted["format"] and log.is_file() and log.stat().st_size else {}
@@ -182,7 +147,7 @@ def _status(nodes: Sequence[Node], outcome: str) -> dict[str, Any]:
 
 def _ending(node: Node, top: bool) -> dict[str, Any]:
     status = {key: node.ended[key] for key in ("exit_status",) if key in node.ended}
-    return {"folder": _below(node, top), "outcome": node.outcome, **status}
+    return {"folder": below(node, top), "outcome": node.outcome, **status}
 
 
 def _source(planned: Mapping[str, Any], found: object) -> dict[str, Any]:
@@ -190,21 +155,6 @@ def _source(planned: Mapping[str, Any], found: object) -> dict[str, Any]:
     there = dict(found) if isinstance(found, Mapping) else {}
     source = {**planned, **{key: value for key, value in there.items() if key in ("commit", "modified") and value}}
     return source if source.get("repository") and source.get("commit") else {}
-
-
-def _text(run: Mapping[str, Any]) -> str:
-    """JSON for people and for `diff`: a line per key, and per member of an object that a key holds."""
-    return "{\n" + ",\n".join(f" {_json(key)}: {_members(value)}" for key, value in run.items()) + "\n}\n"
-
-
-def _members(value: object) -> str:
-    if not isinstance(value, Mapping) or not value:
-        return _json(value)
-    return "{\n" + ",\n".join(f"  {_json(key)}: {_json(each)}" for key, each in value.items()) + "\n }"
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _clear(folder: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from runners.errors import RunnerError
@@ -30,3 +32,18 @@ def digest(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def text_of(run: Mapping[str, object]) -> str:
+    """JSON for people and for `diff`: a line per key, and per member of an object that a key holds."""
+    return "{\n" + ",\n".join(f" {_json(key)}: {_members(value)}" for key, value in run.items()) + "\n}\n"
+
+
+def _members(value: object) -> str:
+    if not isinstance(value, Mapping) or not value:
+        return _json(value)
+    return "{\n" + ",\n".join(f"  {_json(key)}: {_json(each)}" for key, each in value.items()) + "\n }"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

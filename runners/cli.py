@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runners import commands
-from runners.containers import CONTAINERS
+from runners.command.containers import CONTAINERS
 from runners.errors import RunnerError
-from runners.interrupts import STOPPED
+from runners.runs.interrupts import STOPPED
 from runners.series import REFUSED, complain
 
 PATIENCE_SECONDS = 300

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from runners import carried, finished, launch_file, progress, recipe, records, resume, setup, shown, source
-from runners.attend import Attention
-from runners.case import Case, choose
+from runners import progress, resume, setup, shown
+from runners.cases import recipe
+from runners.cases.case import Case, choose
+from runners.cases.recipe import Recipe
+from runners.command.script import Settings
 from runners.errors import RunnerError
-from runners.interrupts import STOPPED, counted
 from runners.largest import find, said, smallest_of
-from runners.launch import Session, bring_home
-from runners.place import Place, parse
-from runners.plan import Run, order
-from runners.recipe import Recipe
-from runners.script import Settings
+from runners.places.place import Place, parse
+from runners.runs import carried, finished, launch_file, records, source
+from runners.runs.attend import Attention
+from runners.runs.interrupts import STOPPED, counted
+from runners.runs.launch import Session, bring_home
+from runners.runs.plan import Run, order
 from runners.series import COMPLETED, OTHERWISE, REFUSED, complain, finish, ready, run_all
 
 

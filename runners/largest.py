@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runners.case import Case, choices_of, choose
-from runners.interrupts import pause
-from runners.launch import Session, launch
-from runners.plan import Run, order
-from runners.recipe import Recipe
+from runners.cases.case import Case, choices_of, choose
+from runners.cases.recipe import Recipe
+from runners.runs.interrupts import pause
+from runners.runs.launch import Session, launch
+from runners.runs.plan import Run, order
 from runners.search import largest, next_size
 from runners.series import ready
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from runners import backends, finished, launch_file
-from runners.ask import Question, ask
-from runners.case import Case
+from runners import backends
+from runners.cases.case import Case
+from runners.cases.recipe import Recipe
+from runners.command.script import HOST
 from runners.errors import RunnerError
-from runners.finished import SETTLED, Finished
-from runners.place import Place
-from runners.plan import Run, case_folder
-from runners.recipe import Recipe
-from runners.script import HOST
+from runners.places.ask import Question, ask
+from runners.places.place import Place
+from runners.runs import finished, launch_file
+from runners.runs.finished import SETTLED, Finished
+from runners.runs.plan import Run, case_folder
 
 #: Of the script that runs on a node, what names its hardware.
 PIECES = ("json", "tools", "machine", "gpu", "environment")

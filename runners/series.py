@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runners.attend import Attention
+from runners.command.script import Settings, build
 from runners.errors import RunnerError
-from runners.interrupts import STOPPED, pause
-from runners.launch import UNFINISHED, Session, go_on, launch
-from runners.launch_file import AttendedError
-from runners.plan import Run
 from runners.progress import printable
-from runners.script import Settings, build
-from runners.source import commit
+from runners.runs.attend import Attention
+from runners.runs.interrupts import STOPPED, pause
+from runners.runs.launch import UNFINISHED, Session, go_on, launch
+from runners.runs.launch_file import AttendedError
+from runners.runs.plan import Run
+from runners.runs.source import commit
 
 COMPLETED, OTHERWISE, REFUSED = 0, 1, 2
 

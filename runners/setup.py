@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Sequence
 
 from runners import backends
-from runners.ask import Answer, Question, ask
+from runners.cases.recipe import Recipe
 from runners.errors import RunnerError
-from runners.place import Place
-from runners.recipe import Recipe
+from runners.places.ask import Answer, Question, ask
+from runners.places.place import Place
 
 #: A build from source, or an image over a slow line.
 SECONDS = 4 * 3600

@@ -6,13 +6,14 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from runners import job, recipe
-from runners.argv import texts
-from runners.case import Case, choices_of, environment_variables
-from runners.place import Place
-from runners.plan import Estimate, Run, case_folder, estimate
-from runners.recipe import Recipe
-from runners.script import Settings, argv, build
+from runners.cases import recipe
+from runners.cases.case import Case, choices_of, environment_variables
+from runners.cases.recipe import Recipe
+from runners.command.argv import texts
+from runners.command.script import Settings, argv, build
+from runners.places import job
+from runners.places.place import Place
+from runners.runs.plan import Estimate, Run, case_folder, estimate
 
 #: Stands for --data where none was named.
 DATA = "DATA"

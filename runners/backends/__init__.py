@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runners.backends import local, slurm, ssh
-from runners.place import Place
+from runners.places.place import Place
 
 
 def shells(place: Place) -> dict[str, list[str]]:

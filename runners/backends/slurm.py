@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runners.place import Place
+from runners.places.place import Place
 
 # Beside the script's own time limit: the preflight, which may have to fetch an image, and the grace.
 MARGIN_SECONDS = 1800

@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from runners import job, launch_file, recipe
-from runners.beforehand import plan
-from runners.case import choose
-from runners.place import Place
-from runners.plan import order
-from runners.script import Settings
+from runners.cases import recipe
+from runners.cases.case import choose
+from runners.command.script import Settings
+from runners.places import job
+from runners.places.place import Place
+from runners.runs import launch_file
+from runners.runs.beforehand import plan
+from runners.runs.plan import order
 
 LINE = (
     "DLL 2026-11-20 11:54:58.903454 - Epoch: 0 Iteration: {step}  train.loss : 7.00000 None "

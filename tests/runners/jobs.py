@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from runners import job, recipe
-from runners.case import choose
-from runners.job import Job, State
-from runners.place import Place
-from runners.plan import Run
-from runners.script import Settings, build
+from runners.cases import recipe
+from runners.cases.case import choose
+from runners.command.script import Settings, build
+from runners.places import job
+from runners.places.job import Job, State
+from runners.places.place import Place
+from runners.runs.plan import Run
 from tests.runners.node import polls
 
 

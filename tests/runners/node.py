@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runners import recipe
-from runners.case import choose
-from runners.plan import Run
-from runners.script import Settings, build
+from runners.cases import recipe
+from runners.cases.case import choose
+from runners.command.script import Settings, build
+from runners.runs.plan import Run
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from runners.argv import LATE, Late, checked, shell, texts, word
-from runners.case import choose, command, environment_variables
+from runners.cases.case import choose, command, environment_variables
+from runners.command.argv import LATE, Late, checked, shell, texts, word
+from runners.command.launchers import launched
 from runners.errors import RunnerError
-from runners.launchers import launched
 from tests.runners.written import loaded
 
 HOSTILE = [

@@ -8,8 +8,8 @@ import tempfile
 
 import pytest
 
-from runners.ask import NO_ANSWER, Answer, Question, ask
 from runners.errors import RunnerError
+from runners.places.ask import NO_ANSWER, Answer, Question, ask
 from tests.runners.node import ended
 
 pytestmark = pytest.mark.usefixtures("bash")

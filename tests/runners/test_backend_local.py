@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from runners import job
 from runners.errors import RunnerError
-from runners.place import Place
+from runners.places import job
+from runners.places.place import Place
 from tests.runners.jobs import over, planned, printing, until
 from tests.runners.node import ended
 

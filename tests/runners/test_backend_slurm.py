@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from runners import cluster, job
 from runners.errors import RunnerError
-from runners.place import Place
+from runners.places import cluster, job
+from runners.places.place import Place
 from tests.runners.clusters import slurm_cluster
 from tests.runners.jobs import over, planned, printing, until
 from tests.runners.node import ended, polls, tool

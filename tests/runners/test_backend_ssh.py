@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from runners import job
 from runners.backends import shells, ssh
 from runners.errors import RunnerError
-from runners.place import Place
+from runners.places import job
+from runners.places.place import Place
 from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts
 from tests.runners.jobs import over, planned, printing, until
 from tests.runners.node import ended, polls, tool

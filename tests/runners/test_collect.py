@@ -9,10 +9,10 @@ import subprocess
 
 import pytest
 
-from runners import arrived, collect, files
-from runners.collect import Lost
 from runners.errors import RunnerError
-from runners.public import without_places
+from runners.runs import arrived, collect, files
+from runners.runs.collect import Lost
+from runners.runs.public import without_places
 from tests.runners.arrivals import LINE, arrive, begun, document, lost, stated
 from tests.runners.home import load
 

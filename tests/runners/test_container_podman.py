@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from runners import job
-from runners.place import Place
-from runners.script import Settings
+from runners.command.script import Settings
+from runners.places import job
+from runners.places.place import Place
 from tests.runners.jobs import over, planned, printing
 from tests.runners.node import polls
 

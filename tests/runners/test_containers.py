@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from runners.argv import Late, texts, word
-from runners.containers import CONTAINERS, contained, ending
+from runners.cases.parts import Container
+from runners.command.argv import Late, texts, word
+from runners.command.containers import CONTAINERS, contained, ending
 from runners.errors import RunnerError
-from runners.parts import Container
 
 DIGEST = f"sha256:{'0a' * 32}"
 IMAGE = Container("nvcr.io:443/nvidia/pytorch:20.12-py3", "", ("--device", "/dev/infiniband"))

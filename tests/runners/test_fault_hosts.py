@@ -14,10 +14,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from runners import job
 from runners.backends import ssh
 from runners.errors import RunnerError
-from runners.place import Place
+from runners.places import job
+from runners.places.place import Place
 from tests.runners.clusters import link, namespaces, ssh_hosts
 from tests.runners.jobs import over, planned, printing, until
 from tests.runners.node import ended, tool

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.script import HOST, Settings
+from runners.command.script import HOST, Settings
 from tests.runners.node import ended, nvidia_smi, prepared, replacing, tool
 
 pytestmark = pytest.mark.usefixtures("bash")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.script import Settings
+from runners.command.script import Settings
 from tests.runners.node import nvidia_smi, prepared, replacing, tool
 from tests.runners.test_host_run import checkout, small_disk
 

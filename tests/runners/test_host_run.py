@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.script import Settings
+from runners.command.script import Settings
 from tests.runners.node import Node, ended, polls, prepared, replacing, tool
 
 pytestmark = pytest.mark.usefixtures("bash")

@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 
 from parsers.telemetry.read import by_id, claimant, read
-from runners.script import HOST
+from runners.command.script import HOST
 from tests.runners.node import ended, nvidia_smi, polls, prepared, replacing, tool
 
 pytestmark = pytest.mark.usefixtures("bash")

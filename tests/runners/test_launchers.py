@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from runners import parts
-from runners.argv import LATE, shell, texts
-from runners.case import choose, command
+from runners.cases import parts
+from runners.cases.case import choose, command
+from runners.command.argv import LATE, shell, texts
+from runners.command.launchers import LAUNCHERS, launched, on_every_node
 from runners.errors import RunnerError
-from runners.launchers import LAUNCHERS, launched, on_every_node
 from tests.runners.node import prepared, tool
 from tests.runners.written import loaded, written
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runners.errors import RunnerError
-from runners.place import Place, parse
+from runners.places.place import Place, parse
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import hashlib
 
 import pytest
 
-from runners import recipe
+from runners.cases import recipe
+from runners.cases.parts import Container, Launch, Records, Setup, Source
+from runners.cases.slots import Lookup
 from runners.errors import RunnerError
-from runners.parts import Container, Launch, Records, Setup, Source
-from runners.slots import Lookup
 from tests.runners.written import loaded, written
 
 WHOLE = """

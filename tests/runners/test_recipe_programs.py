@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from runners import recipe as recipes
-from runners.argv import shell
-from runners.case import choose, command, environment_variables
-from runners.plan import Run
-from runners.script import Settings, build
+from runners.cases import recipe as recipes
+from runners.cases.case import choose, command, environment_variables
+from runners.command.argv import shell
+from runners.command.script import Settings, build
+from runners.runs.plan import Run
 from runners.setup import program
 from runners.workloads import wide_deep_hugectr
 

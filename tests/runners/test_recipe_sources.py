@@ -15,11 +15,11 @@ from ingest import facts
 from parsers.read import read
 from parsers.registry import by_id
 from parsers.session import Quoted
-from runners import recipe as recipes
-from runners.argv import texts
-from runners.case import Case, choose, command
-from runners.matrix import text_of
-from runners.recipe import Recipe
+from runners.cases import recipe as recipes
+from runners.cases.case import Case, choose, command
+from runners.cases.matrix import text_of
+from runners.cases.recipe import Recipe
+from runners.command.argv import texts
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "raw_logs" / "published"

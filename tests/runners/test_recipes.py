@@ -13,11 +13,11 @@ import pytest
 
 from parsers.contract import FACTS, OPTIONS
 from parsers.registry import by_id
-from runners import recipe as recipes
-from runners.argv import LATE, texts
-from runners.case import Case, choices_of, choose, command, environment_variables, framework_slug
-from runners.launchers import launched
-from runners.recipe import Recipe
+from runners.cases import recipe as recipes
+from runners.cases.case import Case, choices_of, choose, command, environment_variables, framework_slug
+from runners.cases.recipe import Recipe
+from runners.command.argv import LATE, texts
+from runners.command.launchers import launched
 
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"

@@ -9,10 +9,11 @@ import subprocess
 
 import pytest
 
-from runners import launch_file, recipe
-from runners.case import choose
+from runners.cases import recipe
+from runners.cases.case import choose
 from runners.cli import main
-from runners.plan import order
+from runners.runs import launch_file
+from runners.runs.plan import order
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
 from tests.runners.node import ended

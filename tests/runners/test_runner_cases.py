@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runners import recipe
-from runners.argv import Late, texts, word
-from runners.case import choices_of, choose, command, environment_variables, framework_slug, slugged
+from runners.cases import recipe
+from runners.cases.case import choices_of, choose, command, environment_variables, framework_slug, slugged
+from runners.cases.fields import SLUG
+from runners.command.argv import Late, texts, word
+from runners.command.launchers import launched
 from runners.errors import RunnerError
-from runners.fields import SLUG
-from runners.launchers import launched
-from runners.plan import order
+from runners.runs.plan import order
 from tests.runners.written import MATRIX, loaded
 
 SHAPES = '[matrix]\nshape = ["1n1d", "1n8d", "2n8d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'

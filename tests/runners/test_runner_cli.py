@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from runners import recipe, records
+from runners.cases import recipe
 from runners.cli import main
 from runners.errors import RunnerError
 from runners.progress import printable
+from runners.runs import records
 from runners.series import complain
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load

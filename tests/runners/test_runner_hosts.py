@@ -10,8 +10,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from runners import attend, job
 from runners.cli import main
+from runners.places import job
+from runners.runs import attend
 from tests.runners.clusters import SshHost, slurm_cluster, ssh_hosts
 from tests.runners.home import RECORD, folder_of, load, running, until
 

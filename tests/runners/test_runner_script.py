@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from runners import recipe
-from runners.argv import texts
-from runners.case import choose
+from runners.cases import recipe
+from runners.cases.case import choose
+from runners.command.argv import texts
+from runners.command.script import HOST, PIECES, Settings, argv, build
 from runners.errors import RunnerError
-from runners.plan import Run
-from runners.script import HOST, PIECES, Settings, argv, build
+from runners.runs.plan import Run
 from tests.runners.node import prepared
 
-PACKAGE = Path(recipe.__file__).parent
+PACKAGE = Path(recipe.__file__).parents[1]
 HOSTILE = [
     "$(touch alive)", "`touch alive`", "'; touch alive; '", '"; touch alive; "', "a\\b", "\ttab\nline\n", "*",
     "${HOME}", "$job", "-n", "~", "{a,b}", "!!",

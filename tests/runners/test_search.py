@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runners import recipe
-from runners.case import choose
+from runners.cases import recipe
+from runners.cases.case import choose
 from runners.cli import main
 from runners.largest import smallest_of
 from runners.search import largest, next_size

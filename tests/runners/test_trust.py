@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from runners import trust
-from runners.collect import collect
-from runners.finished import Finished, alike
+from runners.runs import trust
+from runners.runs.collect import collect
+from runners.runs.finished import Finished, alike
 from tests.runners.arrivals import FACTS, arrive, begun, document
 from tests.runners.home import load
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from runners import argv, case, recipe
-from runners.recipe import Recipe
+from runners.cases import case, recipe
+from runners.cases.recipe import Recipe
+from runners.command import argv
 
 ROOT = Path(__file__).parents[2]
 NAMES = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from runners import recipe
-from runners.recipe import Recipe
+from runners.cases import recipe
+from runners.cases.recipe import Recipe
 
 HEAD = """
 title = "Lines"

@@ -107,7 +107,7 @@ def test_pages_know_no_python_but_hooks_that_import_nothing_of_ours() -> None:
     ("source", "expected"),
     [
         ("import ingest.runs", ["ingest"]),
-        ("def f():\n    from runners.case import Case", ["runners"]),
+        ("def f():\n    from runners.cases.case import Case", ["runners"]),
         ("from parsers import scan\nfrom . import registry", []),
     ],
 )

@@ -6,6 +6,7 @@ Exit status: 0 all completed, 1 a run ended otherwise or is unfinished, 2 bad in
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ from runners.runs.interrupts import STOPPED
 from runners.series import REFUSED, complain
 
 PATIENCE_SECONDS = 300
+#: Between the choices of `--case`. A comma that no key follows is part of a value.
+BETWEEN = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -112,7 +115,7 @@ def _add_case(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE,...",
-        help="fix keys of the case, such as devices=8,precision=amp; may be given several times",
+        help="fix keys of the case, such as devices=8,precision=amp; may be given several times, each key once",
     )
 
 
@@ -121,13 +124,19 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
         "--on", default="local", metavar="PLACE", help="local (default), ssh:HOST,... or slurm:PARTITION"
     )
     parser.add_argument("--ssh-config", default="", metavar="FILE", help="instead of your own ssh configuration")
-    parser.add_argument("--sbatch", action="append", default=[], metavar="ARG", help="a further argument of sbatch")
+    parser.add_argument(
+        "--sbatch",
+        action="append",
+        default=[],
+        metavar="ARG",
+        help="a further argument of sbatch, joined by =, as in --sbatch=--account=mine",
+    )
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--container", choices=tuple(CONTAINERS), default="none", help="the tool that runs the image")
     parser.add_argument("--work", default="", metavar="DIR", help="where the sources are there")
-    parser.add_argument("--data", default="", metavar="DIR", help="where the data set is there")
+    parser.add_argument("--data", default="", metavar="DIR", help="where the data set is there, from / on")
     parser.add_argument("--even-if-busy", action="store_true", help="start on a GPU that others use")
 
 
@@ -146,13 +155,13 @@ def _add_patience(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _choices(text: str) -> dict[str, str]:
-    """`key=value,key=value` as a table; the parser names the argument in its message."""
-    pairs = [pair.partition("=") for pair in text.split(",")]
+def _choices(text: str) -> list[tuple[str, str]]:
+    """Keys and values of `key=value,key=value`; the parser names the argument in its message."""
+    pairs = [pair.partition("=") for pair in BETWEEN.split(text)]
     for key, equals, _ in pairs:
-        if not key or not equals:
+        if not key.strip() or not equals:
             raise argparse.ArgumentTypeError(f"{text!r} is not key=value,key=value")
-    return {key.strip(): value for key, _, value in pairs}
+    return [(key.strip(), value) for key, _, value in pairs]
 
 
 def _positive(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,15 +38,25 @@ def show(options: argparse.Namespace) -> int:
 
 
 def plan(options: argparse.Namespace) -> int:
-    """What would run, in its order."""
+    """What would run, in its order; of a search the first size of each case, for the others follow from it."""
     chosen, cases = _chosen(options)
-    runs = order(chosen, cases, options.repeats or chosen.repeats, options.raw_logs, options.round)
-    shown.printed(shown.planned(runs, _place(options), _settings(options), options.scripts))
+    repeats = options.repeats or chosen.repeats
+    if options.find_max_batch:
+        cases, repeats = smallest_of(chosen, cases), 1
+    runs = order(chosen, cases, repeats, options.raw_logs, options.round)
+    # Whole before it is shown: what cannot run is refused and not listed.
+    shown.printed([*shown.planned(runs, _place(options), _settings(options), options.scripts)])
+    if options.find_max_batch:
+        print("each of them once, then with other batch sizes, until the largest that completes is found")
+    if options.resume:
+        print("--resume leaves out what has completed on the hardware of these hosts, which a plan does not ask")
     return COMPLETED
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs all cases chosen, or searches their largest batch size."""
+    if options.find_max_batch and options.repeats:
+        raise RunnerError("--repeats: with --find-max-batch each batch size runs once; leave one of the two out")
     if options.dry_run:
         return plan(options)
     chosen, cases = _chosen(options)
@@ -65,10 +76,8 @@ def script(options: argparse.Namespace) -> int:
     """One run of one case as a script."""
     chosen, cases = _chosen(options)
     if len(cases) > 1:
-        slugs = ", ".join(case.slug for case in cases)
-        raise RunnerError(
-            f"recipe {options.recipe}: a script is of one case, and these are {slugs}; choose with --case"
-        )
+        choices = "\n".join(f"  --case {shown.choice(chosen, case)}" for case in cases)
+        raise RunnerError(f"recipe {chosen.name}: a script is of one case, and these are {len(cases)}:\n{choices}")
     (one,) = order(chosen, cases, 1, options.raw_logs, options.round)
     print(carried.program(one, _settings(options), source.commit(chosen.files.values())), end="")
     return COMPLETED
@@ -158,7 +167,14 @@ def _attention(total: int | None, patience: float) -> Iterator[Attention]:
 
 def _chosen(options: argparse.Namespace) -> tuple[Recipe, list[Case]]:
     chosen = recipe.load(recipe.find(options.recipe))
-    return chosen, choose(chosen, {key: value for table in options.case for key, value in table.items()})
+    choices: dict[str, str] = {}
+    for key, value in itertools.chain(*options.case):
+        if key in choices:
+            raise RunnerError(
+                f"--case {key}={value}: it is {choices[key]} already; one command fixes a key to one value"
+            )
+        choices[key] = value
+    return chosen, choose(chosen, choices)
 
 
 def _place(options: argparse.Namespace) -> Place:

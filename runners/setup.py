@@ -23,7 +23,9 @@ def program(steps: Sequence[str], work: str) -> str:
     """The bash program of the steps: in the folder for sources, each in a shell of its own, up to the first failure."""
     lines = [
         f"work={shlex.quote(work)}",
-        "case $work in '') work=$HOME/.perfledger/work ;; '~/'*) work=$HOME/${work#'~/'} ;; esac",
+        # As `settle` of host/main.sh has it, or a run would look elsewhere.
+        "case $work in '') work=$HOME/.perfledger/work ;; '~/'*) work=$HOME/${work#'~/'} ;;",
+        "/*) ;; *) work=$HOME/$work ;; esac",
         'mkdir -p -- "$work" && cd -- "$work" && export work=$PWD || exit 2',
     ]
     for step in steps:

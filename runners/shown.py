@@ -16,7 +16,7 @@ from runners.places.place import Place
 from runners.runs.plan import Estimate, Run, case_folder, estimate
 
 #: Stands for --data where none was named.
-DATA = "DATA"
+DATA = "/path/to/data"
 
 
 def listing() -> Iterator[str]:
@@ -45,7 +45,7 @@ def described(chosen: Recipe, cases: Sequence[Case], settings: Settings) -> Iter
     for step in chosen.setup.steps:
         yield f"  $ {step}"
     for case in cases:
-        yield f"\n{case.slug}\n  --case {_choice(chosen, case)}\n  {_command(_example(chosen, case), settings)}"
+        yield f"\n{case.slug}\n  --case {choice(chosen, case)}\n  {_command(_example(chosen, case), settings)}"
 
 
 def planned(runs: Sequence[Run], place: Place, settings: Settings, scripts: bool) -> Iterator[str]:
@@ -80,7 +80,8 @@ def _example(chosen: Recipe, case: Case) -> Run:
     return Run(chosen, case, 1, case_folder(chosen, case, Path("raw_logs")) / "1")
 
 
-def _choice(chosen: Recipe, case: Case) -> str:
+def choice(chosen: Recipe, case: Case) -> str:
+    """What `--case` says for exactly this case, quoted for a shell."""
     return shlex.quote(",".join(f"{key}={value}" for key, value in choices_of(chosen, case).items()))
 
 

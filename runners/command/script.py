@@ -103,8 +103,8 @@ def _contained(run: Run, settings: Settings, words: Sequence[Word]) -> list[Word
 
 def _mounts(run: Run, settings: Settings, words: Sequence[Word]) -> list[Word]:
     """Each under its own path, so that a path in the command means the same inside and outside."""
-    if settings.container != "none" and settings.data and not settings.data.startswith("/"):
-        raise RunnerError(f"--data {settings.data}: a container is given folders by their whole path; begin it with /")
+    if settings.data and not settings.data.startswith("/"):
+        raise RunnerError(f"--data {settings.data}: the command runs in another folder; name the whole path, from / on")
     source = run.recipe.source.folder
     named = {part for each in words for part in each}
     wanted: dict[str | Late, bool] = {

@@ -128,6 +128,48 @@ def test_an_unknown_key_of_a_case(capfd, write_recipe):
     assert "no key 'colour' to choose by" in message
 
 
+def test_a_key_is_fixed_to_one_value_and_never_to_the_last_of_two(capfd, write_recipe):
+    path = str(write_recipe("true", batches="1, 2"))
+    for twice in (["--case", "batch_size=1,batch_size=2"], ["--case", "batch_size=1", "--case", "batch_size=2"]):
+        assert "--case batch_size=2: it is 1 already" in refusal(capfd, "show", path, *twice)
+
+
+def test_a_comma_that_no_key_follows_is_part_of_a_value(capsys, write_recipe):
+    path = str(write_recipe("true", batches="1, 2"))
+    for word in ("a,b", 'it\'s $(here), "b"', ""):
+        assert main(["show", path, "--case", f"word={word}, batch_size=2"]) == 0
+        shown = capsys.readouterr().out
+        (choice,) = (line.split("--case ")[1] for line in shown.splitlines() if "--case" in line)
+        assert f"word={word}" in shlex.split(choice)[0].split(",nodes")[0]
+        assert main(["show", path, "--case", *shlex.split(choice)]) == 0
+        assert capsys.readouterr().out == shown
+
+
+def test_what_cannot_run_is_refused_before_it_is_listed(capfd, write_recipe):
+    assert main(["plan", str(write_recipe("true")), "--case", "nodes=2,devices=2"]) == 2
+    printed = capfd.readouterr()
+    assert (printed.out, "it takes 2 nodes, and this machine is one" in printed.err) == ("", True)
+
+
+def test_the_data_are_named_by_their_whole_path(capfd, write_recipe):
+    assert "--data images: " in refusal(capfd, "plan", str(write_recipe("true")), "--data", "images")
+
+
+@pytest.mark.parametrize("tool", [[], ["--container", "docker"], ["--container", "apptainer"]])
+def test_a_recipe_that_needs_data_is_shown_without_them(capsys, tool):
+    assert main(["show", "resnet50-ngc-pytorch", *tool, "--case", "devices=1,precision=amp"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith(" /path/to/data")
+
+
+def test_a_plan_of_a_search_lists_where_it_begins(capfd, write_recipe, tmp_path):
+    words = ["run", str(write_recipe("true", batches="4, 2")), "--find-max-batch", "--raw-logs", str(tmp_path / "raw")]
+    assert main([*words, "--dry-run"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("[")] == [f"[1/1] {folder_of(tmp_path, 'cpu-n1d1-bs2-fp32')}/1"]
+    assert lines[-1] == "each of them once, then with other batch sizes, until the largest that completes is found"
+    assert "leave one of the two out" in refusal(capfd, *words, "--repeats", "7")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -215,12 +257,18 @@ def test_a_reader_that_goes_away_is_no_fault():
 
 
 @pytest.mark.usefixtures("bash")
-def test_setup_runs_the_steps_in_the_folder_for_sources_up_to_the_first_that_fails(capfd, write_recipe, tmp_path):
+def test_setup_runs_the_steps_in_the_folder_for_sources_up_to_the_first_that_fails(
+    capfd, write_recipe, tmp_path, monkeypatch
+):
     steps = ["echo ${work} >here", 'test {work} = "$PWD" && cat here', "echo 'it broke' >&2; exit 3", "touch after"]
     path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps[:2])}\n")
     work = tmp_path / "the work"
     assert main(["setup", str(path), "--work", str(work)]) == 0
     assert capfd.readouterr().out == f"local:\n+ {steps[0]}\n+ {steps[1]}\n{work}\n"
+    # As a run looks for it: from the home folder on.
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert main(["setup", str(path), "--work", "a/b"]) == 0
+    assert capfd.readouterr().out.endswith(f"{tmp_path}/home/a/b\n")
     path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps)}\n")
     message = refusal(capfd, "setup", str(path), "--work", str(work))
     assert "a setup step failed (exit status 3)" in message
@@ -232,7 +280,12 @@ def test_setup_runs_the_steps_in_the_folder_for_sources_up_to_the_first_that_fai
 @pytest.mark.usefixtures("bash")
 def test_a_script_runs_where_there_is_bash_only_and_its_folder_is_collected(capfd, write_recipe, tmp_path):
     path = write_recipe(f"{RECORD} record 1; echo $PATH", batches="1, 2")
-    assert "choose with --case" in refusal(capfd, "script", str(path))
+    message = refusal(capfd, "script", str(path))
+    assert "a script is of one case, and these are 2:" in message
+    assert [shlex.split(line)[-1].split(",")[2] for line in message.splitlines()[1:]] == [
+        "batch_size=1",
+        "batch_size=2",
+    ]
     assert main(["script", str(path), "--case", "batch_size=2", "--raw-logs", "raw it's"]) == 0
     script = capfd.readouterr().out
     (tmp_path / "far").mkdir()

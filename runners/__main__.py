@@ -2,6 +2,11 @@
 
 import sys
 
+# Before the imports, which an older Python cannot make, and in words that it understands.
+if sys.version_info < (3, 11):  # noqa: UP036
+    sys.stderr.write("runners: this Python is too old; use 3.11 or later, such as the one of `make site`\n")
+    sys.exit(2)
+
 from runners.cli import main
 
 sys.exit(main(sys.argv[1:]))

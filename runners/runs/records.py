@@ -71,7 +71,7 @@ def _ingested(log: Path) -> list[str]:
     if done.returncode not in (0, 1) or not done.stdout:
         cause = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise RunnerError(
-            f"the records of a log cannot be counted, for `python -m ingest` fails: {cause}; "
-            "install what requirements/site.txt lists, then `python -m runners collect`"
+            f"the records of a log cannot be counted, for `python -m ingest` fails: {cause} "
+            "(once it does not, `python -m runners collect` finishes what is unfinished)"
         )
     return done.stdout.splitlines()

@@ -250,6 +250,14 @@ def test_as_a_module():
     assert "Traceback" not in done.stderr
 
 
+def test_a_python_that_is_too_old_is_told_so():
+    posing = "import runpy, sys; sys.version_info = (3, 9, 18); runpy.run_module('runners', run_name='__main__')"
+    command = [sys.executable, "-c", posing, "list"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "runners: this Python is too old; use 3.11 or later, such as the one of `make site`\n"
+
+
 def test_a_reader_that_goes_away_is_no_fault():
     line = f"{shlex.quote(sys.executable)} -m runners list | head -n 1"
     done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -327,7 +335,7 @@ def no_ingest(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("no_ingest")
 def test_where_no_log_can_be_read_nothing_starts(capfd, write_recipe, tmp_path):
     message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"))
-    assert "regex is not installed; install what requirements/site.txt lists" in message
+    assert "`python -m ingest` fails: ImportError: regex is not installed (once it does not, " in message
     assert not (tmp_path / "raw").exists()
 
 

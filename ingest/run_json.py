@@ -247,6 +247,7 @@ RECIPE: Mapping[str, Callable[[Any], bool]] = {
     "setup": _is_texts,
     "container": lambda value: _is_object(value, _is_plain),
     "launcher": _is_text,
+    "data": lambda value: type(value) is bool,
 }
 #: What may be missing, but must be of its shape where it is not.
 _SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
@@ -265,7 +266,7 @@ _SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "files": (_is_files, "object of objects, each under a path below the run's folder"),
     "recipe": (
         _is_recipe,
-        "object with `name`, and `case`, `command`, `setup`, `container` and `launcher` of their shapes",
+        "object with `name`, and `case`, `command`, `setup`, `container`, `launcher` and `data` of their shapes",
     ),
     "records": (
         lambda value: _has(value, {"format": _is_text, "count": _is_amount, "at_least": _is_amount}),

@@ -20,6 +20,8 @@ from ingest.words import phrase
 
 #: How many cases of a recipe, and commands without one, a block spells out.
 CASES_SHOWN, COMMANDS_SHOWN = 50, 6
+#: Stands for the folder of the data set, where one was named.
+DATA = "/path/to/data"
 #: A word that only the machine itself can fill in.
 _LATE = re.compile(r"\{[a-z_]+\}")
 
@@ -37,14 +39,16 @@ class Executed:
 class Block:
     """One recipe, or the commands of runs without one.
 
-    `again` has a line per case that makes it again, `more` counts those left out; `facts` are source, image and
-    launcher; `install` the steps of the set-up, and `setup` the command that takes them.
+    `again` has a line per case that makes it again, `more` counts those left out, `hosts` and `data` say whether the
+    reader has to fill such in; `facts` are source, image and launcher; `install` the steps of the set-up, and `setup`
+    the command that takes them.
     """
 
     title: Text
     again: tuple[str, ...]
     more: int
     hosts: bool
+    data: bool
     facts: tuple[Text, ...]
     install: tuple[str, ...]
     setup: str
@@ -71,7 +75,8 @@ def command(run: Run) -> str:
     tool = (recipe.get("container") or {}).get("tool")
     words = ["python", "-m", "runners", "run", str(recipe["name"]), "--on", _place(run)]
     words += ["--case", choices] if choices else []
-    return shlex.join([*words, *(["--container", str(tool)] if tool else [])])
+    words += ["--container", str(tool)] if tool else []
+    return shlex.join([*words, *(["--data", DATA] if recipe.get("data") else [])])
 
 
 def executed(run: Run) -> str:
@@ -117,6 +122,7 @@ def _block(site: Site, runs: Sequence[Run]) -> Block:
         again=tuple(lines[:CASES_SHOWN]),
         more=max(0, len(lines) - CASES_SHOWN) if recipe else len(commands) - len(shown),
         hosts=any("HOST1" in each for each in lines[:CASES_SHOWN]),
+        data=bool(recipe.get("data")),
         facts=tuple(_facts(runs)),
         install=tuple(recipe.get("setup") or ()),
         setup=shlex.join(["python", "-m", "runners", "setup", str(recipe["name"]), "--on", _place(runs[0])])
@@ -145,8 +151,14 @@ def _facts(runs: Sequence[Run]) -> Iterable[Text]:
         yield phrase("reproduce.source", source=source)
     for image in _distinct(runs, image_of):
         yield phrase("reproduce.image", image=image)
-    for launcher in _distinct(runs, lambda run: (run.get("recipe") or {}).get("launcher")):
+    for launcher in _distinct(runs, _launcher):
         yield phrase("reproduce.launcher", launcher=launcher)
+
+
+def _launcher(run: Run) -> str:
+    """What started the ranks; of a recipe's cases those on one device may need none, which says nothing of the rest."""
+    found = str((run.get("recipe") or {}).get("launcher") or "")
+    return "" if found == "plain" else found
 
 
 def _distinct(runs: Iterable[Run], of: Callable[[Run], Any]) -> list[Any]:

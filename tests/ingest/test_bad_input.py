@@ -330,6 +330,7 @@ RUN_JSON: dict[str, bytes | dict[str, Any]] = {
     "the recipe's case holds a number": run_json(recipe={"name": "x", "case": {"devices": 8}}),
     "the recipe's container holds a list": run_json(recipe={"name": "x", "container": {"image": []}}),
     "the recipe's launcher is a list": run_json(recipe={"name": "x", "launcher": ["x"]}),
+    "the recipe's data are a folder": run_json(recipe={"name": "x", "data": "/data"}),
     "records are a number": run_json(records=5),
     "records are counted in fractions": run_json(records={"count": 1.5}),
     "records are fewer than none": run_json(records={"at_least": -1}),

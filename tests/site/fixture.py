@@ -146,6 +146,7 @@ TOLD: dict[str, Any] = {
         "setup": ["python3 -m venv torch && . torch/bin/activate", "pip install 'torch==2.13.0'"],
         "container": {"tool": "docker", "image": "example.org/torch:1", "digest": "sha256:" + "c" * 64},
         "launcher": "torchrun",
+        "data": True,
     },
     "argv": ["docker", "run", "torchrun", "--node-rank", "{node_rank}", "train.py", "--title", "it's $(here)"],
     "environment_variables": {"OMP_NUM_THREADS": "1", "TITLE": "a b"},

@@ -20,7 +20,7 @@ WORDS = load()
 TOLD = fixture.TOLD
 AGAIN = (
     "python -m runners run resnet50-pytorch --on ssh:HOST1,HOST2 "
-    "--case 'nodes=2,devices=2,batch_size=32,title=it'\"'\"'s $(here), \"b\"' --container docker"
+    "--case 'nodes=2,devices=2,batch_size=32,title=it'\"'\"'s $(here), \"b\"' --container docker --data /path/to/data"
 )
 EXECUTED = (
     "OMP_NUM_THREADS=1 TITLE='a b' docker run torchrun --node-rank '{node_rank}' train.py --title 'it'\"'\"'s $(here)'"
@@ -29,7 +29,8 @@ EXECUTED = (
 
 def told(identifier: str, batch_size: int = 64, **other: Any) -> dict[str, Any]:
     """A run on one machine by a recipe."""
-    recipe = {**TOLD["recipe"], "case": {"batch_size": str(batch_size)}, "container": None, **other.pop("recipe", {})}
+    plain = {"case": {"batch_size": str(batch_size)}, "container": None, "data": False}
+    recipe = {**TOLD["recipe"], **plain, **other.pop("recipe", {})}
     argv = ["python", "train.py", "--batch-size", str(batch_size)]
     variables = {"OMP_NUM_THREADS": "1"}
     return fixture.run(
@@ -81,6 +82,9 @@ def test_a_recipe_that_changed_since_is_another() -> None:
 def test_a_case_on_one_device_that_needs_no_launcher_is_of_the_same_recipe() -> None:
     (block,) = blocks(told("a-1", recipe={"launcher": "plain"}), told("a-2", 128))
     assert len(block.again) == 2
+    assert [said(each) for each in block.facts if "auncher" in said(each)] == [
+        "Launcher of the recipe, where there are ranks to start: torchrun"
+    ]
 
 
 def test_what_completed_is_shown_as_it_was_executed() -> None:
@@ -102,6 +106,12 @@ def test_runs_without_a_recipe_are_told_by_their_commands() -> None:
 
 def test_a_run_of_which_no_command_is_known_has_no_block() -> None:
     assert blocks(fixture.run("a-1", argv=None)) == []
+
+
+def test_a_folder_of_data_is_left_to_the_reader() -> None:
+    (block,) = blocks(told("a-1", recipe={"data": True}))
+    assert block.again[0].endswith(" --case batch_size=64 --data /path/to/data")
+    assert (block.data, blocks(told("a-1"))[0].data) == (True, False)
 
 
 def test_no_more_cases_than_a_page_can_bear() -> None:
@@ -144,6 +154,7 @@ def test_the_pages_say_how_to_run_it_again(whole: Path, page: str, language: str
     for fact in (f"example/trainer @ {'d' * 40}", f"example.org/torch:1@sha256:{'c' * 64}"):
         assert fact in text
     assert ("with changes of its own" if not language else "有改动") in text
+    assert ("stands for the folder of the data set" if not language else "请换成你机器上数据集所在的目录") in text
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])

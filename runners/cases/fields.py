@@ -41,8 +41,11 @@ class Table:
         return Table(self._typed(key, dict, {}), f"{self.prefix}{key}.")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A string."""
-        return str(self._typed(key, str, default)).strip()
+        """A string; one that is required is not empty."""
+        value = str(self._typed(key, str, default)).strip()
+        if default is None and not value:
+            raise self.wrong(key, value, "must not be empty")
+        return value
 
     def truth(self, key: str, default: bool) -> bool:
         """true or false."""
@@ -101,3 +104,16 @@ class Table:
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise self.wrong(key, value, f"must be of type {kind.__name__}")
         return value
+
+
+def refuse_nul(value: object, key: str = "") -> None:
+    """Raises FieldError for a NUL byte in whatever stands below a key."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            refuse_nul(name, key)
+            refuse_nul(each, f"{key}.{name}".lstrip("."))
+    elif isinstance(value, list):
+        for each in value:
+            refuse_nul(each, key)
+    elif isinstance(value, str) and "\0" in value:
+        raise FieldError(f"`{key}` holds a NUL byte, which no command line can; take it out")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from runners.cases.fields import Table
 
 LAUNCHERS = ("plain", "torchrun", "torch.distributed.launch", "paddle", "oneflow", "mpirun", "horovodrun", "deepspeed")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def read_container(table: Table) -> Container:
 def _image(table: Table) -> str:
     """The name of an image; the trap: one that begins with a dash would be an option of the tool."""
     image = table.text("image")
-    if not image or image.startswith("-") or "@" in image:
+    if image.startswith("-") or "@" in image:
         raise table.wrong("image", image, "must be the name of an image; its digest goes to `container.digest`")
     return image
 
@@ -105,3 +107,16 @@ def read_source(table: Table) -> Source:
         commit=table.text("commit", ""),
         folder=table.relative("folder", folder) if folder else "",
     )
+
+
+def read_variables(table: Table) -> dict[str, str]:
+    """Reads `[environment_variables]`: a text for each, which may hold slots."""
+    for name, value in table.scalars().items():
+        if not VARIABLE.fullmatch(name):
+            raise table.wrong(name, value, "that is no name of an environment variable")
+    return {name: str(value) for name, value in table.scalars().items()}
+
+
+def read_files(table: Table, folder: Path) -> dict[str, Path]:
+    """Reads `[files]`: path there to file here; `folder` is the recipe's, from which the latter are named."""
+    return {table.relative(there, there): folder / table.text(there) for there in table.values}

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runners.cases import parts
-from runners.cases.fields import FieldError, Table, Value
-from runners.cases.matrix import Axes, read_matrix, read_options
-from runners.cases.slots import Lookup, read_slots
+from runners.cases.fields import FieldError, Table, Value, refuse_nul
+from runners.cases.matrix import DERIVED, Axes, read_matrix, read_options
+from runners.cases.slots import Lookup, check, read_slots, texts_of
+from runners.command.argv import LATE
 from runners.errors import RunnerError
 
 FOLDER = Path(__file__).parents[1] / "recipes"
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 REQUIRED = (
     "title", "suite", "framework", "model", "device", "iterations", "repeats", "timeout_seconds", "command", "records",
     "matrix",
@@ -89,8 +89,8 @@ def load(path: Path) -> Recipe:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RunnerError(f"{path}: this recipe cannot be read: {error}") from error
     try:
-        _no_nul(values, "")
-        return _recipe(path, hashlib.sha256(content).hexdigest(), Table(values).only(REQUIRED, OPTIONAL))
+        refuse_nul(values)
+        return _checked(_recipe(path, hashlib.sha256(content).hexdigest(), Table(values).only(REQUIRED, OPTIONAL)))
     except FieldError as fault:
         raise RunnerError(f"{path}: {fault}") from fault
 
@@ -104,18 +104,6 @@ def _shipped() -> dict[str, Path]:
     return found
 
 
-def _no_nul(value: object, key: str) -> None:
-    if isinstance(value, dict):
-        for name, each in value.items():
-            _no_nul(name, key)
-            _no_nul(each, f"{key}.{name}".lstrip("."))
-    elif isinstance(value, list):
-        for each in value:
-            _no_nul(each, key)
-    elif isinstance(value, str) and "\0" in value:
-        raise FieldError(f"`{key}` holds a NUL byte, which no command line can; take it out")
-
-
 def _recipe(path: Path, sha256: str, table: Table) -> Recipe:
     options = read_options(table.table("options"))
     return Recipe(
@@ -123,7 +111,7 @@ def _recipe(path: Path, sha256: str, table: Table) -> Recipe:
         sha256=sha256,
         title=table.text("title"),
         suite=table.slug("suite"),
-        framework=table.text("framework"),
+        framework=_framework(table),
         model=table.text("model"),
         device=table.one_of("device", ("cpu", "gpu")),
         label=table.slug("label", ""),
@@ -138,20 +126,28 @@ def _recipe(path: Path, sha256: str, table: Table) -> Recipe:
         matrix=(axes := read_matrix(table, options)),
         options=options,
         slots=read_slots(table.table("slots"), {*options, *axes[0]}),
-        environment_variables=_variables(table.table("environment_variables")),
-        files=_files(table.table("files"), path.parent),
+        environment_variables=parts.read_variables(table.table("environment_variables")),
+        files=parts.read_files(table.table("files"), path.parent),
         container=parts.read_container(table.table("container")) if "container" in table.values else None,
         setup=parts.read_setup(table.table("setup")),
         source=parts.read_source(table.table("source")),
     )
 
 
-def _files(table: Table, folder: Path) -> dict[str, Path]:
-    return {table.relative(there, there): folder / table.text(there) for there in table.values}
+def _framework(table: Table) -> str:
+    name = table.text("framework")
+    if not re.search(r"[A-Za-z0-9]", name):
+        raise table.wrong("framework", name, "names a folder too: it needs a letter from a to z or a digit")
+    return name
 
 
-def _variables(table: Table) -> dict[str, str]:
-    for name, value in table.scalars().items():
-        if not VARIABLE.fullmatch(name):
-            raise table.wrong(name, value, "that is no name of an environment variable")
-    return {name: str(value) for name, value in table.scalars().items()}
+def _checked(made: Recipe) -> Recipe:
+    """The recipe itself; raises FieldError for a slot that no case can fill."""
+    of_case = {*made.options, *made.matrix[0], *DERIVED, *LATE} - {"shape"}
+    for name, slot in made.slots.items():
+        check(f"slots.{name}", texts_of(slot), of_case)
+    texts = {"command": made.command, "launcher.arguments": made.launcher.arguments}
+    variables = {f"environment_variables.{name}": (text,) for name, text in made.environment_variables.items()}
+    for key, each in {**texts, **variables}.items():
+        check(key, each, {*of_case, *made.slots})
+    return made

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from runners.cases.fields import Table, Value
+from runners.cases.fields import FieldError, Table, Value
 from runners.cases.matrix import DERIVED, named, text_of
 from runners.command.argv import LATE, Late, Word
 from runners.errors import RunnerError
@@ -51,17 +51,35 @@ def _lookup(table: Table, keys: set[str]) -> Lookup:
     return Lookup(by, values)
 
 
+def texts_of(slot: Value | Lookup) -> list[str]:
+    """All texts that an entry of `[slots]` may become."""
+    found = slot.values.values() if isinstance(slot, Lookup) else [text_of(slot)]
+    return [text for each in found for text in ([each] if isinstance(each, str) else each)]
+
+
+def check(key: str, texts: Iterable[str], known: Collection[str]) -> None:
+    """Raises FieldError, naming the `key` of the recipe, where one of its texts names a slot that is not known."""
+    for text in texts:
+        for match in SLOT.finditer(text):
+            if match[1] and match[1] not in known:
+                raise FieldError(
+                    f"`{key}` names {match[0]}, which has no value; a slot there is one of {', '.join(sorted(known))} "
+                    "(a brace that is meant as one is written twice)"
+                )
+
+
 def words(filling: Filling, text: str) -> list[Word]:
     """What a text becomes: a word; through a table of `[slots]` also none, or, standing alone, several.
 
     `{name}` is a value of the case or of `[slots]`, or one that only the node knows; `{{` and `}}` are braces. Values
     of the case are put in as they are: nothing in them is a slot, and quoting comes last. The texts of `[slots]` are
-    filled themselves, with the case. Raises RunnerError for a slot without a value.
+    filled themselves, with the case; none names another, which `check` has seen to, so that this ends. Raises
+    RunnerError where `{data}` is named and no folder of data is.
     """
     alone = SLOT.fullmatch(text)
     found = _looked_up(filling, alone[1]) if alone and alone[1] else None
     if isinstance(found, tuple):
-        return [_word(replace(filling, slots={}), each) for each in found]
+        return [_word(filling, each) for each in found]
     whole = _word(filling, text)
     return [] if whole == ("",) and _names_a_table(filling, text) else [whole]
 
@@ -98,10 +116,9 @@ def _value(filling: Filling, name: str, text: str) -> Iterator[str | Late]:
         found = _looked_up(filling, name)
         if isinstance(found, tuple):
             raise _fault(filling, text, f"{{{name}}} is a list there, and must stand alone")
-        # Not with the slots once more: two that name each other would never end.
-        yield from _parts(replace(filling, slots={}), found)
+        yield from _parts(filling, found)
     else:
-        raise _missing(filling, name, text)
+        raise _fault(filling, text, "it needs data; name their folder with --data DIR")
 
 
 def _looked_up(filling: Filling, name: str) -> str | tuple[str, ...]:
@@ -115,17 +132,6 @@ def _looked_up(filling: Filling, name: str) -> str | tuple[str, ...]:
             f"{', '.join(slot.values)}"
         )
     return slot.values[value]
-
-
-def _missing(filling: Filling, name: str, text: str) -> RunnerError:
-    if name == "data":
-        return _fault(filling, text, "it needs data; name their folder with --data DIR")
-    known = ", ".join([*filling.values, *filling.slots, *LATE])
-    return _fault(
-        filling,
-        text,
-        f"the slot {{{name}}} has no value; it can be one of {known} (a brace that is meant as one is written twice)",
-    )
 
 
 def _fault(filling: Filling, text: str, why: str) -> RunnerError:

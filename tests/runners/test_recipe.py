@@ -24,7 +24,7 @@ every = 10
 [slots.flags]
 by = "precision"
 fp32 = ""
-amp = ["--amp", "--scale={every}"]
+amp = ["--amp", "--scale={batch_size}"]
 [environment_variables]
 THREADS = 4
 [files]
@@ -52,7 +52,7 @@ def test_every_key_of_a_recipe_is_read(tmp_path):
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert found.launcher == Launch("mpirun", ("--bind-to", "none"), True)
     assert found.records == Records("ngc.dllogger", 2, "first")
-    assert found.slots == {"every": 10, "flags": Lookup("precision", {"fp32": "", "amp": ("--amp", "--scale={every}")})}
+    assert found.slots == {"every": 10, "flags": Lookup("precision", {"fp32": "", "amp": ("--amp", "--scale={batch_size}")})}
     assert found.environment_variables == {"THREADS": "4"}
     assert found.files == {"sub/t.py": tmp_path / "../t.py"}
     assert found.container == Container("host/image:1", f"sha256:{'0' * 64}", ("--x",))
@@ -79,9 +79,19 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
         (("iterations = 3", "iterations = 0"), "`iterations` is 0, but must be at least 1"),
         (("iterations = 3", "iterations = true"), "`iterations` is True, but must be of type int"),
         (('suite = "tiny"', 'suite = "../up"'), "`suite` is '../up', but names a folder"),
-        (('suite = "tiny"', 'suite = ""'), "`suite` is '', but names a folder"),
+        (('suite = "tiny"', 'suite = ""'), "`suite` is '', but must not be empty"),
+        (('model = "Loop"', 'model = " "'), "`model` is '', but must not be empty"),
+        (('format = "ngc.dllogger"', 'format = ""'), "`records.format` is '', but must not be empty"),
+        (('framework = "Bash"', 'framework = "飞桨"'), "`framework` is '飞桨', but names a folder too"),
         (('device = "gpu"', 'device = "v100"'), "`device` is 'v100', but must be one of cpu, gpu"),
         (('device = "gpu"', 'device = "gpu"\nlabel = "a/b"'), "`label` is 'a/b', but names a folder"),
+        (('command = ["a"]', 'command = ["--lr {lr}"]'), "`command` names {lr}, which has no value; a slot there is one"),
+        (('command = ["a"]', 'command = ["{shape}"]'), "`command` names {shape}, which has no value"),
+        (("[records]", '[launcher]\narguments = ["{x}"]\n[records]'), "`launcher.arguments` names {x}, which has no"),
+        (("[records]", '[environment_variables]\nA = "{x}"\n[records]'), "`environment_variables.A` names {x}, which"),
+        (("[records]", '[slots.x]\nby = "nodes"\n1 = ["{y}"]\n[records]'), "`slots.x` names {y}, which has no value"),
+        (("[records]", '[slots]\nx = 1\ny = "{x}"\n[records]'), "`slots.y` names {x}, which has no value"),
+        (("[records]", '[files]\nx = ""\n[records]'), "`files.x` is '', but must not be empty"),
         (('command = ["a"]', "command = []"), "`command` is [], but must be a list of words"),
         (('command = ["a"]', 'command = [1, "a"]'), "`command` is [1, 'a'], but must be a list of words"),
         (('command = ["a"]', 'command = ["a\\u0000"]'), "`command` holds a NUL byte"),

@@ -203,19 +203,18 @@ fp32 = ""
 amp = "--amp"
 [slots.flags]
 by = "batch_size"
-8 = ["--size", "{batch_size}", "--word={word}", "{rank_of}", ""]
+8 = ["--size", "{batch_size}", "--word={word}", "{node_rank}", ""]
 16 = []
 """
 
 
 def test_a_table_of_slots_gives_no_word_or_one_or_several(tmp_path):
-    more = FLAGS.replace("{rank_of}", "{node_rank}")
     words = ["t", "{flag}", "{every}", "-{flag}", "{flags}", "end"]
-    assert texts(built(tmp_path, words, more=more)) == [
+    assert texts(built(tmp_path, words, more=FLAGS)) == [
         "t", "10", "-", "--size", "8", "--word=plain", "{node_rank}", "", "end",
     ]  # fmt: skip
     sixteen = {"batch_size": "16", "precision": "amp", "xla": "false"}
-    assert texts(built(tmp_path, words, sixteen, more)) == ["t", "--amp", "10", "---amp", "end"]
+    assert texts(built(tmp_path, words, sixteen, FLAGS)) == ["t", "--amp", "10", "---amp", "end"]
 
 
 def test_an_empty_value_of_the_case_is_a_word(tmp_path):
@@ -233,9 +232,7 @@ def test_a_variable_that_a_table_makes_empty_is_not_set(tmp_path):
 @pytest.mark.parametrize(
     ("words", "case", "said"),
     [
-        (["--lr {lr}"], {}, "in '--lr {lr}', the slot {lr} has no value; it can be one of nodes, devices"),
         (["{data}/x"], {}, "in '{data}/x', it needs data; name their folder with --data DIR"),
-        (["{flags}"], {}, "in '{rank_of}', the slot {rank_of} has no value"),
         (["--x={flags}"], {}, "in '--x={flags}', {flags} is a list there, and must stand alone"),
         (
             ["{flag}"],
@@ -249,12 +246,6 @@ def test_a_slot_without_a_value_is_said(tmp_path, words, case, said):
         built(tmp_path, words, case, FLAGS)
     assert str(error.value).startswith("recipe tiny: ")
     assert said in str(error.value)
-
-
-def test_tables_that_name_each_other_end(tmp_path):
-    tables = '[slots.a]\nby = "nodes"\n1 = "{b}"\n[slots.b]\nby = "nodes"\n1 = "{a}"\n'
-    with pytest.raises(RunnerError, match=r"the slot \{b\} has no value"):
-        built(tmp_path, ["x{a}"], more=tables)
 
 
 def test_data_are_put_in_as_they_are(tmp_path):

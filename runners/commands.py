@@ -19,7 +19,7 @@ from runners.places.place import Place, parse
 from runners.runs import carried, finished, launch_file, records, source
 from runners.runs.attend import Attention
 from runners.runs.interrupts import STOPPED, counted
-from runners.runs.launch import Session, bring_home
+from runners.runs.launch import UNFINISHED, Session, bring_home
 from runners.runs.plan import Run, order
 from runners.series import COMPLETED, OTHERWISE, REFUSED, complain, finish, ready, run_all
 
@@ -67,8 +67,7 @@ def run(options: argparse.Namespace) -> int:
 def set_up(options: argparse.Namespace) -> int:
     """Puts on every host what a recipe needs."""
     chosen = recipe.load(recipe.find(options.recipe))
-    for host, printed in setup.set_up(chosen, _place(options), options.work).items():
-        print(f"{host}:\n{printed.rstrip()}")
+    setup.set_up(chosen, _place(options), options.work)
     return COMPLETED
 
 
@@ -148,7 +147,12 @@ def _search(options: argparse.Namespace, chosen: Recipe, cases: list[Case]) -> i
         hardware = resume.hardware(chosen, session.place) if options.resume else []
 
         def known(run: Run) -> str:
-            return next((each.outcome for each in resume.settled(run, hardware)), "") if hardware else ""
+            if not hardware:
+                return ""
+            # An attempt that still runs would take memory from the one that asks how much there is.
+            left = resume.unfinished(chosen, [run.case], options.raw_logs)
+            status, others = finish(left, attention)
+            return UNFINISHED if status or others else next((each.outcome for each in resume.settled(run, hardware)), "")
 
         for case in smallest_of(chosen, cases):
             if attention.requests.count:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,8 @@ from runners.progress import printable
 from runners.runs import records
 from runners.series import complain
 from tests.runners.arrivals import arrive, begun
-from tests.runners.home import RECORD, ROOT, folder_of, load
+from tests.runners.home import RECORD, ROOT, folder_of, load, until
+from tests.runners.node import ended
 
 DAY = 86400
 
@@ -272,17 +274,34 @@ def test_setup_runs_the_steps_in_the_folder_for_sources_up_to_the_first_that_fai
     path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps[:2])}\n")
     work = tmp_path / "the work"
     assert main(["setup", str(path), "--work", str(work)]) == 0
-    assert capfd.readouterr().out == f"local:\n+ {steps[0]}\n+ {steps[1]}\n{work}\n"
+    assert capfd.readouterr().out == f"local: + {steps[0]}\nlocal: + {steps[1]}\nlocal: {work}\n"
     # As a run looks for it: from the home folder on.
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert main(["setup", str(path), "--work", "a/b"]) == 0
     assert capfd.readouterr().out.endswith(f"{tmp_path}/home/a/b\n")
     path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps)}\n")
-    message = refusal(capfd, "setup", str(path), "--work", str(work))
-    assert "a setup step failed (exit status 3)" in message
-    assert "it broke" in message
+    assert main(["setup", str(path), "--work", str(work)]) == 2
+    printed = capfd.readouterr()
+    assert printed.err == "runners: local: a setup step failed (exit status 3)\n"
+    assert printed.out.endswith("local: it broke\n")
     assert not (work / "after").exists()
     assert "it has no setup steps" in refusal(capfd, "setup", str(write_recipe("true")))
+
+
+@pytest.mark.usefixtures("bash")
+def test_setup_prints_as_it_goes_and_takes_its_steps_along_where_it_is_stopped(write_recipe, tmp_path):
+    path = write_recipe("true", more='[setup]\nsteps = ["echo begun", "echo $$ >number && exec sleep 60"]\n')
+    words = [sys.executable, "-m", "runners", "setup", str(path), "--work", str(tmp_path)]
+    with subprocess.Popen(words, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert [process.stdout.readline() for _ in range(2)] == ["local: + echo begun\n", "local: begun\n"]
+        until(lambda: (tmp_path / "number").is_file() and (tmp_path / "number").read_text().endswith("\n"))
+        step = int((tmp_path / "number").read_text())
+        os.kill(step, 0)  # It is at work.
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (130, "")
+    assert ended(step)
 
 
 @pytest.mark.usefixtures("bash")

@@ -28,15 +28,16 @@ def launched(recipe: Recipe, case: Case, words: Sequence[Word], data: str = "") 
     filled = filling(recipe, case, data)
     arguments = [each for text in recipe.launcher.arguments for each in slots.words(filled, text)]
     start = Start(recipe, case, words, arguments, environment_variables(recipe, case, data))
-    return LAUNCHERS[_name(recipe, case)].build(start)
+    return LAUNCHERS[used(recipe, case)].build(start)
 
 
 def on_every_node(recipe: Recipe, case: Case) -> bool:
     """Whether each node starts its own part; otherwise the first one starts the ranks of all."""
-    return LAUNCHERS[_name(recipe, case)].every_node
+    return LAUNCHERS[used(recipe, case)].every_node
 
 
-def _name(recipe: Recipe, case: Case) -> str:
+def used(recipe: Recipe, case: Case) -> str:
+    """The launcher of a case: the recipe's, or `plain` for one device that needs none."""
     return recipe.launcher.name if case.devices > 1 or recipe.launcher.always else "plain"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from runners.cases.case import choices_of, environment_variables
 from runners.command.argv import texts
+from runners.command.launchers import used
 from runners.command.script import Settings, argv
 from runners.runs.plan import Run
 
@@ -50,9 +51,11 @@ def _recipe(run: Run, settings: Settings) -> dict[str, Any]:
         "sha256": recipe.sha256,
         "case": choices_of(recipe, run.case),
         "command": list(recipe.command),
-        "launcher": recipe.launcher.name,
+        "launcher": used(recipe, run.case),
         "setup": list(recipe.setup.steps),
         "container": _container(run, settings),
+        # Not which: that is a path of somebody's machine.
+        "data": bool(settings.data),
     }
     return {key: value for key, value in stated.items() if value or key == "case"}
 

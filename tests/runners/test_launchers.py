@@ -14,7 +14,10 @@ from runners.cases import parts
 from runners.cases.case import choose, command
 from runners.command.argv import LATE, shell, texts
 from runners.command.launchers import LAUNCHERS, launched, on_every_node
+from runners.command.script import Settings
 from runners.errors import RunnerError
+from runners.runs.beforehand import plan
+from runners.runs.plan import order
 from tests.runners.node import prepared, tool
 from tests.runners.written import loaded, written
 
@@ -33,6 +36,14 @@ def words(folder, name, nodes, devices, trainer=("python", "-u", "t.py", "--b", 
 
 def test_the_names_that_a_recipe_can_state_are_the_launchers_there_are():
     assert set(LAUNCHERS) == set(parts.LAUNCHERS)
+
+
+def test_what_is_told_of_a_run_is_the_launcher_that_it_had(tmp_path):
+    recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "torchrun"\n')
+    runs = order(recipe, choose(recipe, {}), 1, tmp_path)
+    assert [plan(run, Settings(), "")["recipe"]["launcher"] for run in runs] == ["plain", "torchrun", "torchrun"]
+    always = replace(recipe, launcher=replace(recipe.launcher, always=True))
+    assert plan(replace(runs[0], recipe=always), Settings(), "")["recipe"]["launcher"] == "torchrun"
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def _add_place(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--container", choices=tuple(CONTAINERS), default="none", help="the tool that runs the image")
+    parser.add_argument("--container", choices=("none", *CONTAINERS), default="none", help="the tool that runs the image")
     parser.add_argument("--work", default="", metavar="DIR", help="where the sources are there")
     parser.add_argument("--data", default="", metavar="DIR", help="where the data set is there, from / on")
     parser.add_argument("--even-if-busy", action="store_true", help="start on a GPU that others use")

@@ -33,7 +33,7 @@ def contained(
     mounts: Sequence[Word],
     gpus: bool,
 ) -> list[Word]:
-    """The words under a container tool, as they are with the tool `none`.
+    """The words under a container tool, one of `CONTAINERS`; as they are where it is `none`.
 
     Raises RunnerError where the recipe names no image, and for a folder that no tool can be told.
     """
@@ -97,9 +97,7 @@ def _pinned(container: Container) -> str:
     return f"{re.sub(r':[^:/]*$', '', container.image)}@{container.digest}" if container.digest else container.image
 
 
-#: What `--container` can be.
 CONTAINERS: Mapping[str, Callable[[Inside], list[Word]]] = {
-    "none": lambda inside: list(inside.words),
     "docker": _docker,
     "podman": _podman,
     "apptainer": _apptainer,

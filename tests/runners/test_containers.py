@@ -75,14 +75,14 @@ def test_a_container_left_behind_is_found_by_its_name():
     assert NAME in built("docker")
 
 
-@pytest.mark.parametrize("tool", sorted(set(CONTAINERS) - {"none"}))
+@pytest.mark.parametrize("tool", sorted(CONTAINERS))
 def test_a_recipe_without_an_image_cannot_run_in_one(tool):
     with pytest.raises(RunnerError, match=f"names no image for {tool}; add \\[container\\]"):
         built(tool, None)
 
 
 @pytest.mark.parametrize("folder", ["/data:rw", "/data,ro"])
-@pytest.mark.parametrize("tool", sorted(set(CONTAINERS) - {"none"}))
+@pytest.mark.parametrize("tool", sorted(CONTAINERS))
 def test_a_folder_whose_name_would_end_early_is_refused(tool, folder):
     with pytest.raises(RunnerError, match=f"{folder}: {tool} takes : and , in a folder"):
         contained(tool, IMAGE, TRAINER, [], [(folder, ":", folder)], True)

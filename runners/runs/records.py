@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def count(log: Path) -> dict[str, int]:
-    """Records of the main metric by the format that claims a session of the log; empty where none does.
+    """Usable records of the main metric by the format that claims a session of the log; empty where none does.
 
     Raises RunnerError where `ingest` cannot be asked.
     """
@@ -30,8 +30,15 @@ def count(log: Path) -> dict[str, int]:
     found: Counter[str] = Counter()
     for run in map(json.loads, lines):
         if run["format"]:
-            found[run["format"]] += int(run["observations"])
+            found[run["format"]] += _usable(run)
     return dict(found)
+
+
+def _usable(run: Mapping[str, Any]) -> int:
+    """Records without those whose figure is no positive finite number, such as an epoch printed as of no seconds."""
+    reason = run["figures"]["sustained"].get("reason", {})
+    impossible = reason["args"]["count"] if reason.get("code") == "impossible_figure" else 0
+    return int(run["observations"]) - int(impossible)
 
 
 def check() -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 
+from ingest.site import reproduce
 from runners import commands
 from runners.cases import recipe
+from runners.cases.case import choose
 from runners.cases.matrix import DERIVED
 from runners.cases.parts import LAUNCHERS
 from runners.cli import main
 from runners.command.argv import LATE
+from runners.command.script import Settings
+from runners.runs.beforehand import plan
+from runners.runs.plan import order
 from tests.runners.home import ROOT
 
 PAGES = ROOT / "report_templates/pages"
@@ -96,3 +102,16 @@ def test_every_option_of_run_is_told_about(capsys):
     assert len(options) > 10
     for option in sorted(options):
         assert option in README, option
+
+
+@pytest.mark.parametrize("name", recipe.names())
+def test_what_a_page_shows_to_make_a_case_again_makes_that_case(name, capsys, tmp_path):
+    chosen = recipe.load(recipe.find(name))
+    cases = choose(chosen, {})
+    for case, tool in ((cases[0], "none"), (cases[-1], "apptainer" if chosen.container else "none")):
+        run = order(chosen, [case], 1, tmp_path)[0]
+        told = json.loads(json.dumps(plan(run, Settings(container=tool, data="/data"), "")))
+        words = shlex.split(reproduce.command(told))
+        assert main([*words[3:], "--repeats", "1", "--raw-logs", str(tmp_path), "--dry-run"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [line for line in lines if line.startswith("[")] == [f"[1/1] {run.folder}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -49,20 +50,23 @@ def described(chosen: Recipe, cases: Sequence[Case], settings: Settings) -> Iter
 
 
 def planned(runs: Sequence[Run], place: Place, settings: Settings, scripts: bool) -> Iterator[str]:
-    """The runs in their order, what each case executes, and how long it all may take; contacts nobody.
+    """What each case executes, the runs in their order, and how long it all may take; contacts nobody.
 
     Raises RunnerError for a case that the place or the settings do not allow.
     """
+    firsts: dict[str, Run] = {}
+    for run in runs:
+        firsts.setdefault(run.case.slug, run)
+    for run in firsts.values():
+        script = build(run, settings)
+        yield f"{run.case.slug}, started by"
+        yield from (f"  {line}" for line in job.commands(job.prepare(place, run), script))
+        yield f"runs\n  {_command(run, settings)}\n"
+        if scripts:
+            yield f"by this script:\n{script}\n"
     for number, run in enumerate(runs, start=1):
         yield f"[{number}/{len(runs)}] {run.folder}"
-    for run in {run.case.slug: run for run in reversed(runs)}.values():
-        script = build(run, settings)
-        yield f"\n{run.case.slug}, started by"
-        yield from (f"  {line}" for line in job.commands(job.prepare(place, run), script))
-        yield f"runs\n  {_command(run, settings)}"
-        if scripts:
-            yield f"by this script:\n{script}"
-    yield f"\n{_time(estimate(runs))}"
+    yield f"\n{_time(estimate(runs), len(firsts))}"
 
 
 def _needs(chosen: Recipe) -> Iterator[str]:
@@ -94,11 +98,16 @@ def _command(run: Run, settings: Settings) -> str:
 
 
 def _time(time: Estimate) -> str:
-    minutes = f"{time.runs} runs, about {time.seconds / 60:.0f} minutes"
+    runs = "1 run" if time.runs == 1 else f"{time.runs} runs"
     if not time.bounded:
-        return f"{minutes}, by the median of each case's earlier runs"
+        return f"{runs}, about {_duration(time.seconds)}, by the median of each case's earlier runs"
     bound = "all" if time.bounded == time.runs else f"{time.bounded}"
-    return f"{time.runs} runs, at most {time.seconds / 60:.0f} minutes: for {bound} of them only the timeout is known"
+    return f"{runs}, at most {_duration(time.seconds)}: for {bound} of them only the timeout is known"
+
+
+def _duration(seconds: float) -> str:
+    hours, minutes = divmod(-int(-seconds // 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 def printed(lines: Iterable[str]) -> None:

@@ -66,14 +66,15 @@ def test_a_plan_shows_the_order_the_command_and_the_time_and_starts_nothing(caps
     folders = [
         f"{folder_of(tmp_path, f'cpu-n1d1-bs{batch}-fp32')}/{n}" for batch, n in ((1, 1), (2, 1), (2, 2), (1, 2))
     ]
-    assert lines[:4] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
-    assert lines[5:9] == [
+    assert lines[:4] == [
         "cpu-n1d1-bs1-fp32, started by",
         "  bash -s",
         "runs",
         """  OMP_NUM_THREADS=1 bash -c 'echo '"'"'$x'"'"'' bash plain""",
     ]
-    assert lines[-1] == "4 runs, at most 1 minutes: for all of them only the timeout is known"
+    assert lines[5] == "cpu-n1d1-bs2-fp32, started by"
+    assert lines[10:14] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
+    assert lines[-1] == "4 runs of 2 cases, at most 2 minutes: for all of them only the timeout is known"
     assert not (tmp_path / "raw").exists()
 
 
@@ -87,16 +88,18 @@ def test_the_time_comes_from_earlier_runs_where_there_are_some(capsys, write_rec
         (folder_of(tmp_path) / number / "run.json").write_text(json.dumps(run))
     words = ["plan", str(path), "--raw-logs", str(tmp_path / "raw")]
     assert main([*words, "--repeats", "3", "--case", "batch_size=1"]) == 0
-    assert "3 runs, about 8 minutes, by the median" in capsys.readouterr().out
+    assert "3 runs of 1 case, about 8 minutes, by the median" in capsys.readouterr().out
+    assert main([*words, "--repeats", "60", "--case", "batch_size=1"]) == 0
+    assert "60 runs of 1 case, about 2 h 59 min, by the median" in capsys.readouterr().out
     assert main(words) == 0
-    assert "2 runs, at most 3 minutes: for 1 of them only the timeout is known" in capsys.readouterr().out
+    assert "2 runs of 2 cases, at most 4 minutes: for 1 of them only the timeout is known" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("bash")
 def test_a_plan_can_show_the_whole_script(capsys, write_recipe):
     assert main(["plan", str(write_recipe("echo here")), "--scripts"]) == 0
     _, script = capsys.readouterr().out.split("by this script:\n")
-    script = script.rpartition("\n\n1 runs")[0]
+    script = script.rpartition("\n\n[1/1] ")[0]
     assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
     assert "command=(bash -c 'echo here' bash plain)" in script
 

@@ -97,16 +97,21 @@ def _command(run: Run, settings: Settings) -> str:
     return " ".join([*named, shlex.join(texts(argv(run, settings)))])
 
 
-def _time(time: Estimate) -> str:
-    runs = "1 run" if time.runs == 1 else f"{time.runs} runs"
+def _time(time: Estimate, cases: int) -> str:
+    runs = f"{_number(time.runs, 'run')} of {_number(cases, 'case')}"
     if not time.bounded:
         return f"{runs}, about {_duration(time.seconds)}, by the median of each case's earlier runs"
     bound = "all" if time.bounded == time.runs else f"{time.bounded}"
     return f"{runs}, at most {_duration(time.seconds)}: for {bound} of them only the timeout is known"
 
 
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def _duration(seconds: float) -> str:
-    hours, minutes = divmod(-int(-seconds // 60), 60)
+    """Whole minutes, upwards."""
+    hours, minutes = divmod(math.ceil(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 

@@ -74,7 +74,7 @@ def test_a_plan_shows_the_order_the_command_and_the_time_and_starts_nothing(caps
     ]
     assert lines[5] == "cpu-n1d1-bs2-fp32, started by"
     assert lines[10:14] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
-    assert lines[-1] == "4 runs of 2 cases, at most 2 minutes: for all of them only the timeout is known"
+    assert lines[-1] == "4 runs of 2 cases, at most 2 min: for all of them only the timeout is known"
     assert not (tmp_path / "raw").exists()
 
 
@@ -88,11 +88,11 @@ def test_the_time_comes_from_earlier_runs_where_there_are_some(capsys, write_rec
         (folder_of(tmp_path) / number / "run.json").write_text(json.dumps(run))
     words = ["plan", str(path), "--raw-logs", str(tmp_path / "raw")]
     assert main([*words, "--repeats", "3", "--case", "batch_size=1"]) == 0
-    assert "3 runs of 1 case, about 8 minutes, by the median" in capsys.readouterr().out
+    assert "3 runs of 1 case, about 8 min, by the median" in capsys.readouterr().out
     assert main([*words, "--repeats", "60", "--case", "batch_size=1"]) == 0
     assert "60 runs of 1 case, about 2 h 59 min, by the median" in capsys.readouterr().out
     assert main(words) == 0
-    assert "2 runs of 2 cases, at most 4 minutes: for 1 of them only the timeout is known" in capsys.readouterr().out
+    assert "2 runs of 2 cases, at most 4 min: for 1 of them only the timeout is known" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("bash")

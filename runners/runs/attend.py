@@ -9,8 +9,8 @@ from runners.errors import RunnerError
 from runners.places import job, nodes
 from runners.places.job import Job, State
 from runners.progress import Progress
-from runners.runs.collect import note_failure
 from runners.runs.interrupts import Requests, pause
+from runners.runs.noted import note_failure
 
 #: Beyond the script's own timeout and grace, before the host is taken to be deaf: it may have begun long after us.
 MARGIN_SECONDS = 120

@@ -11,7 +11,7 @@ from typing import Any
 
 from runners.errors import RunnerError
 from runners.places import job
-from runners.runs import arrived, finished, records, trust
+from runners.runs import arrived, finished, noted, records, trust
 from runners.runs.arrived import Node
 from runners.runs.files import text_of, write
 from runners.runs.keeping import below, put
@@ -19,10 +19,6 @@ from runners.runs.launch_file import INCOMING, NAME
 from runners.runs.public import without_places
 
 RUN_JSON = finished.NAME
-#: What was said when the run started, kept until it is finished.
-WARNINGS = "warnings.json"
-#: There where a node failed, and the others were stopped for that reason alone.
-FAILED = "a_node_failed"
 
 
 @dataclass(frozen=True)
@@ -51,27 +47,9 @@ def collect(folder: Path, content: Mapping[str, Any], lost: Lost | None = None) 
     return str(outcome)
 
 
-def keep_warnings(folder: Path, warnings: Sequence[str]) -> None:
-    """Keeps for `run.json` what was said when the run started."""
-    if warnings:
-        write(folder / INCOMING / WARNINGS, json.dumps(list(warnings)))
-
-
-def told(folder: Path) -> list[str]:
-    """What was said when the run started, as long as it is unfinished."""
-    path = folder / INCOMING / WARNINGS
-    return [str(each) for each in json.loads(path.read_text(encoding="utf-8"))] if path.is_file() else []
-
-
 def warnings(folder: Path) -> list[str]:
     """What a finished run warns of."""
     return [str(each) for each in json.loads((folder / RUN_JSON).read_text(encoding="utf-8")).get("warnings", [])]
-
-
-def note_failure(folder: Path) -> None:
-    """Keeps that a node failed before the others are stopped, lest the run be taken for one that was stopped."""
-    (folder / INCOMING).mkdir(exist_ok=True)
-    write(folder / INCOMING / FAILED, "")
 
 
 def _run(folder: Path, content: Mapping[str, Any], lost: Lost | None) -> dict[str, Any]:
@@ -81,21 +59,21 @@ def _run(folder: Path, content: Mapping[str, Any], lost: Lost | None) -> dict[st
     nodes = _nodes(folder, started.nodes, lost)
     top = nodes[-1 if wanted["node"] == "last" and started.every_node else 0]
     files = {name: entry for node in nodes for name, entry in put(folder, node, node is top).items()}
-    found = _records(folder, wanted)
+    found = _records(folder / arrived.LOG)
     short, count = records.shortfall(found, wanted), found.get(wanted["format"], 0)
-    outcome = _strongest(nodes, (folder / INCOMING / FAILED).exists())
+    outcome = _strongest(nodes, noted.failure(folder))
     hardware = str(top.ended.get("hardware") or _hardware(top.facts, started.gpus))
     run = {
         **plan,
         "case": {**plan["case"], "hardware": hardware},
         "environment": top.facts,
-        **{key: top.ended[key] for key in ("start", "end", "wall_seconds") if key in top.ended},
+        **_stated(top, "start", "end", "wall_seconds"),
         **_status(nodes, outcome),
         "outcome": "short" if outcome == "completed" and short else outcome,
         "source": _source(plan.get("source", {}), top.ended.get("source")),
         "records": {key: count if key == "count" else wanted[key] for key in ("format", "count", "at_least")},
         "warnings": [
-            *[without_places(text, started.hosts) for text in [*told(folder), *_losses(nodes, lost)]],
+            *[without_places(text, started.hosts) for text in [*noted.warnings(folder), *_losses(nodes, lost)]],
             *([short] if short else []),
             *trust.between_nodes([node.facts for node in nodes]),
             *trust.between_repeats(top.facts, finished.alike(folder.parent, hardware, plan.get("round", ""))),
@@ -127,9 +105,8 @@ def _strongest(nodes: Sequence[Node], failed: bool) -> str:
     return min(caused or outcomes, key=arrived.OUTCOMES.index)
 
 
-def _records(folder: Path, wanted: Mapping[str, Any]) -> dict[str, int]:
-    log = folder / arrived.LOG
-    return records.count(log) if wanted["format"] and log.is_file() and log.stat().st_size else {}
+def _records(log: Path) -> dict[str, int]:
+    return records.count(log) if log.is_file() and log.stat().st_size else {}
 
 
 def _hardware(facts: Mapping[str, Any], gpus: bool) -> str:
@@ -142,13 +119,16 @@ def _hardware(facts: Mapping[str, Any], gpus: bool) -> str:
 
 def _status(nodes: Sequence[Node], outcome: str) -> dict[str, Any]:
     """The exit status of the first node that ended as the whole run did, where it is known."""
-    decisive = next(node for node in nodes if node.outcome == outcome)
-    return {key: decisive.ended[key] for key in ("exit_status",) if key in decisive.ended}
+    return _stated(next(node for node in nodes if node.outcome == outcome), "exit_status")
 
 
 def _ending(node: Node, top: bool) -> dict[str, Any]:
-    status = {key: node.ended[key] for key in ("exit_status",) if key in node.ended}
-    return {"folder": below(node, top), "outcome": node.outcome, **status}
+    return {"folder": below(node, top), "outcome": node.outcome, **_stated(node, "exit_status")}
+
+
+def _stated(node: Node, *keys: str) -> dict[str, Any]:
+    """What a node said of its end, as far as it did."""
+    return {key: node.ended[key] for key in keys if key in node.ended}
 
 
 def _source(planned: Mapping[str, Any], found: object) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from runners.errors import RunnerError
 from runners.places import job
 from runners.places.job import Job, State
 from runners.places.place import Place
-from runners.runs import launch_file
+from runners.runs import launch_file, noted
 from runners.runs.attend import OVER, Attention, attend
 from runners.runs.beforehand import plan
 from runners.runs.claim import claimed, disclaim
-from runners.runs.collect import RUN_JSON, Lost, collect, keep_warnings, told, warnings
+from runners.runs.collect import RUN_JSON, Lost, collect, warnings
 from runners.runs.interrupts import Requests
 from runners.runs.plan import Run
 
@@ -82,7 +82,7 @@ def bring_home(folder: Path, attention: Attention, abandon: bool) -> str:
         if state.kind not in OVER and not abandon:
             attention.progress.end(folder, f"{UNFINISHED}: {state.kind} {state.cause}".rstrip())
             return UNFINISHED
-        return _collected(started, document, state, attention)
+        return _collected(started, document, state, attention, given_up=abandon)
 
 
 def _job(folder: Path, document: Mapping[str, Any]) -> Job:
@@ -106,7 +106,7 @@ def _start(started: Job, script: str, attention: Attention) -> None:
         raise RefusedError(str(error)) from error
     for warning in found:
         attention.progress.line(f"{started.folder}: warning: {warning}")
-    keep_warnings(started.folder, found)
+    noted.note_warnings(started.folder, found)
 
 
 def _finished(started: Job, document: Mapping[str, Any], attention: Attention) -> str:
@@ -117,18 +117,20 @@ def _finished(started: Job, document: Mapping[str, Any], attention: Attention) -
     return UNFINISHED
 
 
-def _collected(started: Job, document: Mapping[str, Any], state: State, attention: Attention) -> str:
+def _collected(
+    started: Job, document: Mapping[str, Any], state: State, attention: Attention, given_up: bool = False
+) -> str:
     lost = None if state.kind == "ended" else Lost(_cause(state), state.outcome or "failed")
-    try:
-        if lost:
-            job.stop(started)
-        job.fetch(started)
-    except RunnerError:
-        # What was lost may be out of reach; what has ended must come home whole.
-        if not lost:
-            raise
-    known = told(started.folder)
-    keep_warnings(started.folder, job.late_warnings(started))
+    # Each on its own: where one node cannot be asked to end, the logs of the others come home all the same.
+    for step in (job.stop, job.fetch) if lost else (job.fetch,):
+        try:
+            step(started)
+        except RunnerError:
+            # What was given up may be out of reach; all else must come home whole, for it is not asked for again.
+            if not (lost and given_up):
+                raise
+    known = noted.warnings(started.folder)
+    noted.note_warnings(started.folder, job.late_warnings(started))
     outcome = collect(started.folder, document, lost)
     for warning in warnings(started.folder):
         if warning not in known:

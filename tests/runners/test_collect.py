@@ -6,11 +6,12 @@ import json
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from runners.errors import RunnerError
-from runners.runs import arrived, collect, files
+from runners.runs import arrived, collect, files, noted, records
 from runners.runs.collect import Lost
 from runners.runs.public import without_places
 from tests.runners.arrivals import LINE, arrive, begun, document, lost, stated
@@ -53,6 +54,23 @@ def test_ranks_come_along_by_their_paths(folder):
     collect.collect(folder, document(folder))
     assert set(load(folder / "run.json")["files"]) == {"train.log", "ranks/1/stdout.log"}
     assert (folder / "ranks/1/stdout.log").read_text() == "rank 1\n"
+
+
+def test_no_variable_of_the_user_comes_home_from_a_launcher_that_could_not_clear_up(folder):
+    node = lost(folder, 0)
+    (node / "ranks/paddle").mkdir(parents=True)
+    for name in ("envlog.0", "backup_env.0.json", "default.pod.log", "workerlog.0"):
+        (node / "ranks/paddle" / name).write_text("TOKEN=secret")
+    collect.collect(folder, document(folder), Lost("the host was restarted"))
+    assert names(folder) == {"run.json", "train.log", "environment.json", "ranks/paddle/workerlog.0"}
+
+
+def test_what_a_run_is_made_of_is_on_the_disk_before_it_is_said_to_be(folder, monkeypatch):
+    kept = []
+    monkeypatch.setattr(os, "fsync", lambda file: kept.append(Path(f"/proc/self/fd/{file}").readlink().name))
+    arrive(folder, 0)
+    collect.collect(folder, document(folder))
+    assert kept == [".train.log.partial", ".environment.json.partial", ".run.json.partial"]
 
 
 def test_the_first_node_is_on_top_and_the_others_have_folders(pair):
@@ -102,7 +120,7 @@ def test_the_strongest_outcome_of_the_nodes_is_that_of_the_run(pair, outcomes, o
 def test_a_run_whose_nodes_were_stopped_since_one_failed_has_failed(pair):
     arrive(pair, 0, "stopped")
     arrive(pair, 1, "oom")
-    collect.note_failure(pair)
+    noted.note_failure(pair)
     assert collect.collect(pair, document(pair)) == "oom"
 
 
@@ -233,7 +251,7 @@ def test_a_source_is_named_with_the_commit_found_where_it_ran(write_recipe, tmp_
 
 def test_what_was_said_at_the_start_is_kept(folder):
     arrive(folder, 0)
-    collect.keep_warnings(folder, ["the load is high"])
+    noted.note_warnings(folder, ["the load is high"])
     collect.collect(folder, document(folder))
     assert load(folder / "run.json")["warnings"] == ["the load is high"]
 
@@ -241,7 +259,7 @@ def test_what_was_said_at_the_start_is_kept(folder):
 def test_no_host_address_or_folder_comes_into_a_record(pair):
     arrive(pair, 0)
     lost(pair, 1)
-    collect.keep_warnings(pair, ["node 1: the sources in /home/me/.perfledger/work/x are not at the recipe's commit"])
+    noted.note_warnings(pair, ["node 1: the sources in /home/me/.perfledger/work/x are not at the recipe's commit"])
     collect.collect(pair, document(pair), Lost("host1.invalid: there is no space left in /data/jobs (10.0.0.7)"))
     assert load(pair / "run.json")["warnings"] == [
         "node 1: the sources in … are not at the recipe's commit",
@@ -262,3 +280,12 @@ def test_files_are_written_whole_or_not_at_all(tmp_path):
     with pytest.raises((RunnerError, OSError)):
         files.write(tmp_path / "a.json", "after")
     assert (tmp_path / "a.json").read_text() == "before"
+
+
+def test_records_of_which_no_figure_can_be_made_do_not_count(tmp_path):
+    log = tmp_path / "train.log"
+    # Keras' own lines: too short an epoch is printed as of one second, of three milliseconds a step.
+    lines = ["1s 3ms/step", "12s 120ms/step", "1s 3ms/step", "11s 110ms/step"]
+    bar = "100/100 [==============================] -"
+    log.write_text("".join(f"Epoch {n}/4\n{bar} {line} - loss: 0.5\n" for n, line in enumerate(lines, start=1)))
+    assert records.count(log) == {"more.keras": 2}

@@ -91,49 +91,50 @@ def network(hugectr: Any, arguments: argparse.Namespace) -> Any:
 
 
 def _inputs(hugectr: Any, arguments: argparse.Namespace) -> Any:
-    devices = list(range(arguments.devices_per_node))
-    solver = hugectr.CreateSolver(
-        batchsize=arguments.batch_size,
-        batchsize_eval=arguments.batch_size,
-        max_eval_batches=1,
-        lr=0.001,
-        vvgpu=[devices] * arguments.nodes,
-        repeat_dataset=True,
-    )
-    reader = hugectr.DataReaderParams(
-        data_reader_type=hugectr.DataReaderType_t.Norm,
-        source=[f"{arguments.data}/file_list.txt"],
-        eval_source=f"{arguments.data}/file_list_test.txt",
-        check_type=hugectr.Check_t.Sum,
-    )
+    """The model with what it reads and its two tables."""
     optimizer = hugectr.CreateOptimizer(optimizer_type=hugectr.Optimizer_t.Adam)
-    model = hugectr.Model(solver, reader, optimizer)
+    model = hugectr.Model(_solver(hugectr, arguments), _reader(hugectr, arguments.data), optimizer)
     sparse = [
         hugectr.DataReaderSparseParam("wide_data", 30, True, 1),
         hugectr.DataReaderSparseParam("deep_data", 2, False, FEATURES),
     ]
-    model.add(
-        hugectr.Input(
-            label_dim=1,
-            label_name="label",
-            dense_dim=DENSE_FEATURES,
-            dense_name="dense",
-            data_reader_sparse_param_array=sparse,
-        )
-    )
+    dense = {"label_dim": 1, "label_name": "label", "dense_dim": DENSE_FEATURES, "dense_name": "dense"}
+    model.add(hugectr.Input(**dense, data_reader_sparse_param_array=sparse))
     for name, width in (("wide", 1), ("deep", arguments.embedding)):
-        model.add(
-            hugectr.SparseEmbedding(
-                embedding_type=hugectr.Embedding_t.DistributedSlotSparseEmbeddingHash,
-                workspace_size_per_gpu_in_mb=workspace(arguments.vocabulary, width),
-                embedding_vec_size=width,
-                combiner="sum",
-                sparse_embedding_name=f"{name}_embedding",
-                bottom_name=f"{name}_data",
-                optimizer=optimizer,
-            )
-        )
+        model.add(_table(hugectr, name, arguments.vocabulary, width, optimizer))
     return model
+
+
+def _solver(hugectr: Any, arguments: argparse.Namespace) -> Any:
+    return hugectr.CreateSolver(
+        batchsize=arguments.batch_size,
+        batchsize_eval=arguments.batch_size,
+        max_eval_batches=1,
+        lr=0.001,
+        vvgpu=[list(range(arguments.devices_per_node))] * arguments.nodes,
+        repeat_dataset=True,
+    )
+
+
+def _reader(hugectr: Any, data: str) -> Any:
+    return hugectr.DataReaderParams(
+        data_reader_type=hugectr.DataReaderType_t.Norm,
+        source=[f"{data}/file_list.txt"],
+        eval_source=f"{data}/file_list_test.txt",
+        check_type=hugectr.Check_t.Sum,
+    )
+
+
+def _table(hugectr: Any, name: str, rows: int, width: int, optimizer: Any) -> Any:
+    return hugectr.SparseEmbedding(
+        embedding_type=hugectr.Embedding_t.DistributedSlotSparseEmbeddingHash,
+        workspace_size_per_gpu_in_mb=workspace(rows, width),
+        embedding_vec_size=width,
+        combiner="sum",
+        sparse_embedding_name=f"{name}_embedding",
+        bottom_name=f"{name}_data",
+        optimizer=optimizer,
+    )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def choose(recipe: Recipe, choices: Mapping[str, str]) -> list[Case]:
     tables = chosen(recipe.name, [_axes(recipe, table) for table in recipe.matrix], choices)
     products = [(table, itertools.product(*table.values())) for table in tables]
     cases = [_case(recipe, dict(zip(table, values, strict=True))) for table, product in products for values in product]
-    return [case for place, case in enumerate(cases) if case not in cases[:place]]
+    return [case for number, case in enumerate(cases) if case not in cases[:number]]
 
 
 def choices_of(recipe: Recipe, case: Case) -> dict[str, str]:

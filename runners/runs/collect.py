@@ -13,7 +13,7 @@ from runners.errors import RunnerError
 from runners.places import job
 from runners.runs import arrived, finished, noted, records, trust
 from runners.runs.arrived import Node
-from runners.runs.files import text_of, write
+from runners.runs.files import json_of, write
 from runners.runs.keeping import below, put
 from runners.runs.launch_file import INCOMING, NAME
 from runners.runs.public import without_places
@@ -41,7 +41,7 @@ def collect(folder: Path, content: Mapping[str, Any], lost: Lost | None = None) 
     where files are missing, changed on the way or find no room.
     """
     if not (folder / RUN_JSON).exists():
-        write(folder / RUN_JSON, text_of(_run(folder, content, lost)))
+        write(folder / RUN_JSON, json_of(_run(folder, content, lost)))
     outcome = json.loads((folder / RUN_JSON).read_text(encoding="utf-8"))["outcome"]
     _clear(folder)
     return str(outcome)

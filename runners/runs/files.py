@@ -34,7 +34,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def text_of(run: Mapping[str, object]) -> str:
+def json_of(run: Mapping[str, object]) -> str:
     """JSON for people and for `diff`: a line per key, and per member of an object that a key holds."""
     return "{\n" + ",\n".join(f" {_json(key)}: {_members(value)}" for key, value in run.items()) + "\n}\n"
 

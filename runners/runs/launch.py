@@ -64,7 +64,7 @@ def go_on(folder: Path, attention: Attention) -> str:
     """Attends and collects an unfinished run, whoever started it; returns and raises as `launch` does."""
     with launch_file.attended(folder) as document:
         attention.progress.begin(folder)
-        return _settled(folder, document, attention) or _finished(_job(folder, document), document, attention)
+        return _cleared(folder, document, attention) or _finished(_job(folder, document), document, attention)
 
 
 def bring_home(folder: Path, attention: Attention, abandon: bool) -> str:
@@ -75,7 +75,7 @@ def bring_home(folder: Path, attention: Attention, abandon: bool) -> str:
     """
     with launch_file.attended(folder) as document:
         attention.progress.begin(folder)
-        if outcome := _settled(folder, document, attention):
+        if outcome := _cleared(folder, document, attention):
             return outcome
         started = _job(folder, document)
         state = attend(started, replace(attention, requests=Requests(1), patience=0)) if abandon else job.state(started)
@@ -89,8 +89,8 @@ def _job(folder: Path, document: Mapping[str, Any]) -> Job:
     return job.from_json(document["job"], folder)
 
 
-def _settled(folder: Path, document: Mapping[str, Any], attention: Attention) -> str:
-    """The outcome of a run that has its `run.json`, and only was not cleared up; empty for others."""
+def _cleared(folder: Path, document: Mapping[str, Any], attention: Attention) -> str:
+    """Clears up a run that has its `run.json` already; its outcome, empty for others."""
     if not (folder / RUN_JSON).exists():
         return ""
     outcome = collect(folder, document)

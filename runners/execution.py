@@ -35,6 +35,8 @@ def repeat(options: argparse.Namespace, chosen: Recipe, cases: list[Case]) -> in
             return status
         had = _had(runs, place, others)
         runs = order(chosen, cases, repeats, options.raw_logs, options.round, had)
+        if not runs:
+            print("nothing is left to run")
     with attention_of(len(runs), options.patience) as attention:
         return run_all(ready(runs, settings), Session(place, settings, attention))
 

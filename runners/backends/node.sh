@@ -7,6 +7,8 @@
 # All is read before anything is done: a connection that breaks off must not leave half a command behind.
 main() {
   job=$jobs/node$rank
+  # What a login printed may have left a line open.
+  printf '\n'
   "$action"
 }
 
@@ -49,7 +51,6 @@ begin() {
   introduce
   cd -- "$job" || exit 1
   [ ! -e pid ] || fail "the job in $job has been started before"
-  cat /proc/sys/kernel/random/boot_id >boot 2>/dev/null
   (note_self && exec setsid bash "$job/script.sh" run) </dev/null >host.log 2>&1 &
   # The log is the first thing that the script makes.
   until [ -e train.log ]; do
@@ -87,6 +88,7 @@ look() {
   if [ ! -e "$job/host.json" ] && alive; then kind=running; fi
   # Asked last: it may have ended just now.
   if [ -e "$job/host.json" ]; then kind=ended; fi
+  if [ "$kind" = lost ] && elsewhere; then kind=unreachable; fi
   printf 'perfledger kind %s\n' "$kind"
   printf 'perfledger outcome %s\n' "$(sed -n 's/.*"outcome": *"\([a-z]*\)".*/\1/p' "$job/host.json" 2>/dev/null)"
   [ "$kind" != lost ] || printf 'perfledger cause %s\n' "$(cause)"
@@ -97,6 +99,19 @@ look() {
 
 last_line() { tail -c 2000 -- "$1" 2>/dev/null | tr '\r\0' '\n\n' | grep -a '[^[:space:]]' | tail -n 1; }
 
+# Whether the job is of another machine, which shares this folder with us or had it copied from: of what runs there
+# nothing is seen here.
+elsewhere() {
+  local machine
+  { read -r _ && read -r machine; } 2>/dev/null <"$job/machine" && ! same_boot && [ "$machine" != "$(uname -n)" ] &&
+    printf 'the run was started on another machine; ask there\n' >&2
+}
+
+same_boot() {
+  local boot
+  read -r boot 2>/dev/null <"$job/machine" && [ "$boot" = "$(cat /proc/sys/kernel/random/boot_id)" ]
+}
+
 cause() {
   local left
   if [ ! -d "$job" ]; then
@@ -104,7 +119,7 @@ cause() {
     return
   fi
   left=$(df -Pk -- "$job" 2>/dev/null | awk 'NR == 2 {print $4}')
-  if [ -e "$job/boot" ] && [ "$(cat "$job/boot")" != "$(cat /proc/sys/kernel/random/boot_id)" ]; then
+  if [ -e "$job/machine" ] && ! same_boot; then
     printf 'the host was restarted'
   elif [ -n "$left" ] && [ "$left" -lt 64 ]; then
     printf 'there is no space left for what it writes'
@@ -159,8 +174,9 @@ forget() {
   rmdir -- "$job" "$jobs" 2>/dev/null
 }
 
+# Where there is nothing any more, nothing is sent.
 send() {
-  cd -- "$job" || exit 1
+  [ ! -e "$job" ] || cd -- "$job" || exit 1
   printf 'perfledger files\n'
-  tar -cf - .
+  if [ -e "$job" ]; then tar -cf - --exclude=./output --exclude=./machine .; else tar -cf - -T /dev/null; fi
 }

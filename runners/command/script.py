@@ -96,8 +96,8 @@ def _functions(run: Run, settings: Settings) -> str:
 def _contained(run: Run, settings: Settings, words: Sequence[Word]) -> list[Word]:
     recipe = run.recipe
     gpus = recipe.device == "gpu"
-    # Which GPUs a scheduler gave is said in a variable, where it says so.
-    variables = [*recipe.environment_variables, *(["CUDA_VISIBLE_DEVICES"] if gpus else [])]
+    # Which GPUs a scheduler gave, and in which order they are counted.
+    variables = [*recipe.environment_variables, *(["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"] if gpus else [])]
     return contained(settings.container, recipe.container, words, variables, _mounts(run, settings, words), gpus)
 
 

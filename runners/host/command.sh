@@ -37,10 +37,13 @@ kill_later() {
 
 # Ends a run that lasts too long, and all of one whose script was killed: nobody else would.
 guard() {
-  local end=$((SECONDS + $1))
+  local centiseconds end
+  read_clock
+  end=$((centiseconds + $1 * 100))
   while script_lives; do
     pause 1
-    [ "$SECONDS" -lt "$end" ] || { kill -USR1 $$ 2>/dev/null && end=$((SECONDS + 1000000000)); }
+    read_clock
+    [ "$centiseconds" -lt "$end" ] || { kill -USR1 $$ 2>/dev/null && end=$((end + 100000000000)); }
   done
   kill -KILL -- "-$child" ${sampler:+"-$sampler"} 2>/dev/null
   kill_leftovers
@@ -64,7 +67,8 @@ supervise() {
   child=''
 }
 
-# A wait that a trap broke off has not seen the end of the command, and one after the end knows nothing of it.
+# A wait that a trap broke off has not seen the end of the command, and one after the end knows nothing of it. With job
+# control a wait returns for a command that was only halted, too, which may go on yet.
 await() {
   local answer
   status=''
@@ -73,6 +77,6 @@ await() {
     wait "$child" 2>/dev/null
     answer=$?
     [ "$answer" -eq 127 ] && [ -n "$status" ] || status=$answer
-    [ -n "$interrupted" ] || break
+    [ -n "$interrupted" ] || { kill -0 "$child" 2>/dev/null && pause 0.2; } || break
   done
 }

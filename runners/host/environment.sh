@@ -6,6 +6,8 @@ in_place() {
   cd "$working_folder" || return 126
   export PERFLEDGER_COMMAND=$mark
   exec {never}>&-
+  # Or a GPU has one number for the command and another for nvidia-smi, where they are not all alike.
+  [ "$device" = cpu ] || export CUDA_DEVICE_ORDER=PCI_BUS_ID
   [ "${#variables[@]}" -eq 0 ] || export "${variables[@]}"
   exec "$@"
 }
@@ -96,7 +98,7 @@ hardware() {
     printf '%s%s cores (CPU)' "${name:+$name, }" "$(cpu_cores)"
   else
     gpu_rows
-    name=$(gpu_values name)
+    name=$(gpu_names)
     printf '%s' "${name:-unknown}"
   fi
 }

@@ -83,9 +83,12 @@ is_ours() { [ -d "$1" ] && [ -O "$1" ] && [ ! -L "$1" ]; }
 
 leave_folder() { [ -z "$scratch" ] || rm -rf -- "$scratch"; }
 
+# By which it is told whether this is the machine, and it has run on since: never brought home.
+machine() { printf '%s\n%s' "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" "$(uname -n)"; }
+
 # The log is made only where there is none: no run overwrites another's.
 claim_job() {
-  mkdir -p -- "$ranks" "$output" && put "$job/pid" $$ && write_hostfile || refuse "$job cannot be written to; is the disk full?"
+  mkdir -p -- "$ranks" "$output" && put "$job/machine" "$(machine)" && put "$job/pid" $$ && write_hostfile || refuse "$job cannot be written to; is the disk full?"
   (set -o noclobber && : >"$job/train.log") 2>/dev/null || refuse "a run was already started in $job; its log is not overwritten"
 }
 
@@ -98,11 +101,13 @@ run_command() {
   kills_before=$(kernel_kills)
   start_sampler
   start=$(utc)
-  began=$(microseconds)
+  read_clock
+  began=$centiseconds
   [ -n "$outcome" ] || supervise "$timeout_seconds" logged
   # What comes now is short, and the command has ended as it has: a request that comes too late changes nothing.
   trap '' INT TERM HUP USR1 USR2
-  wall=$(($(microseconds) - began))
+  read_clock
+  wall=$((centiseconds - began))
   end=$(utc)
   stop_sampler
   kill_leftovers
@@ -123,6 +128,8 @@ run() {
   # Job control gives each background command a process group of its own, which can be ended as a whole.
   set -m
   supervise "$patience_seconds" record_environment
+  # Now, for it is what runs: somebody may check out another commit meanwhile.
+  source_found=$(source_object)
   run_command
   keep_logs
   [ -z "$late" ] || kill -KILL -- "-$late" 2>/dev/null

@@ -82,6 +82,17 @@ check_gpus() {
   [ "${#gpu_table[@]}" -ge "$devices_per_node" ] ||
     refuse "this case needs $devices_per_node GPUs per node, and this host shows ${#gpu_table[@]}"
   for row in "${gpu_table[@]:0:devices_per_node}"; do check_gpu "$row"; done
+  check_alike
+}
+
+# Settings of which a fact holds one for all GPUs: where they differ it holds none, and no comparison would tell.
+check_alike() {
+  local key values
+  for key in name memory_mib power_limit_watts clock_max_sm_mhz clock_max_memory_mhz clock_applications_sm_mhz \
+    clock_applications_memory_mhz persistence ecc mig; do
+    values=$(gpu_values "$key")
+    [[ $values != *' + '* ]] || warn "the GPUs of this host differ in $key: $values"
+  done
 }
 
 # check_gpu ROW: a GPU that computes for somebody, or holds a tenth of its memory, is not ours to measure on.

@@ -14,9 +14,15 @@ pause() { read -rt "$1" -u "$never" || :; }
 
 utc() { TZ=UTC0 date +%Y-%m-%dT%H:%M:%SZ; }
 
-microseconds() {
-  local now=${EPOCHREALTIME:-$(date +%s.%6N)}
-  printf '%s' "${now/[.,]/}"
+# Fills `centiseconds`, by a clock that nobody sets, as somebody may the wall's: since the machine started.
+read_clock() {
+  local now
+  if read -r now _ 2>/dev/null <"$proc/uptime" && [[ $now =~ ^[0-9]+\.[0-9]{2}$ ]]; then
+    centiseconds=$((10#${now/./}))
+  else
+    now=${EPOCHREALTIME:-$(date +%s.%6N)}
+    centiseconds=$((${now/[.,]/} / 10000))
+  fi
 }
 
 digest() { { sha256sum 2>/dev/null || shasum -a 256; } <"$1" | cut -d ' ' -f 1; }

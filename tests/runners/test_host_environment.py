@@ -121,8 +121,38 @@ def test_a_driver_that_does_not_know_a_field_still_says_the_rest(write_recipe, t
     path = nvidia_smi(tmp_path / "tools", {**GPU, "index": "0"}, refused=["clocks.applications.gr"])
     node = prepared(gpu_recipe(write_recipe), tmp_path / "job", PATH=path)
     assert node.run() == 0
-    assert node.environment()["gpus"] == [{"index": 0, "name": "NVIDIA T0", "memory_mib": 16384}]
     assert node.environment()["facts"]["driver"] == "550.1"
+    assert node.environment()["facts"]["gpu_power_limit_watts"] == 70
+    assert "gpu_clock_applications_sm_mhz" not in node.environment()["facts"]
+    assert node.environment()["gpus"][0]["clock_max_sm_mhz"] == 1590
+
+
+def test_a_driver_that_refuses_in_words_of_its_own_still_says_what_any_does(write_recipe, tmp_path):
+    answers = 'case "$*" in *persistence*) exit 2 ;; *query-gpu*) echo "0, NVIDIA T0, 16384, 550.1" ;; esac'
+    path = tool(tmp_path / "tools", "nvidia-smi", f"{answers}; [ $# -gt 0 ] || echo '| CUDA UMD Version: 13.1 |'")
+    node = prepared(gpu_recipe(write_recipe), tmp_path / "job", PATH=path)
+    assert node.run() == 0
+    assert node.environment()["gpus"] == [{"index": 0, "name": "NVIDIA T0", "memory_mib": 16384}]
+    assert node.environment()["facts"]["cuda_driver"] == "13.1"
+
+
+@pytest.mark.parametrize(("mode", "name"), [("Enabled", "NVIDIA T0 (MIG)"), ("Disabled", "NVIDIA T0")])
+def test_a_gpu_that_is_divided_is_no_such_gpu(write_recipe, tmp_path, mode, name):
+    path = nvidia_smi(tmp_path / "tools", {**GPU, "index": "0", "mig.mode.current": mode})
+    node = prepared(gpu_recipe(write_recipe), tmp_path / "job", PATH=path)
+    assert node.run() == 0
+    assert (node.host()["hardware"], node.environment()["facts"]["gpu"]) == (name, name)
+    assert node.environment()["gpus"][0]["mig"] == mode
+
+
+def test_the_command_counts_gpus_in_the_order_of_nvidia_smi(write_recipe, tmp_path):
+    path = write_recipe('echo "$CUDA_DEVICE_ORDER"')
+    assert prepared(path, tmp_path / "cpu").run() == 0
+    path.write_text(path.read_text().replace('device = "cpu"', 'device = "gpu"'), encoding="utf-8")
+    node = prepared(path, tmp_path / "gpu", CUDA_DEVICE_ORDER="FASTEST_FIRST")
+    assert node.run() == 0
+    assert node.log() == "PCI_BUS_ID\n"
+    assert (tmp_path / "cpu/train.log").read_text() == "\n"
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,15 @@ def test_gpus_that_are_too_few_or_busy_are_refused(checked, tmp_path, shape, gpu
     assert (status, said in message) == (2 if said else 0, True), message
 
 
+def test_gpus_that_differ_are_warned_about(checked, tmp_path):
+    gpus = ({**IDLE, "index": str(at), "power.limit": limit} for at, limit in enumerate(("700.00", "500.00")))
+    status, message = checked(device="gpu", PATH=nvidia_smi(tmp_path / "tools", *gpus))
+    assert (status, message) == (
+        0,
+        "warning: the GPUs of this host differ in power_limit_watts: 500.00 + 700.00\n",
+    )
+
+
 def test_a_busy_gpu_is_used_where_that_is_wanted_with_a_warning(checked, tmp_path):
     path = nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0", "utilization.gpu": "90"})
     status, message = checked(device="gpu", settings=Settings(even_if_busy=True), PATH=path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from runners.command.script import Settings
 from tests.runners.node import Node, ended, polls, prepared, replacing, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
+# As TensorFlow prints it of an algorithm that it did not choose then.
+RETRIED = "Allocator ran out of memory trying to allocate 2.25GiB. The caller indicates that this is not a failure"
 
 
 def test_a_run_that_completes_leaves_its_log_and_says_what_it_came_to(write_recipe, tmp_path):
@@ -56,6 +59,8 @@ def test_a_run_that_completes_leaves_its_log_and_says_what_it_came_to(write_reci
         ("echo 'slurmstepd: error: Detected 1 oom_kill event in StepId=1.0'; exit 137", "oom", 137),
         ("echo 'CUDA out of memory, batch halved'; exit 0", "completed", 0),
         ("echo 'loss 0.1, no more room'; exit 1", "failed", 1),
+        (f"echo '{RETRIED}'; exit 1", "failed", 1),
+        (f"echo '{RETRIED}'; echo 'CUDA_ERROR_OUT_OF_MEMORY: out of memory'; exit 1", "oom", 1),
     ],
 )
 def test_outcomes(write_recipe, tmp_path, program, outcome, status):
@@ -106,8 +111,42 @@ def test_what_the_kernel_killed_for_want_of_memory_is_told_from_other_kills(
     assert node.host()["outcome"] == outcome
 
 
-def test_ranks_are_listed_by_path_and_odd_names_and_links_are_left_aside(write_recipe, tmp_path):
-    program = "cd $RANKS; mkdir -p a/0; echo x >a/0/stdout.log; echo y >'b c'; echo z >$'d\\ne'; ln -s /etc/passwd f"
+@pytest.mark.parametrize(("after", "seconds"), [("160.53", 60.5), ("90.00", None)])
+def test_the_time_of_a_run_is_of_a_clock_that_nobody_sets(write_recipe, tmp_path, after, seconds):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/uptime").write_text("100.03 5.00\n")
+    change = replacing("proc=/proc ", f"proc={tmp_path}/proc ")
+    node = prepared(write_recipe(f"echo {after} 5.00 >{tmp_path}/proc/uptime"), tmp_path / "job", change=change)
+    assert node.run() == 0
+    assert node.host().get("wall_seconds") == seconds
+
+
+def test_a_timeout_is_of_the_same_clock(write_recipe, tmp_path):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/uptime").write_text("100.00 5.00\n")
+    change = replacing("proc=/proc ", f"proc={tmp_path}/proc ")
+    program = f"sleep 0.2; echo 121.00 5.00 >{tmp_path}/proc/uptime; sleep 300"
+    node = prepared(write_recipe(program, timeout=20), tmp_path / "job", change=change)
+    began = time.monotonic()
+    assert node.run() == 1
+    assert (node.host()["outcome"], node.host()["wall_seconds"]) == ("timeout", 21)
+    assert time.monotonic() - began < 15
+
+
+def test_a_command_that_is_halted_goes_on_when_it_may(write_recipe, tmp_path):
+    node = prepared(write_recipe('echo "$$"; kill -STOP "$$"; echo on; exit 7'), tmp_path / "job")
+    with node.running() as process:
+        command = int(node.log())
+        assert any(Path(f"/proc/{command}/stat").read_text().split()[2] == "T" for _ in polls())
+        time.sleep(0.5)
+        os.kill(command, signal.SIGCONT)
+        assert process.wait(20) == 1
+    assert node.log() == f"{command}\non\n"
+    assert (node.host()["outcome"], node.host()["exit_status"]) == ("failed", 7)
+
+
+def test_ranks_are_listed_by_path_and_empty_logs_odd_names_and_links_are_left_aside(write_recipe, tmp_path):
+    program = "cd $RANKS; mkdir -p a/0; echo x >a/0/stdout.log; : >a/0/stderr.log; echo y >'b c'; echo z >$'d\\ne'; ln -s /etc/passwd f"
     path = write_recipe(program)
     path.write_text(path.read_text() + 'RANKS = "{ranks}"\n', encoding="utf-8")
     node = prepared(path, tmp_path / "job")
@@ -324,6 +363,22 @@ def test_the_commit_of_the_sources_is_that_of_their_checkout(write_recipe, tmp_p
         assert node.run() == 0
         assert node.log() == f"{tmp_path}/work/sources/sub\n"
         assert node.host()["source"] == {"commit": commit, "modified": changed}
+
+
+def test_the_commit_is_that_at_the_start_and_what_git_does_not_say_is_left_out(write_recipe, tmp_path):
+    commit = checkout(tmp_path / "work/sources")
+    program = "echo y >file; git -c user.name=a -c user.email=a@b.c commit -qam second"
+    path = write_recipe(program, more='[source]\nfolder = "sources/sub"\n')
+    settings = Settings(work=str(tmp_path / "work"))
+    node = prepared(path, tmp_path / "job", None, settings)
+    assert node.run() == 0
+    assert node.host()["source"] == {"commit": commit, "modified": False}
+    path = tool(tmp_path / "tools", "git", f'[ "$1" != status ] || exit 1; exec {shutil.which("git")} "$@"')
+    node = prepared(
+        write_recipe("true", more='[source]\nfolder = "sources"\n'), tmp_path / "b", None, settings, PATH=path
+    )
+    assert node.run() == 0
+    assert set(node.host()["source"]) == {"commit"}
 
 
 def checkout(folder: Path) -> str:

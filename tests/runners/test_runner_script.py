@@ -134,7 +134,7 @@ def test_the_argv_is_container_launcher_and_command_with_every_folder_mounted_as
         "docker", "run", "--rm", "--init", "--name", "perfledger-{identity}-{node_rank}",
         "--network=host", "--ipc=host",
         "--gpus", "all", "--ulimit", "memlock=-1", "--ulimit", "stack=67108864",
-        "-e", "OMP_NUM_THREADS", "-e", "CUDA_VISIBLE_DEVICES",
+        "-e", "OMP_NUM_THREADS", "-e", "CUDA_VISIBLE_DEVICES", "-e", "CUDA_DEVICE_ORDER",
         "-v", "{work}:{work}", "-v", "{ranks}:{ranks}", "-v", "/d:/d", "-w", "{working_folder}", "a/b:1",
         "torchrun", "--nnodes", "1", "--nproc_per_node", "2", "--node_rank", "{node_rank}",
         "--master_addr", "{master_address}", "--master_port", "{master_port}",

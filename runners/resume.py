@@ -10,7 +10,7 @@ from runners.cases.case import Case
 from runners.cases.recipe import Recipe
 from runners.command.script import HOST
 from runners.errors import RunnerError
-from runners.places.ask import Question, ask
+from runners.places.ask import Answer, Question, ask
 from runners.places.place import Place
 from runners.runs import finished, launch_file
 from runners.runs.finished import SETTLED, Finished
@@ -18,6 +18,8 @@ from runners.runs.plan import Run, case_folder
 
 #: Of the script that runs on a node, what names its hardware.
 PIECES = ("json", "tools", "machine", "gpu", "environment")
+#: What a host's answer begins with.
+MARK = "perfledger "
 #: A cluster may let us wait for a node.
 ANSWER_SECONDS = 600
 
@@ -33,15 +35,21 @@ def hardware(recipe: Recipe, place: Place) -> list[str]:
 
     Raises RunnerError for a host that does not say it: without it nobody knows which runs count.
     """
-    shells = backends.shells(place)
+    shells = backends.shells(place, gpus=int(recipe.device == "gpu"))
     pieces = [(HOST / f"{piece}.sh").read_text(encoding="utf-8") for piece in PIECES]
-    program = "\n".join([f"device={recipe.device}", *pieces, "hardware", ""])
+    say = f"printf '\\n{MARK}%s\\n' \"$(hardware)\""
+    program = "\n".join([f"device={recipe.device}", *pieces, say, ""])
     answers = ask([Question(argv, program) for argv in shells.values()], ANSWER_SECONDS)
-    for host, answer in zip(shells, answers, strict=True):
-        if answer.status or not answer.output.strip():
-            said = (answer.errors.strip().splitlines() or ["it gave no answer"])[-1]
-            raise RunnerError(f"{host}: it cannot be asked for its hardware, which says which runs count: {said}")
-    return [answer.output.strip() for answer in answers]
+    return [_hardware(host, answer) for host, answer in zip(shells, answers, strict=True)]
+
+
+def _hardware(host: str, answer: Answer) -> str:
+    """Whatever else a login prints is not listened to."""
+    lines = [line.removeprefix(MARK).strip() for line in answer.output.split("\n") if line.startswith(MARK)]
+    if answer.status or not "".join(lines):
+        said = (answer.errors.strip().splitlines() or ["it gave no answer"])[-1]
+        raise RunnerError(f"{host}: it cannot be asked for its hardware, which says which runs count: {said}")
+    return lines[0]
 
 
 def settled(run: Run, hardware: Sequence[str]) -> list[Finished]:

@@ -24,9 +24,10 @@ def submit(place: Place, name: str, nodes: int, tasks: int, gpus: int, seconds: 
     ]  # fmt: skip
 
 
-def shell(place: Place) -> list[str]:
-    """Runs the bash program on its standard input, on one node."""
-    return ["srun", "--nodes=1", "--ntasks=1", *_partition(place), "bash", "-s"]
+def shell(place: Place, gpus: int) -> list[str]:
+    """Runs the bash program on its standard input, on one node; the trap: who asks for no GPU is shown none."""
+    wanted = [f"--gpus-per-node={gpus}"] if gpus else []
+    return ["srun", "--nodes=1", "--ntasks=1", *wanted, *_partition(place), *place.sbatch, "bash", "-s"]
 
 
 def number(name: str) -> list[str]:

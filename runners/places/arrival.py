@@ -20,6 +20,8 @@ from runners.places.remedies import explain
 
 # Of tar: a file that was still growing. What it came to is sent all the same.
 GREW = 1
+# What a login may print before the files, in bytes of a line.
+LONGEST_LINE = 1 << 16
 
 
 def bring(job: Job, rank: int) -> None:
@@ -102,12 +104,12 @@ def _receive(job: Job, rank: int, folder: Path) -> None:
 def _unpack(stream: IO[bytes], folder: Path) -> str:
     """Writes the files of a tar stream, and returns what was wrong with it; empty where nothing was."""
     # Whatever a login prints comes first.
-    if not any(line == b"perfledger files\n" for line in stream):
+    if not any(line == b"perfledger files\n" for line in iter(lambda: stream.readline(LONGEST_LINE), b"")):
         return "no files came"
     try:
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             archive.extractall(folder, filter=_plain)
-    except tarfile.TarError as error:
+    except (tarfile.TarError, ValueError, OverflowError) as error:
         return f"what came is no whole archive: {error}"
     return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 import time
@@ -13,6 +14,10 @@ from typing import IO
 from runners.errors import RunnerError
 
 NO_ANSWER = 124
+# Of what a program prints, in bytes.
+LONGEST = 1 << 24
+# What a user says of a cluster, among what it says of an allocation.
+OF_THE_USER = ("SLURM_CLUSTERS", "SLURM_CONF", "SLURM_JWT")
 
 
 @dataclass(frozen=True)
@@ -52,14 +57,18 @@ def ask(questions: Sequence[Question], seconds: float) -> list[Answer]:
     """
     with ExitStack() as stack:
         asked = [_asked(question, stack) for question in questions]
-        end = time.monotonic() + seconds
-        return [_answer(each, end) for each in asked]
+        _wait(asked, time.monotonic() + seconds)
+        return [_answer(each) for each in asked]
 
 
-def start(argv: Sequence[str], text: IO[bytes], output: int | IO[bytes], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def start(
+    argv: Sequence[str], text: int | IO[bytes], output: int | IO[bytes], errors: IO[bytes]
+) -> subprocess.Popen[bytes]:
     """Starts a program in a session of its own: Ctrl-C reaches us alone. RunnerError where it is not installed."""
     try:
-        return subprocess.Popen(argv, stdin=text, stdout=output, stderr=errors, start_new_session=True)
+        return subprocess.Popen(
+            argv, stdin=text, stdout=output, stderr=errors, start_new_session=True, env=_environment()
+        )
     except OSError as error:
         message = f"{argv[0]}: it cannot be started here: {error.strerror}; install it or put it on PATH"
         raise RunnerError(message) from error
@@ -80,9 +89,18 @@ def holding(text: str) -> Iterator[IO[bytes]]:
 
 
 def read(file: IO[bytes]) -> str:
-    """All that was written to a file, whatever its bytes."""
+    """What was written to a file, whatever its bytes, up to LONGEST of them."""
     file.seek(0)
-    return file.read().decode(errors="replace")
+    return file.read(LONGEST).decode(errors="replace")
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without the allocation that we may have been started in: it would speak for the place that is meant."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in OF_THE_USER or not name.startswith(("SLURM_", "PMI_", "PMIX_"))
+    }
 
 
 def _asked(question: Question, stack: ExitStack) -> _Asked:
@@ -93,12 +111,28 @@ def _asked(question: Question, stack: ExitStack) -> _Asked:
     return _Asked(process, output, errors)
 
 
-def _answer(asked: _Asked, end: float) -> Answer:
-    try:
-        status = asked.process.wait(max(0.0, end - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        status = NO_ANSWER
+def _wait(asked: Sequence[_Asked], end: float) -> None:
+    """Until all have ended, as long as there is time and none prints without end: that would fill our disk."""
+    left, step = list(asked), 0.001
+    while left and time.monotonic() < end:
+        left = [each for each in left if each.process.poll() is None and not _is_endless(each)]
+        time.sleep(step if left else 0)
+        step = min(2 * step, 0.05)
+
+
+def _is_endless(asked: _Asked) -> bool:
+    endless = any(os.fstat(file.fileno()).st_size > LONGEST for file in (asked.output, asked.errors))
+    if endless:
         _end(asked.process)
+    return endless
+
+
+def _answer(asked: _Asked) -> Answer:
+    """Of one that had not ended by itself it is no answer."""
+    status = asked.process.poll()
+    if status is None or _is_endless(asked):
+        _end(asked.process)
+        status = NO_ANSWER
     return Answer(status, read(asked.output), read(asked.errors))
 
 

@@ -46,13 +46,16 @@ def submission(job: Job) -> list[str]:
         tasks=1 if job.every_node else job.devices_per_node,
         gpus=job.devices_per_node if job.gpus else 0,
         seconds=job.timeout_seconds,
-        log=str(job.incoming / "slurm.log"),
+        log=str(job.incoming / "slurm.log").replace("%", "%%"),
     )
 
 
 def state(job: Job) -> State:
     """What Slurm says of a job: waiting, running, unreachable, or lost, for whoever knows that it did not end well."""
-    number = _number(job)
+    try:
+        number = _number(job)
+    except RunnerError as error:
+        return State("unreachable", str(error))
     if not number:
         return State("lost", "Slurm has no such job: it was never submitted, or was over before its number was kept")
     answer = _ask(slurm.queued(number))
@@ -120,8 +123,16 @@ def _ended(job: Job, word: str) -> State:
 
 
 def _number(job: Job) -> str:
-    """The job's number, as kept when it was submitted, or as found by its name; empty where there is none."""
-    return _text(_number_file(job)) or _first(_ask(slurm.number(_name(job))).output)
+    """The job's number, as kept when it was submitted, or as found by its name; empty where there is none.
+
+    Raises RunnerError where Slurm does not answer: then it is not known whether there is one.
+    """
+    if kept := _text(_number_file(job)):
+        return kept
+    named = _ask(slurm.number(_name(job)))
+    if named.status:
+        raise RunnerError(f"Slurm does not answer: {_said(named)}")
+    return _first(named.output)
 
 
 def _number_file(job: Job) -> Path:

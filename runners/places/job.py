@@ -7,12 +7,11 @@ import shlex
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 from runners.command.launchers import on_every_node
 from runners.errors import RunnerError
 from runners.places import arrival, cluster, looks, nodes
+from runners.places.kept import as_json, from_json
 from runners.places.nodes import Said
 from runners.places.place import Place
 from runners.places.placed import Job, State
@@ -23,6 +22,8 @@ __all__ = [
 ]  # fmt: skip
 
 WARNING = "warning: "
+# Lines of a host that are listened to, and characters of one.
+MOST, LONGEST = 50, 1000
 # How long a file that one node wrote may take to be seen from another.
 SHARED_SECONDS = 5
 SIGNALS = {"stopped": "TERM", "timeout": "USR1"}
@@ -51,24 +52,6 @@ def prepare(place: Place, run: Run) -> Job:
         identity=f"{recipe.suite}-{now}-{secrets.token_hex(4)}",
         folder=run.folder,
     )
-
-
-def as_json(job: Job) -> dict[str, Any]:
-    """All but the folder, for `launch.json`."""
-    place = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(job.place).items()}
-    return {**{name: value for name, value in vars(job).items() if name not in ("place", "folder")}, "place": place}
-
-
-def from_json(data: Mapping[str, Any], folder: Path) -> Job:
-    """The job that `as_json` wrote down; raises RunnerError where it is not one."""
-    try:
-        values = data["place"].items()
-        place: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values}
-        return Job(**{**data, "place": Place(**place), "folder": folder})
-    except (TypeError, KeyError, AttributeError) as error:
-        raise RunnerError(
-            f"{folder}: its launch.json names no job: {error}; it was not written by this version"
-        ) from error
 
 
 def commands(job: Job, script: str) -> list[str]:
@@ -156,7 +139,7 @@ def late_warnings(job: Job) -> list[str]:
 def _refusals(job: Job, said: Mapping[int, Said]) -> str:
     lines = []
     for rank, each in said.items():
-        text = "\n".join(line for line in each.errors.splitlines() if WARNING not in line).removeprefix("runners: ")
+        text = "\n".join([line for line in each.errors.splitlines() if WARNING not in line][:MOST])
         if each.refused:
             lines.append(
                 text if each.unreachable else f"{nodes.name(job, rank)}: {text or 'it refused without a word'}"
@@ -165,9 +148,13 @@ def _refusals(job: Job, said: Mapping[int, Said]) -> str:
 
 
 def _warned(job: Job, rank: int, text: str) -> list[str]:
-    """By the number of the node: warnings go into records, which name no hosts."""
+    """By the number of the node: warnings go into records, which name no hosts, and bear no more than a few lines.
+
+    The trap: what begins otherwise is another's warning, such as that of a login which lacks a locale.
+    """
     where = f"node {rank}: " if job.nodes > 1 else ""
-    return [f"{where}{line.partition(WARNING)[2]}" for line in text.splitlines() if WARNING in line]
+    found = [line.removeprefix(WARNING)[:LONGEST] for line in text.splitlines() if line.startswith(WARNING)]
+    return [f"{where}{warning}" for warning in found[:MOST]]
 
 
 def _clustered(job: Job) -> State:

@@ -87,7 +87,8 @@ def _address(host: str, answer: Answer) -> str:
 
 
 def _said(job: Job, rank: int, answer: Answer) -> Said:
-    lines = [line.removeprefix("perfledger ") for line in answer.output.splitlines() if line.startswith("perfledger ")]
+    # Not `splitlines`: for it a form feed in the last line of a log ends that line, and the rest would be an answer.
+    lines = [line.removeprefix("perfledger ") for line in answer.output.split("\n") if line.startswith("perfledger ")]
     facts = {key: value for key, _, value in (line.partition(" ") for line in lines)}
     if answer.status in (0, 1, 2):
         return Said(facts, answer.errors.strip(), refused=answer.status != 0, unreachable=False)

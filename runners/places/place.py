@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from runners.errors import RunnerError
 
@@ -39,7 +40,8 @@ def parse(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> Place:
     if on == "local":
         return Place("local")
     if kind == "ssh":
-        return Place("ssh", hosts=_hosts(on, rest), ssh_config=ssh_config)
+        # Whole, for a run may be collected from another folder.
+        return Place("ssh", hosts=_hosts(on, rest), ssh_config=ssh_config and str(Path(ssh_config).absolute()))
     if kind == "slurm":
         return Place("slurm", partition=_partition(on, rest), sbatch=tuple(sbatch))
     raise RunnerError(f"--on {on}: there is no such place; {FORMS}")

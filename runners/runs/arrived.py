@@ -14,10 +14,13 @@ from runners.errors import RunnerError
 HOST_JSON = "host.json"
 SCHEMA = "perfledger.host/1"
 LOG, ENVIRONMENT = "train.log", "environment.json"
-#: The files of a node that are kept; whatever else a host sends is not.
+#: The files of a node that are kept; whatever else a host sends is not. The trap: Paddle's launcher writes the whole
+#: environment of the user beside its logs, which a node that was lost could not clear away (`keep_logs` of the host).
 KEPT = re.compile(
-    r"train\.log|telemetry\.csv|environment\.json|ranks(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}", re.ASCII
-)  # fmt: skip
+    r"train\.log|telemetry\.csv|environment\.json|ranks/paddle/(?:worker|server|trainer)log\.[0-9]+|"
+    r"ranks(?!/paddle/)(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}",
+    re.ASCII,
+)
 #: Strongest first: the one that says most of a run whose nodes ended differently.
 OUTCOMES = ("stopped", "timeout", "oom", "failed", "completed")
 

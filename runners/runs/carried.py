@@ -17,6 +17,7 @@ PROGRAM = r"""
 main() {
   mkdir -p -- "${folder%/*}" && mkdir -- "$folder" && mkdir -- "$folder/$incoming" "$folder/$incoming/node0" ||
     { printf 'runners: %s cannot be made here, or is there already\n' "$folder" >&2; exit 2; }
+  unset PERFLEDGER_HOSTS PERFLEDGER_MASTER_ADDRESS PERFLEDGER_MASTER_PORT
   export PERFLEDGER_IDENTITY=$identity PERFLEDGER_NODE_RANK=0
   export PERFLEDGER_JOB=$PWD/$folder/$incoming/node0
   case $folder in /*) PERFLEDGER_JOB=$folder/$incoming/node0 ;; esac

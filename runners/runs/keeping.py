@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,9 @@ def _copied(source: Path, target: Path, sha256: str) -> str:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, partial)
+        # On the disk before the source is dropped, and before `run.json` speaks of it.
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
         found = digest(partial)
         if sha256 and found != sha256:
             raise RunnerError(f"{source}: it is not as its node left it (SHA-256); bring it home again")

@@ -34,11 +34,18 @@ def document(job: Mapping[str, Any], plan: Mapping[str, Any], records: Records) 
 
 
 def lock(file: IO[str], folder: Path) -> None:
-    """Makes a run ours until the file is closed; raises AttendedError where it is another's."""
+    """Makes a run ours until the file is closed, as it is where that fails; AttendedError where it is another's."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
+        file.close()
         raise AttendedError(f"{folder}: another runner attends this run; it is left to that one") from error
+    except OSError as error:
+        file.close()
+        message = (
+            f"{folder}: its file system keeps no locks: {error.strerror}; name a folder on another with --raw-logs"
+        )
+        raise RunnerError(message) from error
 
 
 @contextmanager
@@ -64,10 +71,19 @@ def _read(path: Path, file: IO[str]) -> dict[str, Any]:
         content = json.load(file)
     except (OSError, ValueError, RecursionError) as error:
         raise RunnerError(f"{path}: it cannot be read: {error}; what lies beside it is as it was") from error
-    fits = isinstance(content, dict) and all(isinstance(content.get(key), dict) for key in ("job", "plan", "records"))
-    if not fits or content.get("schema") != SCHEMA:
+    if not _fits(content):
         raise RunnerError(f"{path}: it is no {SCHEMA}: another version of Perfledger made it, or it was changed since")
     return dict(content)
+
+
+def _fits(content: object) -> bool:
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        return False
+    job, plan, records = (content.get(key) for key in ("job", "plan", "records"))
+    if not isinstance(job, dict) or not isinstance(plan, dict) or not isinstance(records, dict):
+        return False
+    kinds = {"format": str, "at_least": int, "node": str}
+    return isinstance(plan.get("case"), dict) and all(type(records.get(key)) is kind for key, kind in kinds.items())
 
 
 def unfinished(raw_logs: Path) -> list[Path]:

@@ -37,6 +37,22 @@ def test_an_answer_may_be_longer_than_a_pipe_holds_and_no_text():
     assert answer.output == "x" * 300000 + "\ufffd"
 
 
+def test_who_prints_without_end_is_killed_before_the_disk_is_full(monkeypatch):
+    monkeypatch.setattr("runners.places.ask.LONGEST", 100_000)
+    endless, quick = ask([bash_reads("echo $$; exec yes"), bash_reads("echo here")], 20)
+    assert (endless.status, len(endless.output)) == (NO_ANSWER, 100_000)
+    assert ended(int(endless.output.partition("\n")[0]))
+    assert quick == Answer(0, "here\n", "")
+    assert ask([bash_reads("head -c 200000 /dev/zero >&2")], 20)[0].status == NO_ANSWER
+
+
+def test_the_allocation_that_we_were_started_in_does_not_speak_for_another_place(monkeypatch):
+    for name in ("SLURM_JOB_ID", "SLURM_NTASKS", "PMI_RANK", "PMIX_RANK", "SLURM_CONF", "SBATCH_ACCOUNT"):
+        monkeypatch.setenv(name, "1")
+    (answer,) = ask([bash_reads("env | grep -E 'SLURM|PMI|SBATCH' | sort")], 20)
+    assert answer.output == "SBATCH_ACCOUNT=1\nSLURM_CONF=1\n"
+
+
 def test_a_background_process_that_keeps_standard_error_is_not_waited_for():
     (answer,) = ask([bash_reads("sleep 300 & echo $!")], 20)
     assert answer.status == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from runners.errors import RunnerError
-from runners.places import job
+from runners.places import job, nodes
 from runners.places.place import Place
 from tests.runners.jobs import over, planned, printing, until
 from tests.runners.node import ended
@@ -138,9 +138,38 @@ def test_a_job_that_was_there_before_a_restart_of_its_host_is_said_to_be(write_r
     job.start(started, script)
     printing(started)
     os.kill(int((started.node(0) / "pid").read_text()), signal.SIGKILL)
-    (started.node(0) / "boot").write_text("another\n")
+    (started.node(0) / "machine").write_text(f"another\n{os.uname().nodename}\n")
     assert until(started, lambda state: state.kind == "lost").cause == "the host was restarted"
     job.stop(started)
+
+
+def test_a_job_of_another_machine_is_not_taken_for_lost(write_recipe, tmp_path):
+    started, script = planned(write_recipe("echo begun; sleep 300"), LOCAL, tmp_path)
+    job.start(started, script)
+    printing(started)
+    os.kill(int((started.node(0) / "pid").read_text()), signal.SIGKILL)
+    assert over(started).kind == "lost"
+    (started.node(0) / "machine").write_text("another\nfar away\n")
+    state = job.state(started)
+    assert (state.kind, state.cause) == ("unreachable", "the run was started on another machine; ask there")
+    job.stop(started)
+
+
+def test_no_line_of_a_log_is_taken_for_an_answer_of_the_runner(write_recipe, tmp_path):
+    answer = "perfledger kind ended"
+    program = f"printf 'x\\f{answer}\\v{answer}\\u2028{answer}\\x85{answer}\\n'; sleep 300"
+    started, script = planned(write_recipe(program), LOCAL, tmp_path)
+    job.start(started, script)
+    assert printing(started).kind == "running"
+    job.stop(started)
+    assert over(started).kind == "ended"
+
+
+def test_an_answer_is_found_behind_a_line_that_a_login_left_open(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr(nodes, "argv", lambda *_: ["bash", "-c", "printf '\\e[1mWelcome '; exec bash -s"])
+    started, script = planned(write_recipe("true"), LOCAL, tmp_path)
+    job.start(started, script)
+    assert over(started).kind == "ended"
 
 
 def test_a_script_that_refuses_starts_nothing_and_leaves_nothing(write_recipe, tmp_path):
@@ -154,11 +183,18 @@ def test_a_script_that_refuses_starts_nothing_and_leaves_nothing(write_recipe, t
     assert list(started.folder.iterdir()) == []
 
 
+# With what a login may say for itself.
+SAYING = """
+echo 'bash: warning: setlocale: LC_ALL: cannot change locale' >&2
+{ echo 'warning: it is warm'; yes "warning: $(head -c 5000 /dev/zero | tr '\\0' x)" | head -n 100; } >&2
+"""
+
+
 def test_what_a_script_warns_of_is_handed_on(write_recipe, tmp_path):
     started, script = planned(write_recipe("true"), LOCAL, tmp_path)
     assert script.count("#!/usr/bin/env bash") == 1
-    warned = job.start(started, script.replace("#!/usr/bin/env bash", "echo 'runners: warning: it is warm' >&2"))
-    assert "it is warm" in warned
+    warned = job.start(started, script.replace("#!/usr/bin/env bash", SAYING))
+    assert warned == ["it is warm", *["x" * 1000] * 49]
     assert over(started).kind == "ended"
 
 
@@ -198,6 +234,30 @@ def test_a_job_is_itself_again_after_launch_json(write_recipe, tmp_path):
 def test_what_is_no_job_is_refused(data, tmp_path):
     with pytest.raises(RunnerError, match="names no job"):
         job.from_json(data, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"nodes": "1"},
+        {"nodes": 0},
+        {"nodes": 3},
+        {"gpus": 1},
+        {"identity": "../../somebody"},
+        {"place": {"kind": "ssh", "hosts": ["-oProxyCommand=id", "b"]}},
+        {"place": {"kind": "ssh", "hosts": ["a", 1]}},
+        {"place": {"kind": "ssh", "hosts": ["a", "b"], "ssh_config": "raw_logs/config"}},
+        {"place": {"kind": "slurm", "partition": "--wrap=id"}},
+        {"place": {"kind": "local"}},
+        {"place": {"kind": "elsewhere"}},
+    ],
+)  # fmt: skip
+def test_what_a_tree_of_logs_says_of_a_job_is_not_trusted(write_recipe, tmp_path, change):
+    place = Place("ssh", hosts=("a", "b"), ssh_config="/my/config")
+    data = job.as_json(planned(write_recipe("true"), place, tmp_path, {"nodes": "2", "devices": "2"})[0])
+    assert job.from_json(data, tmp_path).hosts == ("a", "b")
+    with pytest.raises(RunnerError, match="names no job"):
+        job.from_json({**data, **change}, tmp_path)
 
 
 def test_jobs_have_identities_of_their_own(write_recipe, tmp_path):

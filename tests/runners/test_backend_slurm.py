@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from runners.cases import recipe
 from runners.errors import RunnerError
 from runners.places import cluster, job
 from runners.places.place import Place
+from runners.resume import hardware
 from tests.runners.clusters import slurm_cluster
 from tests.runners.jobs import over, planned, printing, until
 from tests.runners.node import ended, polls, tool
@@ -188,6 +190,27 @@ def test_the_state_is_what_slurm_remembers_or_has_written_down(
     assert (state.kind, state.outcome) == (kind, outcome)
 
 
+def test_a_job_whose_number_was_not_kept_is_not_lost_while_slurm_does_not_answer(write_recipe, tmp_path, monkeypatch):
+    started, _ = planned(write_recipe("true"), SLURM, tmp_path)
+    monkeypatch.setenv("PATH", tool(tmp_path / "tools", "squeue", "echo 'Unable to contact controller' >&2; exit 1"))
+    assert cluster.state(started).kind == "unreachable"
+    with pytest.raises(RunnerError, match="Slurm does not answer: Unable to contact controller"):
+        cluster.stop(started, "TERM")
+    tool(tmp_path / "tools", "squeue", "true")
+    assert cluster.state(started).kind == "lost"
+
+
+def test_who_asks_a_node_for_its_gpus_asks_for_one_and_pays_as_a_job_does(write_recipe, tmp_path, monkeypatch):
+    place = Place("slurm", partition="v100", sbatch=("--account=me",))
+    monkeypatch.setenv("PATH", tool(tmp_path / "tools", "srun", f'echo "$*" >{tmp_path}/asked; exec "${{@: -2}}"'))
+    path = write_recipe("true")
+    hardware(recipe.load(path), place)
+    assert (tmp_path / "asked").read_text() == "--nodes=1 --ntasks=1 --partition=v100 --account=me bash -s\n"
+    path.write_text(path.read_text().replace('device = "cpu"', 'device = "gpu"'), encoding="utf-8")
+    hardware(recipe.load(path), place)
+    assert "--gpus-per-node=1" in (tmp_path / "asked").read_text()
+
+
 def test_a_job_that_slurm_ends_says_so(slurm, write_recipe, tmp_path):
     started, script = planned(write_recipe("trap '' TERM; echo begun; sleep 300"), SLURM, tmp_path)
     job.start(started, script)
@@ -254,6 +277,7 @@ def test_what_a_job_asks_of_slurm(write_recipe, tmp_path):
     path = write_recipe("true", timeout=601)
     path.write_text(path.read_text().replace('device = "cpu"', 'device = "gpu"'), encoding="utf-8")
     asked, _ = planned(path, place, tmp_path, {"nodes": "2", "devices": "16"})
+    assert f"--output={tmp_path}/100%%/raw/" in " ".join(cluster.submission(planned(path, place, tmp_path / "100%")[0]))
     assert cluster.submission(asked) == [
         "sbatch", "--parsable", f"--job-name=perfledger-{asked.identity}", f"--output={asked.incoming}/slurm.log",
         "--open-mode=append", "--no-requeue", "--nodes=2", "--ntasks-per-node=1", "--exclusive", "--mem=0",

@@ -16,7 +16,7 @@ import pytest
 
 from runners.backends import ssh
 from runners.errors import RunnerError
-from runners.places import job
+from runners.places import arrival, job
 from runners.places.place import Place
 from tests.runners.clusters import link, namespaces, ssh_hosts
 from tests.runners.jobs import over, planned, printing, until
@@ -202,9 +202,39 @@ def test_a_folder_that_vanished_from_its_host_is_said_to_be_gone(write_recipe, t
     shutil.rmtree(host.jobs)
     state = job.state(started)
     assert (state.kind, state.cause) == ("lost", "its folder is not there any more")
-    with pytest.raises(RunnerError, match="first: "):
-        job.fetch(started)
-    assert not list(started.incoming.iterdir())
+    job.fetch(started)
+    assert not list(started.node(0).iterdir())
+
+
+def test_what_a_trainer_wrote_beside_its_logs_is_not_brought_home(write_recipe, tmp_path, host):
+    started = finished(write_recipe("true"), tmp_path, host)
+    (there(host, started) / "host.json").unlink()
+    (there(host, started) / "output").mkdir()
+    (there(host, started) / "output/model").write_text("gigabytes")
+    (there(host, started) / "machine").write_text("which\none\n")
+    job.fetch(started)
+    assert [path.name for path in started.node(0).iterdir()] == ["train.log"]
+
+
+def test_a_line_without_end_is_not_held_in_memory(tmp_path):
+    class Stream(io.BytesIO):
+        longest = 0
+
+        def readline(self, size=-1):
+            line = super().readline(size)
+            self.longest = max(self.longest, len(line))
+            return line
+
+        def __next__(self):
+            return self.readline()
+
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as file:
+        file.addfile(tarfile.TarInfo("train.log"))
+    stream = Stream(b"x" * 1_000_000 + b"\nperfledger files\n" + archive.getvalue())
+    assert arrival._unpack(stream, tmp_path) == ""
+    assert (tmp_path / "train.log").exists()
+    assert stream.longest <= arrival.LONGEST_LINE
 
 
 def test_a_host_without_space_refuses_before_anything_starts(write_recipe, tmp_path, host):

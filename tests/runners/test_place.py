@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from runners.errors import RunnerError
@@ -39,7 +41,7 @@ def test_a_host_is_one_node():
 
 
 def test_arguments_of_one_back_end_are_not_silently_left_out_by_another():
-    assert parse("ssh:a", ssh_config="here").ssh_config == "here"
+    assert parse("ssh:a", ssh_config="here").ssh_config == str(Path("here").absolute())
     assert parse("slurm:a", sbatch=["--account=x"]).sbatch == ("--account=x",)
     with pytest.raises(RunnerError, match="--ssh-config here"):
         parse("local", ssh_config="here")

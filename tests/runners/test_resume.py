@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -12,6 +13,11 @@ import pytest
 from runners.cases import recipe
 from runners.cases.case import choose
 from runners.cli import main
+from runners.errors import RunnerError
+from runners.places import job
+from runners.places.place import Place
+from runners.places.placed import State
+from runners.resume import hardware
 from runners.runs import launch_file
 from runners.runs.plan import order
 from tests.runners.arrivals import arrive, begun
@@ -40,7 +46,7 @@ def test_a_runner_that_is_killed_leaves_a_run_that_another_finishes(write_recipe
         run = load(folder / number / "run.json")
         assert (run["outcome"], run["records"]["count"], run["repeat"]) == ("completed", 2, int(number))
     assert main(["run", str(path), "--repeats", "2", "--resume", "--raw-logs", str(tmp_path / "raw")]) == 0
-    assert begins(capfd.readouterr().out) == []
+    assert capfd.readouterr().out == "nothing is left to run\n"
 
 
 def test_a_run_whose_script_was_killed_too_has_failed_with_its_log_at_home(write_recipe, tmp_path):
@@ -159,11 +165,66 @@ def test_a_host_that_does_not_come_back_is_given_up_with_what_is_here(write_reci
     assert "given up while unreachable" in run["warnings"][0]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "perfledger.launch/1", "job": 1}', "[" * 9999])
+HOLLOW = (
+    '{"schema": "perfledger.launch/1", "job": {}, "plan": {"case": {}}, "records": {"format": "x", "at_least": "1"}}'
+)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "perfledger.launch/1", "job": 1}', "[" * 9999, HOLLOW])
 def test_a_launch_json_that_is_none_is_said_to_be(tmp_path, text):
     (tmp_path / "launch.json").write_text(text)
     with pytest.raises(launch_file.RunnerError, match=r"launch\.json"), launch_file.attended(tmp_path):
         pass
+
+
+def test_where_a_file_system_keeps_no_locks_nothing_starts(write_recipe, tmp_path, monkeypatch, capfd):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(launch_file.fcntl, "flock", refuse)
+    assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw")]) == 2
+    assert "its file system keeps no locks: No locks available; name a folder on another" in capfd.readouterr().err
+    assert not (tmp_path / "raw").exists()
+
+
+def test_the_logs_of_nodes_within_reach_come_home_from_a_run_that_is_given_up(write_recipe, tmp_path, monkeypatch):
+    folder = begun(write_recipe("true"), tmp_path, nodes=2)
+
+    def fail(*_):
+        raise RunnerError("host1.invalid: it does not answer")
+
+    def bring_the_first(_):
+        arrive(folder, 0)
+        fail()
+
+    monkeypatch.setattr(job, "stop", fail)
+    monkeypatch.setattr(job, "fetch", bring_the_first)
+    assert main(["collect", str(folder), "--abandon"]) == 1
+    assert (folder / "train.log").exists()
+    assert load(folder / "run.json")["outcome"] == "failed"
+
+
+def test_a_lost_run_whose_log_cannot_be_brought_home_stays_unfinished(write_recipe, tmp_path, monkeypatch, capfd):
+    folder = begun(write_recipe("true"), tmp_path, nodes=2)
+
+    def fail(*_):
+        raise RunnerError("no room for it here")
+
+    monkeypatch.setattr(job, "state", lambda _: State("lost", "killed"))
+    monkeypatch.setattr(job, "stop", lambda _: None)
+    monkeypatch.setattr(job, "fetch", fail)
+    assert main(["collect", str(folder)]) == 2
+    assert "no room for it here" in capfd.readouterr().err
+    assert sorted(path.name for path in folder.iterdir()) == ["launch.json"]
+
+
+def test_what_a_login_prints_is_no_hardware(write_recipe, monkeypatch):
+    chosen = recipe.load(write_recipe("true"))
+    (quiet,) = hardware(chosen, Place("local"))
+    noisy = ["bash", "-c", "printf 'Welcome to\\nhost1 '; exec bash -s"]
+    monkeypatch.setattr("runners.backends.local.argv", lambda: noisy)
+    assert hardware(chosen, Place("local")) == [quiet]
+    assert quiet.endswith("cores (CPU)")
 
 
 def test_two_runners_that_begin_at_once_take_a_number_each(write_recipe, tmp_path):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+
 import pytest
 
 from runners.cases import recipe
@@ -9,7 +13,7 @@ from runners.cases.case import choose
 from runners.cli import main
 from runners.largest import smallest_of
 from runners.search import largest, next_size
-from tests.runners.home import RECORD, folder_of, load
+from tests.runners.home import RECORD, ROOT, folder_of, load, running, words
 
 
 def tried(smallest: int, border: int) -> tuple[list[int], int]:
@@ -83,6 +87,26 @@ def test_each_attempt_is_a_run_and_what_was_found_is_said(hungry, tmp_path, capf
     assert main([*words, "--resume"]) == 0
     assert sentence in capfd.readouterr().out
     assert not list((tmp_path / "raw").rglob("2/run.json"))
+
+
+@pytest.mark.usefixtures("bash")
+def test_an_attempt_that_still_runs_is_waited_for_and_not_made_beside_another(write_recipe, tmp_path):
+    program = (
+        f"{RECORD} record 1; until [ -e {tmp_path}/go ] || [ $BATCH -gt 4 ]; do sleep 0.1; done; "
+        "[ $BATCH -le 4 ] || { echo 'CUDA out of memory'; exit 1; }"
+    )
+    path = write_recipe(program, batches="4", more='BATCH = "{batch_size}"\n')
+    with running(path, tmp_path, "--find-max-batch") as process:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    again = [*words(path, tmp_path, "--find-max-batch", "--resume")]
+    with subprocess.Popen(again, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().rstrip().endswith("cpu-n1d1-bs4-fp32/1")
+        (tmp_path / "go").touch()
+        assert "the largest batch size that completed is 4;" in process.communicate(timeout=60)[0]
+    assert process.returncode == 0
+    assert [path.name for path in folder_of(tmp_path, "cpu-n1d1-bs4-fp32").iterdir()] == ["1"]
 
 
 @pytest.mark.usefixtures("bash")

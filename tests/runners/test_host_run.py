@@ -146,7 +146,8 @@ def test_a_command_that_is_halted_goes_on_when_it_may(write_recipe, tmp_path):
 
 
 def test_ranks_are_listed_by_path_and_empty_logs_odd_names_and_links_are_left_aside(write_recipe, tmp_path):
-    program = "cd $RANKS; mkdir -p a/0; echo x >a/0/stdout.log; : >a/0/stderr.log; echo y >'b c'; echo z >$'d\\ne'; ln -s /etc/passwd f"
+    program = "cd $RANKS; mkdir -p a/0; : >a/0/stderr.log; echo x >a/0/stdout.log; "
+    program += "echo y >'b c'; echo z >$'d\\ne'; ln -s /etc/passwd f"
     path = write_recipe(program)
     path.write_text(path.read_text() + 'RANKS = "{ranks}"\n', encoding="utf-8")
     node = prepared(path, tmp_path / "job")

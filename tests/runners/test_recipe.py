@@ -24,7 +24,7 @@ every = 10
 [slots.flags]
 by = "precision"
 fp32 = ""
-amp = ["--amp", "--scale={batch_size}"]
+amp = ["--amp", "--b={batch_size}"]
 [environment_variables]
 THREADS = 4
 [files]
@@ -52,7 +52,10 @@ def test_every_key_of_a_recipe_is_read(tmp_path):
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert found.launcher == Launch("mpirun", ("--bind-to", "none"), True)
     assert found.records == Records("ngc.dllogger", 2, "first")
-    assert found.slots == {"every": 10, "flags": Lookup("precision", {"fp32": "", "amp": ("--amp", "--scale={batch_size}")})}
+    assert found.slots == {
+        "every": 10,
+        "flags": Lookup("precision", {"fp32": "", "amp": ("--amp", "--b={batch_size}")}),
+    }
     assert found.environment_variables == {"THREADS": "4"}
     assert found.files == {"sub/t.py": tmp_path / "../t.py"}
     assert found.container == Container("host/image:1", f"sha256:{'0' * 64}", ("--x",))
@@ -85,7 +88,7 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
         (('framework = "Bash"', 'framework = "飞桨"'), "`framework` is '飞桨', but names a folder too"),
         (('device = "gpu"', 'device = "v100"'), "`device` is 'v100', but must be one of cpu, gpu"),
         (('device = "gpu"', 'device = "gpu"\nlabel = "a/b"'), "`label` is 'a/b', but names a folder"),
-        (('command = ["a"]', 'command = ["--lr {lr}"]'), "`command` names {lr}, which has no value; a slot there is one"),
+        (('command = ["a"]', 'command = ["--lr {lr}"]'), "`command` names {lr}, which has no value; a slot there"),
         (('command = ["a"]', 'command = ["{shape}"]'), "`command` names {shape}, which has no value"),
         (("[records]", '[launcher]\narguments = ["{x}"]\n[records]'), "`launcher.arguments` names {x}, which has no"),
         (("[records]", '[environment_variables]\nA = "{x}"\n[records]'), "`environment_variables.A` names {x}, which"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +17,8 @@ from runners.cli import main
 from runners.places import job
 from runners.runs import attend
 from tests.runners.clusters import SshHost, slurm_cluster, ssh_hosts
-from tests.runners.home import RECORD, folder_of, load, running, until
+from tests.runners.home import RECORD, ROOT, folder_of, load, running, until
+from tests.runners.node import ended
 
 pytestmark = pytest.mark.usefixtures("bash")
 PAIR = "cpu-n2d2-bs1-fp32"
@@ -53,6 +57,23 @@ def test_two_nodes_become_one_run_that_names_no_host(write_recipe, tmp_path):
     assert str(tmp_path) not in everything
     assert run(path, tmp_path, "--resume") == 0
     assert [each.name for each in folder.parent.iterdir()] == ["1"]
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_setup_that_is_stopped_ends_on_every_host(write_recipe, tmp_path):
+    step = f"echo $$ >>{tmp_path}/numbers; exec sleep 60"
+    path = write_recipe("true", more=f"[setup]\nsteps = [{json.dumps(step)}]\n")
+    there = ["--on", "ssh:one,two", "--ssh-config", str(tmp_path / "ssh_config"), "--work", str(tmp_path)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "runners", "setup", str(path), *there], cwd=ROOT, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        until(lambda: (tmp_path / "numbers").is_file() and (tmp_path / "numbers").read_text().count("\n") == 2)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (130, "")
+    assert {line.split(":")[0] for line in out.splitlines()} == {"one", "two"}
+    assert all(ended(int(number)) for number in (tmp_path / "numbers").read_text().split())
 
 
 @pytest.mark.usefixtures("hosts")

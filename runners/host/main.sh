@@ -84,7 +84,7 @@ is_ours() { [ -d "$1" ] && [ -O "$1" ] && [ ! -L "$1" ]; }
 leave_folder() { [ -z "$scratch" ] || rm -rf -- "$scratch"; }
 
 # By which it is told whether this is the machine, and it has run on since: never brought home.
-machine() { printf '%s\n%s' "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" "$(uname -n)"; }
+machine() { printf '%s\n%s' "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" "$(ask uname -n | head -n 1)"; }
 
 # The log is made only where there is none: no run overwrites another's.
 claim_job() {

@@ -61,7 +61,7 @@ def test_a_job_outlives_whoever_started_it_and_is_found_again(write_recipe, tmp_
     (tmp_path / "script").write_text(script, encoding="utf-8")
     kept = json.dumps(job.as_json(started))
     program = (
-        "import json, os, pathlib, signal, sys; from runners import job\n"
+        "import json, os, pathlib, signal, sys; from runners.places import job\n"
         f"started = job.from_json(json.loads({kept!r}), pathlib.Path({str(started.folder)!r}))\n"
         f"job.start(started, pathlib.Path({str(tmp_path / 'script')!r}).read_text())\n"
         "os.killpg(os.getpgrp(), signal.SIGKILL)"

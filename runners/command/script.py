@@ -137,7 +137,8 @@ def _file(run: Run, path: Path) -> str:
     try:
         text = _read(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise RunnerError(f"recipe {run.recipe.name}: its file {path} cannot be read: {error}") from error
+        why = f"{getattr(error, 'strerror', None) or error}; paths under [files] begin at the recipe's folder"
+        raise RunnerError(f"recipe {run.recipe.name}: its file {path} cannot be read: {why}") from error
     if "\0" in text:
         raise RunnerError(f"recipe {run.recipe.name}: its file {path} holds a NUL byte, so that it is no text")
     return text

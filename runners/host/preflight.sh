@@ -116,11 +116,11 @@ busy() {
 
 # Over half a second, and not by the load average: that still counts the run before this one.
 check_load() {
-  local busy passed before then share
-  read_processors 2>/dev/null && before=$busy && then=$passed || return 0
+  local busy passed before earlier share
+  read_processors 2>/dev/null && before=$busy && earlier=$passed || return 0
   pause 0.5
-  read_processors 2>/dev/null && [ "$passed" -gt "$then" ] || return 0
-  share=$(((busy - before) * 100 / (passed - then)))
+  read_processors 2>/dev/null && [ "$passed" -gt "$earlier" ] || return 0
+  share=$(((busy - before) * 100 / (passed - earlier)))
   [ "$share" -lt "$idle_percent" ] || warn "the processors of this host are $share % busy before the run: something else computes here"
 }
 
@@ -137,11 +137,11 @@ check() {
   set_command
   check_space
   check_container
+  check_gpus
   check_source
   check_data
   check_programs
   check_packages
-  check_gpus
   check_port
   check_load
 }

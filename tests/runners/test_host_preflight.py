@@ -147,6 +147,13 @@ def test_gpus_that_are_too_few_or_busy_are_refused(checked, tmp_path, shape, gpu
     assert (status, said in message) == (2 if said else 0, True), message
 
 
+def test_where_no_gpu_is_nobody_is_sent_for_packages_first(checked, tmp_path):
+    needs = f'[setup]\npython = "{sys.executable}"\npackages = ["no-such-package"]\n'
+    path = nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0"})
+    status, message = checked(needs, shape="1n2d", device="gpu", PATH=path)
+    assert (status, "this host shows 1" in message) == (2, True)
+
+
 def test_gpus_that_differ_are_warned_about(checked, tmp_path):
     gpus = ({**IDLE, "index": str(at), "power.limit": limit} for at, limit in enumerate(("700.00", "500.00")))
     status, message = checked(device="gpu", PATH=nvidia_smi(tmp_path / "tools", *gpus))

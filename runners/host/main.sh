@@ -60,6 +60,12 @@ settle_addresses() {
 # On the other nodes a launcher that starts their ranks itself needs nobody but an observer.
 observes() { [ "$every_node" = 0 ] && [ "$node_rank" != 0 ]; }
 
+# For as long as the first node may take and no longer: nobody comes to send home an observer that was forgotten.
+observe() {
+  timeout_seconds=$((timeout_seconds + patience_seconds))
+  command=(sleep "$((timeout_seconds + patience_seconds))")
+}
+
 write_hostfile() {
   local each
   IFS=, read -ra each <<<"$hosts"
@@ -120,7 +126,7 @@ run() {
   claim_job
   enter_folder
   set_command
-  ! observes || { command=(sleep 2147483) && timeout_seconds=2147483; }
+  ! observes || observe
   outcome='' child='' status=143 interrupted='' late='' signal=TERM sampler=''
   trap 'request stopped' INT TERM HUP
   trap 'request timeout' USR1

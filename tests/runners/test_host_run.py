@@ -316,6 +316,15 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
     assert (node.job / "hostfile").read_text() == "10.0.0.1 slots=4\n10.0.0.2 slots=4\n"
 
 
+def test_an_observer_that_nobody_sends_home_goes_by_itself(write_recipe, tmp_path):
+    path = write_recipe("true", more='[launcher]\nname = "mpirun"\n', timeout=1)
+    path.write_text(path.read_text().replace("[matrix]", '[matrix]\nshape = ["2n4d"]'), encoding="utf-8")
+    impatient = replacing("patience_seconds=7200", "patience_seconds=3")
+    node = prepared(path, tmp_path / "job", None, None, impatient, PERFLEDGER_NODE_RANK="1")
+    assert node.run() == 0
+    assert node.host()["outcome"] == "completed"
+
+
 def test_the_files_of_a_recipe_are_there_for_the_command_and_gone_afterwards(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("it's $HOME\n\n", encoding="utf-8")
     path = write_recipe("cat 'sub folder/$(id).txt'; pwd", more='[files]\n"sub folder/$(id).txt" = "trainer.txt"\n')

@@ -7,8 +7,8 @@
   const SPARE = { light: "#4a5560", dark: "#e3e7ea", hatch: "..", marker: "h" };
   const HATCHES = ["/", "\\", "x", "-", "|", "."];
   /** Markers as frameworks.toml names them, and what Chart.js calls them. */
-  const MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "h", "d"];
-  const POINTS = ["circle", "rect", "triangle", "rectRot", "star", "cross", "crossRot", "rectRounded", "dash", "line", "circle"];
+  const MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "h", "d", "p"];
+  const POINTS = ["circle", "rect", "triangle", "rectRot", "star", "cross", "crossRot", "rectRounded", "dash", "line", "circle", "triangle"];
   const TILE = 8;
   let chart = null;
 

@@ -1,7 +1,7 @@
 /* Why two results may not stand side by side. Pure functions over records of data/results.json; no page, no words.
 
    A dimension is what is compared. All else has to agree, but for what follows from the dimension: another framework
-   has another version and another image. What nobody stated hides nothing: the two are compared, and a note says so. */
+   has another version, another image, and brings the CUDA libraries that it was built with. What nobody stated hides nothing: the two are compared, and a note says so. */
 (function () {
   "use strict";
 
@@ -21,10 +21,10 @@
 
   /** What differs as soon as a dimension differs, and is no reason of its own. */
   const FOLLOWS = {
-    framework: ["framework_version", "image", "python"],
-    version: ["image", "python"],
-    round: ["framework_version", "image", "python"],
-    hardware: ["power_limit", "cpu", "topology"],
+    framework: ["framework_version", "image", "python", "cuda", "cudnn", "nccl"],
+    version: ["image", "python", "cuda", "cudnn", "nccl"],
+    round: ["framework_version", "image", "python", "cuda", "cudnn", "nccl"],
+    hardware: ["power_limit", "cpu", "topology", "gpu_ecc"],
     devices: ["nodes", "topology", "data_parallel", "batch_size_of_job"],
     precision: [],
     batch: ["batch_size_of_job"],

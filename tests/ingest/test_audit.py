@@ -426,7 +426,8 @@ def test_a_record_stands_for_logs_that_are_elsewhere(logs: Path, tmp_path: Path,
     first = record.read_bytes()
     ingest(logs, "--audit-to", record)
     assert record.read_bytes() == first
-    (logs / "logs" / "train.log").unlink()
+    for name in ("train.log", "run.json"):
+        (logs / "logs" / name).unlink()
     write_run(logs, "other", seg([3.0] * 9), run=run_json(model="FastSCNN"))
     assert ingest(logs, "--out", tmp_path / "docs").code == 0
     found = only_row(tmp_path / "docs")

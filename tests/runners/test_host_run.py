@@ -341,7 +341,7 @@ def test_the_command_runs_in_an_empty_folder_in_its_sources_or_where_the_user_sa
     cases = {
         "a": ("", None, f"{tmp_path}/perfledger.a.0"),
         "b": ("", work, f"{tmp_path}/work"),
-        "c": (source, work, f"{tmp_path}/work/sources"),
+        "c": (source, work, f"{tmp_path / 'work'}/sources"),
     }
     for name, (more, settings, folder) in cases.items():
         path = write_recipe("pwd; touch left", more=more)
@@ -371,7 +371,7 @@ def test_the_commit_of_the_sources_is_that_of_their_checkout(write_recipe, tmp_p
             (tmp_path / "work/sources/sub/file").write_text("changed")
         node = prepared(path, tmp_path / f"job{changed}", None, Settings(work=str(tmp_path / "work")))
         assert node.run() == 0
-        assert node.log() == f"{tmp_path}/work/sources/sub\n"
+        assert node.log() == f"{tmp_path / 'work'}/sources/sub\n"
         assert node.host()["source"] == {"commit": commit, "modified": changed}
 
 

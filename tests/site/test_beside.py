@@ -158,11 +158,11 @@ def test_bars_of_different_units_never_share_an_axis() -> None:
 
 def test_a_bar_of_another_workload_says_so() -> None:
     runs = [
-        run(name, framework=framework, options={"threads": threads})
-        for name, framework, threads in (("a", "PyTorch", 8), ("b", "PaddlePaddle", 1))
+        run(name, framework=framework, options={"workers": workers})
+        for name, framework, workers in (("a", "PyTorch", 8), ("b", "PaddlePaddle", 1))
     ]
     said = [chart.described(load(), "en") for chart in charts.of_suite(*parts(runs)[:2])]
-    assert "PyTorch threads=8" in said[0]
-    assert "PaddlePaddle threads=1" in said[0]
-    runs[1]["case"]["options"] = {"threads": 8}
-    assert "threads" not in charts.of_suite(*parts(runs)[:2])[0].described(load(), "en")
+    assert "PyTorch workers=8" in said[0]
+    assert "PaddlePaddle workers=1" in said[0]
+    runs[1]["case"]["options"] = {"workers": 8}
+    assert "workers" not in charts.of_suite(*parts(runs)[:2])[0].described(load(), "en")

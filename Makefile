@@ -37,8 +37,11 @@ site: $(VENV)/site.stamp ## read raw_logs/, write the pages, build the site into
 serve: $(VENV)/site.stamp ## show the pages at http://127.0.0.1:8000/ and follow changes
 	@$(BIN)/mkdocs serve
 
+# Those of the runners beside the others: they mostly wait, for hosts and for time limits.
 test: $(VENV)/test.stamp ## run every test
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest tests/runners >$(VENV)/runners.log 2>&1 & runners=$$!; status=0; \
+	  $(BIN)/python -m pytest --ignore=tests/runners || status=$$?; \
+	  wait $$runners || status=$$?; cat $(VENV)/runners.log; exit $$status
 
 check: $(VENV)/test.stamp ## lint, formatting, types, and whether the committed pages are fresh
 	@$(BIN)/ruff check

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would every runner that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TINY = """
 title = "Lines printed by bash"

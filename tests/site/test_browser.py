@@ -44,6 +44,7 @@ def test_the_search_finds_words_of_both_languages(page: Any, address: str, start
     page.wait_for_load_state("networkidle")  # the search listens once its index has come
     page.locator("input.md-search__input").click()
     page.locator("input.md-search__input").fill(query)
+    page.keyboard.press("End")  # the theme\'s search listens to keys
     page.locator("input.md-search__input").press("End")  # the theme listens to keys, as an input method sends them
     page.wait_for_selector(".md-search-result__item a")
     assert found in page.locator(".md-search-result__list").inner_text()

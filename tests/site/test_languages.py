@@ -263,6 +263,7 @@ def test_chinese_words_are_found_on_pages_of_their_kind(
         page.goto(f"{home}zh/", wait_until="networkidle")
         page.locator("input.md-search__input").click()
         page.locator("input.md-search__input").fill(query)
+        page.keyboard.press("End")  # the theme\'s search listens to keys
         page.locator("input.md-search__input").press("End")
         page.wait_for_selector(".md-search-result__item a", state="attached")
         links = page.locator(".md-search-result__item a").evaluate_all("all => all.map(each => each.pathname)")

@@ -413,6 +413,7 @@ def test_the_search_works_on_the_page_for_wrong_addresses(
     visitor.wait_for_load_state("networkidle")
     visitor.locator("input.md-search__input").click()
     visitor.locator("input.md-search__input").fill(query)
+    visitor.keyboard.press("End")  # the theme\'s search listens to keys
     visitor.locator("input.md-search__input").press("End")
     visitor.wait_for_selector(".md-search-result__item a")
     assert found in visitor.locator(".md-search-result__list").inner_text()

@@ -99,7 +99,8 @@ def test_a_search_finds_pages_of_the_readers_language_and_leads_there(
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     front = address if language == "en" else f"{address}zh/"
     page.goto(f"{front}method/")
-    page.fill("input[name=query]", "BERT")
+    # Typed, not filled in: the theme's search listens to keys.
+    page.locator("input[name=query]").press_sequentially("BERT")
     link = page.wait_for_selector(".md-search-result__link")
     found = [each.get_attribute("href") for each in page.query_selector_all(".md-search-result__link")]
     assert found

@@ -259,7 +259,7 @@ def test_what_was_said_at_the_start_is_kept(folder):
 def test_no_host_address_or_folder_comes_into_a_record(pair):
     arrive(pair, 0)
     lost(pair, 1)
-    noted.note_warnings(pair, ["node 1: the sources in /home/me/.perfledger/work/x are not at the recipe's commit"])
+    noted.note_warnings(pair, ["node 1: the sources in /home/me/sources/x are not at the recipe's commit"])
     collect.collect(pair, document(pair), Lost("host1.invalid: there is no space left in /data/jobs (10.0.0.7)"))
     assert load(pair / "run.json")["warnings"] == [
         "node 1: the sources in … are not at the recipe's commit",

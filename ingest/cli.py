@@ -13,15 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest.problems import Problem, UsageError, printable
+from ingest.common.errors import UsageError
+from ingest.common.problems import Problem, printable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ingest.ledger import Ledger
-    from ingest.published import Publications
+    from ingest.published.publications import Publications
+    from ingest.read.walk import Found
+    from ingest.record.ledger import Ledger
     from ingest.site import builder
-    from ingest.walk import Found
 
 UNDERSTOOD, NOT_ALL, NOTHING = 0, 1, 2
 _MANY_LOGS, _MANY_BYTES = 200, 64 << 20
@@ -98,7 +99,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _explained(options: argparse.Namespace) -> int:
-    from ingest import explain, layout
+    from ingest import explain
+    from ingest.read import layout
 
     log: Path = options.explain
     if not log.is_file():
@@ -108,27 +110,30 @@ def _explained(options: argparse.Namespace) -> int:
 
 
 def _compared(options: argparse.Namespace) -> int:
-    from ingest import diff, diff_text, revision, words
+    from ingest.common import words
+    from ingest.diff import compare, revision, text
 
     if options.paths:
         raise UsageError(f"--diff reads no logs; leave {options.paths[0]} out, or run without --diff first")
     out: Path = options.out or Path("docs")
     commit, before = revision.at(options.diff, out)
-    found = diff.compare(before, revision.here(out))
-    print(diff_text.text(found, commit, words.load(), options.language), end="")
+    found = compare.compare(before, revision.here(out))
+    print(text.text(found, commit, words.load(), options.language), end="")
     return UNDERSTOOD
 
 
 def _made_suite(options: argparse.Namespace) -> int:
-    from ingest import ledger, new_suite
+    from ingest import new_suite
+    from ingest.record import ledger
 
     print(printable(new_suite.create(options.new_suite, (options.out or Path("docs")) / ledger.FOLDER)))
     return UNDERSTOOD
 
 
 def _ingested(options: argparse.Namespace) -> int:
-    from ingest import layout, ledger
-    from ingest.walk import walk
+    from ingest.read import layout
+    from ingest.read.walk import walk
+    from ingest.record import ledger
 
     if not options.paths:
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
@@ -159,19 +164,20 @@ def _ingested(options: argparse.Namespace) -> int:
 
 def _published_figures(options: argparse.Namespace) -> Publications:
     """What others published: in the folders beside the logs, and in that of the record which is asked for."""
-    from ingest import published
+    from ingest.published import publications
+    from ingest.read import walk
 
-    folders = published.folders(options.paths)
+    folders = publications.folders(options.paths)
     if record := options.audit_to:
         folder: Path = record.parent.parent
-        if record.suffix != ".jsonl" or record.parent.name != published.RECOMPUTED:
-            raise UsageError(f"--audit-to {record}: give FOLDER/{published.RECOMPUTED}/NAME.jsonl")
-        if not (folder / published.SOURCES).is_file():
-            raise UsageError(f"--audit-to {record}: {folder} holds no {published.SOURCES}, so no published figures")
+        if record.suffix != ".jsonl" or record.parent.name != publications.RECOMPUTED:
+            raise UsageError(f"--audit-to {record}: give FOLDER/{publications.RECOMPUTED}/NAME.jsonl")
+        if not (folder / walk.SOURCES).is_file():
+            raise UsageError(f"--audit-to {record}: {folder} holds no {walk.SOURCES}, so no published figures")
         if options.check:
             raise UsageError("--audit-to writes a record, and --check writes nothing; give one of them")
         folders = list(dict.fromkeys([*(each.absolute() for each in folders), folder.absolute()]))
-    return published.read(folders)
+    return publications.read(folders)
 
 
 def _published(
@@ -199,8 +205,8 @@ def _published(
 
 
 def _recorded(path: Path, collected: Ledger) -> None:
-    from ingest import audit
-    from ingest.files import write_if_changed
+    from ingest.common.files import write_if_changed
+    from ingest.published import audit
 
     try:
         write_if_changed(path, audit.record(line for line in collected.lines if line["format"]))
@@ -211,7 +217,7 @@ def _recorded(path: Path, collected: Ledger) -> None:
 def _checked(
     found: Found, collected: Ledger, problems: list[Problem], published: Publications, out: Path, memory: Path
 ) -> int:
-    from ingest import ledger
+    from ingest.record import ledger
 
     site = _built(found, collected, published, out, memory, check=True)
     stale = [*ledger.stale(collected, out), *site.stale]
@@ -226,7 +232,7 @@ def _checked(
 
 
 def _written(found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, quiet: bool) -> None:
-    from ingest import ledger
+    from ingest.record import ledger
 
     try:
         # Before the ledger: a template or a word that is wrong stops here, and nothing has been written then.
@@ -245,7 +251,7 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
 def _built(
     found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, check: bool = False
 ) -> builder.Built:
-    from ingest.redact import redact
+    from ingest.read.redact import redact
     from ingest.site import builder
 
     return builder.build(
@@ -262,7 +268,7 @@ def _built(
 
 def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
     """Where each log lies, by its path as the site states it, which may be the same of several."""
-    from ingest.redact import redact
+    from ingest.read.redact import redact
 
     places: dict[str, tuple[Path, ...]] = {}
     for each in found.inputs:
@@ -273,14 +279,14 @@ def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
 
 def _problems(found: Found, collected: Ledger) -> list[Problem]:
     """Every problem once, though several sessions of a log, or several logs beside one run.json, may have met it."""
-    from ingest.problems import of
+    from ingest.common.problems import of
 
     met = [*found.problems, *(of(each) for line in collected.lines for each in line["problems"])]
     return list({json.dumps(each.as_dict(), sort_keys=True): each for each in met}.values())
 
 
 def _report_problems(problems: Sequence[Problem]) -> None:
-    from ingest.problems import said
+    from ingest.common.problems import said
 
     for each in problems:
         print(said(each), file=sys.stderr)

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ingest import rules
-from ingest.layout import Layout
-from ingest.metrics import metrics
-from ingest.problems import printable
-from ingest.run_json import beside
-from ingest.runs import facts_of
-from ingest.series import Absent, Series, series
-from ingest.walk import Input
-from parsers.read import Log, read
-from parsers.scan import ScanError
-from parsers.session import Session
+from ingest.common.problems import printable
+from ingest.compute import rules
+from ingest.compute.metrics import metrics
+from ingest.compute.series import Absent, Series, series
+from ingest.read.layout import Layout
+from ingest.read.run_json import beside
+from ingest.read.walk import Input
+from ingest.record.run import facts_of
+from parsers.engine.read import Log, read
+from parsers.engine.scan import ScanError
+from parsers.engine.session import Session
 
 
 def explain(given: Input, layout: Layout) -> Iterator[str]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ingest import suites
-from ingest.files import write_if_changed
-from ingest.problems import UsageError
-from ingest.rules import HEADLINE
-from ingest.toml_file import shown
-from ingest.words import LANGUAGES, load
+from ingest.common import suites
+from ingest.common.errors import UsageError
+from ingest.common.files import write_if_changed
+from ingest.common.toml_file import shown
+from ingest.common.words import LANGUAGES, load
+from ingest.compute.rules import HEADLINE
 
 #: The words that say something of one model alone; the others are true of most.
 OWN_WORDS = ("summary", "what", "setup")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,14 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT = {"parsers": {"parsers"}, "runners": {"runners"}, "ingest": {"ingest", "parsers"}}
 #: Top-level packages of ours that no layer may take from either.
 OURS = {"bench", "docs", "ingest", "parsers", "report_templates", "runners", "tests"}
+#: The packages of `ingest` in the order of the data; each imports only what comes before it.
+ORDER = {
+    name: place
+    for place, names in enumerate(
+        (("common",), ("read",), ("compute",), ("record",), ("diff", "published"), ("site",), ("commands",))
+    )
+    for name in names
+}
 #: Slow to import, so that only the function that needs one imports it: `--help` and most runs do without.
 HEAVY = {"jinja2", "matplotlib", "mkdocs", "pandas"}
 
@@ -66,18 +74,65 @@ def test_a_layer_imports_only_what_lies_below_it(layer: str) -> None:
     assert [line for path in modules(layer) for line in foreign(path, layer)] == []
 
 
-def of_pages(path: Path) -> list[str]:
-    """What a module takes from those that build the site."""
-    taken = [each for each in ast.walk(parse(path)) if isinstance(each, ast.ImportFrom)]
-    names = {f"{each.module}.{alias.name}" for each in taken for alias in each.names}
-    return sorted(name for name in names if name.startswith(("ingest.site", "ingest.reports")))
+def package(module: str) -> str:
+    """The package of `ingest` that a module belongs to; the modules beside the packages are the commands."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in ORDER else "commands"
 
 
-def test_figures_know_no_page() -> None:
-    """Only the command calls what builds the site: whoever changes a page can change no figure."""
-    engine = sorted((ROOT / "ingest").glob("*.py"))
-    assert len(engine) > 20
-    assert {path.stem: of_pages(path) for path in engine if of_pages(path)} == {"cli": ["ingest.site.builder"]}
+def upward_imports(path: Path, order: Mapping[str, int]) -> list[str]:
+    """Imports of a package that comes later in the order of the data than the importing one."""
+    mine = package(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    found = []
+    for node in ast.walk(parse(path)):
+        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("ingest"):
+            continue
+        for alias in node.names:
+            other = package(f"{node.module}.{alias.name}")
+            if other != mine and order[other] >= order[mine]:
+                found.append(f"{path}:{node.lineno}: {mine} imports {other}")
+    return found
+
+
+def test_the_packages_of_ingest_import_in_the_order_of_the_data() -> None:
+    folders = {path.name for path in (ROOT / "ingest").iterdir() if (path / "__init__.py").exists()}
+    assert folders == set(ORDER) - {"commands"}
+    assert [line for path in modules("ingest") for line in upward_imports(path, ORDER)] == []
+
+
+def test_an_upward_import_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "ingest" / "read" / "module.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("def f():\n    from ingest.site import model\n", encoding="utf-8")
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    assert [line.partition(": ")[2] for line in upward_imports(path, ORDER)] == ["read imports site"]
+
+
+def file_imports() -> dict[str, set[str]]:
+    """Every module of ours with the modules that it imports, late ones and those for types too."""
+    names = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for layer in MAY_IMPORT
+        for path in modules(layer)
+    }
+    found: dict[str, set[str]] = {}
+    for name in names:
+        path = ROOT / f"{name.replace('.', '/')}.py"
+        path = path if path.exists() else ROOT / name.replace(".", "/") / "__init__.py"
+        taken = [each for each in ast.walk(parse(path)) if isinstance(each, ast.ImportFrom)]
+        full = {f"{each.module}.{alias.name}" for each in taken for alias in each.names}
+        found[name] = ({each for each in full if each in names} | {each.module or "" for each in taken}) & names - {
+            name
+        }
+    return found
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    """A circle of modules imports only in one order, and nobody can read one of them alone."""
+    left = file_imports()
+    while free := {name for name, taken in left.items() if not taken & left.keys()}:
+        left = {name: taken for name, taken in left.items() if name not in free}
+    assert left == {}
 
 
 @pytest.mark.parametrize("layer", ["ingest", "parsers"])

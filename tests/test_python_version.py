@@ -117,7 +117,7 @@ def test_a_python_without_possessive_quantifiers_is_known_by_it(monkeypatch: pyt
     assert not parsers.possessive_quantifiers_work()
 
 
-@pytest.mark.parametrize("module", ["ingest", "bench", "parsers.read"])
+@pytest.mark.parametrize("module", ["ingest", "bench", "parsers.engine.read"])
 def test_a_python_that_would_misread_logs_is_refused_before_all_else(module: str, tmp_path: Path) -> None:
     assert_refused(run(sys.executable, tmp_path, "-c", BLIND.format(module), str(tmp_path)), tmp_path)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ingest import audit, numbers
-from ingest.audit import Audited, Found
-from ingest.published import Published, Source, options_text
+from ingest.common import numbers
+from ingest.common.words import Text, phrase, word_for
+from ingest.published import audit
+from ingest.published.audit import Audited, Found
+from ingest.published.publications import Published, Source, options_text
 from ingest.site.model import Site
-from ingest.site.table import Cell, Column, Entry, Table, Text, Value, absent, cell
-from ingest.words import phrase, word_for
+from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
 
 #: How a verdict is coloured; the tones are those of outcomes.
 TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}

@@ -16,21 +16,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ingest import words as words_module
-from ingest.audit import table as audit_table
-from ingest.export import badges, changes, problems, results
-from ingest.files import write_if_changed
-from ingest.published import Publications
-from ingest.published import table as published_table
-from ingest.reports import model
-from ingest.reports import pages as report_pages
-from ingest.site import log, palette
+from ingest.common import words as words_module
+from ingest.common.files import write_if_changed
+from ingest.common.words import LANGUAGES, TEMPLATES, WORDS, Words
+from ingest.published.audit import table as audit_table
+from ingest.published.publications import Publications
+from ingest.published.publications import table as published_table
+from ingest.site import log
 from ingest.site.charts import Chart, of_run, of_suite
+from ingest.site.data import badges, changes, problems, results
 from ingest.site.model import Run, Site, Suite, suites
 from ingest.site.pages import Page, all_problems, pages
-from ingest.site.run_pages import LIMITS, Limits
-from ingest.site.text import digest
-from ingest.words import LANGUAGES, TEMPLATES, WORDS, Words
+from ingest.site.render import colours
+from ingest.site.render.text import digest
+from ingest.site.reports import model
+from ingest.site.reports import pages as report_pages
+from ingest.site.run_paging import LIMITS, Limits
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
@@ -110,7 +111,7 @@ def build(
 
 
 def _frame(runs: Sequence[Run]) -> Any:
-    from ingest.results import results
+    from ingest.compute.results import results
 
     return results(runs)
 
@@ -148,9 +149,9 @@ def _page_targets(site: Site, words: Words, page: Page) -> list[Target]:
 
 def _page_target(words: Words, language: str, page: Page) -> Target:
     def render() -> bytes:
-        from ingest.site import render
+        from ingest.site.render import jinja
 
-        return render.markdown(words, language, page).encode()
+        return jinja.markdown(words, language, page).encode()
 
     head = [language, page.path, page.template, repr(page.title), repr(page.description), repr(page.scripts), _code()]
     return Target(f"{language}/{page.path}", _hash([*head, *page.depends]), render, words)
@@ -194,9 +195,9 @@ def _chart_targets(words: Words, name: str, data: str, found: Callable[[], Chart
 
     def target(language: str) -> Target:
         def render() -> bytes:
-            from ingest.site import render
+            from ingest.site.render import jinja
 
-            return render.chart(words, language, chart(), drawing()).encode()
+            return jinja.chart(words, language, chart(), drawing()).encode()
 
         return Target(f"charts/{language}/{name}.svg", _hash([language, name, data, _chart_code()]), render, words)
 
@@ -242,8 +243,8 @@ def _problems(site: Site, words: Words) -> list[Target]:
 def _assets() -> list[Target]:
     """Files that are copied as they are: style, logo, schemas of the data; and the style sheet of the inks."""
     found = [_asset(path.relative_to(TEMPLATES).as_posix(), path) for folder in COPIED for path in _files(folder)]
-    style = palette.stylesheet()
-    found.append(Target(palette.STYLESHEET, digest(style), style.encode))
+    style = colours.stylesheet()
+    found.append(Target(colours.STYLESHEET, digest(style), style.encode))
     names = "".join(f"{each.path}\n" for each in found)
     return [*found, Target(COPIES, digest(names), names.encode)]
 

@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ingest import numbers
-from ingest.site import drawing
+from ingest.common import numbers
+from ingest.common.words import Phrase, Text, Words, phrase
 from ingest.site.model import Row, RowKey, Run, Site, Suite, framework_of, named, options_text, ordered
-from ingest.site.table import Text
+from ingest.site.render import drawing
+from ingest.site.render.text import file_slug, slugs
+from ingest.site.table_metrics import contradicted
 from ingest.site.tables import group_name, sections, units
-from ingest.site.text import file_slug, slugs
-from ingest.site.views import contradicted
-from ingest.words import Phrase, Words, phrase
 
 TOKENS = (
     "groups", "devices", "speedup", "ideal", "warmup", "median", "slow", "step", "record", "nodes", "batch_size",

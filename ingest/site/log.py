@@ -1,7 +1,7 @@
 """The lines of a raw log that the pages speak of: where each is linked to, and a page that shows them.
 
 A page shows a short log whole. Of a long one it shows head, tail and the surroundings of every line that is linked to,
-so that a page never grows with its log. Lines are counted as `parsers.scan` counts them, by the newline alone; what
+so that a page never grows with its log. Lines are counted as `parsers.engine.scan` does, by the newline alone; what
 they say is cleaned, redacted and escaped. They are written once for both languages, and put into the pages of each.
 """
 
@@ -21,16 +21,17 @@ from typing import IO, Any, NamedTuple
 
 from markupsafe import Markup
 
-from ingest import numbers, redact
-from ingest.files import file_hash, stamp
-from ingest.rules import HEADLINE, NAMES, kept
-from ingest.series import Absent, series
+from ingest.common import numbers
+from ingest.common.files import file_hash, stamp
+from ingest.common.words import Text, phrase, word_for
+from ingest.compute.rules import HEADLINE, NAMES, kept
+from ingest.compute.series import Absent, series
+from ingest.read import redact
 from ingest.site.model import Run, Site, figure_of, reason
-from ingest.site.table import Cell, Column, Entry, Table, Text, cell
-from ingest.site.text import file_slug, verbatim
-from ingest.words import phrase, word_for
-from parsers.read import read
-from parsers.scan import ScanError, check, open_log, unstyled
+from ingest.site.render.table import Cell, Column, Entry, Table, cell
+from ingest.site.render.text import file_slug, verbatim
+from parsers.engine.read import read
+from parsers.engine.scan import ScanError, check, open_log, unstyled
 
 #: A log of no more lines and bytes than this is shown whole.
 WHOLE_LINES, WHOLE_BYTES = 1500, 400_000
@@ -193,9 +194,9 @@ def snippet(site: Site, run: Run) -> bytes:
 @cache
 def reader_digest() -> str:
     """Hash of what a log's page is made with besides the site's own modules."""
-    top = Path(redact.__file__).resolve().parents[1]
+    top = Path(redact.__file__).resolve().parents[2]
     digest = hashlib.sha256()
-    for path in (*sorted(top.glob("parsers/**/*.py")), top / "ingest" / "redaction.toml"):
+    for path in (*sorted(top.glob("parsers/**/*.py")), top / "ingest/read/redaction.toml"):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -10,17 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ingest.audit import Audited, audit
-from ingest.published import Publications
-from ingest.results import counts
-from ingest.rules import HEADLINE
-from ingest.site import run_pages
-from ingest.site.run_pages import LIMITS, Limits, Listed
-from ingest.site.table import Text
-from ingest.site.text import digest, file_slug, slugs
-from ingest.suites import folded, suite_file
-from ingest.suites import model as model_named
-from ingest.words import TEMPLATES, Both, Phrase, coded, pair, phrase
+from ingest.common.suites import folded, suite_file
+from ingest.common.suites import model as model_named
+from ingest.common.words import TEMPLATES, Both, Phrase, Text, coded, pair, phrase
+from ingest.compute.results import counts
+from ingest.compute.rules import HEADLINE
+from ingest.published.audit import Audited, audit
+from ingest.published.publications import Publications
+from ingest.site import run_paging
+from ingest.site.render.text import digest, file_slug, slugs
+from ingest.site.run_paging import LIMITS, Limits, Listed
 
 Run = Mapping[str, Any]
 RowKey = tuple[int, int, int, str]
@@ -187,7 +186,7 @@ class Site:
     @cached_property
     def lists(self) -> tuple[Listed, ...]:
         """The pages that list runs: those of a site with more runs than have a page of their own."""
-        return run_pages.lists(self._ids_by_suite, self.limits)
+        return run_paging.lists(self._ids_by_suite, self.limits)
 
     def has_page(self, run: Run) -> bool:
         """Whether a run has a page of its own, and not only an entry in a list."""
@@ -198,7 +197,7 @@ class Site:
         identifier = str(run["id"])
         if identifier in self._chosen:
             return f"runs/{file_slug(identifier)}.md"
-        return f"{self._list_of[identifier]}#{run_pages.anchor(identifier)}"
+        return f"{self._list_of[identifier]}#{run_paging.anchor(identifier)}"
 
     def linked(self, runs: Iterable[Run]) -> tuple[str, ...]:
         """What a page depends on that shows runs and links to them: what each says, and where it is shown.
@@ -239,7 +238,7 @@ class Site:
 
     @cached_property
     def _chosen(self) -> frozenset[str]:
-        return run_pages.chosen(self.runs, self.limits)
+        return run_paging.chosen(self.runs, self.limits)
 
     @cached_property
     def _list_of(self) -> Mapping[str, str]:

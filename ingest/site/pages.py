@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.export import badges, changes
-from ingest.numbers import quantity
-from ingest.reports import model
-from ingest.results import counts
-from ingest.results import repeats as repeats_of
-from ingest.rules import HEADLINE
-from ingest.site import audit, charts, front, log, notes, palette, proof, reproduce, tables, telemetry
+from ingest.common.numbers import quantity
+from ingest.common.words import TEMPLATES, Text, phrase
+from ingest.compute.results import counts
+from ingest.compute.results import repeats as repeats_of
+from ingest.compute.rules import HEADLINE
+from ingest.site import audit, caveats, charts, log, provenance, reproduce, summary, tables, telemetry
+from ingest.site.data import badges, changes
 from ingest.site.model import (
     Run,
     Site,
@@ -25,10 +25,10 @@ from ingest.site.model import (
     named,
     ordered,
 )
-from ingest.site.run_pages import Listed
-from ingest.site.table import Text
+from ingest.site.render import colours
+from ingest.site.reports import model
+from ingest.site.run_paging import Listed
 from ingest.site.tables import group_name
-from ingest.words import TEMPLATES, phrase
 
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 REPEATS_SHOWN = 20
@@ -119,7 +119,7 @@ def _index(site: Site) -> Page:
             "runs": len(site.runs),
             "published": sum(bool(run["published"]) for run in published),
             "problems": len(all_problems(site)),
-            **front.LIMITS,
+            **summary.LIMITS,
         },
     )
 
@@ -136,8 +136,8 @@ def _hardware(site: Site, published: Sequence[Run]) -> list[str]:
 
 
 def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
-    parts = front.parts(site, hardware)
-    return {"name": named(hardware, "site.unknown_hardware"), "tally": front.tally(parts), "parts": parts}
+    parts = summary.parts(site, hardware)
+    return {"name": named(hardware, "site.unknown_hardware"), "tally": summary.tally(parts), "parts": parts}
 
 
 def _models(site: Site) -> Page:
@@ -182,11 +182,11 @@ def _model(site: Site, suite: Suite) -> Page:
             "answers": [
                 (named(hardware, "site.unknown_hardware"), part)
                 for hardware in _hardware(site, [run for run in runs if counts(run)])
-                if (part := front.part(site, suite, hardware)).answers
+                if (part := summary.part(site, suite, hardware)).answers
             ],
-            **front.LIMITS,
+            **summary.LIMITS,
             "charts": charts.of_suite(site, suite),
-            "notes": notes.notes(site, suite),
+            "notes": caveats.notes(site, suite),
             "reports": model.reports_of(site, suite),
             "published": model.published_tables(site, suite),
             "pages": [(named(each), _framework_path(site, suite, each)) for each in _frameworks(site, suite)],
@@ -404,8 +404,8 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "headline": figure_of(run, HEADLINE),
             "suite_title": suite.title,
             "suite_page": f"models/{suite.id}/index.md" if shown else None,
-            "signs": proof.signs(site, run, others),
-            "steps": proof.steps(site, run),
+            "signs": provenance.signs(site, run, others),
+            "steps": provenance.steps(site, run),
             "figures": tables.figure_table(site, run),
             "metrics": tables.metric_table(site, run),
             "facts": tables.case_table(site, run),
@@ -418,7 +418,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "warnings": run.get("warnings") or (),
             "repeats": [(str(each["id"]), site.page(each)) for each in others[:REPEATS_SHOWN]],
             "more_repeats": max(0, len(others) - REPEATS_SHOWN),
-            "difference": notes.difference(run),
+            "difference": caveats.difference(run),
             "original": (str(original["id"]), site.page(original)) if original else None,
         },
         searched=False,
@@ -529,7 +529,7 @@ def _compare(site: Site) -> Page:
 
 
 def _inks(frameworks: Iterable[str]) -> Mapping[str, Any]:
-    found = {each: palette.ink(each) for each in sorted(frameworks)}
+    found = {each: colours.ink(each) for each in sorted(frameworks)}
     return {
         name: {"light": ink.light, "dark": ink.dark, "hatch": ink.hatch, "marker": ink.marker}
         for name, ink in found.items()
@@ -556,7 +556,7 @@ def _formats(site: Site) -> Page:
 
 def _described_formats(runs: Mapping[str, int]) -> list[Mapping[str, Any]]:
     from parsers.contract import NearMiss, Sample
-    from parsers.registry import formats
+    from parsers.engine.registry import formats
 
     chinese = tomllib.loads((TEMPLATES / "formats.zh.toml").read_text("utf-8"))
     return [

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ingest.common.words import Text, phrase
 from ingest.site.model import Run, Site, framework_of, image_of, named
-from ingest.site.table import Link, Text
+from ingest.site.render.table import Link
 from ingest.site.tables import case_text, source_of
-from ingest.words import phrase
 
 #: How many cases of a recipe, and commands without one, a block spells out.
 CASES_SHOWN, COMMANDS_SHOWN = 50, 6

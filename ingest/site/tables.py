@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ingest import numbers
-from ingest.metrics import METRICS
-from ingest.results import NO_FIGURE
-from ingest.results import representative as representative_of
-from ingest.rules import NAMES
-from ingest.site import log, run_pages
+from ingest.common import numbers
+from ingest.common.words import Text, phrase, word_for
+from ingest.compute.metrics import METRICS
+from ingest.compute.results import NO_FIGURE
+from ingest.compute.results import representative as representative_of
+from ingest.compute.rules import NAMES
+from ingest.site import log, run_paging
 from ingest.site.model import (
     Row,
     Run,
@@ -27,10 +28,9 @@ from ingest.site.model import (
     ordered,
     reason,
 )
-from ingest.site.table import Cell, Column, Entry, Link, Table, Text, Value, View, absent, cell
-from ingest.site.text import slug
-from ingest.site.views import THROUGHPUT, leader, measured, views
-from ingest.words import phrase, word_for
+from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, View, absent, cell
+from ingest.site.render.text import slug
+from ingest.site.table_metrics import THROUGHPUT, leader, measured, views
 
 ENVIRONMENT = (
     "cpu",
@@ -344,7 +344,7 @@ def run_entries(site: Site, runs: Sequence[Run]) -> Table:
 
 def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
     identifier, found = str(run["id"]), figure_of(run)
-    name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=run_pages.anchor(identifier))
+    name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=run_paging.anchor(identifier))
     known = numbers.known(found.get("value"))
     session = phrase("run.session_of", session=run.get("session") or 1, sessions=run.get("sessions") or 1)
     marks = (session,) if (run.get("sessions") or 1) > 1 else ()

@@ -6,10 +6,10 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from ingest import numbers
+from ingest.common import numbers
+from ingest.common.words import TEMPLATES, Text, phrase
 from ingest.site.model import Run
-from ingest.site.table import Cell, Column, Table, Text, absent, cell
-from ingest.words import TEMPLATES, phrase
+from ingest.site.render.table import Cell, Column, Table, absent, cell
 
 #: What readers look for first comes first.
 ORDER = (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from parsers.clock import clocks
+from parsers.engine.clock import clocks
 from parsers.telemetry.contract import QUANTITIES, Faults
 
 if TYPE_CHECKING:

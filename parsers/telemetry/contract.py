@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from parsers.scan import Chunk
+from parsers.engine.scan import Chunk
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from parsers.scan import Chunk
+from parsers.engine.scan import Chunk
 from parsers.telemetry.contract import Block, Faults, Printer
 from parsers.telemetry.rows import Dialect, Header, blocks, claimed
 

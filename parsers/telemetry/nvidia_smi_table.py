@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from parsers.scan import Chunk
+from parsers.engine.scan import Chunk
 from parsers.telemetry import cells
 from parsers.telemetry.contract import Block, Faults, Printer
 

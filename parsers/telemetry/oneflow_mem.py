@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from parsers.scan import Chunk
+from parsers.engine.scan import Chunk
 from parsers.telemetry.contract import QUANTITIES, Block, Faults, Printer
 
 _LINE = re.compile(rb"(?m)^[ \t]*+max device(?P<device>[0-9]{1,3}) memory usage is: *+(?P<bytes>[^\n]*+)$")

@@ -11,9 +11,10 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from parsers import detect, telemetry
-from parsers.clock import DATELESS_BEFORE, unwrapped
-from parsers.scan import Chunk, Noise, ScanError, check, chunks, clean, open_log
+from parsers import telemetry
+from parsers.engine import detect
+from parsers.engine.clock import DATELESS_BEFORE, unwrapped
+from parsers.engine.scan import Chunk, Noise, ScanError, check, chunks, clean, open_log
 from parsers.telemetry.contract import QUANTITIES, Block, Faults, Printer, Recording
 
 FIRST, HEAD, TAIL = 1 << 13, 1 << 16, 1 << 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from parsers.scan import Chunk
+from parsers.engine.scan import Chunk
 from parsers.telemetry import cells
 from parsers.telemetry.contract import Block, Faults
 

@@ -14,7 +14,7 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import CombinedEvent, event_priority
 
-#: A table, as ingest/site/table.py writes it: its last line is the first that closes nothing but the box around it.
+#: A table, as site/render/table.py writes it: its last line is the first that closes nothing but the box around it.
 _TABLE = r'^(?:<p class="pl-caption">[^\n]*</p>\n+)?<div class="pl-table" data-search-exclude>\n.*?^</div>$'
 #: A chart, or a part of a log, in the notation of pymdownx.snippets.
 _FILE = r'^--8<-- "(?P<file>(?:charts|logs)/[^":]+)(?::(?P<part>[\w-]+))?"$'

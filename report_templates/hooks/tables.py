@@ -1,7 +1,7 @@
 """MkDocs hook: links in our HTML lead to pages, and every table lies beside its page as CSV and as JSON.
 
 The files are made of the page's own HTML: what a table shows and what its files say cannot differ, and no table can be
-forgotten. Values before rounding stand in attributes, which `ingest/site/table.py` writes:
+forgotten. Values before rounding stand in attributes, which `ingest/site/render/table.py` writes:
 
     data-key           on a column's head: its name in the files
     data-value         the figure of a cell, or of one of several entries (class pl-entry) in it

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from parsers.contract import Format, NearMiss, Reading
-from parsers.scan import Chunk
-from parsers.session import Extent, Session
-from parsers.table import Records, Source, Stretch, Table
+from parsers.engine.scan import Chunk
+from parsers.engine.session import Extent, Session
+from parsers.engine.table import Records, Source, Stretch, Table
 
 
 def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Session:

@@ -30,7 +30,7 @@ from made_logs import (
 )
 from made_trees import ROOT, Called, contents, make_tree, write_run
 
-import parsers.scan
+import parsers.engine.scan
 from ingest.cli import main
 
 Ingest = Callable[..., Called]

@@ -8,28 +8,28 @@ from pathlib import Path
 import pytest
 from made_trees import SHARED, shared
 
-from parsers.detect import claims
-from parsers.read import read
-from parsers.registry import formats
-from parsers.scan import Noise, chunks
+from parsers.engine.detect import claims
+from parsers.engine.read import read
+from parsers.engine.registry import formats
+from parsers.engine.scan import Noise, chunks
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 MADE = sorted(GOLDEN.glob("*/*.log"))
 #: Formats by the table's word for them: one word may stand for several printers.
 PUBLIC = {
     "ppcls": {"paddle.clas_dygraph"},
-    "paddledet": {"more.paddle_detection"},
-    "paddleocr": {"more.paddle_ocr"},
-    "dle_dllogger": {"more.dllogger", "more.nvlog"},
-    "nemo_lightning": {"more.nemo"},
-    "tf_estimator": {"more.tf_estimator"},
-    "hf_trainer": {"more.hf_trainer"},
-    "fairseq": {"more.fairseq", "more.fairseq_old"},
+    "paddledet": {"frameworks.paddle_detection"},
+    "paddleocr": {"frameworks.paddle_ocr"},
+    "dle_dllogger": {"frameworks.dllogger", "frameworks.nvlog"},
+    "nemo_lightning": {"frameworks.nemo"},
+    "tf_estimator": {"frameworks.tf_estimator"},
+    "hf_trainer": {"frameworks.hf_trainer"},
+    "fairseq": {"frameworks.fairseq", "frameworks.fairseq_old"},
     "megatron": {"dlperf.megatron"},
     "deepspeed": {"dlperf.deepspeed"},
-    "mlperf": {"more.mlperf"},
-    "hugectr": {"more.mlperf"},
-    "tf_cnn_benchmarks": {"more.tf_cnn_benchmarks"},
+    "mlperf": {"frameworks.mlperf"},
+    "hugectr": {"frameworks.mlperf"},
+    "tf_cnn_benchmarks": {"frameworks.tf_cnn_benchmarks"},
 }
 
 

@@ -250,7 +250,7 @@ def test_interrupted(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
     def interrupts(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ingest.ledger.collect", interrupts)
+    monkeypatch.setattr("ingest.record.ledger.collect", interrupts)
     called = ingest(tree, "--json")
     assert called.code == 130
     assert called.problems == ["ingest: interrupted; every file is either as before or complete"]

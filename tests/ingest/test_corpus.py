@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from made_trees import SHARED, shared
 
-from ingest import rules, suites
 from ingest.cli import main
-from parsers.read import read
-from parsers.registry import formats
+from ingest.common import suites
+from ingest.compute import rules
+from parsers.engine.read import read
+from parsers.engine.registry import formats
 
 CORPUS = SHARED / "corpus"
 #: The formats' names in the table, and ours.
@@ -30,7 +31,7 @@ FORMATS = {
     "paddlenlp_transformer": "paddle.nlp_transformer",
     "ngc_pyt_transformer": "ngc.pytorch_transformer",
     "paddlerec": "paddle.rec",
-    "mmseg": "more.mmseg",
+    "mmseg": "frameworks.mmseg",
 }
 PRECISIONS = {"fp32": ("fp32", "tf32"), "amp": ("amp",), "fp16": ("amp", "fp16"), "pure_fp16": ("fp16",)}
 #: All that is wrong with the logs: this one is the run of the 16 nodes, but for some warnings, under another name.

@@ -13,7 +13,7 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
 
-from ingest.diff_text import LIMIT, escaped
+from ingest.diff.text import LIMIT, escaped
 from tests.site.fixture import run
 
 Ingest = Callable[..., Called]

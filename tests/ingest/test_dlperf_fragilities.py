@@ -16,8 +16,10 @@ import pytest
 from made_logs import mxnet_speed, pytorch_bert, tensorflow_resnet50
 from made_trees import Called
 
-from ingest import layout, results, runs
-from ingest.walk import walk
+from ingest.compute import results
+from ingest.read import layout
+from ingest.read.walk import walk
+from ingest.record import run
 
 BATCH = 32
 WARM = range(21, 121)
@@ -48,8 +50,8 @@ def lines_of(folder: Path) -> list[dict[str, Any]]:
     """The ledger's lines of a tree in DLPerf's layout."""
     found, named = walk([folder]), layout.load("dlperf")
     assert not found.problems
-    lines = [line for each in found.inputs for line in runs.runs_of(each, named, each.name)]
-    runs.identify(lines)
+    lines = [line for each in found.inputs for line in run.runs_of(each, named, each.name)]
+    run.identify(lines)
     return lines
 
 

@@ -10,9 +10,9 @@ import pytest
 from made_logs import CLAS_BANNER, clas_dygraph, nlp_bert, oneflow_resnet50, run_json, seg
 from made_trees import Called, write_run
 
-from ingest import facts
-from ingest.facts import Merged, hardware, merge, missing
-from parsers.session import Quoted
+from ingest.read import facts
+from ingest.read.facts import Merged, hardware, merge, missing
+from parsers.engine.session import Quoted
 
 
 def merged(
@@ -209,7 +209,7 @@ def test_a_contradiction_is_said_and_published_under_neither(tmp_path: Path, ing
     assert not line["published"]
     (problem,) = line["problems"]
     assert (problem["code"], problem["line"]) == ("contradiction", 0)
-    from ingest.results import results
+    from ingest.compute.results import results
 
     assert results([line | {"id": "x"}]).empty
 

@@ -11,12 +11,12 @@ import pytest
 from made_logs import seg
 from made_trees import Called, shared, write_run
 
-from ingest import layout
-from ingest.layout import NUMBERS, OWN
-from ingest.problems import UsageError
-from ingest.results import results
-from ingest.runs import runs_of
-from ingest.walk import walk
+from ingest.common.errors import UsageError
+from ingest.compute.results import results
+from ingest.read import layout
+from ingest.read.layout import NUMBERS, OWN
+from ingest.read.walk import walk
+from ingest.record.run import runs_of
 
 HARDWARE = {"V100": "V100-SXM2-32GB", "A100": "A100-SXM4-40GB"}
 MODELS = {

@@ -11,8 +11,8 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, snapshot, write_run
 
-from ingest import ledger, runs
-from ingest.files import write_if_changed
+from ingest.common.files import write_if_changed
+from ingest.record import ledger, run
 
 Ingest = Callable[..., Called]
 
@@ -29,13 +29,13 @@ def out(tree: Path, ingest: Ingest) -> Path:
 def read_logs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the logs that are read from now on."""
     found: list[str] = []
-    real = runs.read
+    real = run.read
 
     def noted(path: Path) -> object:
         found.append(path.parent.parent.name + "/" + path.parent.name)
         return real(path)
 
-    monkeypatch.setattr(runs, "read", noted)
+    monkeypatch.setattr(run, "read", noted)
     return found
 
 
@@ -332,18 +332,18 @@ def test_paths_that_make_one_slug_get_different_ids() -> None:
         "logs/日志.log",
     ]
     lines = [{"path": path, "session": 1, "sessions": 1} for path in paths]
-    runs.identify(lines)
+    run.identify(lines)
     ids = [str(each["id"]) for each in lines]
     assert len(set(ids)) == len(paths)
     assert all(each.isascii() and len(each) <= 100 and each.strip("-") == each for each in ids)
     again = [{"path": path, "session": 1, "sessions": 1} for path in reversed(paths)]
-    runs.identify(again)
+    run.identify(again)
     assert [each["id"] for each in reversed(again)] == ids
 
 
 def test_sessions_of_one_log_have_ids_of_their_own() -> None:
     lines = [{"path": "logs/a.log", "session": number, "sessions": 3} for number in (1, 2, 3)]
-    runs.identify(lines)
+    run.identify(lines)
     assert [each["id"] for each in lines] == ["a-log-s1", "a-log-s2", "a-log-s3"]
 
 

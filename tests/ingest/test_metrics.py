@@ -11,8 +11,8 @@ import pytest
 from made_logs import clas_static, nlp_bert, pytorch_bert, seg
 from made_sessions import made
 
-from ingest import metrics, results, rules
-from parsers.read import Session, read
+from ingest.compute import metrics, results, rules
+from parsers.engine.read import Session, read
 
 ONE = {"devices": 1, "batch_size": 4}
 

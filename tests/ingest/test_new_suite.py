@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from ingest import new_suite, suites
-from ingest.problems import UsageError
+from ingest import new_suite
+from ingest.common import suites
+from ingest.common.errors import UsageError
+from ingest.common.words import LANGUAGES, load
 from ingest.site import model
-from ingest.words import LANGUAGES, load
 
 
 def run(model: str | None, framework: str = "PyTorch", unit: str = "images/s", **options: Any) -> dict[str, Any]:

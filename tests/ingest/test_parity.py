@@ -12,8 +12,10 @@ import pandas as pd
 import pytest
 from made_trees import shared
 
-from ingest import layout, results, rules, runs
-from ingest.walk import walk
+from ingest.compute import results, rules
+from ingest.read import layout
+from ingest.read.walk import walk
+from ingest.record import run
 
 #: Source folder to the rule that its published figures follow, and the format that reads it.
 SOURCES = {
@@ -59,8 +61,8 @@ def lines_of(folder: Path) -> list[dict[str, Any]]:
     found = walk([folder])
     assert not found.problems
     named = layout.load("dlperf")
-    lines = [line for each in found.inputs for line in runs.runs_of(each, named, each.name)]
-    runs.identify(lines)
+    lines = [line for each in found.inputs for line in run.runs_of(each, named, each.name)]
+    run.identify(lines)
     return lines
 
 

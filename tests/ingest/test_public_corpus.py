@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 from made_trees import shared
 
-from ingest import rules
-from parsers.read import Log, read
-from parsers.session import Session
+from ingest.compute import rules
+from parsers.engine.read import Log, read
+from parsers.engine.session import Session
 
 
 @dataclass(frozen=True)
@@ -32,36 +32,36 @@ class How:
 ROWS = {
     "ppcls/robinbg": How("paddle.clas_dygraph"),
     # Two devices, as the log says; the row counts one.
-    "paddledet/intflow": How("more.paddle_detection", case={"devices": None}),
-    "paddleocr/Saifulkamil": How("more.paddle_ocr"),
-    "tf_cnn_benchmarks/lambdal": How("more.tf_cnn_benchmarks", "reported"),
-    "tf_estimator/BoyDun": How("more.tf_estimator"),
-    "fairseq/mlcommons": How("more.fairseq_old"),
+    "paddledet/intflow": How("frameworks.paddle_detection", case={"devices": None}),
+    "paddleocr/Saifulkamil": How("frameworks.paddle_ocr"),
+    "tf_cnn_benchmarks/lambdal": How("frameworks.tf_cnn_benchmarks", "reported"),
+    "tf_estimator/BoyDun": How("frameworks.tf_estimator"),
+    "fairseq/mlcommons": How("frameworks.fairseq_old"),
     "megatron/bigscience": How("dlperf.megatron"),
     "deepspeed/microsoft": How("dlperf.deepspeed"),
-    "mxnet/zmonoid": How("more.mxnet_fit"),
+    "mxnet/zmonoid": How("frameworks.mxnet_fit"),
     # Speeds of this run swing between two levels, so that its median hangs on which records count.
     "mxnet/dmlc": How("dlperf.gluon_cv", "median:skip=1"),
-    "dle_dllogger/gkebe": How("more.dllogger", "reported"),
+    "dle_dllogger/gkebe": How("frameworks.dllogger", "reported"),
     # The row calls the timing of these two a mean since the start; it is one over five steps. Ours is by the clock.
-    "nemo_lightning/AI-Hypercomputer__gpu-recipes__llama3": How("more.nemo"),
-    "nemo_lightning/AI-Hypercomputer__gpu-recipes__dllogger": How("more.nemo"),
-    "hf_trainer/bigscience": How("more.hf_trainer", "reported"),
+    "nemo_lightning/AI-Hypercomputer__gpu-recipes__llama3": How("frameworks.nemo"),
+    "nemo_lightning/AI-Hypercomputer__gpu-recipes__dllogger": How("frameworks.nemo"),
+    "hf_trainer/bigscience": How("frameworks.hf_trainer", "reported"),
     # The last record before the end, instead of the line of validation at it.
-    "nanogpt_style/lolrazh": How("more.modded_nanogpt", "sustained:skip=0"),
-    "mlperf/mlcommons__training_results_v1.0": How("more.mlperf"),
-    "mlperf/mlcommons__training_results_v4.0": How("more.mlperf"),
+    "nanogpt_style/lolrazh": How("frameworks.modded_nanogpt", "sustained:skip=0"),
+    "mlperf/mlcommons__training_results_v1.0": How("frameworks.mlperf"),
+    "mlperf/mlcommons__training_results_v4.0": How("frameworks.mlperf"),
     # What is left of the log is MLPerf's.
-    "hugectr/mlcommons": How("more.mlperf"),
+    "hugectr/mlcommons": How("frameworks.mlperf"),
 }
 
 
 #: Rows of less than high confidence that our figure agrees with all the same.
 ROWS |= {
     # The row counts the devices of the machine, of which the log says that two were used.
-    "dle_dllogger/ide8": How("more.nvlog", "reported"),
-    "mlperf/mlcommons__training_results_v2.0": How("more.mlperf"),
-    "mlperf/mlcommons__training_results_v0.5": How("more.mlperf", "median:skip=0"),
+    "dle_dllogger/ide8": How("frameworks.nvlog", "reported"),
+    "mlperf/mlcommons__training_results_v2.0": How("frameworks.mlperf"),
+    "mlperf/mlcommons__training_results_v0.5": How("frameworks.mlperf", "median:skip=0"),
 }
 
 

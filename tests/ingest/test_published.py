@@ -13,14 +13,15 @@ from pathlib import Path
 import pytest
 from made_trees import ROOT, Called, make_tree, shared
 
-from ingest import published, suites
-from ingest.published import COLUMNS, METRICS, Published
+from ingest.common import suites
+from ingest.published import publications
+from ingest.published.publications import COLUMNS, METRICS, Published
+from ingest.read.walk import walk
 from ingest.site import builder
-from ingest.walk import walk
 from parsers.contract import FACTS, OPTIONS
 
 FOLDER = ROOT / "raw_logs" / "published"
-ROWS = published.load(FOLDER)
+ROWS = publications.load(FOLDER)
 #: Our tables, those they were made from, and how many figures each of those holds.
 TABLES = {"dlperf.csv": 2526, "paddle-perf.csv": 308, "paddle-2019-2021.csv": 94}
 SOURCE = """
@@ -88,7 +89,7 @@ def test_no_figure_is_lost_or_altered(name: str) -> None:
 
 def test_every_figure_is_in_the_data_of_a_built_site(tmp_path: Path) -> None:
     everything = [each for name in TABLES for each in given(name)]
-    builder.build([], [], tmp_path / "docs", cache=tmp_path / "cache.json", published=published.read([FOLDER]))
+    builder.build([], [], tmp_path / "docs", cache=tmp_path / "cache.json", published=publications.read([FOLDER]))
     built = kept((tmp_path / "docs" / "data" / "published.csv").read_text("utf-8"))
     assert Counter(map(figure_kept, built)) == Counter(map(figure_given, everything))
 
@@ -120,7 +121,7 @@ def test_a_cell_without_a_figure_says_why() -> None:
 
 
 def test_all_rows_are_believed_and_belong_to_a_suite() -> None:
-    found = published.read([FOLDER])
+    found = publications.read([FOLDER])
     assert found.problems == ()
     assert len(found.rows) == sum(TABLES.values()) == 2928
     assert {row.model for row in found.rows if row.suite is None} == set()
@@ -167,11 +168,11 @@ def test_no_folder_of_a_machine_is_named() -> None:
 
 
 def test_values_stay_as_printed(tmp_path: Path) -> None:
-    (row,) = published.load(folder(tmp_path, [GOOD]))
+    (row,) = publications.load(folder(tmp_path, [GOOD]))
     assert (row.printed, row.value, row.speedup) == ("20.50", 20.5, "1.00")
     assert row.model == "DeepLabV3+"
     assert row.options == {"clip": "no", "xla": "yes"}
-    written = kept(published.table([row]).decode())
+    written = kept(publications.table([row]).decode())
     assert written == [GOOD | {"model": "DeepLabV3+"}]
 
 
@@ -209,7 +210,7 @@ def test_values_stay_as_printed(tmp_path: Path) -> None:
 def test_a_row_that_cannot_be_believed_is_a_problem_and_the_rest_goes_on(
     tmp_path: Path, change: dict[str, str], cause: str
 ) -> None:
-    found = published.read([folder(tmp_path / "published", [GOOD, GOOD | change, GOOD])])
+    found = publications.read([folder(tmp_path / "published", [GOOD, GOOD | change, GOOD])])
     assert [row.row for row in found.rows] == [2, 4]
     (problem,) = found.problems
     assert (problem.code, problem.path, problem.line) == ("published_row", "published/made-up.csv", 3)
@@ -219,7 +220,7 @@ def test_a_row_that_cannot_be_believed_is_a_problem_and_the_rest_goes_on(
 def test_a_row_of_another_length_is_a_problem(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD]) / "made-up.csv"
     path.write_text(path.read_text("utf-8") + "Made up,README.md\n", "utf-8")
-    found = published.read([path.parent])
+    found = publications.read([path.parent])
     assert len(found.rows) == 1
     assert [(each.line, each.args["cause"]) for each in found.problems] == [
         (3, "it has another number of cells than the header")
@@ -235,7 +236,7 @@ def test_a_row_of_another_length_is_a_problem(tmp_path: Path) -> None:
     ],
 )
 def test_a_table_with_other_columns_is_not_used(tmp_path: Path, header: list[str], cause: str) -> None:
-    found = published.read([folder(tmp_path / "published", [GOOD], header=header)])
+    found = publications.read([folder(tmp_path / "published", [GOOD], header=header)])
     assert found.rows == ()
     assert [(each.code, each.args["cause"]) for each in found.problems] == [("published_columns", cause)]
 
@@ -256,7 +257,7 @@ def test_a_table_with_other_columns_is_not_used(tmp_path: Path, header: list[str
 )
 def test_a_source_that_says_too_little_is_a_problem(tmp_path: Path, before: str, after: str) -> None:
     assert before in SOURCE
-    found = published.read([folder(tmp_path / "published", [GOOD], source=SOURCE.replace(before, after))])
+    found = publications.read([folder(tmp_path / "published", [GOOD], source=SOURCE.replace(before, after))])
     assert found.problems[0].code == "published_sources"
     assert found.problems[0].path == "published/sources.toml"
     assert found.rows == ()
@@ -279,7 +280,7 @@ def test_a_record_that_is_none_is_a_problem(tmp_path: Path, line: str) -> None:
     path = folder(tmp_path / "published", [GOOD])
     (path / "recomputed").mkdir()
     (path / "recomputed" / "logs.jsonl").write_text(f"{line}\n", "utf-8")
-    found = published.read([path])
+    found = publications.read([path])
     assert [(each.code, each.line) for each in found.problems] == [("published_row", 1)]
     assert found.recorded == ()
 
@@ -288,7 +289,7 @@ def test_a_record_is_read(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD])
     (path / "recomputed").mkdir()
     (path / "recomputed" / "logs.jsonl").write_text(RECORD % ('"devices": 8, "model": "BERT-base", "options": {}', 5.5))
-    found = published.read([path])
+    found = publications.read([path])
     assert (len(found.recorded), found.problems) == (1, ())
 
 
@@ -296,7 +297,7 @@ def test_what_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD])
     (path / "recomputed" / "logs.jsonl").mkdir(parents=True)
     (path / "more.csv").mkdir()
-    found = published.read([path])
+    found = publications.read([path])
     assert [each.code for each in found.problems] == ["published_unreadable"] * 2
     assert len(found.rows) == 1
 
@@ -306,40 +307,42 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD])
     with (path / os.fsdecode(b"more\xff.txt")).open("wb"):
         pass
-    assert published.read([path]).digest != published.read([folder(tmp_path / "other" / "published", [GOOD])]).digest
+    assert (
+        publications.read([path]).digest != publications.read([folder(tmp_path / "other" / "published", [GOOD])]).digest
+    )
 
 
 def test_bytes_that_are_no_text_are_a_problem(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD])
     (path / "more.csv").write_bytes(b"\xff\xfe\x00")
-    found = published.read([path])
+    found = publications.read([path])
     assert len(found.rows) == 1
     assert [each.code for each in found.problems] == ["published_unreadable"]
 
 
 def test_addresses_of_pages_and_logs() -> None:
-    source = published.read([FOLDER]).sources["PaddlePaddle/Perf"]
+    source = publications.read([FOLDER]).sources["PaddlePaddle/Perf"]
     row = next(each for each in ROWS if each.source == source.name and each.place.startswith("README.md (root)"))
     assert source.address_of(row) == "https://github.com/PaddlePaddle/Perf/blob/e7a07c4/README.md"
     assert source.address_of_log(row) == f"https://github.com/PaddlePaddle/Perf/blob/e7a07c4/{row.log}"
     dlperf = next(each for each in ROWS if each.source == "DLPerf" and each.line == "124")
-    address = published.read([FOLDER]).sources["DLPerf"].address_of(dlperf)
+    address = publications.read([FOLDER]).sources["DLPerf"].address_of(dlperf)
     assert address == "https://github.com/Oneflow-Inc/DLPerf/blob/c89430bac6/README.md#L124"
 
 
 def test_rules_of_a_log_are_those_of_its_source() -> None:
-    found = published.read([FOLDER])
+    found = publications.read([FOLDER])
     log = "Transformer/OtherReports/PyTorch/logs/V100_LOG/transformer_pytorch_bs5120_fp16_gpu8"
     assert found.rules_of(f"elsewhere/{log}") == found.rules_of(log) == ("mean:skip=44",)
     assert found.rules_of("elsewhere/train.log") == ()
 
 
 def test_frame_has_a_row_per_figure() -> None:
-    frame = published.frame(ROWS)
+    frame = publications.frame(ROWS)
     assert len(frame) == len(ROWS)
     assert set(map(str, frame[["nodes", "devices", "batch_size"]].dtypes)) == {"Int64"}
     assert frame["value"].notna().sum() == sum(row.state == "measured" for row in ROWS)
-    assert published.frame([]).empty
+    assert publications.frame([]).empty
 
 
 def test_units_are_those_of_their_metrics() -> None:

@@ -11,8 +11,8 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, write_run
 
-from ingest import redact as module
-from ingest.redact import redact, redacted
+from ingest.read import redact as module
+from ingest.read.redact import redact, redacted
 
 #: Pattern by its `why`: what it must take out, as (text, what must not be left of it).
 #: Assembled from parts, so that no scanner takes these lines for keys.

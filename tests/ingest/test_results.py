@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ingest.results import COLUMNS, results, version
+from ingest.compute.results import COLUMNS, results, version
 
 
 def run(

@@ -24,13 +24,13 @@ from made_logs import (
 )
 from made_sessions import made
 
-from ingest import rules
-from ingest.frame import begun_anew
-from ingest.rules import Figure, RuleError
-from ingest.series import Absent, scoped, series
+from ingest.compute import rules
+from ingest.compute.frame import begun_anew
+from ingest.compute.rules import Figure, RuleError
+from ingest.compute.series import Absent, scoped, series
 from parsers.contract import Reading
-from parsers.read import read
-from parsers.session import Session
+from parsers.engine.read import read
+from parsers.engine.session import Session
 
 ONE = {"devices": 1, "batch_size": 4}
 

@@ -13,10 +13,10 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
 
-from ingest import environment_json
-from ingest.results import results
-from ingest.run_json import RunJson
-from ingest.walk import Input
+from ingest.compute.results import results
+from ingest.read import environment_json
+from ingest.read.run_json import RunJson
+from ingest.read.walk import Input
 
 Ingest = Callable[..., Called]
 GPU = "timestamp, index, name, memory.used [MiB], power.draw [W]\n"

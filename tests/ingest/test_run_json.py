@@ -11,8 +11,8 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
 
-from ingest import run_json as module
-from ingest.run_json import beside
+from ingest.read import run_json as module
+from ingest.read.run_json import beside
 
 
 def written(folder: Path, document: Any) -> module.RunJson:

@@ -15,8 +15,8 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
 
-from ingest import telemetry
-from ingest.telemetry import bare, stem
+from ingest.record import telemetry
+from ingest.record.telemetry import bare, stem
 from tests.site.tabled import rows_in
 
 Ingest = Callable[..., Called]
@@ -261,7 +261,7 @@ class TestClocks:
 
     @staticmethod
     def attach(folder: Path, samples: str, lines: list[dict[str, Any]], name: str = "gpu.csv") -> None:
-        from ingest.walk import Input
+        from ingest.read.walk import Input
 
         path = folder / name
         path.write_text(samples)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest import suites
+from ingest.common import suites
 
 
 @pytest.mark.parametrize("spelled", ["ResNet50", "resnet50", "ResNet-50 v1.5", "ResNet50V1.5"])

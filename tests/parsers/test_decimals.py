@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from parsers.decimals import floats
+from parsers.engine.decimals import floats
 
 
 def bits(value: float) -> bytes:

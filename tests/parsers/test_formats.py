@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from parsers.clock import clocks
 from parsers.contract import CLOCKS, Format, NearMiss, Sample
-from parsers.decimals import floats
-from parsers.registry import formats
+from parsers.engine.clock import clocks
+from parsers.engine.decimals import floats
+from parsers.engine.registry import formats
 
 FORMATS = formats()
 MANY_DECIMALS = re.compile(rb"\.\d{6,}$")

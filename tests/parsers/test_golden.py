@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest import rules
-from parsers.read import Session, read
-from parsers.registry import formats
+from ingest.compute import rules
+from parsers.engine.read import Session, read
+from parsers.engine.registry import formats
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 NUMBERS = (

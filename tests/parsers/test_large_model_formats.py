@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest import rules
-from ingest.metrics import metrics
-from parsers.read import Log, read
-from parsers.session import Session
+from ingest.compute import rules
+from ingest.compute.metrics import metrics
+from parsers.engine.read import Log, read
+from parsers.engine.session import Session
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 #: Formats, and what stands in their lines of record alone, or in the last of them.

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ingest import rules
-from ingest.metrics import metrics
-from ingest.rules import Figure
-from ingest.series import Absent
-from parsers.read import Log, read
-from parsers.session import Session
+from ingest.compute import rules
+from ingest.compute.metrics import metrics
+from ingest.compute.rules import Figure
+from ingest.compute.series import Absent
+from parsers.engine.read import Log, read
+from parsers.engine.session import Session
 
 ALL = "sustained:skip=0"
 
@@ -67,7 +67,7 @@ def epochs(numbers: list[int]) -> list[str]:
 
 def test_mlperf_size_of_the_data_set_counts_per_whole_epoch(tmp_path: Path) -> None:
     lines = [mllog(-9, "run_start"), mllog(-8, "train_samples", 5000), *epochs([1, 2, 3]), mllog(310, "run_stop")]
-    session = session_of(lines, tmp_path, "more.mlperf")
+    session = session_of(lines, tmp_path, "frameworks.mlperf")
     found = figure(session)
     assert isinstance(found, Figure)
     assert (found.value, found.used, found.first_line, found.last_line) == (50.0, 2, 4, 7)
@@ -76,7 +76,7 @@ def test_mlperf_size_of_the_data_set_counts_per_whole_epoch(tmp_path: Path) -> N
 
 def test_mlperf_samples_that_the_run_has_processed(tmp_path: Path) -> None:
     lines = [mllog(-50, "run_start"), *epochs([1]), mllog(200, "run_stop"), mllog(200, "train_samples", 5000)]
-    assert value(session_of(lines, tmp_path, "more.mlperf")) == pytest.approx(5000 / 250)
+    assert value(session_of(lines, tmp_path, "frameworks.mlperf")) == pytest.approx(5000 / 250)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_mlperf_samples_that_the_run_has_processed(tmp_path: Path) -> None:
     ids=["one-epoch", "epochs-in-samples", "no-samples", "no-run"],
 )
 def test_mlperf_without_what_a_figure_takes(lines: list[str], tmp_path: Path) -> None:
-    assert isinstance(figure(session_of(lines, tmp_path, "more.mlperf")), Absent)
+    assert isinstance(figure(session_of(lines, tmp_path, "frameworks.mlperf")), Absent)
 
 
 def test_mlperf_of_2018_counts_epochs_once(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_mlperf_of_2018_counts_epochs_once(tmp_path: Path) -> None:
     events = [(0, "run_start"), (1, "input_size: 1000")]
     events += [(10 + 25 * (each // 2), f"train_epoch: {each // 2}") for each in range(8)]
     lines = [head.format(at=1795168800 + at) + event for at, event in events]
-    found = figure(session_of(lines, tmp_path, "more.mlperf"))
+    found = figure(session_of(lines, tmp_path, "frameworks.mlperf"))
     assert isinstance(found, Figure)
     assert (found.value, found.used) == (40.0, 3)
 
@@ -110,7 +110,7 @@ def test_mlperf_stands_above_the_training_program(tmp_path: Path) -> None:
             f"Epoch[{each}] Batch [0-20]\tSpeed: {900 + each}.00 samples/sec\taccuracy=0.5",
             mllog(each, "throughput", 1000.0),
         ]
-    assert value(session_of(lines, tmp_path, "more.mlperf")) == 1000
+    assert value(session_of(lines, tmp_path, "frameworks.mlperf")) == 1000
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_mlperf_stands_above_the_training_program(tmp_path: Path) -> None:
 )
 def test_nemo_dialects(line: str, expected: float, tmp_path: Path) -> None:
     lines = [line.format(at=4.0 * step, step=step, seen=64 * (step + 1)) for step in range(6)]
-    assert value(session_of(lines, tmp_path, "more.nemo")) == pytest.approx(expected)
+    assert value(session_of(lines, tmp_path, "frameworks.nemo")) == pytest.approx(expected)
 
 
 def test_nemo_bars_count_a_step_once(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_nemo_bars_count_a_step_once(tmp_path: Path) -> None:
     for step in range(10, 20):
         text = bar.format(n=step, step=step, seen=f"{8192 * (step + 1):.2e}", took=4.0 if step % 2 else 6.0)
         lines += [text, text]
-    found = figure(session_of(lines, tmp_path, "more.nemo"))
+    found = figure(session_of(lines, tmp_path, "frameworks.nemo"))
     assert isinstance(found, Figure)
     assert (found.value, found.used) == (pytest.approx(8192 / 5), 10)
 
@@ -171,7 +171,7 @@ EVAL = "{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.
 def test_hugging_face_bar_of_training_is_found_without_the_head(tmp_path: Path) -> None:
     """The evaluation comes first and has more steps, but lasts 5 s; training lasts 20 s."""
     lines = [*bars(50, "10.00it/s", 10), EVAL, *bars(10, "2.00s/it"), LOSS, *bars(50, "10.00it/s", 10), EVAL]
-    session = session_of(lines, tmp_path, "more.hf_trainer")
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
     assert value(session, batch_size_of_job=64) == pytest.approx(32)
     found = metrics(session, {"batch_size_of_job": 64}, figure(session, batch_size_of_job=64))
     assert (found["latency"]["value"], found["loss"]["value"]) == (pytest.approx(2000), 2.5)
@@ -181,7 +181,7 @@ def test_hugging_face_bar_of_training_is_that_of_the_stated_length(tmp_path: Pat
     head = ["***** Running training *****", "  Total train batch size (w. parallel, distributed & accumulation) = 64"]
     head.append("  Total optimization steps = 10")
     lines = [*head, *bars(10, "2.00s/it"), LOSS, *bars(50, "3.00s/it", 10), EVAL]
-    assert value(session_of(lines, tmp_path, "more.hf_trainer")) == pytest.approx(32)
+    assert value(session_of(lines, tmp_path, "frameworks.hf_trainer")) == pytest.approx(32)
 
 
 def test_hugging_face_bars_alone_name_no_program(tmp_path: Path) -> None:
@@ -200,13 +200,13 @@ def test_hugging_face_table_alone_is_the_tools_figure(tmp_path: Path) -> None:
     lines = [LOSS, "***** train metrics *****", "  epoch                    =        1.0"]
     lines += ["  train_runtime            = 0:08:32.50", "  train_samples_per_second =     19.512"]
     lines += ["  train_steps_per_second   =      0.305"]
-    assert value(session_of(lines, tmp_path, "more.hf_trainer"), "reported") == 19.512
+    assert value(session_of(lines, tmp_path, "frameworks.hf_trainer"), "reported") == 19.512
 
 
 def test_hugging_face_of_before_4_7_calls_steps_samples(tmp_path: Path) -> None:
     lines = [LOSS, "{'train_runtime': 400.0, 'train_samples_per_second': 1.25, 'epoch': 3.0}"]
     lines += ["***** train metrics *****", "  train_samples_per_second =       1.25"]
-    session = session_of(lines, tmp_path, "more.hf_trainer")
+    session = session_of(lines, tmp_path, "frameworks.hf_trainer")
     assert value(session, "reported", batch_size_of_job=64) == 80
     unknown = figure(session, "reported")
     assert isinstance(unknown, Absent)
@@ -219,7 +219,7 @@ def test_torchtitan_ranks_without_tags_count_once(tmp_path: Path) -> None:
     lines = ["2026-11-20 10:00:00,250 - root - INFO - Starting job: a run"] * 2
     for step in range(10, 60, 10):
         lines += [line.format(step=step, speed=speed) for speed in (9900, 10100)]
-    session = session_of(lines, tmp_path, "more.torchtitan")
+    session = session_of(lines, tmp_path, "frameworks.torchtitan")
     found = figure(session, devices=2)
     assert isinstance(found, Figure)
     assert (found.value, found.used) == (pytest.approx(20000), 5)
@@ -230,7 +230,7 @@ def test_torchtitan_seconds_need_the_length_of_a_sequence(tmp_path: Path) -> Non
     """8 sequences of 4096 tokens at 8192 tokens per second are 4 s, not a thousandth of one."""
     line = "2026-11-20 10:00:{step:02d},250 - root - INFO - step: {step:2d}  loss: 2.5000  memory: 20.50GiB(25.92%)  "
     lines = [line.format(step=step) + "tps: 4,096  tflops: 380.10  mfu: 30.00%" for step in range(10, 60, 10)]
-    session = session_of(lines, tmp_path, "more.torchtitan")
+    session = session_of(lines, tmp_path, "frameworks.torchtitan")
     case = {"devices": 2, "batch_size": 4}
     assert "latency" not in metrics(session, case, figure(session, **case))
     case["sequence_length"] = 4096
@@ -252,7 +252,7 @@ def test_torchtitan_seconds_need_the_length_of_a_sequence(tmp_path: Path) -> Non
     ],
 )
 def test_nanogpt_dialects(line: str, tmp_path: Path) -> None:
-    session = session_of([line.format(step=step) for step in range(6)], tmp_path, "more.nanogpt")
+    session = session_of([line.format(step=step) for step in range(6)], tmp_path, "frameworks.nanogpt")
     found = figure(session)
     assert isinstance(found, Figure)
     assert (found.value, found.unit, found.scope) == (4096, "tokens/s", "job")
@@ -261,7 +261,7 @@ def test_nanogpt_dialects(line: str, tmp_path: Path) -> None:
 
 def test_modded_nanogpt_without_the_tokens_of_a_step_has_no_figure(tmp_path: Path) -> None:
     lines = [f"step:{step}/1770 train_time:{step * 50}ms step_avg:50.00ms" for step in range(11, 60)]
-    session = session_of(lines, tmp_path, "more.modded_nanogpt")
+    session = session_of(lines, tmp_path, "frameworks.modded_nanogpt")
     found = figure(session, devices=8, batch_size=64)
     assert isinstance(found, Absent)
     assert found.code == "no_tokens_per_step"
@@ -276,7 +276,7 @@ def dlll(step: Any, data: dict[str, Any]) -> str:
 def test_dllogger_epochs_where_no_iteration_is_printed(tmp_path: Path) -> None:
     lines = [dlll([each], {"train_throughput": 2000.5, "validation_throughput": 9000.5}) for each in range(5)]
     lines.append(dlll([], {"train_throughput": 1900.5, "best_accuracy": 0.5}))
-    session = session_of(lines, tmp_path, "more.dllogger")
+    session = session_of(lines, tmp_path, "frameworks.dllogger")
     assert value(session) == pytest.approx(2000.5)
     assert value(session, "reported") == 1900.5
 
@@ -284,5 +284,5 @@ def test_dllogger_epochs_where_no_iteration_is_printed(tmp_path: Path) -> None:
 def test_horovod_on_other_devices(tmp_path: Path) -> None:
     lines = ["Model: resnet50", "Batch size: 8", "Number of CPUs: 2"]
     lines += [f"Iter #{each}: 10.0 img/sec per CPU" for each in range(5)] + ["Total img/sec on 2 CPU(s): 20.0 +-0.0"]
-    session = session_of(lines, tmp_path, "more.horovod_synthetic")
+    session = session_of(lines, tmp_path, "frameworks.horovod_synthetic")
     assert (value(session), value(session, "reported")) == (20.0, 20.0)

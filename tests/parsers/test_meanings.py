@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest import rules
-from parsers.read import read
-from parsers.session import Session
+from ingest.compute import rules
+from parsers.engine.read import read
+from parsers.engine.session import Session
 
 HEAD = """\
 TensorFlow:  1.15

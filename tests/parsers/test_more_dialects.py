@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest import rules
-from parsers.read import Log, read
+from ingest.compute import rules
+from parsers.engine.read import Log, read
 
 
 def log_of(lines: Sequence[str], folder: Path, ends: str = "\n") -> Log:
@@ -42,7 +42,7 @@ def test_fairseq_json_counts_intervals(tmp_path: Path) -> None:
         for i, speed in enumerate(speeds, 1)
     ]
     log = log_of(lines, tmp_path)
-    assert claimed(log) == ["more.fairseq"]
+    assert claimed(log) == ["frameworks.fairseq"]
     assert value(log, "sustained") == pytest.approx(2 / (1 / 2000 + 1 / 4000))
 
 
@@ -54,7 +54,7 @@ def test_old_fairseq_json_holds_running_means_of_each_epoch(tmp_path: Path) -> N
             wps = 1000 * done / seconds
             lines.append(fairseq_json(epoch, epoch - 1 + done / 400, wps, 400 * (epoch - 1) + done, oom="0"))
     log = log_of(lines, tmp_path)
-    assert claimed(log) == ["more.fairseq_old"]
+    assert claimed(log) == ["frameworks.fairseq_old"]
     # Without the first record: 200 + 400 + 400 batches in 400 + 600 + 600 seconds.
     assert value(log, "sustained") == pytest.approx(1000 * 1000 / 1600)
     assert log.sessions[0].records[1]["step"].tolist() == [200, 400] * 3
@@ -67,7 +67,7 @@ def test_old_fairseq_by_the_bar_of_tqdm(tmp_path: Path) -> None:
         for step, wps in [(100, 1000), (200, 2000), (200, 2000), (400, 1600)]
     ]
     log = log_of(["\r".join(states)], tmp_path)
-    assert claimed(log) == ["more.fairseq_old"]
+    assert claimed(log) == ["frameworks.fairseq_old"]
     # 100 batches took 100 s, 200 took 100 s, 400 took 250 s: the state that is drawn twice counts once.
     assert value(log, "sustained") == pytest.approx(1000 * 300 / 150)
 
@@ -82,7 +82,7 @@ def test_fairseq_by_the_bar_of_tqdm(tmp_path: Path) -> None:
         for more in (0, 20, 50)
     ]
     log = log_of(["", "\r".join(drawn)], tmp_path)
-    assert claimed(log) == ["more.fairseq"]
+    assert claimed(log) == ["frameworks.fairseq"]
     assert value(log, "sustained") == pytest.approx(2 / (1 / 2000 + 1 / 4000))
 
 
@@ -92,7 +92,7 @@ def test_fairseq_with_epochs_alone(tmp_path: Path) -> None:
         for i, speed in enumerate((1000, 2000, 4000), 1)
     ]
     log = log_of(lines, tmp_path, "\r\n")
-    assert claimed(log) == ["more.fairseq"]
+    assert claimed(log) == ["frameworks.fairseq"]
     assert value(log, "mean") == 3000
 
 
@@ -113,7 +113,7 @@ def estimator(seconds: Sequence[float]) -> list[str]:
 
 def test_lines_of_two_loggers_count_once(tmp_path: Path) -> None:
     log = log_of(estimator([50.0, 20.0, 40.0]), tmp_path)
-    assert claimed(log) == ["more.tf_estimator"]
+    assert claimed(log) == ["frameworks.tf_estimator"]
     case = {"devices": 1, "batch_size": 32}
     assert value(log, "sustained", case) == pytest.approx(32 * 200 / 60)
     assert value(log, "mean", case) == pytest.approx(32 * 100 * (1 / 20 + 1 / 40) / 2)
@@ -165,7 +165,7 @@ def keras(seconds: Sequence[int], *, more: str = "", drawn: str = "[====] -", pe
 def test_keras_counts_an_epoch_once(drawn: str, ends: str, tmp_path: Path) -> None:
     lines = [*keras([50, 20, 40], drawn=drawn), bar("10 9s 900ms/step - loss: 0.7000")]
     log = log_of(lines, tmp_path, ends)
-    assert claimed(log) == ["more.keras"]
+    assert claimed(log) == ["frameworks.keras"]
     assert value(log, "sustained", ONE) == pytest.approx(32 * 200 / 60)
     (session,) = log.sessions
     assert "validation" not in session.facts
@@ -195,7 +195,7 @@ def test_keras_bars_of_samples(per: str, tmp_path: Path) -> None:
     """100 samples in 20 and in 40 seconds, whatever the unit is called: the bar counts what was announced."""
     lines = ["Train on 100 samples, validate on 10 samples", *keras([50, 20, 40], per=per)]
     log = log_of(lines, tmp_path)
-    assert claimed(log) == ["more.keras"]
+    assert claimed(log) == ["frameworks.keras"]
     assert value(log, "sustained", ONE) == pytest.approx(200 / 60)
     assert value(log, "sustained") == pytest.approx(200 / 60)
 
@@ -242,7 +242,7 @@ def test_lightning_of_old_counts_the_validation_too(tmp_path: Path) -> None:
 def test_lightning_turns_its_rate_over(tmp_path: Path) -> None:
     lines = [lightning(100, rate, epoch=epoch) for epoch, rate in enumerate(["9.00it/s", "2.00it/s", "1.50s/it"])]
     log = log_of(lines, tmp_path, "\r\n")
-    assert claimed(log) == ["more.lightning"]
+    assert claimed(log) == ["frameworks.lightning"]
     assert value(log, "sustained", ONE) == pytest.approx(32 * 200 / (50 + 150))
 
 
@@ -251,7 +251,7 @@ def test_lightning_by_the_bars_of_rich(tmp_path: Path) -> None:
     bar = "Epoch {epoch}/2  ━━━━━━━━ {n}/100 0:00:20 • 0:00:00 {rate:.2f}it/s v_num: 0.000 train_loss: 0.500"
     states = [(epoch, n, rate) for epoch, rate in enumerate((5, 4, 8)) for n in (50, 100, 100)]
     log = log_of([bar.format(epoch=epoch, n=n, rate=rate) for epoch, n, rate in states], tmp_path)
-    assert claimed(log) == ["more.lightning"]
+    assert claimed(log) == ["frameworks.lightning"]
     assert value(log, "sustained", {"batch_size_of_job": 32}) == pytest.approx(32 * 200 / (25 + 12.5))
 
 
@@ -266,7 +266,7 @@ def test_a_resumed_detectron2_began_its_mean_anew(tmp_path: Path) -> None:
             f"loss_cls: 1.2  time: {mean:.10f}  data_time: 0.01  lr: 0.01  max_mem: 3000M"
         )
     log = log_of(lines, tmp_path, "\r\n")
-    assert claimed(log) == ["more.detectron2"]
+    assert claimed(log) == ["frameworks.detectron2"]
     assert value(log, "sustained", {"devices": 4, "batch_size": 4}) == pytest.approx(16 / 0.25)
 
 
@@ -297,5 +297,5 @@ def test_paddle_detection_of_the_static_graph(tmp_path: Path) -> None:
         for i, speed in enumerate((2.0, 8.0, 4.0))
     ]
     log = log_of(lines, tmp_path)
-    assert claimed(log) == ["more.paddle_detection"]
+    assert claimed(log) == ["frameworks.paddle_detection"]
     assert value(log, "sustained", {"devices": 4, "batch_size": 2}) == pytest.approx(4 * 2 / (1 / 8 + 1 / 4))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest import rules
-from parsers.read import read
-from parsers.session import Session
+from ingest.compute import rules
+from parsers.engine.read import read
+from parsers.engine.session import Session
 
 FIT = "2026-11-20 09:00:00,000 Node[0] start with arguments Namespace(batch_size=256, kv_store='{}', network='vgg')\n"
 SPEEDS = "".join(

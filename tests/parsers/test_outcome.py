@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.outcome import ending
+from parsers.engine.outcome import ending
 
 RECORD = b"some record\n"
 

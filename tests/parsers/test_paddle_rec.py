@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parsers.read import read
+from parsers.engine.read import read
 
 EPOCH = "2026-11-20 14:38:09,247 - INFO - Epoch: 0, using time 700.5 second, ips 15500.25 {}/sec."
 WARNING = "/x/disk2/1.user-2026-1--{}_conv_cloud/python/io.py:1324: UserWarning: states are not zero"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from parsers import scan
-from parsers.read import read
-from parsers.scan import Noise, ScanError, chunks
+from parsers.engine import scan
+from parsers.engine.read import read
+from parsers.engine.scan import Noise, ScanError, chunks
 
 RECORD = (
     b"2026-11-20 11:50:55 [INFO]\t[TRAIN] epoch: 3, iter: %d/900, loss: 2.0594, lr: 0.010000, batch_cost: 0.2000, "

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.read import chunks, read
+from parsers.engine.read import chunks, read
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 BANNER = b"[2026/11/20 13:14:00] ppcls INFO: ==    PaddleClas is powered by PaddlePaddle !    ==\n"

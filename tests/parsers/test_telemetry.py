@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parsers.scan import ScanError
+from parsers.engine.scan import ScanError
 from parsers.telemetry.contract import QUANTITIES, Recording
 from parsers.telemetry.read import by_id, claimant, printers, read
 
@@ -199,7 +199,7 @@ def test_a_file_is_claimed_by_its_printer_alone(printer: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("printer", PLAIN)
 def test_no_format_of_logs_claims_telemetry(printer: str, tmp_path: Path) -> None:
-    from parsers.read import read as read_log
+    from parsers.engine.read import read as read_log
 
     path = tmp_path / "samples"
     path.write_text(PLAIN[printer])

@@ -12,20 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from ingest.frame import begun_anew
-from parsers.read import Log, read
-from parsers.registry import formats
+from ingest.compute.frame import begun_anew
+from parsers.engine.read import Log, read
+from parsers.engine.registry import formats
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 FORMATS = [each.id for each in formats()]
 #: Printers that do not announce themselves, or not in this log; that a second run has begun is told by their steps.
 SILENT = {
     "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
-    "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "more.dllogger", "more.nemo",
+    "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger",
+    "frameworks.nemo",
     "ngc.mxnet_resnet50_speed", "ngc.tensorflow_bert", "paddle.nlp_bert", "paddle.seg",
 }  # fmt: skip
 #: Of these not even that: they print no step, or steps of their own kind.
-MUTE = {"more.nvlog"}
+MUTE = {"frameworks.nvlog"}
 Rows = list[tuple[tuple[str, float], ...]]
 
 

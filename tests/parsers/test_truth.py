@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest import rules
-from ingest.metrics import metrics
-from parsers.read import read
+from ingest.compute import rules
+from ingest.compute.metrics import metrics
+from parsers.engine.read import read
 
 STEPS, EPOCH, EVERY, BATCH, DEVICES = 190, 47, 10, 8, 4
 #: Seconds of each step, counted from 0.

@@ -288,4 +288,4 @@ def test_records_of_which_no_figure_can_be_made_do_not_count(tmp_path):
     lines = ["1s 3ms/step", "12s 120ms/step", "1s 3ms/step", "11s 110ms/step"]
     bar = "100/100 [==============================] -"
     log.write_text("".join(f"Epoch {n}/4\n{bar} {line} - loss: 0.5\n" for n, line in enumerate(lines, start=1)))
-    assert records.count(log) == {"more.keras": 2}
+    assert records.count(log) == {"frameworks.keras": 2}

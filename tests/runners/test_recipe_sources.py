@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from ingest import facts
-from parsers.read import read
-from parsers.registry import by_id
-from parsers.session import Quoted
+from ingest.read import facts
+from parsers.engine.read import read
+from parsers.engine.registry import by_id
+from parsers.engine.session import Quoted
 from runners.cases import recipe as recipes
 from runners.cases.case import Case, choose, command
 from runners.cases.matrix import text_of

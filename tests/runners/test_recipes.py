@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from parsers.contract import FACTS, OPTIONS
-from parsers.registry import by_id
+from parsers.engine.registry import by_id
 from runners.cases import recipe as recipes
 from runners.cases.case import Case, choices_of, choose, command, environment_variables, framework_slug
 from runners.cases.recipe import Recipe

@@ -80,7 +80,7 @@ def test_it_prints_every_iteration_and_one_format_reads_it(tmp_path):
     need("jax")
     training = train(tmp_path, "resnet50_jax", *SMALL, "--iterations", "5")
     session = training.session
-    assert session.format.id == "more.dllogger"
+    assert session.format.id == "frameworks.dllogger"
     assert session.main["step"].tolist() == [1, 2, 3, 4, 5]
     assert {name: session.facts[name].value for name in ("batch_size", "devices")} == {"batch_size": 4, "devices": 1}
     assert 0 < (4 / session.main["throughput"]).sum() < training.wall_seconds

@@ -38,7 +38,7 @@ def test_the_speedometer_prints_every_iteration_but_the_first_and_one_format_rea
     need("mxnet")
     training = train(tmp_path, "resnet50_mxnet", *SMALL, "--iterations", "7", **ONE_THREAD)
     session = training.session
-    assert session.format.id == "more.mxnet_fit"
+    assert session.format.id == "frameworks.mxnet_fit"
     assert session.main["step"].tolist() == [1, 2, 3, 4, 5, 6]
     assert session.facts["batch_size_of_job"].value == 4
     assert session.facts["nodes"].value == 1

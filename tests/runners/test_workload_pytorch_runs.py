@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from parsers.read import read
-from parsers.session import Session
+from parsers.engine.read import read
+from parsers.engine.session import Session
 
 pytest.importorskip("torch", reason="PyTorch is not installed; the workloads are tested where it is")
 
@@ -73,7 +73,7 @@ def test_a_resnet50_log_is_read_with_its_facts_and_figures(tmp_path):
 
 def test_a_bert_log_is_read_with_its_facts_and_figures(tmp_path):
     path = log_of(tmp_path, [*BERT, "--accumulation", "2"])
-    session = the_session(path, "more.dllogger")
+    session = the_session(path, "frameworks.dllogger")
     assert facts(session) == {
         "model": "BERT-base", "batch_size": 2, "batch_size_of_job": 4, "accumulation": 2, "devices": 1,
         "sequence_length": 16, "precision": "fp32",
@@ -118,7 +118,7 @@ def test_two_processes_train_one_network_and_the_first_alone_prints(tmp_path, la
 
 def test_two_processes_accumulate_and_count_the_sequences_of_both(tmp_path):
     path = log_of(tmp_path, [*BERT, "--accumulation", "2"], TORCHRUN)
-    stated = facts(the_session(path, "more.dllogger"))
+    stated = facts(the_session(path, "frameworks.dllogger"))
     assert (stated["devices"], stated["batch_size"], stated["batch_size_of_job"]) == (2, 2, 8)
     rates = re.findall(r'train\.sequences_per_second": ([\d.]+)', path.read_text())
     seconds = re.findall(r'step_time": ([\d.]+)', path.read_text())

@@ -50,7 +50,7 @@ def test_it_prints_every_iteration_and_one_format_reads_it(tmp_path):
     need("tensorflow")
     training = train(tmp_path, "resnet50_tensorflow", *SMALL, "--iterations", "6")
     session = training.session
-    assert session.format.id == "more.dllogger"
+    assert session.format.id == "frameworks.dllogger"
     assert session.main["step"].tolist() == [1, 2, 3, 4, 5, 6]
     assert {name: session.facts[name].value for name in ("batch_size", "devices")} == {"batch_size": 4, "devices": 1}
     assert 0 < (4 / session.main["throughput"]).sum() < training.wall_seconds

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from ingest import published
+from ingest.common.words import LANGUAGES
+from ingest.published import publications
 from ingest.site import builder
-from ingest.words import LANGUAGES
 from tests.site import fixture, kinds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,7 +84,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patched.setattr(builder, "_chart_targets", blank)
         builder.build(
             [json.loads(line) for line in ledger()], [], folder / "docs", cache=folder / "cache.json",
-            published=published.read([ROOT / "raw_logs" / "published"]),
+            published=publications.read([ROOT / "raw_logs" / "published"]),
         )  # fmt: skip
     shutil.copytree(ROOT / "docs" / "data" / "runs", folder / "docs" / "data" / "runs")
     return html(folder)

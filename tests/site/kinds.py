@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ingest import published
+from ingest.published import publications
+from ingest.read import walk
 from ingest.site import builder
-from ingest.site.run_pages import Limits
+from ingest.site.run_paging import Limits
 from tests.site import fixture
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +62,7 @@ def languages(kind: str) -> tuple[str, ...]:
 
 def build(folder: Path, problem: Mapping[str, Any]) -> None:
     """Writes the pages into `folder/docs`."""
-    found = published.read([_kept(folder / "kept"), _made_up(folder / "made-up")])
+    found = publications.read([_kept(folder / "kept"), _made_up(folder / "made-up")])
     assert found.rows
     assert not found.problems
     run, log = logged(folder)
@@ -73,14 +74,14 @@ def build(folder: Path, problem: Mapping[str, Any]) -> None:
 
 def _kept(folder: Path) -> Path:
     folder.mkdir()
-    for name in (published.SOURCES, TABLE):
+    for name in (walk.SOURCES, TABLE):
         shutil.copy(ROOT / "raw_logs" / "published" / name, folder / name)
     return folder
 
 
 def _made_up(folder: Path) -> Path:
     folder.mkdir()
-    (folder / published.SOURCES).write_text(MADE_UP, "utf-8")
+    (folder / walk.SOURCES).write_text(MADE_UP, "utf-8")
     of_all: dict[str, Any] = {
         "source": "Made up",
         "place": "README.md table 1",
@@ -92,7 +93,7 @@ def _made_up(folder: Path) -> Path:
     of_all |= {"model": "ResNet50V1.5", "framework": "PyTorch", "unit": "images/s"}
     log = "test/resnet50-pytorch-n1d1-fp32-1/train.log"
     with (folder / "made-up.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, published.COLUMNS, restval="")
+        writer = csv.DictWriter(stream, publications.COLUMNS, restval="")
         writer.writeheader()
         writer.writerow(of_all | {"line": 7, "log": log, "value": "401.6"})
         writer.writerow(of_all | {"place": "other.md", "log": log, "value": "450.25"})

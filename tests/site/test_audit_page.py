@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from ingest import audit, numbers, published, words
-from ingest.published import COLUMNS, Publications
+from ingest.common import numbers, words
+from ingest.published import audit
+from ingest.published import publications as published_figures
+from ingest.published.publications import COLUMNS, Publications
 from ingest.site import builder
 from tests.site import fixture
 from tests.site.conftest import html
@@ -55,7 +57,7 @@ def publications(path: Path, rows: Any = FIGURES, source: str = SOURCE) -> Publi
         writer = csv.DictWriter(stream, COLUMNS, restval="")
         writer.writeheader()
         writer.writerows(rows)
-    found = published.read([path])
+    found = published_figures.read([path])
     assert found.problems == ()
     return found
 

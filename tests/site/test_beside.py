@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ingest import results
-from ingest.site import charts, front, tables
+from ingest.common.words import load
+from ingest.compute import results
+from ingest.site import charts, summary, tables
 from ingest.site.model import Row, Site, Suite, suites
-from ingest.site.table import Table, Writer
-from ingest.words import load
+from ingest.site.render.table import Table, Writer
 from tests.site.fixture import HARDWARE, run
 from tests.site.tabled import tables_in
 
@@ -93,7 +93,7 @@ def test_figures_in_different_units_are_not_ranked() -> None:
     (line,) = written(tables.comparison(site, suite, rows), "en")[1:]
     assert "8,000 words/s" in line[3] or "8,000 words/s" in line[2]
     assert not any("**" in each for each in line)
-    (answer,) = front.answers(site, suite, HARDWARE)
+    (answer,) = summary.answers(site, suite, HARDWARE)
     assert (answer.kind, answer.marks) == ("units", ())
 
 

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from ingest import words
+from ingest.common import words
 from ingest.site import pages
 from tests.site import fixture
 from tests.site.conftest import ROOT, html

@@ -10,11 +10,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ingest import published, results
-from ingest.reports import model
-from ingest.site import builder, front
+from ingest.common.words import load
+from ingest.compute import results
+from ingest.published import publications
+from ingest.site import builder, summary
 from ingest.site.model import Site, Suite, suites
-from ingest.words import load
+from ingest.site.reports import model
 from tests.site import fixture
 from tests.site.conftest import html, served
 from tests.site.fixture import HARDWARE, run
@@ -40,24 +41,24 @@ def site_of(runs: Runs) -> tuple[Site, Suite]:
     return site, site.shown[0]
 
 
-def answers(runs: Runs) -> tuple[front.Answer, ...]:
-    return front.answers(*site_of(runs), HARDWARE)
+def answers(runs: Runs) -> tuple[summary.Answer, ...]:
+    return summary.answers(*site_of(runs), HARDWARE)
 
 
-def answer(runs: Runs) -> front.Answer:
+def answer(runs: Runs) -> summary.Answer:
     (found,) = answers(runs)
     return found
 
 
-def said(found: front.Answer, language: str = "en") -> str:
+def said(found: summary.Answer, language: str = "en") -> str:
     return WORDS.say(language, found.verdict)
 
 
-def marks(found: front.Answer, language: str = "en") -> list[str]:
+def marks(found: summary.Answer, language: str = "en") -> list[str]:
     return [WORDS.say(language, each.text) for each in found.marks]
 
 
-def case(found: front.Answer) -> str:
+def case(found: summary.Answer) -> str:
     return " · ".join(WORDS.say("en", each) for each in found.case)
 
 
@@ -191,7 +192,7 @@ def test_each_number_of_devices_and_precision_has_its_answer() -> None:
 
 
 def tally(runs: Runs) -> list[str]:
-    return [WORDS.say("en", each) for each in front.tally(front.parts(site_of(runs)[0], HARDWARE))]
+    return [WORDS.say("en", each) for each in summary.tally(summary.parts(site_of(runs)[0], HARDWARE))]
 
 
 def test_a_hardware_is_summed_up() -> None:
@@ -343,7 +344,7 @@ def test_names_from_logs_stay_text_in_answers(hostile_site: Path) -> None:
 
 
 def published_site() -> Site:
-    found = published.read([Path(__file__).resolve().parents[2] / "raw_logs" / "published"])
+    found = publications.read([Path(__file__).resolve().parents[2] / "raw_logs" / "published"])
     return Site((), (), suites(), results.results, found)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ingest import results
-from ingest.published import Publications
-from ingest.reports import ours
-from ingest.reports.model import published_tables
+from ingest.compute import results
+from ingest.published.publications import Publications
 from ingest.site.model import Site, Suite, suites
+from ingest.site.reports import ours
+from ingest.site.reports.model import published_tables
 from tests.site.fixture import HARDWARE, run
 from tests.site.test_reports import figures, one
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ingest.site import drawing, palette
-from ingest.words import WordsError
+from ingest.common.words import WordsError
+from ingest.site.render import colours, drawing
 
 PAPER, SLATE = "#ffffff", "#1c2027"
 CORE = ("paddle", "pytorch", "tensorflow", "mxnet")
@@ -61,8 +61,8 @@ def distance(one: str, other: str, sight: str) -> float:
     return float(sum((a - b) ** 2 for a, b in pairs) ** 0.5)
 
 
-def pairs() -> list[tuple[palette.Ink, palette.Ink]]:
-    found = list(itertools.combinations(palette.inks(), 2))
+def pairs() -> list[tuple[colours.Ink, colours.Ink]]:
+    found = list(itertools.combinations(colours.inks(), 2))
     assert len(found) > 20
     return found
 
@@ -74,8 +74,8 @@ def test_the_arithmetic_of_colour_is_that_of_the_standards() -> None:
     assert distance("#00a000", "#b07000", "deuteranopia") < distance("#00a000", "#b07000", "ordinary") / 3
 
 
-@pytest.mark.parametrize("ink", palette.inks(), ids=lambda each: each.id)
-def test_an_ink_is_seen_on_both_grounds(ink: palette.Ink) -> None:
+@pytest.mark.parametrize("ink", colours.inks(), ids=lambda each: each.id)
+def test_an_ink_is_seen_on_both_grounds(ink: colours.Ink) -> None:
     assert contrast(ink.light, PAPER) >= 3
     assert contrast(ink.dark, SLATE) >= 3
 
@@ -91,7 +91,7 @@ def test_inks_are_told_apart_by_colour_or_by_hatch(sight: str, scheme: str) -> N
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_frameworks_that_meet_most_differ_in_lightness(scheme: str) -> None:
     """Black and white keeps nothing else of a bar without a hatch."""
-    core = [each for each in palette.inks() if each.id in CORE]
+    core = [each for each in colours.inks() if each.id in CORE]
     assert len(core) == len(CORE)
     light = sorted(seen(getattr(each, scheme), "ordinary")[0] for each in core)
     assert min(b - a for a, b in itertools.pairwise(light)) >= 8
@@ -106,7 +106,7 @@ def test_no_two_inks_have_the_same_hatch_and_lightness() -> None:
 
 
 def test_every_ink_has_a_marker_of_its_own() -> None:
-    markers = [each.marker for each in palette.inks()]
+    markers = [each.marker for each in colours.inks()]
     assert len(markers) == len(set(markers))
 
 
@@ -117,22 +117,22 @@ def test_every_ink_has_a_marker_of_its_own() -> None:
      ("MXNet", "mxnet")],
 )  # fmt: skip
 def test_a_framework_is_drawn_in_the_ink_of_its_family(name: str, ink: str) -> None:
-    assert palette.ink(name).id == ink
+    assert colours.ink(name).id == ink
 
 
 def test_an_unknown_framework_has_an_ink_that_follows_from_its_name() -> None:
-    found = {name: palette.ink(name).id for name in ("Tinygrad", "Caffe", "MLX", "", "词")}
+    found = {name: colours.ink(name).id for name in ("Tinygrad", "Caffe", "MLX", "", "词")}
     assert set(found.values()) <= {"other-1", "other-2"}
-    assert found == {name: palette.ink(name).id for name in reversed(found)}
+    assert found == {name: colours.ink(name).id for name in reversed(found)}
 
 
 def test_charts_take_their_inks_from_the_style_sheet() -> None:
     """So that they follow the scheme, and paper is always light."""
     data = drawing.Bars(("1",), tuple(drawing.Series(name, (1.0,)) for name in ("PaddlePaddle", "OneFlow")), "images/s")
-    drawn, style = drawing.bars(data), palette.stylesheet()
-    for ink in (palette.ink("PaddlePaddle"), palette.ink("OneFlow")):
+    drawn, style = drawing.bars(data), colours.stylesheet()
+    for ink in (colours.ink("PaddlePaddle"), colours.ink("OneFlow")):
         assert f"var(--pl-ink-{ink.id}, {ink.light})" in drawn
-        assert ink.light not in drawn.replace(palette.variable(ink), "")
+        assert ink.light not in drawn.replace(colours.variable(ink), "")
         assert f"--pl-ink-{ink.id}: {ink.light};" in style
         assert f"--pl-ink-{ink.id}: {ink.dark};" in style.partition("@media screen")[2]
     assert "<pattern" in drawn
@@ -147,8 +147,8 @@ def test_variants_of_a_framework_share_its_ink_and_are_told_apart() -> None:
 
 
 def test_scripts_get_the_same_inks() -> None:
-    assert [each["id"] for each in palette.colours()] == [each.id for each in palette.inks()]
-    assert palette.colours()[0]["match"] == ["paddle"]
+    assert [each["id"] for each in colours.colours()] == [each.id for each in colours.inks()]
+    assert colours.colours()[0]["match"] == ["paddle"]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) ->
     source = tmp_path / "frameworks.toml"
     source.write_text(text, "utf-8")
     with pytest.raises(WordsError, match=re.escape(wrong)) as raised:
-        palette.inks(source)
+        colours.inks(source)
     assert str(source) in str(raised.value)
 
 
@@ -176,14 +176,14 @@ def test_a_framework_has_one_colour_on_the_front_page_and_in_charts(browser: Any
     opened.goto(address + "models/resnet50/")
     fills = opened.locator("figure svg path").evaluate_all("all => all.map(node => getComputedStyle(node).fill)")
     opened.close()
-    wanted = getattr(palette.ink("PyTorch"), scheme)
+    wanted = getattr(colours.ink("PyTorch"), scheme)
     assert bar == "rgb({}, {}, {})".format(*(int(wanted[at : at + 2], 16) for at in (1, 3, 5)))
     assert bar in fills
 
 
 def tokens(scheme: str) -> dict[str, str]:
     """The colours that base.css gives a scheme."""
-    style = (Path(palette.__file__).parents[2] / "report_templates/assets/css/base.css").read_text("utf-8")
+    style = (Path(colours.__file__).parents[2] / "report_templates/assets/css/base.css").read_text("utf-8")
     block = style.partition(f'[data-md-color-scheme="{scheme}"] {{')[2].partition("}")[0]
     found = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", block))
     assert len(found) > 25

@@ -11,16 +11,18 @@ from typing import Any
 
 import pytest
 
-from ingest import published, words
-from ingest.published import Publications, Published, Source
-from ingest.reports import charts, tables
-from ingest.reports.declarations import FORMS, SECTIONS, SPEEDUPS, Report, ReportError, reports
-from ingest.reports.pages import pages as report_pages
-from ingest.reports.slices import Cut, Slice, cut, slices
-from ingest.site import builder, render
+from ingest.common import words
+from ingest.common.words import Both
+from ingest.published import publications
+from ingest.published.declarations import FORMS, SECTIONS, SPEEDUPS, Report, ReportError, reports
+from ingest.published.publications import Publications, Published, Source
+from ingest.published.slices import Cut, Slice, cut, slices
+from ingest.site import builder
 from ingest.site.model import Site, suites
-from ingest.site.table import Cell, Table
-from ingest.words import Both
+from ingest.site.render import jinja
+from ingest.site.render.table import Cell, Table
+from ingest.site.reports import charts, tables
+from ingest.site.reports.pages import pages as report_pages
 from tests.site import fixture
 from tests.site.tabled import rows_in
 
@@ -32,7 +34,7 @@ LANGUAGES = ("en", "zh")
 @cache
 def figures() -> Publications:
     """The published figures of this project."""
-    found = published.read([ROOT / "raw_logs" / "published"])
+    found = publications.read([ROOT / "raw_logs" / "published"])
     assert len(found.rows) > 2900
     assert not found.problems
     return found
@@ -60,7 +62,7 @@ def markdown() -> dict[tuple[str, str], str]:
     """Every page of the reports, by language and path."""
     known = words.load()
     return {
-        (language, page.path): render.markdown(known, language, page)
+        (language, page.path): jinja.markdown(known, language, page)
         for page in report_pages(site_of(figures()))
         for language in LANGUAGES
     }
@@ -523,7 +525,7 @@ def test_a_model_page_leads_to_reports_and_to_where_figures_were_printed(tmp_pat
 
 
 def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
-    from ingest.reports.model import published_tables
+    from ingest.site.reports.model import published_tables
 
     source = replace(next(iter(figures().sources.values())), name="Made up")
     rows = (one(model="CycleGAN", place="a.md", row=2), one(model="CycleGAN", place="b.md", row=3))
@@ -537,7 +539,7 @@ def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
 
 
 def test_a_model_page_shows_no_empty_cells_and_says_a_case_once() -> None:
-    from ingest.reports.model import published_tables
+    from ingest.site.reports.model import published_tables
 
     source = replace(next(iter(figures().sources.values())), name="Made up")
     case = {"case": "2D_8x1x1_16_1536x16", "data_parallel": "8", "layers": "16", "micro_batch": "2"}
@@ -567,9 +569,9 @@ def test_text_of_others_stays_text(tmp_path: Path) -> None:
                     page="https://example.org/blob/{path}", log="https://example.org/blob/{path}")  # fmt: skip
     report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nseveral = true\n')
     site = site_of(Publications(tuple(rows), {"Made up": source}))
-    from ingest.reports.pages import page_of
+    from ingest.site.reports.pages import page_of
 
-    text = render.markdown(words.load(), "en", page_of(site, report))
+    text = jinja.markdown(words.load(), "en", page_of(site, report))
     assert "<script" not in text
     assert "](javascript:" not in text
     assert '--8<-- "mkdocs' not in text

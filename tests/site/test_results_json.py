@@ -16,14 +16,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ingest import published, words
-from ingest.export import badges, changes, measured, results
-from ingest.metrics import METRICS
-from ingest.reports.model import is_shown
-from ingest.results import results as medians
+from ingest.common import words
+from ingest.common.words import TEMPLATES
+from ingest.compute.metrics import METRICS
+from ingest.compute.results import results as medians
+from ingest.published import publications as published_figures
 from ingest.site import builder
+from ingest.site.data import badges, changes, measured, results
 from ingest.site.model import Site, suites
-from ingest.words import TEMPLATES
+from ingest.site.reports.model import is_shown
 from tests.site import fixture
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,18 +33,18 @@ SCHEMA = json.loads((TEMPLATES / "data" / "results.schema.json").read_text("utf-
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
 
 
-def site_of(runs: list[Record], found: published.Publications | None = None) -> Site:
+def site_of(runs: list[Record], found: published_figures.Publications | None = None) -> Site:
     ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
-    return Site(ordered, (), suites(), medians, found or published.Publications())
+    return Site(ordered, (), suites(), medians, found or published_figures.Publications())
 
 
-def records(runs: list[Record], found: published.Publications | None = None) -> list[Record]:
+def records(runs: list[Record], found: published_figures.Publications | None = None) -> list[Record]:
     return results.records(site_of(runs, found), words.load())
 
 
 @cache
-def publications() -> published.Publications:
-    found = published.read([ROOT / "raw_logs" / "published"])
+def publications() -> published_figures.Publications:
+    found = published_figures.read([ROOT / "raw_logs" / "published"])
     assert len(found.rows) > 2000
     return found
 
@@ -190,14 +191,14 @@ def test_what_several_places_print_alike_is_one_result_and_what_they_print_other
     elsewhere = replace(row, place="OTHER.md", line="7")
     otherwise = replace(row, place="THIRD.md", printed="1.5", value=1.5)
     beside = replace(row, metric="latency", unit="ms", printed="9.25", value=9.25)
-    found = published.Publications((row, beside, elsewhere, otherwise), publications().sources)
+    found = published_figures.Publications((row, beside, elsewhere, otherwise), publications().sources)
     first, second = sorted(records([], found), key=lambda each: -each["value"])
     assert [each["place"] for each in first["source"]["also"]] == ["OTHER.md"]
     assert first["metrics"]["latency"] == {"value": 9.25, "text": "9.25", "unit": "ms", "better": "lower"}
     assert (second["value"], second["source"]["place"], second["metrics"]) == (1.5, "THIRD.md", {})
-    apart = published.Publications((row, replace(beside, place="FOURTH.md")), publications().sources)
+    apart = published_figures.Publications((row, replace(beside, place="FOURTH.md")), publications().sources)
     assert len(records([], apart)) == 2, "a latency that stands elsewhere may be that of another figure"
-    alone = records([], published.Publications((row,), publications().sources))
+    alone = records([], published_figures.Publications((row,), publications().sources))
     assert [each["id"] for each in alone] == [first["id"]]
 
 

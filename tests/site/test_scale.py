@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ingest.results import results
-from ingest.site import builder, pages, run_pages
+from ingest.common.words import LANGUAGES
+from ingest.compute.results import results
+from ingest.site import builder, pages, run_paging
 from ingest.site.model import Site, suites
-from ingest.site.run_pages import Limits
-from ingest.words import LANGUAGES
+from ingest.site.run_paging import Limits
 from tests.site import fixture
 from tests.site.conftest import html
 
@@ -139,7 +139,7 @@ def test_lists_hold_about_as_many_runs_as_the_limit_says() -> None:
 
 def test_lists_of_very_many_runs_grow_instead_of_multiplying() -> None:
     ids = {"one": [f"run-{number:06}" for number in range(40_000)]}
-    found = run_pages.lists(ids, Limits())
+    found = run_paging.lists(ids, Limits())
     assert len(found) <= Limits().lists * 1.5
     assert sum(len(each.runs) for each in found) == 40_000
 

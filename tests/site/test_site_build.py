@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ingest import words
+from ingest.common import words
 from ingest.site import builder
 from ingest.site.model import Site
-from ingest.site.run_pages import LIMITS, Limits
+from ingest.site.run_paging import LIMITS, Limits
 from tests.site import fixture
 from tests.site.tabled import rows_in
 

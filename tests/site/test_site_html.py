@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.site.text import plain
+from ingest.site.render.text import plain
 from tests.site import fixture
 
 FORBIDDEN = {"script", "iframe", "object", "embed", "form", "base", "meta", "link", "img"}

@@ -8,10 +8,11 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from ingest import numbers
-from ingest.site import charts, drawing, table
-from ingest.site.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs, title
-from ingest.words import load, phrase
+from ingest.common import numbers
+from ingest.common.words import load, phrase
+from ingest.site import charts
+from ingest.site.render import drawing, table
+from ingest.site.render.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs, title
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from ingest.site import views
-from ingest.site.table import Cell, Column, Entry, Link, Table, View, Writer, absent, cell
+from ingest.common.words import LANGUAGES, TEMPLATES, load, phrase
+from ingest.site import table_metrics
+from ingest.site.render.table import Cell, Column, Entry, Link, Table, View, Writer, absent, cell
 from ingest.site.tables import comparison
-from ingest.words import LANGUAGES, TEMPLATES, load, phrase
 from tests.site.fixture import run
 from tests.site.tabled import plain, tables_in
 from tests.site.test_beside import parts
@@ -275,7 +275,7 @@ def test_a_speed_up_is_as_uncertain_as_its_baseline() -> None:
     ]  # fmt: skip
     site, suite, rows = parts(runs)
     (torch,) = [row for row in rows if row.framework == "PyTorch" and row.devices == 8]
-    found = views.measured(site, suite, torch, "speedup")
+    found = table_metrics.measured(site, suite, torch, "speedup")
     assert found
     assert (round(found.low, 3), round(found.high, 3)) == (round(800 / 130, 3), round(801 / 100, 3))
     table = comparison(site, suite, rows)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest import suites, toml_file, words
-from ingest.site.faults import TemplateError, located
+from ingest.common import suites, toml_file, words
+from ingest.site.template_errors import TemplateError, located
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = Path("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/1")
@@ -332,7 +332,7 @@ def test_the_lines_of_every_key_of_our_own_files_are_known() -> None:
 
 
 def test_every_error_of_a_file_is_one_that_the_command_catches() -> None:
-    from ingest.problems import UsageError
+    from ingest.common.errors import UsageError
 
     for kind in (toml_file.FileError, words.WordsError, TemplateError):
         assert issubclass(kind, UsageError)

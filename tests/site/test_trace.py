@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import redact
-from ingest.redact import redacted_lines
-from ingest.results import results
-from ingest.site import builder, log, pages, proof
+from ingest.common.words import LANGUAGES, load, phrase
+from ingest.compute.results import results
+from ingest.read import redact
+from ingest.read.redact import redacted_lines
+from ingest.site import builder, log, pages, provenance
 from ingest.site.model import Site, suites
-from ingest.site.table import Writer
-from ingest.words import LANGUAGES, load, phrase
+from ingest.site.render.table import Writer
 from tests.site import fixture
 
 WORDS = load()
@@ -267,7 +267,7 @@ def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
     site, run = shown(numbered(60))
     run["facts"]["batch_size"] |= {"source": "log", "where": "line 3"}
     for language, said in (("en", "lines 12–43"), ("zh", "第 12–43 行")):
-        steps = proof.steps(site, run)
+        steps = provenance.steps(site, run)
         names = ("log", "format", "facts", "window", "rule", "arithmetic", "figure", "repeat_it")
         assert [each.name for each in steps] == [phrase(f"proof.{name}") for name in names]
         window = next(each for each in steps if each.name == phrase("proof.window"))
@@ -304,7 +304,7 @@ def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
 def test_a_run_without_a_figure_says_why(shown: Shown) -> None:
     site, run = shown(numbered(60))
     run["figures"] = {"sustained": {"value": None, "reason": {"code": "no_records", "args": {}}}}
-    last = proof.steps(site, run)[-1]
+    last = provenance.steps(site, run)[-1]
     assert "no training record" in WORDS.say("en", last.said[0].text)
     assert "没有训练记录" in WORDS.say("zh", last.said[0].text)
 

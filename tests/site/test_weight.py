@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from ingest.words import LANGUAGES
+from ingest.common.words import LANGUAGES
 from tests.site.conftest import ROOT, served
 
 FRONT_PAGE = 300_000

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest import words
-from ingest.rules import NAMES
+from ingest.common import words
+from ingest.compute.rules import NAMES
 from ingest.site.model import suites
 
 ROOT = Path(__file__).resolve().parents[2]

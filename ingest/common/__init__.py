@@ -1,0 +1,1 @@
+"""Shared tools: files, TOML files, words in both languages, number formatting, suites, problems and errors."""

@@ -1,0 +1,1 @@
+"""Compute figures from observations: series, rules, metrics and results."""

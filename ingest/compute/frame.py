@@ -1,0 +1,236 @@
+"""Records as one row per step: what ranks or metrics repeat is merged, and what each row covers is worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from parsers.engine.table import Records
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+
+#: Columns that say how long a record took, the most direct first.
+TIMED = ("duration", "step_seconds", "steps_per_second")
+_COLUMNS = ("throughput", *TIMED, "reader_seconds", "steps", "samples", "batch", "consumed", "clock")
+#: A step may come again this many distinct steps late, or a tenth of all, of a rank that lags; later, the program has
+#: begun anew.
+_LAG = 3
+
+
+@dataclass(frozen=True)
+class Frame:
+    """n records in file order, one per step. `rows`: the row of each in `records`, for its line number."""
+
+    records: Records
+    rows: Rows
+    epochs: Column
+    steps: Column
+    columns: Mapping[str, Column]
+    #: Steps that each row covers; since the restart of the running mean where the printer prints one.
+    covered: Column
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the printer prints that column."""
+        return name in self.columns
+
+    def __getitem__(self, name: str) -> Column:
+        """A column, one float64 per row."""
+        return self.columns[name]
+
+    @property
+    def step_seconds(self) -> Column | None:
+        """Seconds per step, with those spent waiting for data; None where none are printed."""
+        if "duration" in self:
+            return self["duration"] / self.covered
+        if "step_seconds" in self:
+            apart = self.records.reading.reader_apart and "reader_seconds" in self
+            return self["step_seconds"] + (self["reader_seconds"] if apart else 0.0)
+        return 1.0 / self["steps_per_second"] if "steps_per_second" in self else None
+
+    def by_clock(self) -> tuple[Frame, Column]:
+        """All rows but the first, each covering what lies between it and the one before, and the seconds between them.
+
+        Of lines that bear one stamp, since the clock is coarser than their distance, the last stands for all of them;
+        those behind the last move of the clock are left out.
+        """
+        import numpy as np
+
+        seconds, covered = np.diff(self["clock"]), between(self.records, self.steps)
+        kept = np.arange(len(seconds))
+        if not {"samples", "batch", "consumed"} & self.columns.keys():
+            kept = np.flatnonzero(seconds != 0)
+            covered = np.diff(np.concatenate([[0.0], np.cumsum(covered)[kept]]))
+        columns = {name: each[1:][kept] for name, each in self.columns.items()}
+        epochs, steps = self.epochs[1:][kept], self.steps[1:][kept]
+        later = replace(self, rows=self.rows[1:][kept], epochs=epochs, steps=steps, columns=columns, covered=covered)
+        return later, seconds[kept]
+
+
+def framed(records: Records) -> Frame:
+    """The rows of some records, which must not be empty."""
+    import numpy as np
+
+    columns = {name: records[name] for name in _COLUMNS if name in records}
+    epochs, steps = _places(records)
+    rows = np.arange(len(records))
+    if _is_repeated(records):
+        columns, rows = _once_per_step(columns, epochs, steps, records.ranks())
+        epochs, steps = epochs[rows], steps[rows]
+    return Frame(records, rows, epochs, steps, columns, _covered(records, columns, steps))
+
+
+def _places(records: Records) -> tuple[Column, Column]:
+    """Epoch and step of each record, neither of them NaN; records are numbered where no step is printed."""
+    import numpy as np
+
+    numbers = np.arange(1.0, len(records) + 1)
+    steps = _filled(records["step"]) if "step" in records else numbers
+    epochs = np.nan_to_num(_filled(records["epoch"])) if "epoch" in records else np.zeros(len(records))
+    return epochs, steps if np.isfinite(steps).all() else numbers
+
+
+def _is_repeated(records: Records) -> bool:
+    """Whether a step may be told several times."""
+    import numpy as np
+
+    return records.reading.repeated or len(np.unique(records.ranks())) > 1
+
+
+def added(frame: Frame, total: Column) -> Column:
+    """What each record adds to a total: running totals of each epoch undone where the printer prints running means."""
+    if frame.records.reading.cumulative_since is None:
+        return total
+    return _undone(total, frame.epochs, frame.steps)
+
+
+def _undone(total: Column, epochs: Column, steps: Column) -> Column:
+    import numpy as np
+
+    # A program that is resumed within an epoch begins its mean anew.
+    same = (np.diff(epochs, prepend=np.nan) == 0) & (np.diff(steps, prepend=np.nan) >= 0)
+    return np.where(same, np.diff(total, prepend=0.0), total)
+
+
+def between(records: Records, steps: Column) -> Column:
+    """Steps from each of n records to the next, n - 1 values.
+
+    Printers that count updates print a line for each, or for each so many, whatever number it bears: a loss scaler that
+    skips an update does not advance it.
+    """
+    import numpy as np
+
+    gaps = np.diff(steps)
+    usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    if records.reading.counts == "update":
+        return np.full(len(gaps), usual)
+    return np.where(gaps > 0, gaps, usual)
+
+
+def _filled(column: Column) -> Column:
+    """A column in which a line that prints no value has that of the line before it, or else of the first that does."""
+    import numpy as np
+
+    known = np.flatnonzero(~np.isnan(column))
+    if len(known) in (0, len(column)):
+        return column
+    filled: Column = column[known[np.maximum(np.searchsorted(known, np.arange(len(column)), side="right") - 1, 0)]]
+    return filled
+
+
+def _covered(records: Records, columns: Mapping[str, Column], steps: Column) -> Column:
+    import numpy as np
+
+    reading = records.reading
+    if "steps" in columns:
+        return columns["steps"]
+    if reading.cumulative_since is not None:
+        # The mean restarts *at* step 5 with that step in it, hence 6 steps at step 10.
+        return np.maximum(steps - (reading.cumulative_since - 1), 0.0)
+    if reading.span != "interval" or len(steps) < 2:
+        return np.ones(len(steps))
+    gaps = np.diff(steps, prepend=np.nan)
+    inside = gaps > 0
+    usual = float(np.median(gaps[inside])) if inside.any() else 1.0
+    # Where the steps begin anew, the first step printed by itself is one, and its stall must not count for ten; another
+    # record covers as many as usual, some of them of the epoch before it.
+    alone = (steps == 0) | ((steps == 1) & (usual > 2))
+    return np.where(inside, gaps, np.where(alone, 1.0, usual))
+
+
+def _once_per_step(
+    columns: Mapping[str, Column], epochs: Column, steps: Column, ranks: Column
+) -> tuple[dict[str, Column], Rows]:
+    """One row per epoch and step, in order of first appearance: the median over the lines that printed it."""
+    import numpy as np
+
+    # A file may hold the same steps twice, of a program that was started again without saying so.
+    order, begun = _restarts(epochs, steps, ranks, _LAG)
+    keys = _starts(begun, ranks) * (order.max() + 1) + order
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    sequence = np.argsort(first, kind="stable")
+    merged = {name: _medians(each, group.ravel(), len(first))[sequence] for name, each in columns.items()}
+    return merged, first[sequence]
+
+
+def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[Rows, NDArray[np.bool_]]:
+    """The place of each row among the distinct steps, and whether the row goes back further than a rank may lag.
+
+    Where every step is told once, none may: then `lag` is 0. Ranks that are told apart by tags may lag as they like:
+    what they print into a pipe comes in blocks of many lines.
+    """
+    import numpy as np
+
+    _, order = np.unique(np.stack([epochs, steps], axis=1), axis=0, return_inverse=True)
+    order, by_rank = order.ravel(), np.argsort(ranks, kind="stable")
+    begun = np.zeros(len(order), dtype=np.bool_)
+    back = np.diff(order[by_rank], prepend=order[by_rank[0]]) < -max(lag, order.max() // 10 if lag else 0)
+    begun[by_rank] = back & (np.diff(ranks[by_rank], prepend=ranks[by_rank[0]]) == 0)
+    return order, begun
+
+
+def _starts(begun: NDArray[np.bool_], ranks: Column) -> Rows:
+    """How often the rank of each row had begun anew by then."""
+    import numpy as np
+
+    by_rank, starts = np.argsort(ranks, kind="stable"), np.zeros(len(begun), dtype=np.intp)
+    so_far = np.cumsum(begun[by_rank])
+    _, first, sizes = np.unique(ranks[by_rank], return_index=True, return_counts=True)
+    starts[by_rank] = so_far - np.repeat(so_far[first], sizes)
+    return starts
+
+
+def begun_anew(records: Records) -> int | None:
+    """The first row that stands at the session's first step once more: a program that was started without saying so.
+
+    A run that is resumed goes back to a later step, and to none before its own first.
+    """
+    import numpy as np
+
+    if len(records) < 2 or "step" not in records:
+        return None
+    # A loss scaler that skips updates takes their numbers back.
+    lags = _is_repeated(records) or records.reading.counts == "update"
+    order, begun = _restarts(*_places(records), records.ranks(), _LAG if lags else 0)
+    found = np.flatnonzero(begun & (order <= order[0]))
+    return int(found[0]) if len(found) else None
+
+
+def _medians(values: Column, group: Rows, count: int) -> Column:
+    """Median of each group of values; groups are numbered from 0."""
+    import numpy as np
+
+    sizes = np.bincount(group, minlength=count)
+    starts = np.cumsum(sizes) - sizes
+    ordered = values[np.lexsort((values, group))]
+    medians: Column = (ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2
+    return medians

@@ -1,0 +1,279 @@
+"""Figures other than throughput: time per step, memory, arithmetic done, loss; each with unit and direction.
+
+A figure of one session is a mapping with `value`, `unit`, `source` (`log`, `telemetry` or `formula`), the lines it
+comes from and the arithmetic; or `value` None with a `reason`. What a log says nothing about is left out.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ingest.compute.frame import added, framed
+from ingest.compute.rules import Figure, warm_up
+from ingest.compute.series import Absent, absent, refuse_impossible, sequences_per_step, series
+from parsers.contract import Reading
+from parsers.engine.session import Session
+from parsers.engine.table import Records
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+
+Found = dict[str, Any]
+PEAKS = Path(__file__).resolve().parent / "peaks.toml"
+#: A loss that has more than doubled since the start has left the rails; one that merely wavers has not.
+_DIVERGED = 2.0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure's unit, and whether more or less of it is better."""
+
+    unit: str
+    better: Literal["higher", "lower"]
+
+
+METRICS: Mapping[str, Metric] = {
+    "latency": Metric("ms", "lower"),
+    "memory": Metric("MiB", "lower"),
+    "flops": Metric("TFLOP/s", "higher"),
+    "peak_share": Metric("%", "higher"),
+    "flops_of_job": Metric("PFLOP/s", "higher"),
+    "loss": Metric("", "lower"),
+    "accuracy": Metric("", "higher"),
+}
+
+
+def metrics(
+    session: Session,
+    case: Mapping[str, Any],
+    headline: Figure | Absent,
+) -> dict[str, Found]:
+    """Every metric that a session has something to say about, in the order of METRICS.
+
+    Args:
+        session: what the log states.
+        case: facts of the case, as the rules get them.
+        headline: the throughput under the house rule.
+    """
+    import numpy as np
+
+    with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
+        found: dict[str, Found | None] = {
+            "latency": _latency(session, case),
+            "memory": _memory(session),
+            **_flops(session, case, headline),
+            "loss": _last(session, "loss"),
+            "accuracy": _last(session, "accuracy"),
+        }
+    return {name: {"unit": METRICS[name].unit, **_possible(said)} for name in METRICS if (said := found.get(name))}
+
+
+def _possible(found: Found) -> Found:
+    """The figure, or that it is larger than any number."""
+    if found["value"] is None or math.isfinite(found["value"]):
+        return found
+    return {"value": None, "reason": absent("impossible_figure", line=found["first_line"], count=1).as_dict()}
+
+
+def _latency(session: Session, case: Mapping[str, Any]) -> Found | None:
+    """Milliseconds per step over the house window: seconds over steps, running means undone.
+
+    A step is one of the case's batch size on every device, so that printers of optimiser updates stand beside others.
+    """
+    try:
+        return _stepped(session, case) or _from_series(session, case)
+    except Absent as reason:
+        return {"value": None, "reason": reason.as_dict()}
+
+
+def _stepped(session: Session, case: Mapping[str, Any]) -> Found | None:
+    """From printed seconds or clocks, for which no batch size needs to be known unless they are those of updates."""
+    for records in _steps(session):
+        frame = framed(records)
+        per_step = frame.step_seconds
+        if per_step is None and "clock" in frame and "throughput" not in frame and len(frame) > 1:
+            frame, seconds = frame.by_clock()
+            per_step = seconds / frame.covered if len(frame) else None
+        if per_step is not None and records.reading.span != "epoch" and records.reading.scope != "thread":
+            refuse_impossible(per_step, records, frame.rows)
+            steps = frame.covered * _steps_per_record(session, records.reading, case)
+            return _per_step(records, frame.rows, added(frame, per_step * frame.covered), added(frame, steps))
+    return None
+
+
+def _from_series(session: Session, case: Mapping[str, Any]) -> Found | None:
+    given = series(session, case)
+    if not given.timed or given.records.reading.span == "epoch":
+        return None
+    steps = given.covered * _steps_per_record(session, given.records.reading, case)
+    return _per_step(given.records, given.rows, given.seconds, steps)
+
+
+def _steps_per_record(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
+    """Steps of the case's batch size in what the printer counts as one: more than one where gradients are accumulated.
+
+    Raises:
+        Absent: the printer counts updates, and how many batches one takes is not known.
+    """
+    if reading.counts == "step":
+        return 1.0
+    samples = sequences_per_step(session, reading, case)
+    return samples / (case["batch_size"] * case["devices"]) if case.get("batch_size") and case.get("devices") else 1.0
+
+
+def _per_step(records: Records, rows: NDArray[np.intp], seconds: Column, steps: Column) -> Found | None:
+    kept = slice(warm_up(len(rows)), None)
+    took, done = float(seconds[kept].sum()), float(steps[kept].sum())
+    if not (took > 0 and done > 0):
+        return None
+    first, last = records.lines([int(rows[kept][0]), int(rows[-1])])
+    return {
+        "value": _digits(1000 * took / done),
+        "source": "log",
+        "first_line": first,
+        "last_line": last,
+        "arithmetic": f"1000 × Σ s / Σ steps: 1000 × {took:.8g} / {done:.10g}",
+    }
+
+
+def _memory(session: Session) -> Found | None:
+    """The most memory of one device that the log prints."""
+    import numpy as np
+
+    for records in _steps(session):
+        if "memory" in records and np.isfinite(values := records["memory"]).any():
+            row = int(np.argmax(np.where(np.isfinite(values), values, -np.inf)))
+            if values[row] <= 0:
+                continue
+            line = records.lines([row])[0]
+            shown = f"max of {len(values)}"
+            return {"value": _digits(values[row]), "source": "log", "first_line": line, "last_line": line,
+                    "arithmetic": shown}  # fmt: skip
+    return None
+
+
+def _flops(session: Session, case: Mapping[str, Any], headline: Figure | Absent) -> dict[str, Found | None]:
+    """TFLOP/s of one device, what share of its peak that is, and PFLOP/s of the job."""
+    each = _printed_flops(session) or _computed_flops(case, headline)
+    if not each or each.get("value") is None:
+        return {"flops": each}
+    devices, peak = case.get("devices"), peak_of(case.get("hardware"), case.get("precision"))
+    found: dict[str, Found | None] = {"flops": each}
+    if peak:
+        shown = f"100 × {each['value']:.6g} / {peak:g}"
+        found["peak_share"] = {**each, "value": _digits(100 * each["value"] / peak), "arithmetic": shown}
+    if devices:
+        shown = f"{each['value']:.6g} × {devices} / 1000"
+        found["flops_of_job"] = {**each, "value": _digits(each["value"] * devices / 1000), "arithmetic": shown}
+    return found
+
+
+def _printed_flops(session: Session) -> Found | None:
+    import numpy as np
+
+    for records in _steps(session):
+        if "flops" in records and np.isfinite(printed := records["flops"]).any():
+            kept = np.flatnonzero(np.isfinite(printed))[warm_up(int(np.isfinite(printed).sum())) :]
+            value = float(np.median(printed[kept]))
+            first, last = records.lines([int(kept[0]), int(kept[-1])])
+            return {"value": _digits(value), "source": "log", "first_line": first, "last_line": last,
+                    "arithmetic": f"median of {len(kept)}"}  # fmt: skip
+    return None
+
+
+def _computed_flops(case: Mapping[str, Any], headline: Figure | Absent) -> Found | None:
+    """By the formula for GPT, where the log states the shape of the network and whether activations are made again.
+
+    Source: D. Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM",
+    2021, equation 3, per sequence: `96 s l h² (1 + s / 6h + V / 16 l h)`; 72 in place of 96 without recomputation.
+    """
+    shape = [case.get(name) for name in ("sequence_length", "layers", "hidden", "vocabulary", "devices")]
+    again = case.get("checkpointing")
+    if isinstance(headline, Absent) or headline.scope != "job" or again is None or not all(shape):
+        return None
+    if headline.unit not in {"sequences/s", "samples/s"}:
+        return None
+    s, l, h, v, devices = map(float, shape)  # type: ignore[arg-type]  # noqa: E741
+    factor = 96 if again not in (False, "False", "false", "none", "None", 0) else 72
+    each = factor * s * l * h**2 * (1 + s / (6 * h) + v / (16 * l * h))
+    value = each * headline.value / devices / 1e12
+    shown = f"{factor} s l h² (1 + s / 6h + V / 16lh) × {headline.value:.8g} / {devices:g} / 1e12"
+    return {"value": _digits(value), "source": "formula", "first_line": headline.first_line,
+            "last_line": headline.last_line, "arithmetic": shown}  # fmt: skip
+
+
+def _last(session: Session, column: str) -> Found | None:
+    """The last printed value beside the first, and whether training left the rails."""
+    for records in _steps(session):
+        if column not in records:
+            continue
+        values = records[column]
+        said = _said(records, column, values)
+        if not len(said):
+            continue
+        first, last = float(values[said[0]]), float(values[said[-1]])
+        line = records.lines([int(said[-1])])[0]
+        found = {"value": _finite(last), "first": _finite(first), "source": "log", "first_line": line,
+                 "last_line": line, "arithmetic": f"{first:g} → {last:g}"}  # fmt: skip
+        if column == "loss":
+            found["diverged"] = not math.isfinite(last) or (first > 0 and last > _DIVERGED * first)
+        return found
+    return None
+
+
+def _said(records: Records, column: str, values: Column) -> NDArray[np.intp]:
+    """Rows that print a value. A printed NaN is one, the worst; a line that prints none is NaN in the column too."""
+    import numpy as np
+
+    said = ~np.isnan(values)
+    if not said[-1]:
+        said[-1] = bool(records.printed(len(values) - 1, column))
+    return np.flatnonzero(said)
+
+
+def _steps(session: Session) -> list[Records]:
+    return [each for each in session.records if each.reading.span != "run" and len(each)]
+
+
+def _finite(value: float) -> float | None:
+    return _digits(value) if math.isfinite(value) else None
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.10g}")
+
+
+def peak_of(hardware: str | None, precision: str | None) -> float | None:
+    """The vendor's peak of a device in TFLOP/s, dense, for a precision; None where the table does not name it."""
+    if not hardware or not precision:
+        return None
+    folded = hardware.lower().replace(" ", "-")
+    names = [name for name in _peaks() if folded == name or folded.startswith(f"{name}-")]
+    return _peaks()[max(names, key=len)].get(precision) if names else None
+
+
+@cache
+def _peaks() -> Mapping[str, Mapping[str, float]]:
+    table = tomllib.loads(PEAKS.read_text("utf-8"))["peak"]
+    return {
+        name: {precision: each[kind] for kind, words in _KINDS.items() if kind in each for precision in words}
+        for name, each in table.items()
+    }
+
+
+#: Which precisions of a case run on which of a device's units.
+_KINDS: Mapping[str, Sequence[str]] = {
+    "fp32": ("fp32",),
+    "tf32": ("tf32",),
+    "half": ("amp", "fp16", "bf16"),
+    "fp8": ("fp8",),
+}

@@ -1,0 +1,304 @@
+"""Rules: named ways from observations to one figure. Data with names; one table never mixes two.
+
+The house window drops the first fifth of the records, `max(1, n // 5)`, none where there is only one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from ingest.compute.frame import added, framed
+from ingest.compute.series import Absent, Series, absent, refuse_impossible, samples_per_step, scoped, series
+from parsers.contract import Window
+from parsers.engine.session import Session
+from parsers.engine.table import Records
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+
+HEADLINE = "sustained"
+NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
+
+
+#: The share of the printed seconds that must have passed by the clock; the rest is for what is printed coarsely.
+_AT_LEAST = 0.9
+
+
+class RuleError(ValueError):
+    """A rule's name that says nothing."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A statistic and its parameters, written `mean`, `mean:skip=10` or `paddle:skip=5`."""
+
+    statistic: str
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The written form."""
+        given = ",".join(f"{key}={value}" for key, value in self.parameters.items())
+        return f"{self.statistic}:{given}" if given else self.statistic
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of one session: value in `unit` at `scope`, and what it rests on."""
+
+    value: float
+    unit: str
+    scope: str
+    used: int
+    skipped: int
+    first_line: int
+    last_line: int
+    arithmetic: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The form in which the ledger keeps it: ten significant digits, more than any log prints."""
+        return {**self.__dict__, "value": float(f"{self.value:.10g}")}
+
+
+def parse(name: str) -> Rule:
+    """A rule from its written form.
+
+    Raises:
+        RuleError: no such statistic or parameter.
+    """
+    statistic, _, given = name.partition(":")
+    pairs = [each.partition("=") for each in given.split(",") if each]
+    known = {"mean": {"skip"}, "median": {"skip"}, "sustained": {"skip"}, "paddle": {"skip"}}
+    if statistic.partition("-")[0] not in NAMES:
+        raise RuleError(f"no rule {statistic!r}; there are {', '.join(NAMES)}")
+    if any(key not in known.get(statistic, set()) or not value.isdigit() for key, _, value in pairs):
+        raise RuleError(
+            f"{name!r}: {statistic} takes {', '.join(known.get(statistic, ())) or 'no parameters'}, whole numbers"
+        )
+    return Rule(statistic, {key: int(value) for key, _, value in pairs})
+
+
+def figure(
+    rule: Rule | str, session: Session, case: Mapping[str, Any], given: Callable[[], Series] | None = None
+) -> Figure | Absent:
+    """The figure of a session under a rule, or why there is none.
+
+    Args:
+        rule: a rule or its written form.
+        session: what the log states.
+        case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used where a rule needs them.
+        given: gives the session's series, where it is at hand already.
+    """
+    import numpy as np
+
+    rule = parse(rule) if isinstance(rule, str) else rule
+    given = given or partial(series, session, case)
+    try:
+        with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
+            return _possible(_computed(rule, session, case, given))
+    except Absent as reason:
+        return reason
+
+
+def _computed(rule: Rule, session: Session, case: Mapping[str, Any], given: Callable[[], Series]) -> Figure:
+    if rule.statistic == "reported":
+        return _reported(session, case)
+    if rule.statistic.startswith("dlperf"):
+        return _window(rule.statistic, session, case, given)
+    return _steady(rule, given())
+
+
+def _possible(found: Figure) -> Figure:
+    """The figure, unless what is computed of printed numbers is larger than any number."""
+    if not (math.isfinite(found.value) and found.value > 0):
+        raise absent("impossible_figure", line=found.first_line, count=found.used)
+    return found
+
+
+def figures(session: Session, case: Mapping[str, Any]) -> dict[str, Figure | Absent]:
+    """All named rules over one session, and further windows that its format declares."""
+    more = sorted(set(session.format.windows) - set(NAMES))
+    given = cache(partial(series, session, case))
+    return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
+
+
+def warm_up(count: int) -> int:
+    """Records that the house window drops, of `count`."""
+    return max(1, count // 5) if count > 1 else 0
+
+
+def kept(rule: Rule | str, given: Series) -> Rows:
+    """Indices of the records that a rule over the series uses, in file order.
+
+    Raises:
+        Absent: too few records.
+    """
+    import numpy as np
+
+    rule = parse(rule) if isinstance(rule, str) else rule
+    indices = np.arange(len(given))
+    if rule.statistic != "paddle":
+        skip = rule.parameters.get("skip", warm_up(len(given)))
+        return _at_least(1, indices[skip:], len(given), skip + 1)
+    skip = rule.parameters.get("skip", 10)
+    rest = indices[skip:]
+    trim = max(int(0.05 * len(rest)), 5)
+    _at_least(2 * trim + 1, rest, len(given), skip + 2 * trim + 1)
+    by_value = rest[np.argsort(given.values[rest], kind="stable")]
+    return np.sort(by_value[trim:-trim])
+
+
+def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:
+    if len(indices) < count:
+        raise absent("too_few_records", records=found, needed=needed)
+    return indices
+
+
+def _steady(rule: Rule, given: Series) -> Figure:
+    import numpy as np
+
+    used = kept(rule, given)
+    values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
+    if rule.statistic == "sustained":
+        samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
+        if samples <= 0 or seconds <= 0:
+            raise absent("too_few_records", records=len(given), needed=len(given) + 1)
+        value = samples / seconds
+        shown = f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}"
+    elif rule.statistic == "median":
+        value, shown = float(np.median(values)), f"median of {len(values)}{factor}"
+    else:
+        value, shown = float(values.mean()), f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}"
+    return _figure(value, given, used, shown)
+
+
+def _figure(value: float, given: Series, used: Rows, arithmetic: str) -> Figure:
+    rows = given.rows[used]
+    first, last = given.records.lines([int(rows.min()), int(rows.max())])
+    return Figure(value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic)
+
+
+def _reported(session: Session, case: Mapping[str, Any]) -> Figure:
+    """The tool's own figure for the run: the last record of the first reading that spans the run."""
+    for records in session.records:
+        if records.reading.span == "run" and len(records) and "steps_per_second" in records:
+            return _reported_steps(records, session, case)
+        if records.reading.span == "run" and len(records) and "throughput" in records:
+            refuse_impossible(records["throughput"][-1:], records, _last_row(records))
+            multiplier, scope = scoped(records.reading, case)
+            line = records.lines([len(records) - 1])[0]
+            value = float(records["throughput"][-1]) * multiplier
+            shown = f"{value / multiplier:.10g}" + (f" × {multiplier}" if multiplier > 1 else "")
+            return Figure(value, records.reading.unit, scope, 1, len(records) - 1, line, line, shown)
+    raise absent("no_reported_figure")
+
+
+def _last_row(records: Records) -> Rows:
+    import numpy as np
+
+    return np.array([len(records) - 1])
+
+
+def _reported_steps(records: Records, session: Session, case: Mapping[str, Any]) -> Figure:
+    """The same where the tool counts steps: times the samples of one."""
+    printed = records["steps_per_second"][-1:]
+    refuse_impossible(printed, records, _last_row(records))
+    samples, line = samples_per_step(session, records.reading, case), records.lines([len(records) - 1])[0]
+    shown = f"{printed[0]:.10g} × {samples:.10g}"
+    return Figure(float(printed[0]) * samples, records.reading.unit, "job", 1, len(records) - 1, line, line, shown)
+
+
+def _window(name: str, session: Session, case: Mapping[str, Any], given: Callable[[], Series]) -> Figure:
+    window = session.format.windows.get(name)
+    if window is None:
+        raise absent("no_window", rule=name)
+    return _clock_window(window, session, case) if window.of == "clock" else _window_of(window, given())
+
+
+def _window_of(window: Window, given: Series) -> Figure:
+    used = _inside(window, given)
+    if window.of == "seconds":
+        samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
+        return _figure(samples / seconds, given, used, f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}")
+    values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
+    shown = f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}"
+    return _figure(float(values.mean()), given, used, shown)
+
+
+def _inside(window: Window, given: Series) -> Rows:
+    """Indices of a window's records. Raises Absent where the log ends before the window does."""
+    import numpy as np
+
+    numbers, last = _numbers(window, given.steps), _last(window, len(given))
+    inside = (numbers >= window.first) & (numbers <= (np.inf if last is None else last))
+    inside &= numbers % window.every == 0
+    # Steps restart with every epoch; DLPerf's scripts see the first epoch only.
+    used = np.flatnonzero(inside & (np.cumsum(np.diff(numbers, prepend=numbers[0]) < 0) == 0))
+    if not len(used) or (last is not None and numbers[used].max() + window.every <= last):
+        raise absent("window_not_reached", first=window.first, last=last or len(given))
+    return used
+
+
+def _numbers(window: Window, steps: Column) -> Column:
+    """What a window counts its records by, for records of these steps."""
+    import numpy as np
+
+    if window.by == "record":
+        return np.arange(1.0, len(steps) + 1)
+    return steps - steps[0] if window.by == "since_first" else steps
+
+
+def _last(window: Window, count: int) -> int | None:
+    """Where a window ends; a negative number counts from the last of `count` records."""
+    return count + 1 + window.last if window.last is not None and window.last < 0 else window.last
+
+
+def _clock_window(window: Window, session: Session, case: Mapping[str, Any]) -> Figure:
+    records = next((each for each in session.records if len(each) and "clock" in each and "step" in each), None)
+    if records is None:
+        raise absent("no_clock")
+    begin, last = _row(records, window.first, window), _last(window, len(records))
+    end = len(records) - 1 if last is None else _row(records, last, window)
+    clock, steps = records["clock"], records["step"]
+    seconds = float(clock[end] - clock[begin])
+    if math.isnan(seconds):  # The printer has releases that print no clock.
+        raise absent("no_clock")
+    if not seconds > 0:
+        raise absent("clock_runs_back", line=records.lines([end])[0])
+    _refuse_lost_days(records, begin, end, seconds)
+    samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])
+    first, last = records.lines([begin, end])
+    used = end - begin + 1
+    shown = f"samples / s: {samples:.10g} / {seconds:.8g}"
+    return Figure(samples / seconds, records.reading.unit, "job", used, len(records) - used, first, last, shown)
+
+
+def _refuse_lost_days(records: Records, begin: int, end: int, seconds: float) -> None:
+    """Raise Absent where less time passed by the clock than the records themselves say to have taken.
+
+    A clock without a date does not tell of whole days; more time may pass between records, but not less.
+    """
+    frame = framed(records)
+    if frame.step_seconds is None:
+        return
+    inside = (frame.rows > begin) & (frame.rows <= end)
+    told = float(added(frame, frame.step_seconds * frame.covered)[inside].sum())
+    if seconds < _AT_LEAST * told:
+        raise absent("clock_too_short", line=records.lines([end])[0], clock=f"{seconds:.6g}", told=f"{told:.6g}")
+
+
+def _row(records: Records, number: int, window: Window) -> int:
+    import numpy as np
+
+    found = np.flatnonzero(_numbers(window, records["step"]) == number)
+    if not len(found):
+        raise absent("window_not_reached", first=window.first, last=_last(window, len(records)) or len(records))
+    return int(found[0])

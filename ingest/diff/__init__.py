@@ -1,0 +1,1 @@
+"""Compare two states of the recorded results."""

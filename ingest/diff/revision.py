@@ -1,0 +1,166 @@
+"""The ledger as it lies in a folder, and as git keeps it at a revision. No log is read.
+
+Lines that an earlier version wrote may lack keys; those that a result needs are filled in as that version meant them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ingest.common.errors import UsageError
+from ingest.record.ledger import FOLDER
+
+Line = Mapping[str, Any]
+
+_PUBLISHED = "published.csv"
+#: What every line has today, and what a line without it means.
+_MEANT: Mapping[str, Any] = {
+    "id": "", "path": "", "session": 1, "suite": None, "format": None, "outcome": "completed", "published": False,
+    "duplicate_of": None, "case": {}, "facts": {}, "environment": {}, "figures": {}, "metrics": {}, "problems": [],
+}  # fmt: skip
+_SHAPES: Mapping[str, type] = {"case": dict, "figures": dict, "problems": list}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What one side of a comparison holds: the ledger's lines, and the rows of figures that others published."""
+
+    lines: tuple[Line, ...]
+    published: tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A revision as the user named it, the commit that it is, and that commit's day."""
+
+    rev: str
+    hash: str
+    day: str
+
+
+def here(out: Path) -> Kept:
+    """What lies below `out`.
+
+    Raises:
+        UsageError: there is no ledger, or it is none.
+    """
+    return _kept(_files(out), f"{out / FOLDER}/")
+
+
+def at(rev: str, out: Path) -> tuple[Commit, Kept]:
+    """What git kept at `rev` of that which lies below `out` now.
+
+    Raises:
+        UsageError: no git, no repository, no such revision, or one without a ledger.
+    """
+    _files(out)
+    folder = (out / FOLDER).parent
+    _git(folder, "rev-parse", "--show-toplevel")
+    commit = _commit(rev, folder)
+    files = _blobs(folder, commit)
+    if not any(name.endswith(".jsonl") for name in files):
+        raise UsageError(f"--diff {rev}: that revision holds no {out / FOLDER}/*.jsonl; name one that has pages")
+    return commit, _kept(files, f"{rev}:{out / FOLDER}/")
+
+
+def _files(out: Path) -> dict[str, bytes]:
+    """The files below `out/data` by name."""
+    folder = out / FOLDER
+    found = {f"{FOLDER.name}/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
+    if not found:
+        raise UsageError(
+            f"--diff: {folder}/ holds no ledger; run python -m ingest raw_logs/ first, or name it by --out"
+        )
+    table = folder.parent / _PUBLISHED
+    return found | ({_PUBLISHED: table.read_bytes()} if table.is_file() else {})
+
+
+def _commit(rev: str, folder: Path) -> Commit:
+    # What begins with a dash would be an option of git's.
+    asked = ["rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}"]
+    found = None if rev.startswith("-") or not rev.strip() else _called(folder, *asked)
+    if found is None or found.returncode:
+        shallow = _called(folder, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+        why = "this clone is shallow and does not hold it" if shallow else "git knows no such revision"
+        remedy = "git fetch --unshallow origin" if shallow else "git fetch origin main"
+        raise UsageError(f"--diff {rev}: {why}; fetch it, for example by {remedy}, or name another")
+    name = found.stdout.decode().strip()
+    day = _git(folder, "show", "--no-patch", "--format=%cs", name).decode().strip()
+    return Commit(rev, name, day)
+
+
+def _blobs(folder: Path, commit: Commit) -> dict[str, bytes]:
+    """The files that git keeps below the folder, in two calls however many there are."""
+    listing = _git(folder, "ls-tree", "-r", "-z", commit.hash, "--", FOLDER.name, _PUBLISHED)
+    entries = [each.split(b"\t", 1) for each in listing.split(b"\0") if each]
+    names = {name.decode("utf-8", "replace"): about.split()[2] for about, name in entries if b" blob " in about}
+    wanted = {name: blob for name, blob in names.items() if name.endswith(".jsonl") or name == _PUBLISHED}
+    if not wanted:
+        return {}
+    answer = _git(folder, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in wanted.values()))
+    return dict(zip(wanted, _contents(answer, len(wanted)), strict=True))
+
+
+def _contents(answer: bytes, count: int) -> list[bytes]:
+    """What `git cat-file --batch` printed: before each object a line that ends in its size."""
+    found, start = [], 0
+    for _ in range(count):
+        begin = answer.index(b"\n", start) + 1
+        size = int(answer[start:begin].split()[-1])
+        found.append(answer[begin : begin + size])
+        start = begin + size + 1
+    return found
+
+
+def _git(folder: Path, *arguments: str, given: bytes | None = None) -> bytes:
+    done = _called(folder, *arguments, given=given)
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(
+            f"--diff: git cannot read the history of {folder} ({said[0] if said else 'it says nothing'}); "
+            "the ledger must lie in a clone of its repository"
+        )
+    return done.stdout
+
+
+def _called(folder: Path, *arguments: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(["git", "-C", str(folder), *arguments], input=given, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise UsageError("--diff needs git, which is not installed here or not on the PATH; install it") from None
+
+
+def _kept(files: Mapping[str, bytes], where: str) -> Kept:
+    ledger = {name: data for name, data in files.items() if name.endswith(".jsonl")}
+    lines = [line for name, data in ledger.items() for line in _lines(data, where + name.partition("/")[2])]
+    return Kept(tuple(lines), tuple(files.get(_PUBLISHED, b"").splitlines()[1:]))
+
+
+def _lines(data: bytes, where: str) -> list[Line]:
+    return [_line(each, f"{where}:{number}") for number, each in enumerate(data.splitlines(), 1) if each.strip()]
+
+
+def _line(written: bytes, where: str) -> Line:
+    try:
+        found = json.loads(written)
+    except ValueError as error:
+        raise UsageError(f"{where}: is not JSON ({error}); run python -m ingest raw_logs/ again") from None
+    if not isinstance(found, dict) or _misshapen(found):
+        raise UsageError(f"{where}: is no line of a ledger; run python -m ingest raw_logs/ again")
+    return {**_MEANT, **found}
+
+
+def _misshapen(found: Mapping[str, Any]) -> bool:
+    if any(not isinstance(found.get(name, kind()), kind) for name, kind in _SHAPES.items()):
+        return True
+    figures, problems = found.get("figures", {}).values(), found.get("problems", [])
+    if not all(isinstance(each, dict) for each in (*figures, *problems)) or any(
+        "code" not in each for each in problems
+    ):
+        return True
+    return not all(isinstance(each.get("value"), int | float | None) for each in figures)

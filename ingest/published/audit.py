@@ -1,0 +1,364 @@
+"""The audit: what others published beside what their logs give, and which log and rule each figure belongs to.
+
+A run belongs to a published figure if the figure's `log` is the end of the run's path. Runs read just now count before
+recorded ones. A figure is reproduced where ours differs from it by at most `TOLERANCE` of it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+from ingest.compute.rules import HEADLINE, NAMES
+from ingest.published.publications import Publications, Published, options_text
+
+TOLERANCE = 0.001
+REPRODUCED, OTHER_RULE, OTHER_LOG, UNSUPPORTED, NO_FIGURE, NO_LOG = VERDICTS = (
+    "reproduced", "reproduced_by_another_rule", "belongs_to_another_log", "not_supported", "no_figure", "no_log",
+)  # fmt: skip
+COLUMNS = (
+    "source", "place", "line", "log", "model", "framework", "hardware", "nodes", "devices", "batch_size", "precision",
+    "options", "metric", "unit", "published", "verdict", "sustained", "sustained_difference", "rule", "recomputed",
+    "recomputed_unit", "difference", "first_line", "last_line", "other_log", "read", "format", "records", "sha256",
+    "problems",
+)  # fmt: skip
+#: Facts that the name of a log and its content may say differently; then one of the two is of another run.
+_CASE = frozenset({"model", "nodes", "devices", "devices_per_node", "batch_size", "precision"})
+
+_EXACT = Context(prec=1000)
+#: Off is what a table means that says nothing of these; of others (clipping) silence says nothing.
+_OFF = frozenset({("xla", "no"), ("dali", "no")})
+
+Run = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One figure of a run under a rule; `difference` is relative to the published figure."""
+
+    run: Run
+    rule: str
+    value: float
+    unit: str
+    first_line: int
+    last_line: int
+    difference: float
+
+    @property
+    def close(self) -> bool:
+        """Whether it is the published figure."""
+        return abs(self.difference) <= TOLERANCE
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A published figure and its verdict.
+
+    `run` is the run of its log, if there is one; `house` our figure of it, `closest` that of the other rule which comes
+    closest. Where the figure belongs to another log, `other` is the figure of that one, if it is known which.
+    """
+
+    row: Published
+    verdict: str
+    run: Run | None = None
+    recorded: bool = False
+    house: Found | None = None
+    closest: Found | None = None
+    other: Found | None = None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Figures of one source for one cell that differ by more than their rounding."""
+
+    rows: tuple[Published, ...]
+
+
+def audit(publications: Publications, runs: Sequence[Run]) -> tuple[Audited, ...]:
+    """Every published throughput with its verdict, in the order of the tables."""
+    held = _Held(publications, runs)
+    return tuple(_audited(row, held) for row in publications.rows if row.value is not None and _comparable(row))
+
+
+def _comparable(row: Published) -> bool:
+    """Rules compute throughputs; of other figures there is no log yet."""
+    return not row.log or row.metric.startswith("throughput")
+
+
+def summary(found: Iterable[Audited]) -> Mapping[str, Counter[str]]:
+    """Source to the number of figures per verdict."""
+    counted: dict[str, Counter[str]] = {}
+    for each in found:
+        counted.setdefault(each.row.source, Counter())[each.verdict] += 1
+    return counted
+
+
+def disagreements(rows: Iterable[Published]) -> tuple[Disagreement, ...]:
+    """Cells for which one source publishes different figures in several places.
+
+    The figures of single repeats are left out: they differ by nature. Their median is what tables publish.
+    """
+    known = [row for row in rows if row.value is not None]
+    cells: dict[str, list[Published]] = {}
+    for row in known:
+        if row.metric != "throughput_run":
+            cells.setdefault(_cell(row), []).append(row)
+    found = [Disagreement(tuple(each)) for each in map(_distinct, cells.values()) if len(each) > 1]
+    return (*found, *_stale_outputs(known))
+
+
+def _stale_outputs(rows: Sequence[Published]) -> Iterable[Disagreement]:
+    """Medians of repeats that a page shows as its script's output, of which none of its tables says so.
+
+    Outputs rarely state their options, so that a median belongs to whichever figure of its case it is the same as.
+    """
+    tables: dict[tuple[object, ...], list[Published]] = {}
+    for row in rows:
+        if row.metric == "throughput":
+            tables.setdefault(_case(row), []).append(row)
+    for median in (row for row in rows if row.metric == "throughput_median"):
+        there = [row for row in tables.get(_case(median), ()) if _agree(row.options, median.options)]
+        if there and not any(same(row, median) for row in there):
+            yield Disagreement((*_distinct(there), median))
+
+
+def _case(row: Published) -> tuple[object, ...]:
+    """What a page's tables and outputs state alike: the page and the case without its options."""
+    case = (row.model, row.framework, row.nodes, row.devices, row.batch_size, row.precision, row.unit)
+    return (row.source, row.place, *case)
+
+
+def _agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
+    return all(one[name] == two[name] for name in one.keys() & two.keys())
+
+
+#: How far rounding two figures and their quotient may move a speed-up that is printed with two digits.
+_ROUNDING = 0.015
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A published speed-up and the one that follows from the figures of its page."""
+
+    row: Published
+    computed: float
+
+
+def slips(rows: Iterable[Published]) -> tuple[Slip, ...]:
+    """Speed-ups that do not follow from their figure and that of one device in the same table."""
+    known = [row for row in rows if row.value]
+    ones: dict[tuple[object, ...], list[float]] = {}
+    for row in known:
+        if row.devices == 1:
+            ones.setdefault(_alone(row), []).append(row.value or 0.0)
+    made = (_slip(row, ones.get(_alone(row), ())) for row in known if row.speedup)
+    return tuple(each for each in made if each and abs(each.computed - float(each.row.speedup)) > _ROUNDING)
+
+
+def _slip(row: Published, ones: Sequence[float]) -> Slip | None:
+    """The speed-up that comes nearest to the printed one; None where no figure of one device is there."""
+    followed = [(row.value or 0.0) / one for one in ones]
+    return Slip(row, min(followed, key=lambda each: abs(each - float(row.speedup)))) if followed else None
+
+
+def _alone(row: Published) -> tuple[object, ...]:
+    """A case without its devices, on its page."""
+    case = (row.source, row.place, row.model, row.framework, row.framework_source, row.hardware, row.batch_size)
+    return (*case, row.precision, row.metric, options_text(row.options))
+
+
+def _cell(row: Published) -> str:
+    names = (
+        "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
+        "metric", "unit",
+    )  # fmt: skip
+    stated = {name: value for name, value in row.options.items() if (name, value) not in _OFF}
+    return json.dumps([*(getattr(row, name) for name in names), options_text(stated)])
+
+
+def _distinct(rows: Sequence[Published]) -> list[Published]:
+    """The rows without those that say what an earlier one says, more or less rounded."""
+    found: list[Published] = []
+    for row in rows:
+        if not any(same(row, each) for each in found):
+            found.append(row)
+    return found
+
+
+def same(one: Published, two: Published) -> bool:
+    """Whether two printed figures are one number; figures are rounded here and cut off there."""
+    finer, coarser = sorted((Decimal(each.printed) for each in (one, two)), key=_places, reverse=True)
+    last = Decimal(1).scaleb(-_places(coarser))
+    return coarser in (finer.quantize(last, each, _EXACT) for each in (ROUND_HALF_UP, ROUND_DOWN))
+
+
+def _places(number: Decimal) -> int:
+    """Digits after the point."""
+    exponent = number.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+class _Held:
+    """The runs at hand, by the log that a figure names and by model and framework."""
+
+    def __init__(self, publications: Publications, runs: Sequence[Run]) -> None:
+        self._wanted = {row.log for row in publications.rows if row.log}
+        self.by_log: dict[str, list[Run]] = {}
+        self.alike: dict[tuple[Any, Any], list[Run]] = {}
+        read = [run for run in runs if run["format"]]
+        for run in read:
+            self._add(run)
+        known, here = {run["sha256"] for run in read}, frozenset(self.by_log)
+        recorded = [run for run in publications.recorded if run["sha256"] not in known and not self._logs(run) & here]
+        for run in recorded:
+            self._add(run)
+        self.recorded = {id(run) for run in recorded}
+
+    def _add(self, run: Run) -> None:
+        self.alike.setdefault((run["case"].get("model"), run["case"].get("framework")), []).append(run)
+        for log in self._logs(run):
+            self.by_log.setdefault(log, []).append(run)
+
+    def _logs(self, run: Run) -> set[str]:
+        """The logs that figures name and that this run's path ends in."""
+        return self._wanted.intersection(_ends(str(run["path"])))
+
+
+def _ends(path: str) -> Iterable[str]:
+    parts = path.split("/")
+    return ("/".join(parts[index:]) for index in range(len(parts)))
+
+
+def _audited(row: Published, held: _Held) -> Audited:
+    runs = held.by_log.get(row.log, []) if row.log else []
+    if not runs:
+        return Audited(row, NO_LOG)
+    house = _nearest(_figures(row, runs, headline=True))
+    closest = _nearest(_figures(row, runs, headline=False))
+    run = next((each.run for each in (house, closest) if each), runs[0])
+    verdict, other = _verdict(row, run, house, closest, held)
+    return Audited(row, verdict, run, id(run) in held.recorded, house, closest, other)
+
+
+def _verdict(
+    row: Published, run: Run, house: Found | None, closest: Found | None, held: _Held
+) -> tuple[str, Found | None]:
+    if house and house.close:
+        return REPRODUCED, None
+    if closest and closest.close:
+        return OTHER_RULE, None
+    if other := _elsewhere(row, run, held):
+        return OTHER_LOG, other
+    if contradictions(run):
+        return OTHER_LOG, None
+    return (UNSUPPORTED if house or closest else NO_FIGURE), None
+
+
+def _elsewhere(row: Published, own: Run, held: _Held) -> Found | None:
+    """The figure of another log of the same model and framework that is the published one."""
+    others = [run for run in held.alike.get((row.model, row.framework), ()) if run["sha256"] != own["sha256"]]
+    found = _nearest([*_figures(row, others, headline=True), *_figures(row, others, headline=False)])
+    return found if found and found.close else None
+
+
+def contradictions(run: Run) -> list[Mapping[str, Any]]:
+    """Problems in which the name of a log and its content say different things about its case."""
+    return [each for each in run.get("problems") or () if _contradicts(each)]
+
+
+def _contradicts(problem: Mapping[str, Any]) -> bool:
+    return problem["code"] == "contradiction" and problem["args"].get("fact") in _CASE
+
+
+def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[Found]:
+    """Figures of the whole job: under the house rule, or under every other one."""
+    found = []
+    for run in runs:
+        for name, figure in [*(run.get("audit") or {}).items(), *run["figures"].items()]:
+            if figure.get("value") is not None and figure.get("scope") == "job" and (name == HEADLINE) == headline:
+                found.append(_found(row, run, name, figure))
+    return found
+
+
+def _found(row: Published, run: Run, name: str, figure: Mapping[str, Any]) -> Found:
+    value, lines = float(figure["value"]), (int(figure["first_line"]), int(figure["last_line"]))
+    return Found(run, name, value, str(figure["unit"]), *lines, value / (row.value or float("nan")) - 1)
+
+
+def _nearest(found: Sequence[Found]) -> Found | None:
+    """The figure that comes closest. Of two that are alike, the rule that the source names comes before ours."""
+    return min(found, key=lambda each: (round(abs(each.difference), 9), each.rule in NAMES), default=None)
+
+
+def table(found: Iterable[Audited]) -> bytes:
+    """The figures that name a log, as one CSV file; differences are parts of the published figure."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_cells(each) for each in found if each.row.log)
+    return text.getvalue().encode()
+
+
+def _cells(each: Audited) -> dict[str, object]:
+    row, run = each.row, each.run or {}
+    said = {name: value for name in COLUMNS if (value := getattr(row, name, None)) is not None}
+    shown = each.other or each.closest
+    return {
+        **said,
+        "options": options_text(row.options),
+        "published": row.printed,
+        "verdict": each.verdict,
+        **({"sustained": each.house.value, "sustained_difference": _short(each.house)} if each.house else {}),
+        **(_of(shown) if shown else {}),
+        "other_log": each.other.run["path"] if each.other else "",
+        "read": "" if each.run is None else "recorded" if each.recorded else "here",
+        **{name: run.get(name, "") for name in ("format", "sha256")},
+        "records": run.get("observations", ""),
+        "problems": " ".join(sorted({str(problem["code"]) for problem in run.get("problems") or ()})),
+    }
+
+
+def _of(found: Found) -> dict[str, object]:
+    return {
+        "rule": found.rule,
+        "recomputed": found.value,
+        "recomputed_unit": found.unit,
+        "difference": _short(found),
+        "first_line": found.first_line,
+        "last_line": found.last_line,
+    }
+
+
+def _short(found: Found) -> str:
+    return f"{found.difference:.6f}"
+
+
+#: What a record keeps of a run: facts and figures, and no line of the log.
+_KEPT = ("path", "session", "sha256", "format", "outcome", "observations", "case", "figures", "audit", "problems")
+_FIGURE = ("value", "unit", "scope", "used", "skipped", "first_line", "last_line")
+
+
+def record(lines: Iterable[Run]) -> bytes:
+    """What was computed from logs that stay where they are, one run per line, sorted."""
+    ordered = sorted(lines, key=lambda each: (each["path"], each["session"]))
+    kept = [{name: line[name] for name in _KEPT if name in line} | _shortened(line) for line in ordered]
+    return b"".join(json.dumps(each, sort_keys=True, ensure_ascii=False).encode() + b"\n" for each in kept)
+
+
+def _shortened(line: Run) -> dict[str, Any]:
+    """Figures there are, without their arithmetic."""
+    return {
+        group: {
+            rule: {name: figure[name] for name in _FIGURE}
+            for rule, figure in line[group].items()
+            if figure.get("value") is not None
+        }
+        for group in ("figures", "audit")
+        if group in line
+    }

@@ -1,0 +1,395 @@
+"""From a declaration and the published figures to slices: rows, columns, and what stands where they meet.
+
+A slice is in no language yet; tables and charts are both made of it, so that they cannot show different figures. What
+differs between its figures and is neither row nor column is marked at the column, the row or the figure, wherever it is
+the same for all of them; what is the same for all figures is said once, above.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+
+from ingest.common.words import Text
+from ingest.published.declarations import CASE, REST, Block, Column, Figures, Report, ReportError, Where
+from ingest.published.publications import Published
+
+Values = tuple[tuple[str, str], ...]
+TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "precision", "metric", "unit", "state"})
+GAP = 2  # lines from one row of a printed table to the next: some have a blank one between their groups
+
+
+@dataclass(frozen=True)
+class Head:
+    """A row's or column's head: keys with their values, or the words that a declaration has; and marks beside it."""
+
+    values: Values
+    text: Text | None = None
+    marks: Values = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure in its cell: marks, speed-up over one device, and its difference from the base."""
+
+    row: Published
+    marks: Values = ()
+    speedup: str = ""
+    delta: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One table's worth of figures. `same` is what all of them have in common."""
+
+    block: Figures
+    rows: tuple[Head, ...]
+    columns: tuple[Head, ...]
+    cells: Mapping[tuple[int, int], tuple[Figure, ...]]
+    same: Values
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All figures, row by row."""
+        return tuple(each for place in sorted(self.cells) for each in self.cells[place])
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the rows."""
+        return tuple(key for key, _ in self.rows[0].values) if self.rows else ()
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The slices of a report, block by block, and what all its figures have in common."""
+
+    slices: tuple[tuple[Slice, ...], ...]
+    common: Values
+
+    @property
+    def rows(self) -> tuple[Published, ...]:
+        """Every figure of the report, once."""
+        found = [each.row for block in self.slices for part in block for each in part.figures]
+        return tuple({id(row): row for row in found}.values())
+
+
+def cut(report: Report, rows: Sequence[Published]) -> Cut:
+    """A report's slices, from the figures of its source.
+
+    Raises:
+        ReportError: a block selects nothing, or its rows and columns leave two figures in one cell.
+    """
+    found = Cut(tuple(tuple(slices(block, rows)) if block.figures else () for block in report.blocks), ())
+    used = found.rows
+    return Cut(found.slices, common(used))
+
+
+def common(rows: Sequence[Published]) -> Values:
+    """What all of these figures state alike."""
+    same = [key for key in case_keys(rows) if _alike(rows, key, lambda _: 0)] if rows else []
+    return tuple((key, value) for key in same if (value := fact(rows[0], key)))
+
+
+def fact(row: Published, key: str) -> str:
+    """What a figure states under a key; empty where it states nothing.
+
+    A metric goes with its unit, and a number of devices with that of the machines.
+    """
+    if key.startswith("options."):
+        return row.options.get(key.removeprefix("options."), "")
+    if key == "metric":
+        return f"{row.metric}|{row.unit}"
+    if key == "devices":
+        return f"{row.nodes or ''}x{row.devices}" if row.devices else ""
+    value = getattr(row, key)
+    return "" if value is None else str(value)
+
+
+def select(rows: Iterable[Published], where: Where) -> list[Published]:
+    """The figures that keep every condition."""
+    found = list(rows)
+    for key, values in where.items():
+        get, test = _getter(key), _test(key, values)
+        found = [row for row in found if test(get(row))]
+    return found
+
+
+def slices(block: Block, rows: Sequence[Published]) -> list[Slice]:
+    """The slices of a block, in order.
+
+    Raises:
+        ReportError: the block selects nothing, or its rows and columns leave two figures in one cell.
+    """
+    figures = block.figures
+    assert figures is not None
+    chosen = select(rows, figures.where)
+    if not chosen:
+        raise ReportError(f"{block.place}: where: no published figure is selected by {_said(figures.where)}")
+    for column in figures.columns:
+        if isinstance(column, Column) and not select(chosen, column.where):
+            raise ReportError(f"{block.place}: column: no published figure is selected by {_said(column.where)}")
+    return [_slice(block, figures, part) for part in _parts(block, figures, chosen)]
+
+
+def _said(where: Where) -> str:
+    return ", ".join(f"{key} = {' | '.join(values)}" for key, values in where.items())
+
+
+def _getter(key: str) -> Callable[[Published], str]:
+    """What a selection compares; it names a metric without its unit, and devices without machines."""
+    if key == "devices":
+        return lambda row: str(row.devices or "")
+    return attrgetter(key) if key in TEXTS else partial(fact, key=key)
+
+
+def _test(key: str, values: Sequence[str]) -> Callable[[str], bool]:
+    plain = frozenset(values)
+    if not any("*" in each or "-" in each for each in values):
+        return plain.__contains__
+    patterns = [re.compile(fnmatch.translate(each)) for each in values if "*" in each]
+    ranges = [_range(each) for each in values if key == "line" and "-" in each]
+
+    def test(value: str) -> bool:
+        if value in plain or any(each.match(value) for each in patterns):
+            return True
+        return value.isdecimal() and any(first <= int(value) <= last for first, last in ranges)
+
+    return test
+
+
+def _range(text: str) -> tuple[int, int]:
+    first, last = text.split("-")
+    return int(first), int(last)
+
+
+def _parts(block: Block, figures: Figures, rows: Sequence[Published]) -> list[list[Published]]:
+    if figures.split == ("table",):
+        return _printed_tables(block, rows)
+    found: dict[Values, list[Published]] = {}
+    for row in rows:
+        found.setdefault(_values(row, figures.split), []).append(row)
+    return [found[each] for each in sorted(found, key=_order(figures, list(found)))]
+
+
+def _printed_tables(block: Block, rows: Sequence[Published]) -> list[list[Published]]:
+    """Figures on lines without a gap stand in one table of their source."""
+    if nowhere := [row for row in rows if not row.line.isdecimal()]:
+        raise ReportError(f"{block.place}: split: {_place(nowhere[0])} has no line, so its table is not known")
+    found: list[list[Published]] = []
+    for row in sorted(rows, key=lambda each: (each.place, int(each.line))):
+        last = found[-1][-1] if found else None
+        if last and last.place == row.place and int(row.line) - int(last.line) <= GAP:
+            found[-1].append(row)
+        else:
+            found.append([row])
+    return found
+
+
+def _slice(block: Block, figures: Figures, rows: Sequence[Published]) -> Slice:
+    columns, column_of = _columns(block, figures, rows)
+    keys = _row_keys(figures, rows, column_of)
+    row_values = {_values(row, keys) for row in rows}
+    heads = sorted(row_values, key=_order(figures, [_values(row, keys) for row in rows]))
+    places: dict[tuple[int, int], list[Published]] = {}
+    for row in rows:
+        places.setdefault((heads.index(_values(row, keys)), column_of[id(row)]), []).append(row)
+    if not figures.several:
+        _check_cells(block, places)
+    return _marked(figures, keys, heads, columns, places, rows)
+
+
+def _columns(block: Block, figures: Figures, rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
+    """The heads of the columns, and the column of each figure."""
+    if all(isinstance(each, Column) for each in figures.columns):
+        return _declared(block, [each for each in figures.columns if isinstance(each, Column)], rows)
+    keys = tuple(map(str, figures.columns))
+    found = sorted({_values(row, keys) for row in rows}, key=_order(figures, [_values(row, keys) for row in rows]))
+    return [Head(each) for each in found], {id(row): found.index(_values(row, keys)) for row in rows}
+
+
+def _declared(block: Block, columns: Sequence[Column], rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
+    column_of: dict[int, int] = {}
+    for index, column in enumerate(columns):
+        for row in select(rows, column.where):
+            if id(row) in column_of:
+                raise ReportError(f"{block.place}: column: {_place(row)} belongs to two columns")
+            column_of[id(row)] = index
+    if lost := [row for row in rows if id(row) not in column_of]:
+        raise ReportError(f"{block.place}: column: {_place(lost[0])} belongs to no column")
+    pinned = [key for key in columns[0].where if all(_pins(each.where, key) for each in columns)]
+    return [Head(tuple((key, "") for key in pinned), each.head) for each in columns], column_of
+
+
+def _pins(where: Where, key: str) -> bool:
+    """Whether a selection leaves a key one value only, so that the column's head states it."""
+    return len(where.get(key, ())) == 1 and "*" not in where[key][0]
+
+
+def _row_keys(figures: Figures, rows: Sequence[Published], column_of: Mapping[int, int]) -> tuple[str, ...]:
+    """The keys of the rows; for the rest: whatever differs within a column."""
+    given = tuple(each for each in figures.rows if each != REST)
+    if REST not in figures.rows:
+        return given
+    stated = {*given, *(each for each in figures.columns if isinstance(each, str))}
+    rest = [key for key in case_keys(rows) if key not in stated and not _alike(rows, key, lambda r: column_of[id(r)])]
+    return (*given, *rest)
+
+
+def case_keys(rows: Iterable[Published]) -> list[str]:
+    """The keys that tell figures from one another, those of their options included."""
+    return [*CASE, *(f"options.{name}" for name in sorted({name for row in rows for name in row.options}))]
+
+
+def _alike(rows: Iterable[Published], key: str, group: Callable[[Published], int]) -> bool:
+    """Whether all figures of a group state the same."""
+    found: dict[int, str] = {}
+    return all(found.setdefault(group(row), fact(row, key)) == fact(row, key) for row in rows)
+
+
+def _check_cells(block: Block, places: Mapping[tuple[int, int], Sequence[Published]]) -> None:
+    for found in places.values():
+        if len(found) > 1:
+            both = " and ".join(map(_place, found[:2]))
+            raise ReportError(f"{block.place}: rows, columns: {both} stand in one cell")
+
+
+def _place(row: Published) -> str:
+    return f"{row.file}:{row.row}"
+
+
+def _marked(
+    figures: Figures,
+    keys: tuple[str, ...],
+    heads: Sequence[Values],
+    columns: Sequence[Head],
+    places: Mapping[tuple[int, int], Sequence[Published]],
+    rows: Sequence[Published],
+) -> Slice:
+    """The slice with each fact said as far out as it holds: above, at the column, at the row, or at the figure."""
+    marks = _outermost(places, rows, {*keys, *(key for head in columns for key, _ in head.values)})
+    said = _sayer(figures)
+    of_row = {row: each for (row, _), found in places.items() for each in found}
+    of_column = {column: each for (_, column), found in places.items() for each in found}
+    base = _baselines(rows)
+    return Slice(
+        figures,
+        tuple(Head(head, None, said(of_row[index], marks["row"])) for index, head in enumerate(heads)),
+        tuple(
+            _column(head, figures, said(of_column[index], marks["column"]) if index in of_column else ())
+            for index, head in enumerate(columns)
+        ),
+        {
+            place: tuple(
+                Figure(row, said(row, marks["cell"]), _speedup(figures, row, base), _delta(figures, row, rows))
+                for row in found
+            )
+            for place, found in places.items()
+        },
+        tuple((key, value) for key in marks["all"] if (value := fact(rows[0], key))),
+    )
+
+
+def _column(head: Head, figures: Figures, marks: Values) -> Head:
+    """A column's head; an option that only tells it from its neighbours is a mark."""
+    if head.text is not None:
+        return Head(head.values, head.text, marks)
+    options = tuple(each for each in head.values[1:] if each[0].startswith("options."))
+    said = tuple((key, value) for key, value in options if value and not _is_unmarked(figures, key, value))
+    return Head(tuple(each for each in head.values if each not in options), None, (*said, *marks))
+
+
+def _outermost(
+    places: Mapping[tuple[int, int], Sequence[Published]], rows: Sequence[Published], stated: set[str]
+) -> Mapping[str, list[str]]:
+    """Which keys hold for all figures, for each column, for each row, and which for single figures only."""
+    at = {id(row): place for place, found in places.items() for row in found}
+    groups: Mapping[str, Callable[[Published], int]] = {
+        "all": lambda _: 0, "column": lambda row: at[id(row)][1], "row": lambda row: at[id(row)][0]
+    }  # fmt: skip
+    found: dict[str, list[str]] = {"all": [], "column": [], "row": [], "cell": []}
+    for key in case_keys(rows):
+        if key not in stated and not (key == "devices" and "nodes" in stated):
+            found[next((name for name, group in groups.items() if _alike(rows, key, group)), "cell")].append(key)
+    return found
+
+
+def _sayer(figures: Figures) -> Callable[[Published, Sequence[str]], Values]:
+    def said(row: Published, keys: Sequence[str]) -> Values:
+        found = ((key, fact(row, key)) for key in keys)
+        return tuple((key, value) for key, value in found if value and not _is_unmarked(figures, key, value))
+
+    return said
+
+
+def _is_unmarked(figures: Figures, key: str, value: str) -> bool:
+    return key in figures.unmarked and _test(key, figures.unmarked[key])(value)
+
+
+def _values(row: Published, keys: Sequence[str]) -> Values:
+    return tuple((key, fact(row, key)) for key in keys)
+
+
+def _order(figures: Figures, found: Sequence[Values]) -> Callable[[Values], tuple[object, ...]]:
+    """Values in the declared order, then numbers by size, then the others as they come in the tables."""
+    seen: dict[tuple[str, str], int] = {}
+    for each in itertools.chain.from_iterable(found):
+        seen.setdefault(each, len(seen))
+
+    def rank(each: tuple[str, str]) -> tuple[int, float, int]:
+        key, value = each
+        value = value.split("|")[0] if key == "metric" else value
+        first = (*figures.order.get(key, ()), *figures.labels.get(key, ()))
+        if value in first:
+            return (0, float(first.index(value)), 0)
+        number = _number(value)
+        return (2, 0.0, seen[each]) if number is None else (1, number, 0)
+
+    return lambda values: tuple(map(rank, values))
+
+
+def _number(value: str) -> float | None:
+    nodes, cross, devices = value.partition("x")
+    try:
+        return float(nodes or 0) * 1e6 + float(devices or 0) if cross else float(value)
+    except ValueError:
+        return None
+
+
+def _baselines(rows: Iterable[Published]) -> Mapping[tuple[object, ...], float]:
+    """Figures of one device, by what else their cases say; one that stands twice with two values is no baseline."""
+    found: dict[tuple[object, ...], set[float]] = {}
+    for row in rows:
+        if row.devices == 1 and row.value:
+            found.setdefault(_but_devices(row), set()).add(row.value)
+    return {case: next(iter(values)) for case, values in found.items() if len(values) == 1}
+
+
+def _but_devices(row: Published) -> tuple[object, ...]:
+    case = (row.model, row.framework, row.hardware, row.batch_size, row.precision, row.metric, row.unit)
+    return (*case, row.framework_source, tuple(sorted(row.options.items())))
+
+
+def _speedup(figures: Figures, row: Published, base: Mapping[tuple[object, ...], float]) -> str:
+    if figures.speedup == "published":
+        return row.speedup
+    one = base.get(_but_devices(row))
+    return f"{row.value / one:.2f}" if figures.speedup == "computed" and row.value and one else ""
+
+
+def _delta(figures: Figures, row: Published, rows: Iterable[Published]) -> tuple[float, float] | None:
+    """The difference from the base figure, absolute and relative."""
+    if figures.delta is None or row.value is None or fact(row, figures.delta.key) in figures.delta.base:
+        return None
+
+    def case(each: Published) -> tuple[object, ...]:
+        return (each.framework, each.nodes, each.devices, each.batch_size, each.precision, each.metric, each.unit)
+
+    found = [r.value for r in rows if case(r) == case(row) and fact(r, figures.delta.key) in figures.delta.base]
+    if len(found) != 1 or not found[0]:
+        return None
+    return (row.value - found[0], row.value / found[0] - 1)

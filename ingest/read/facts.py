@@ -1,0 +1,228 @@
+"""Facts of a case from three sources, strongest first: `run.json`, the log, the layout.
+
+Two that disagree are never chosen between: the caller gets the contradiction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ingest.common import suites
+from ingest.common.problems import Problem
+from parsers.contract import OPTIONS
+from parsers.engine.session import Quoted
+
+#: What a case is compared by.
+CASE = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
+#: Without these a figure belongs to no case and is not published.
+NEEDED = ("model", "framework", "devices", "batch_size")
+#: Samples per step of the whole job serve where they cannot be divided by the devices: a model may be cut over them.
+_BATCH_OF_JOB = "batch_size_of_job"
+_MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
+#: How people and printers write that an option is on or off.
+_SWITCHES = {**dict.fromkeys(("true", "on", "yes"), True), **dict.fromkeys(("false", "off", "no"), False)}
+#: Words of one family, of which a weaker source may use the looser one: a folder `amp` for pure FP16, a log `fp32` for
+#: what `run.json` knows to run in TF32.
+_PRECISIONS = (frozenset({"amp", "fp16", "bf16"}), frozenset({"fp32", "tf32"}))
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A value, the source that states it, and where in it."""
+
+    value: Any
+    source: str
+    where: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The form in which the ledger keeps it."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Two sources that state different values of one fact; the stronger first."""
+
+    fact: str
+    first: Stated
+    second: Stated
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Facts by name with their source, and the contradictions between sources."""
+
+    stated: Mapping[str, Stated]
+    contradictions: tuple[Contradiction, ...]
+    #: Which of the facts are options of the case.
+    options: frozenset[str] = OPTIONS
+
+    def value(self, name: str) -> Any:
+        """A fact's value, None where nothing states it."""
+        return self.stated[name].value if name in self.stated else None
+
+    def case(self) -> dict[str, Any]:
+        """What is compared: known facts of the case, and its options."""
+        found = {name: self.stated[name].value for name in CASE if name in self.stated}
+        options = {name: each.value for name, each in self.stated.items() if name in self.options}
+        if "batch_size" not in found and _BATCH_OF_JOB in self.stated:
+            options[_BATCH_OF_JOB] = self.value(_BATCH_OF_JOB)
+        return found | {"options": dict(sorted(options.items()))}
+
+    def for_rules(self) -> dict[str, Any]:
+        """Every fact that a rule may need."""
+        return {name: each.value for name, each in self.stated.items()}
+
+
+def merge(
+    run_json: Mapping[str, Any],
+    log: Mapping[str, Quoted],
+    layout: Mapping[str, Any] | None,
+    layout_name: str,
+    implied: Mapping[str, str],
+) -> Merged:
+    """Merge the sources of one run.
+
+    Args:
+        run_json: `case` of run.json, empty where there is none.
+        log: facts that the log states.
+        layout: facts of the log's name, None where no template fits.
+        layout_name: for the words "layout NAME".
+        implied: what the format itself says (framework), weaker than everything.
+    """
+    sources = [
+        {name: Stated(value, "run.json", "run.json") for name, value in run_json.items()},
+        {name: Stated(each.value, "log", f"line {each.line}") for name, each in log.items()},
+        {name: Stated(value, "layout", f"layout {layout_name}") for name, value in (layout or {}).items()},
+    ]
+    ready = [_derived(each) for each in sources]
+    merged: dict[str, Stated] = {}
+    contradictions = []
+    for facts in ready:
+        for name, stated in facts.items():
+            known = merged.setdefault(name, stated)
+            if not agree(name, known, stated):
+                contradictions.append(Contradiction(name, known, stated))
+    _follow(merged, {name for each in sources for name in each})
+    merged |= {
+        name: Stated(value, "format", "format") for name, value in implied.items() if value and name not in merged
+    }
+    contradictions += _batches(merged)
+    return Merged(merged, tuple(contradictions), OPTIONS | (run_json.get("options") or {}).keys())
+
+
+def _batches(merged: dict[str, Stated]) -> list[Contradiction]:
+    """The job's samples per step, from whichever source, against those of a device; one gives the other.
+
+    Devices that share a network have no batch of their own.
+    """
+    job, each, devices = (merged.get(name) for name in (_BATCH_OF_JOB, "batch_size", "devices"))
+    if job and each and not devices and _all_devices(merged, job, each):
+        merged["devices"] = _with(job, job.value // each.value)
+    if not job or not devices:
+        return []
+    if not each and job.value % devices.value == 0 and not _is_cut(merged):
+        merged["batch_size"] = _with(job, job.value // devices.value)
+    if each and job.value % (each.value * devices.value):
+        return [Contradiction(_BATCH_OF_JOB, job, _with(each, each.value * devices.value))]
+    return []
+
+
+def _all_devices(merged: Mapping[str, Stated], job: Stated, each: Stated) -> bool:
+    """Whether the one batch is the other times the devices: both are of one source, and nothing else lies between."""
+    steps = merged["accumulation"].value if "accumulation" in merged else 1
+    return job.source == each.source and job.value % each.value == 0 and steps == 1 and not _is_cut(merged)
+
+
+def _is_cut(merged: Mapping[str, Stated]) -> bool:
+    """Whether the network is cut over devices, within its layers or between them."""
+    return any(merged[name].value != 1 for name in ("tensor_parallel", "pipeline_parallel") if name in merged)
+
+
+def _derived(facts: Mapping[str, Stated]) -> dict[str, Stated]:
+    """One source's facts in the words of a case."""
+    found = {name: each for name, each in facts.items() if name not in {"gpu", "options"}}
+    if options := facts.get("options"):
+        found |= {name: _with(options, value) for name, value in options.value.items()}
+    found |= {name: _with(each, _switch(each.value)) for name, each in found.items() if name in OPTIONS}
+    if "model" in found:
+        found["model"] = _with(found["model"], suites.model(str(found["model"].value)))
+    if named := found.get("hardware") or facts.get("gpu"):
+        found["hardware"] = _with(named, hardware(str(named.value)))
+    _devices(found)
+    return found
+
+
+def _devices(found: dict[str, Stated]) -> None:
+    """Complete nodes, devices and devices per node from any two of them."""
+    nodes, devices, each = (found.get(name) for name in ("nodes", "devices", "devices_per_node"))
+    if devices is None and nodes and each:
+        found["devices"] = _with(each, nodes.value * each.value)
+    elif nodes is None and devices and each and devices.value % each.value == 0:
+        found["nodes"] = _with(devices, devices.value // each.value)
+    elif nodes is None and devices and devices.value == 1:
+        found["nodes"] = _with(devices, 1)
+
+
+def _follow(merged: dict[str, Stated], stated: set[str]) -> None:
+    """Draw anew what no source states: it follows from the facts that stand, whichever sources they are of."""
+    for name in {"nodes", "devices"} - stated:
+        merged.pop(name, None)
+    _devices(merged)
+
+
+def _with(stated: Stated, value: Any) -> Stated:
+    return Stated(value, stated.source, stated.where)
+
+
+def _switch(printed: Any) -> Any:
+    return _SWITCHES.get(str(printed).lower(), printed)
+
+
+def agree(name: str, known: Stated, other: Stated) -> bool:
+    """Whether two values of a fact may stand side by side; of a weaker source, the looser word too."""
+    if name in {"framework", "framework_version", "repeat", "suite", "format"} or known.value == other.value:
+        # A framework may have several names.
+        return True
+    if isinstance(known.value, str) and isinstance(other.value, str) and _alike(name, known.value, other.value):
+        return True
+    if name == "precision":
+        return any({known.value, other.value} <= family for family in _PRECISIONS)
+    return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", "round", _BATCH_OF_JOB}
+
+
+def _alike(name: str, known: str, other: str) -> bool:
+    """Whether two words differ in case only, or in that a card is named less fully: `A100` for `A100-SXM4`."""
+    one, two = known.lower().replace(" ", "-"), other.lower().replace(" ", "-")
+    shorter, longer = sorted((one, two), key=len)
+    return one == two or (name == "hardware" and longer.startswith(f"{shorter}-"))
+
+
+def contradiction(path: str, found: Contradiction, **more: str) -> Problem:
+    """The problem that names a fact, both values and both sources."""
+    line = int(found.first.where.removeprefix("line ")) if found.first.where.startswith("line ") else 0
+    return Problem("contradiction", path, line, {
+        "fact": found.fact, "first": str(found.first.value), "first_source": found.first.where,
+        "second": str(found.second.value), "second_source": found.second.where, **more,
+    })  # fmt: skip
+
+
+def hardware(printed: str) -> str:
+    """A device's name without its maker, so that it has one name whoever states it: `Tesla V100-SXM2-32GB`."""
+    words = printed.split()
+    while len(words) > 1 and words[0].lower() in _MAKERS:
+        words = words[1:]
+    return " ".join(words)
+
+
+def missing(known: Iterable[str], options: Iterable[str] = ()) -> list[str]:
+    """Facts of a case that nothing states; the job's batch size serves for that of a device.
+
+    Args:
+        known: names of the facts that are stated.
+        options: names of the case's options.
+    """
+    stated = {*known, *({"batch_size"} if _BATCH_OF_JOB in {*known, *options} else ())}
+    return [name for name in NEEDED if name not in stated]

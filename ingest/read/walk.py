@@ -1,0 +1,227 @@
+"""Which files of the given paths are logs, and under which name each is published.
+
+A name is the path below the given one with that one's own name in front, so that no page names the machine's folders.
+A folder with a run.json is one run: its logs lie directly in it, and what lies below is of its ranks and further
+machines. A folder with a launch.json and no run.json is a run that was not brought home yet, and nothing of it is read.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ingest.common.errors import UsageError
+from ingest.common.problems import Problem
+
+#: The folder of figures that others published, and the file that marks it: no logs lie in it.
+PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"
+#: Files that lie beside logs and are none.
+COMPANIONS = frozenset({"run.json", "launch.json", "environment.json", "expected.csv"})
+#: Other programs have files of these names too; ours name their schema.
+_RUN, _LAUNCH = ("run.json", b'"perfledger.run/'), ("launch.json", b'"perfledger.launch/')
+#: Where a run's files are gathered before they are checked.
+_INCOMING = "incoming"
+_HEAD = 1 << 16
+#: No logs, and perhaps telemetry of those beside them.
+_TELEMETRY = frozenset({".csv", ".mem"})
+NOT_LOGS = frozenset(
+    f".{each}"
+    for each in (
+        "csv", "md", "rst", "html", "pdf", "svg", "png", "jpg", "jpeg", "gif", "ico", "py", "pyc", "sh", "yaml", "yml",
+        "toml", "cfg", "ini", "xlsx", "xlsm", "ipynb", "tar", "tgz", "zip", "whl", "pkl", "pt", "pth", "npz", "npy",
+        "onnx", "pdparams", "pdopt", "params", "h5", "ckpt", "mem",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Input:
+    """One file to read: where it lies, and its name on the site.
+
+    `run` is the folder of the run that a file belongs to, where it lies below that. Of a log, `parts` are the other
+    files of its run: what was recorded beside it, and what its ranks and further machines left.
+    """
+
+    path: Path
+    name: str
+    run: Path | None = None
+    parts: tuple[Path, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run, or else the folder in which the file lies."""
+        return self.run or self.path.parent
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the given paths hold."""
+
+    inputs: tuple[Input, ...]
+    problems: tuple[Problem, ...]
+    #: Files that are no logs, and may be telemetry of those.
+    beside: tuple[Input, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """What is met on the way below one given path."""
+
+    root: Path
+    label: str
+    logs: list[Input] = field(default_factory=list)
+    beside: list[Input] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def name(self, path: Path) -> str:
+        """The name under which a path is published."""
+        below = path.relative_to(self.root).as_posix() if path != self.root else ""
+        name = f"{self.label}/{below}" if below else self.label
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def walk(paths: Sequence[Path]) -> Found:
+    """All logs below the paths, sorted by name.
+
+    Raises:
+        UsageError: a path does not exist.
+    """
+    walks = [_walked(path, label) for path, label in zip(paths, labels(paths), strict=True)]
+    inputs, beside = ([each for walk in walks for each in getattr(walk, of)] for of in ("logs", "beside"))
+    return Found(_unique(inputs), tuple(each for walk in walks for each in walk.problems), _unique(beside))
+
+
+def _walked(path: Path, label: str) -> _Walk:
+    if not os.path.lexists(path):
+        raise UsageError(f"{path}: no such file or folder; give the folder that holds the logs")
+    found = _Walk(path, label)
+    if path.is_dir():
+        _below(found, path, frozenset())
+    else:
+        parts = tuple(_parts(_Walk(path.parent, ""), path.parent)) if _is_ours(path.parent, *_RUN) else ()
+        found.logs.append(Input(path, found.name(path), parts=parts))
+    if not found.logs and not any(each.code == "unfinished" for each in found.problems):
+        found.problems.append(Problem("no_logs", label))
+    return found
+
+
+def _unique(found: Sequence[Input]) -> tuple[Input, ...]:
+    return tuple(sorted({each.path.absolute(): each for each in found}.values(), key=lambda each: each.name))
+
+
+def labels(paths: Sequence[Path]) -> list[str]:
+    """The names under which the given paths are published: their last component, longer where two are alike."""
+    parts = [Path(os.path.normpath(each.absolute())).parts for each in paths]
+    depth = dict.fromkeys(range(len(parts)), 1)
+    while True:
+        names = ["/".join(each[-depth[index] :]) for index, each in enumerate(parts)]
+        alike = [i for i, name in enumerate(names) if names.count(name) > 1 and depth[i] < len(parts[i])]
+        if not alike or len(set(parts)) < len(parts):
+            return names
+        for index in alike:
+            depth[index] += 1
+
+
+def _below(walk: _Walk, folder: Path, above: frozenset[tuple[int, int]]) -> None:
+    """Files that may be logs, in sorted order; links are followed, but into no folder twice."""
+    at, entries = _entries(walk, folder, above)
+    names = {each.name for each in entries}
+    run = _is_run(folder, entries)
+    if _LAUNCH[0] in names and _RUN[0] not in names and _is_ours(folder, *_LAUNCH):
+        name = walk.name(folder)
+        walk.problems.append(Problem("unfinished", name, args={"folder": shlex.quote(name)}))
+        return
+    parts = tuple(_parts(walk, folder)) if run else ()
+    logs = len(walk.logs)
+    for path in entries:
+        if path.is_dir():  # of a link to itself, os.DirEntry.is_dir raises
+            if not run or _is_ours(path, *_RUN) or _is_ours(path, *_LAUNCH):
+                _below(walk, path, above | at)
+        elif may_be_log(path):
+            walk.logs.extend(Input(each, walk.name(each), parts=parts) for each in _regular(walk, path))
+        elif _may_be_telemetry(path):
+            walk.beside.append(Input(path, walk.name(path)))
+    further = (each for each in parts if each.parent != folder and _may_be_telemetry(each))
+    walk.beside.extend(Input(each, walk.name(each), folder) for each in further)
+    if run and len(walk.logs) == logs:
+        walk.problems.append(Problem("no_log_of_run", walk.name(folder / _RUN[0])))
+
+
+def _entries(
+    walk: _Walk, folder: Path, above: frozenset[tuple[int, int]]
+) -> tuple[frozenset[tuple[int, int]], list[Path]]:
+    """Which folder it is, by device and inode, and what of it is looked at; nothing of one that leads back."""
+    try:
+        at = folder.stat()
+        names = sorted(each.name for each in os.scandir(folder))
+    except OSError as error:
+        cause = error.strerror or "cannot be opened"
+        walk.problems.append(Problem("unreadable", walk.name(folder), args={"cause": cause}))
+        return frozenset(), []
+    if (at.st_dev, at.st_ino) in above:
+        walk.problems.append(Problem("link_loop", walk.name(folder)))
+        return frozenset(), []
+    seen = (each for each in names if not each.startswith(".") and each != "__pycache__")
+    paths = [folder / each for each in seen]
+    kept = [each for each in paths if not (each.name == PUBLISHED_FOLDER and (each / SOURCES).is_file())]
+    return frozenset({(at.st_dev, at.st_ino)}), kept
+
+
+def _parts(
+    walk: _Walk, folder: Path, above: frozenset[tuple[int, int]] = frozenset(), top: bool = True
+) -> Iterator[Path]:
+    """All files of a run but those that may be logs of its own; a folder that is a run itself is none of its parts."""
+    at, entries = _entries(walk, folder, above)
+    for path in entries:
+        if path.is_dir():
+            if not (top and path.name == _INCOMING) and not _is_ours(path, *_RUN):
+                yield from _parts(walk, path, above | at, top=False)
+        elif not (top and (path.name == _RUN[0] or may_be_log(path))):
+            yield path
+
+
+def _is_run(folder: Path, entries: Sequence[Path]) -> bool:
+    """Whether a folder is one run; its document is looked into only where that makes a difference: there are many."""
+    if not any(each.name == _RUN[0] for each in entries):
+        return False
+    flat = not any(each.is_dir() for each in entries) and any(map(may_be_log, entries))
+    return flat or _is_ours(folder, *_RUN)
+
+
+def _is_ours(folder: Path, name: str, schema: bytes) -> bool:
+    """Whether a folder holds a document of ours, which says so near its beginning."""
+    path = folder / name
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as stream:
+            return schema in stream.read(_HEAD)
+    except OSError:
+        return False
+
+
+def _may_be_telemetry(path: Path) -> bool:
+    return path.suffix.lower() in _TELEMETRY and path.name not in COMPANIONS
+
+
+def may_be_log(path: Path) -> bool:
+    """Whether a file's name speaks for a log, or at least not against it."""
+    return path.name not in COMPANIONS and path.suffix.lower() not in NOT_LOGS
+
+
+def _regular(walk: _Walk, path: Path) -> Iterable[Path]:
+    """The path if it is a regular file; a FIFO, a device or a dangling link is a problem and is not opened."""
+    try:
+        kind = path.stat().st_mode
+    except OSError as error:
+        cause = error.strerror or "cannot be opened"
+        walk.problems.append(Problem("unreadable", walk.name(path), args={"cause": cause}))
+        return ()
+    if not stat.S_ISREG(kind):
+        walk.problems.append(Problem("not_a_file", walk.name(path)))
+        return ()
+    return (path,)

@@ -1,0 +1,1 @@
+"""Turn logs into run records, and keep them in the ledger."""

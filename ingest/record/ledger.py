@@ -1,0 +1,286 @@
+"""The ledger: `docs/data/runs/<shard>.jsonl`, one line per run, and what must be read again to keep it true.
+
+A shard is one folder of logs (for our own tree, one case), the unit of work and of replacement. What its logs' bytes
+were, with which code they were read, and what was written is remembered outside `docs/`; losing that memory costs time
+and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ingest.common.files import file_hash, stamp, write_if_changed
+from ingest.common.problems import Problem
+from ingest.read import layout as layouts
+from ingest.read.redact import redacted
+from ingest.read.run_json import NAME as RUN_JSON
+from ingest.read.walk import Input
+from ingest.record import duplicates, telemetry
+from ingest.record.run import identify, runs_of
+
+FOLDER = Path("data") / "runs"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The logs of one folder, the file they go to, and the hash of all that its lines depend on."""
+
+    name: str
+    inputs: tuple[Input, ...]
+    hashes: Mapping[str, str]
+    asked: Mapping[str, tuple[str, ...]]
+    beside: tuple[telemetry.File, ...]
+    key: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All lines, and what has to be written to make `docs/` say the same."""
+
+    lines: list[dict[str, Any]]
+    files: dict[str, bytes]
+    read_logs: int
+    memory: dict[str, Any] = field(repr=False)
+    #: What is wrong with files of which no line speaks.
+    problems: tuple[Problem, ...] = ()
+    #: The file that holds a run's line, by the run's id.
+    shards: dict[str, str] = field(default_factory=dict)
+
+
+def collect(
+    inputs: Sequence[Input],
+    layout: str,
+    out: Path,
+    memory: Path,
+    executor: Executor | None = None,
+    progress: Any = None,
+    asked: Callable[[str], tuple[str, ...]] = lambda _name: (),
+    beside: Sequence[Input] = (),
+) -> Ledger:
+    """Read what changed, and take the rest from the shards as they lie.
+
+    Args:
+        inputs: all logs.
+        layout: name or file of the layout.
+        out: the folder that holds `data/runs`.
+        memory: the file that remembers the last call.
+        executor: where shards are read; here, one after the other, if None.
+        progress: called with the number of logs read.
+        asked: name of a log to further rules, by which others computed what they published of it.
+        beside: files that are no logs, and may be telemetry of some.
+    """
+    known = _remembered(memory)
+    told = telemetry.sort_out(inputs, beside, known.get("telemetry", {}), _code(layout))
+    stats = _hashes([*told.logs, *(each.given for each in told.files)], known.get("stats", {}))
+    shards = _shards(told.logs, told.files, layout, stats, asked)
+    kept = {
+        each.name: as_before for each in shards if (as_before := _kept(each, out, known.get("shards", {}))) is not None
+    }
+    changed = [each for each in shards if each.name not in kept]
+    lines = dict(kept)
+    for shard, found in zip(changed, _read(changed, layout, executor), strict=True):
+        lines[shard.name] = _with_previous(found, shard, out)
+        if progress:
+            progress(len(shard.inputs))
+    everything = [line for shard in shards for line in lines[shard.name]]
+    duplicates.settle(everything)
+    identify(everything)
+    files = {each.name: _bytes(lines[each.name]) for each in shards}
+    digests = {each.name: [each.key, hashlib.sha256(files[each.name]).hexdigest()] for each in shards}
+    remembered = {"stats": stats, "shards": digests, "telemetry": told.memory}
+    names = {str(line["id"]): shard.name for shard in shards for line in lines[shard.name]}
+    return Ledger(everything, files, sum(len(each.inputs) for each in changed), remembered, told.problems, names)
+
+
+def write(ledger: Ledger, out: Path, memory: Path) -> tuple[list[str], list[str]]:
+    """Write the shards that changed and remove those without logs.
+
+    Returns:
+        (written, removed), as paths below `out`.
+    """
+    folder = out / FOLDER
+    written = [name for name, data in ledger.files.items() if write_if_changed(folder / name, data)]
+    removed = [path.name for path in sorted(folder.glob("*.jsonl")) if path.name not in ledger.files]
+    for name in removed:
+        (folder / name).unlink()
+    write_if_changed(memory, json.dumps(ledger.memory, sort_keys=True, indent=0).encode())
+    return [str(FOLDER / each) for each in written], [str(FOLDER / each) for each in removed]
+
+
+def stale(ledger: Ledger, out: Path) -> list[str]:
+    """Shards that `write` would change, as paths below `out`."""
+    folder = out / FOLDER
+    changed = [name for name, data in ledger.files.items() if not _holds(folder / name, data)]
+    gone = [path.name for path in folder.glob("*.jsonl") if path.name not in ledger.files]
+    return sorted(str(FOLDER / each) for each in [*changed, *gone])
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == data
+
+
+def _remembered(memory: Path) -> dict[str, Any]:
+    """What the last call remembered; of another shape than it wrote, nothing."""
+    try:
+        found = json.loads(memory.read_text("utf-8"))
+        stats = {str(path): [*map(int, at[:3]), str(at[3])] for path, at in found["stats"].items()}
+        return {
+            "stats": stats,
+            "shards": {name: (str(key), str(digest)) for name, (key, digest) in found["shards"].items()},
+            "telemetry": {
+                "code": str(found["telemetry"]["code"]),
+                "kinds": {path: [*map(int, at[:3]), str(at[3])] for path, at in found["telemetry"]["kinds"].items()},
+            },
+        }
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _hashes(inputs: Sequence[Input], known: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Absolute path to [size, time, inode, SHA-256]; a file whose stat is as remembered is not read."""
+    found = {}
+    for each in inputs:
+        for path in (each.path, each.path.with_name(RUN_JSON), *each.parts):
+            at = stamp(path)
+            before = known.get(str(path.absolute()))
+            if not at or str(path.absolute()) in found:
+                continue
+            digest = before[3] if before and before[:3] == at else _hash(path)
+            # One that cannot be read now may be later, with the same time and size: permissions change neither.
+            if digest:
+                found[str(path.absolute())] = [*at, digest]
+    return found
+
+
+def _hash(path: Path) -> str:
+    try:
+        return file_hash(path)
+    except OSError:
+        return ""
+
+
+def _shards(
+    inputs: Sequence[Input], files: Sequence[telemetry.File], layout: str, stats: Mapping[str, list[Any]],
+    asked: Callable[[str], tuple[str, ...]],
+) -> list[Shard]:  # fmt: skip
+    folders: dict[str, list[Input]] = defaultdict(list)
+    for each in inputs:
+        folders[_folder(each)].append(each)
+    hashes = {each.name: _known_hash(each.path, stats) for each in inputs}
+    names = _file_names(sorted(folders))
+    return [
+        _shard(names[folder], tuple(found), telemetry.beside(found, files), hashes, layout, stats, asked)
+        for folder, found in sorted(folders.items())
+    ]
+
+
+def _folder(given: Input) -> str:
+    """The folder of a log; of one with a run.json the folder above, which holds the repeats of a case."""
+    parts = given.name.split("/")
+    depth = 2 if given.path.with_name(RUN_JSON).is_file() and len(parts) > 2 else 1
+    return "/".join(parts[:-depth]) or parts[0]
+
+
+def _known_hash(path: Path, stats: Mapping[str, list[Any]]) -> str:
+    return str(stats.get(str(path.absolute()), ["", "", "", ""])[3])
+
+
+def _file_names(folders: Sequence[str]) -> dict[str, str]:
+    """Shards are named after their folders, without what must not be published."""
+    slugs = {each: _slug(redacted(each)) for each in folders}
+    alike = {slug for slug, times in Counter(slugs.values()).items() if times > 1 or not slug}
+    digest = {each: hashlib.sha256(each.encode()).hexdigest()[:8] for each in folders}
+    return {each: f"{slug}-{digest[each]}.jsonl" if slug in alike else f"{slug}.jsonl" for each, slug in slugs.items()}
+
+
+def _slug(folder: str) -> str:
+    below = folder.partition("/")[2] or folder
+    return re.sub(r"[^a-z0-9]+", "-", below.lower()).strip("-")[:120]
+
+
+def _shard(
+    name: str, inputs: tuple[Input, ...], files: tuple[telemetry.File, ...], hashes: Mapping[str, str], layout: str,
+    stats: Mapping[str, list[Any]], asked: Callable[[str], tuple[str, ...]],
+) -> Shard:  # fmt: skip
+    mine = {each.name: hashes[each.name] for each in inputs}
+    run_jsons = [_known_hash(each.path.with_name(RUN_JSON), stats) for each in inputs]
+    # A layout reads the whole path, so that a tree moved elsewhere may say something else.
+    paths = [str(each.path.absolute()) for each in inputs]
+    rules = {each.name: found for each in inputs if (found := asked(each.name))}
+    beside = {each.given.name: _known_hash(each.given.path, stats) for each in files}
+    parts = [[str(part), _known_hash(part, stats)] for each in inputs for part in each.parts]
+    known = [_code(layout), mine, run_jsons, paths, rules, beside, parts]
+    digest = hashlib.sha256(json.dumps(known).encode()).hexdigest()
+    return Shard(name, inputs, mine | beside, rules, files, digest)
+
+
+@cache
+def _code(layout: str) -> str:
+    """Hash of everything but the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
+    top = Path(__file__).resolve().parents[2]
+    files = [*top.glob("parsers/**/*.py"), *top.glob("ingest/*/*.py"), *top.glob("ingest/*/*.toml")]
+    files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
+    digest = hashlib.sha256(layouts.load(layout).name.encode())
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _kept(shard: Shard, out: Path, known: Mapping[str, tuple[str, str]]) -> list[dict[str, Any]] | None:
+    """The lines of a shard as they lie, if it lies as it was written from the same inputs."""
+    key, digest = known.get(shard.name, ("", ""))
+    path = out / FOLDER / shard.name
+    if key != shard.key or not path.is_file():
+        return None
+    data = path.read_bytes()
+    return [json.loads(each) for each in data.splitlines()] if hashlib.sha256(data).hexdigest() == digest else None
+
+
+def _read(shards: Sequence[Shard], layout: str, executor: Executor | None) -> Iterator[list[dict[str, Any]]]:
+    jobs = [(each, layout) for each in shards]
+    yield from executor.map(_read_shard, jobs) if executor else map(_read_shard, jobs)
+
+
+def _read_shard(job: tuple[Shard, str]) -> list[dict[str, Any]]:
+    shard, layout = job
+    found = layouts.load(layout)
+    logs = [
+        (each, runs_of(each, found, shard.hashes[each.name], shard.asked.get(each.name, ()))) for each in shard.inputs
+    ]
+    telemetry.attach(logs, shard.beside, shard.hashes)
+    return [line for _, lines in logs for line in lines]
+
+
+def _with_previous(lines: list[dict[str, Any]], shard: Shard, out: Path) -> list[dict[str, Any]]:
+    """For logs that cannot be read now, what an earlier call read of them, with the problem added."""
+    path = out / FOLDER / shard.name
+    lost = [
+        each
+        for each in lines
+        if any(problem["code"] == "unreadable" for problem in each["problems"]) and each["format"] is None
+    ]
+    if not lost or not path.is_file():
+        return lines
+    before = [json.loads(each) for each in path.read_bytes().splitlines()]
+    for line in lost:
+        earlier = [each for each in before if each["path"] == line["path"] and each["format"]]
+        if earlier:
+            at = lines.index(line)
+            lines[at : at + 1] = [each | {"problems": [*line["problems"]]} for each in earlier]
+    return lines
+
+
+def _bytes(lines: Sequence[Mapping[str, Any]]) -> bytes:
+    ordered = sorted(lines, key=lambda each: (each["path"], each["session"]))
+    return b"".join(
+        json.dumps(each, sort_keys=True, ensure_ascii=False, allow_nan=False).encode() + b"\n" for each in ordered
+    )

@@ -1,0 +1,361 @@
+"""Telemetry of a run: which files beside the logs are telemetry, and to which run each of them belongs.
+
+A file is told by its content, whatever it is called. It belongs to the log that it is named after, to the only log of
+its folder, or to the runs whose clocks it covers; where none of these tells, it is a problem and gives no figure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from ingest.common.files import is_as_stated, stamp
+from ingest.common.problems import Problem
+from ingest.compute import telemetry_figures
+from ingest.compute.metrics import METRICS
+from ingest.compute.telemetry_figures import Job, extent, seconds_of
+from ingest.read import run_json
+from ingest.read.redact import redact
+from ingest.read.walk import Input
+from parsers.engine.scan import ScanError, check
+from parsers.telemetry.contract import Recording
+from parsers.telemetry.read import by_id, claimant, read
+
+#: The name that our own runs give it; under that name, what is not understood is said to be.
+NAME = "telemetry.csv"
+#: What must lie within the telemetry's clock of that of a run for the two clocks to be believed to be one.
+COVERED = 0.9
+_LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re.IGNORECASE)
+_WORDS = r"(?:telemetry|gpus?|nvidia|nvsmi|smi|dmon|memory|mem|power|util|utilization|utilisation|monitor|usage|stats?)"
+_DECORATION = re.compile(rf"(?:^|[._-]){_WORDS}(?=[._-]|$)", re.IGNORECASE)
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that is telemetry, and the id of the printer that made it."""
+
+    given: Input
+    printer: str
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """The files that may be logs, those that are telemetry, what is wrong, and what to remember of all of them."""
+
+    logs: tuple[Input, ...]
+    files: tuple[File, ...]
+    problems: tuple[Problem, ...]
+    memory: dict[str, Any]
+
+
+def sort_out(inputs: Sequence[Input], beside: Sequence[Input], known: Mapping[str, Any], code: str) -> Sorted:
+    """Tell telemetry from logs by a look at the first lines of each file that changed.
+
+    Args:
+        inputs: files that may be logs.
+        beside: files that are no logs by their names, and may be telemetry.
+        known: what the last call remembered.
+        code: hash of what the answer depends on besides the files.
+    """
+    kinds = known.get("kinds", {}) if known.get("code") == code else {}
+    found = {each.name: _kind(each.path, kinds) for each in (*inputs, *beside)}
+    files = tuple(File(each, found[each.name][1]) for each in (*inputs, *beside) if found[each.name][1])
+    logs = tuple(each for each in inputs if not found[each.name][1])
+    memory = {
+        str(each.path.absolute()): [*at, kind]
+        for each in (*inputs, *beside)
+        if (at := found[each.name][0]) and (kind := found[each.name][1]) is not None
+    }
+    problems = [*_alone(files, logs), *_unknown([each for each in beside if not found[each.name][1]], logs)]
+    return Sorted(logs, files, tuple(problems), {"code": code, "kinds": memory})
+
+
+def beside(logs: Sequence[Input], files: Sequence[File]) -> tuple[File, ...]:
+    """The telemetry that lies in the folders of some logs."""
+    folders = {each.folder for each in logs} if files else set()
+    return tuple(each for each in files if each.given.folder in folders)
+
+
+def _kind(path: Path, known: Mapping[str, Sequence[Any]]) -> tuple[list[int] | None, str]:
+    at = stamp(path)
+    before = known.get(str(path.absolute()))
+    if at and before and list(before[:3]) == at:
+        return at, str(before[3])
+    return at, claimant(path) if at else ""
+
+
+def _alone(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Problem]:
+    folders = {each.folder for each in logs}
+    return [Problem("telemetry_alone", each.given.name) for each in files if each.given.folder not in folders]
+
+
+def _unknown(others: Sequence[Input], logs: Sequence[Input]) -> Iterable[Problem]:
+    """Files whose very name says that they are telemetry, and whose content does not."""
+    stems = {(each.path.parent, stem(each.path.name)) for each in logs}
+    for each in others:
+        of_a_log = each.path.suffix == ".mem" and (each.path.parent, stem(each.path.name)) in stems
+        if each.path.name == NAME or of_a_log:
+            yield _not_understood(each)
+
+
+def _not_understood(given: Input) -> Problem:
+    try:
+        check(given.path)
+        with given.path.open("rb") as stream:
+            stream.read(1)
+    except ScanError as error:
+        code = "telemetry_empty" if error.code == "empty" else error.code
+        return Problem(code, given.name, args=error.details)
+    except OSError as error:
+        return Problem("unreadable", given.name, args={"cause": error.strerror or "cannot be opened"})
+    return Problem("telemetry_unknown", given.name)
+
+
+def stem(name: str) -> str:
+    """A file's name without its endings: `case.log.gz` and `case.mem` are both `case`."""
+    return _LOG_ENDING.sub("", name.removesuffix(".gz").removesuffix(".zst"))
+
+
+def bare(name: str) -> str:
+    """The same without what only says that it is telemetry: `case_gpu.csv` is `case`, `gpu.csv` nothing."""
+    return _LOG_ENDING.sub("", _DECORATION.sub("", stem(name))).strip("._-")
+
+
+def attach(logs: Sequence[tuple[Input, list[Line]]], files: Sequence[File], hashes: Mapping[str, str]) -> None:
+    """Put under `telemetry` of every line what the files of its folder say, and under `problems` what is wrong.
+
+    Args:
+        logs: every log with its lines.
+        files: telemetry of the same folders.
+        hashes: SHA-256 by name of a file.
+    """
+    folders: dict[Path, list[tuple[Input, list[Line]]]] = defaultdict(list)
+    for given, lines in logs:
+        folders[given.folder].append((given, lines))
+    for folder, found in folders.items():
+        own = [each for each in files if each.given.folder == folder and _is_as_stated(each, found)]
+        if own:
+            _attach(found, own, hashes)
+
+
+def _is_as_stated(file: File, logs: list[tuple[Input, list[Line]]]) -> bool:
+    """Whether a file is still the one that the run.json beside a log names, if it names one: another's samples are not
+    the run's. That it was changed is said elsewhere."""
+    name = file.given.path.relative_to(file.given.folder).as_posix()
+    stated = ((run_json.beside(given.path, given.name).data.get("files") or {}).get(name, {}) for given, _ in logs)
+    return all(is_as_stated(file.given.path, each.get("sha256")) for each in stated)
+
+
+@dataclass(frozen=True)
+class _Owned:
+    """A file's samples that belong to one run; `whole` where it has the file for itself."""
+
+    file: File
+    recording: Recording
+    whole: bool
+
+
+def _attach(logs: list[tuple[Input, list[Line]]], files: Sequence[File], hashes: Mapping[str, str]) -> None:
+    owned: dict[int, list[_Owned]] = defaultdict(list)
+    by_id_of = {id(line): (given, line) for given, lines in logs for line in lines}
+    for file in files:
+        runs, named = _claimants(file, logs)
+        try:
+            recording = read(file.given.path, by_id(file.printer))
+        except ScanError as error:
+            _say(runs, [Problem(error.code, file.given.name, args=error.details)])
+            continue
+        _say(runs, _faults(file, recording))
+        if not len(recording):
+            continue
+        shares = _shares(file, recording, runs, named=named)
+        if isinstance(shares, Problem):
+            _say(runs, [shares])
+            continue
+        for line, share in shares:
+            owned[id(line)].append(_Owned(file, share, len(runs) == 1))
+    for key, found in owned.items():
+        given, line = by_id_of[key]
+        line["telemetry"] = redact(_of_run(line, _job(given, line), found, hashes))
+        _as_metric(line)
+
+
+def _as_metric(line: Line) -> None:
+    """What was sampled beside a log stands in for the memory that it does not print itself."""
+    peak = line["telemetry"]["memory_peak_mib"]
+    if peak and not line["metrics"].get("memory"):
+        line["metrics"]["memory"] = {"unit": METRICS["memory"].unit, "value": float(peak), "source": "telemetry"}
+
+
+def _say(lines: Sequence[Line], problems: Iterable[Problem]) -> None:
+    said = redact([each.as_dict() for each in problems])
+    for line in lines:
+        line["problems"] = [*line["problems"], *said]
+
+
+def _faults(file: File, recording: Recording) -> list[Problem]:
+    found = [
+        Problem(
+            f"telemetry_{each.code}",
+            file.given.name,
+            each.line,
+            {"count": each.count, "printed": each.printed, "column": each.column},
+        )
+        for each in recording.faults
+    ]
+    return found if len(recording) else [*found, Problem("telemetry_empty", file.given.name)]
+
+
+def _claimants(file: File, logs: list[tuple[Input, list[Line]]]) -> tuple[list[Line], bool]:
+    """The runs that a file may belong to, by its name or else by its folder, and whether it was by its name."""
+    names = {stem(file.given.path.name), bare(file.given.path.name)} - {""}
+    named = [lines for given, lines in logs if stem(given.path.name) in names]
+    found = [line for lines in (named if len(named) == 1 else [lines for _, lines in logs]) for line in lines]
+    understood = [each for each in found if each["format"]]
+    # Of copies of one log only the first claims anything.
+    once = {(each["sha256"], each["session"]): each for each in reversed(understood)}
+    return [each for each in understood if each in once.values()] or found, len(named) == 1
+
+
+def _shares(
+    file: File, recording: Recording, runs: list[Line], *, named: bool
+) -> list[tuple[Line, Recording]] | Problem:
+    """Which samples belong to which of the runs, or why nobody can tell."""
+    name, count = file.given.name, {"runs": len(runs)}
+    if recording.printer.peaks and not named:
+        return Problem("telemetry_name", name)
+    if len(runs) == 1:
+        return [(runs[0], recording)]
+    # A start that never printed a step has no part in the time of the others.
+    trained = [each for each in runs if each["observations"]]
+    windows = [_window(each) for each in trained]
+    whole = extent(recording) if recording.dated else None
+    known = [each for each in windows if each]
+    if whole is None or not trained or len(known) < len(trained):
+        return Problem("telemetry_no_clock", name, args=count)
+    if any(a[0] <= b[1] and b[0] <= a[1] for a, b in combinations(known, 2)):
+        return Problem("telemetry_concurrent", name, args=count)
+    covered = [_covered(each, whole) for each in known]
+    inside, outside = sum(each >= COVERED for each in covered), sum(each == 0 for each in covered)
+    # Runs outside of it, where several are inside, are what clocks of two time zones look like.
+    if inside < len(known) and (inside, outside) != (1, len(known) - 1):
+        return Problem("telemetry_apart", name, args=count)
+    return [
+        (line, telemetry_figures.within(recording, *window))
+        for line, window, share in zip(trained, known, covered, strict=True)
+        if share >= COVERED
+    ]
+
+
+def _window(line: Line) -> tuple[float, float] | None:
+    clock = line.get("clock")
+    return (seconds_of(clock[0]), seconds_of(clock[1])) if clock else None
+
+
+def _covered(window: tuple[float, float], whole: tuple[float, float]) -> float:
+    """How much of a window lies within the whole; of a moment, all or nothing."""
+    common = min(window[1], whole[1]) - max(window[0], whole[0])
+    if window[1] > window[0]:
+        return max(0.0, common) / (window[1] - window[0])
+    return float(common >= 0)
+
+
+def _job(given: Input, line: Line) -> Job:
+    case, said = line["case"], run_json.beside(given.path, given.name).data
+    devices, nodes = case.get("devices"), case.get("nodes")
+    variables = said.get("environment_variables") or {}
+    visible = str(variables.get("CUDA_VISIBLE_DEVICES", "")).replace(" ", "")
+    listed = tuple(visible.split(",")) if re.fullmatch(r"[0-9]{1,3}(?:,[0-9]{1,3})*", visible) else ()
+    return Job(devices, devices // nodes if devices and nodes else None, listed)
+
+
+def _of_run(line: Line, job: Job, owned: Sequence[_Owned], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """The telemetry of a run: of several printers, each figure is of the first that has it."""
+    groups: dict[str, list[_Owned]] = defaultdict(list)
+    for each in owned:
+        groups[each.file.printer].append(each)
+    found = {name: _of_printer(line, job, groups[name]) for name in sorted(groups, key=_rank)}
+    files = [
+        {"path": each.file.given.name, "printer": each.file.printer, "sha256": hashes.get(each.file.given.name, "")}
+        for each in owned
+    ]
+    merged = _first_of(list(found.values()))
+    printers = {key: next(n for n, each in found.items() if each[key] is not None) for key in merged["scope"]}
+    return {
+        "files": files,
+        **merged,
+        "devices_of_job": job.devices,
+        "part": "file" if all(each.whole for each in owned) else "window",
+        "printers": printers,
+    }
+
+
+def _rank(printer: str) -> tuple[int, str]:
+    """What prints fractions and clocks comes first, what prints maxima alone last."""
+    order = ("nvidia_smi_csv", "nvidia_smi_dmon", "nvidia_smi_table", "nvidia_smi_pairs")
+    return (order.index(printer) if printer in order else len(order), printer)
+
+
+def _first_of(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Several printers' figures as one: the first one's, and of the others what it has not."""
+    first = dict(found[0])
+    for other in found[1:]:
+        more = {key: other[key] for key in telemetry_figures.KEYS if first[key] is None and other[key] is not None}
+        first |= more
+        first["scope"] = first["scope"] | {key: other["scope"][key] for key in more}
+        first["absent"] = {key: why for key, why in first["absent"].items() if key not in more}
+        first["window"] = first["window"] or other["window"]
+    return first
+
+
+def _of_printer(line: Line, job: Job, owned: Sequence[_Owned]) -> dict[str, Any]:
+    recordings = [_used(each.recording, job) for each in owned]
+    names = [each.file.given.name for each in owned]
+    machines: dict[Path, list[Recording]] = defaultdict(list)
+    for each, recording in zip(owned, recordings, strict=True):
+        machines[each.file.given.path.parent].append(recording)
+    given = telemetry_figures.of_machines([*machines.values()])
+    if given is None:
+        _say([line], [Problem("telemetry_parts", names[1], args={"beside": names[0]})])
+        return telemetry_figures.nothing(recordings[0], "parts") | {"window": None}
+    too_many = [(at, sampled) for at, each in enumerate(recordings) if (sampled := _too_many(each, job))]
+    if too_many:
+        at, sampled = too_many[0]
+        args = {"sampled": sampled, "used": job.devices_per_node or job.devices}
+        _say([line], [Problem("telemetry_devices", names[at], args=args)])
+        return telemetry_figures.nothing(given, "devices") | {"window": None}
+    return telemetry_figures.figures(given, job) | _in_window(line, given, job)
+
+
+def _used(given: Recording, job: Job) -> Recording:
+    """The devices that run.json says the run was given, where the file knows them by those names."""
+    known = job.visible and len(given.devices) > len(job.visible) and set(job.visible) <= set(given.devices)
+    return telemetry_figures.chosen(given, job.visible) if known else given
+
+
+def _too_many(given: Recording, job: Job) -> int | None:
+    """How many devices of a machine were sampled, if the run used fewer of it: idle ones would spoil every mean."""
+    used = job.devices_per_node or job.devices
+    sampled = len(given.devices) or telemetry_figures.sweep(given)
+    return (
+        sampled if used and sampled and sampled > used and not given.printer.peaks and not given.printer.host else None
+    )
+
+
+def _in_window(line: Line, given: Recording, job: Job) -> dict[str, Any]:
+    """The same from the first to the last record of the run, where both have clocks that meet."""
+    window, whole = _window(line), extent(given) if given.dated else None
+    if not window or not whole or _covered(window, whole) < COVERED:
+        return {"window": None}
+    inside = telemetry_figures.within(given, *window)
+    if not len(inside):
+        return {"window": None}
+    found = telemetry_figures.figures(inside, job)
+    return {"window": {key: value for key, value in found.items() if key != "per_device"}}

@@ -1,1 +1,0 @@
-"""Reports that others published, rebuilt from their figures by declarations."""

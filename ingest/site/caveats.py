@@ -1,0 +1,111 @@
+"""Sentences that follow from the numbers: what a reader has to know beside a table."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ingest.common import numbers
+from ingest.common.words import Phrase, phrase
+from ingest.compute.rules import HEADLINE
+from ingest.site.model import Row, Run, Site, Suite, figure_of, named
+from ingest.site.tables import group_name, sections
+
+DIFFER = 0.02  # where headline and median differ by more, a cause is looked for
+SLOW = 0.8
+
+
+@dataclass(frozen=True)
+class Note:
+    """One or two sentences, and the run they are about."""
+
+    sentences: tuple[Phrase, ...]
+    run: str | None = None
+    page: str | None = None
+
+
+def notes(site: Site, suite: Suite) -> list[Note]:
+    """The notes of a model's page."""
+    runs = [run for run in site.runs_of(suite) if run["published"]]
+    said = [Note(found, str(run["id"]), site.page(run)) for run in runs if (found := difference(run))]
+    rows = site.rows.get(suite.id, ())
+    more = (*_batch_sizes(site, suite), *_options(suite, rows), *_counts(site, suite, rows))
+    return [*(said or [Note((phrase("notes.none"),))]), *(Note((each,)) for each in more)]
+
+
+def difference(run: Run) -> tuple[Phrase, ...] | None:
+    """Where the headline and the median of the printed figures differ by more than 2 %, what made it so."""
+    sustained, median = (figure_of(run, rule).get("value") for rule in (HEADLINE, "median"))
+    if not (numbers.known(sustained) and numbers.known(median)) or not sustained or not median:
+        return None
+    share = sustained / median - 1
+    if abs(share) <= DIFFER:
+        return None
+    head = phrase(
+        "notes.differ",
+        sustained=numbers.figure(sustained),
+        median=numbers.figure(median),
+        difference=numbers.signed_percent(share),
+    )
+    return (head, _cause(run))
+
+
+def _cause(run: Run) -> Phrase:
+    since = _running_since(run)
+    if since is not None:
+        return phrase("notes.running", step=since)
+    trace = run.get("trace") or {}
+    values = [each for each in (trace.get("value") or [])[int(trace.get("skipped") or 0) :] if numbers.known(each)]
+    if len(values) < 2:
+        return phrase("notes.between")
+    middle = statistics.median(values)
+    slow = sum(value < middle * SLOW for value in values)
+    if slow:
+        return phrase("notes.stalls", slow=slow, n=len(values))
+    half = len(values) // 2
+    change = statistics.median(values[-half:]) / statistics.median(values[:half]) - 1
+    if abs(change) > DIFFER:
+        return phrase("notes.faster" if change > 0 else "notes.slower", change=numbers.signed_percent(change))
+    return phrase("notes.between")
+
+
+def _running_since(run: Run) -> int | None:
+    """The step since which the run's printer states running means; None where it states intervals."""
+    from parsers.engine.registry import formats
+
+    return next((each.main.cumulative_since for each in formats() if each.id == run.get("format")), None)
+
+
+def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
+    said = []
+    for hardware, group, rows in sections(site, suite):
+        by_framework: dict[str, set[int]] = {}
+        for row in rows:
+            by_framework.setdefault(row.framework or "?", set()).add(row.batch_size or 0)
+        if len({frozenset(each) for each in by_framework.values()}) > 1:
+            values = "; ".join(
+                f"{name}: {', '.join(map(str, sorted(sizes)))}" for name, sizes in sorted(by_framework.items())
+            )
+            where = named(hardware, "site.unknown_hardware")
+            said.append(phrase("notes.batch_sizes", hardware=where, group=group_name(group), values=values))
+    return said
+
+
+def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
+    by_framework: dict[str, set[str]] = {}
+    for row in rows:
+        by_framework.setdefault(row.framework or "?", set()).add(suite.other_options(row))
+    if len({frozenset(each) for each in by_framework.values()}) < 2:
+        return []
+    said = (
+        f"{name}: {', '.join(sorted(each or '-' for each in texts))}" for name, texts in sorted(by_framework.items())
+    )
+    return [phrase("notes.options", values="; ".join(said))]
+
+
+def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
+    alone = sum(row.repeats == 1 for row in rows)
+    bad = sum(run.get("outcome") != "completed" for run in site.runs_of(suite))
+    said = [phrase("notes.small", n=alone)] if alone else []
+    return said + ([phrase("notes.outcomes", n=bad)] if bad else [])

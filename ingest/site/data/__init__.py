@@ -1,0 +1,1 @@
+"""Data files for programs: results, changes, badges and problems."""

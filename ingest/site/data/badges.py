@@ -1,0 +1,74 @@
+"""Badges: a small file per result, in the form that shields.io draws from an address.
+
+Source: https://shields.io/badges/endpoint-badge
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ingest.common import numbers
+from ingest.common.words import Text, Words, phrase, word_for
+from ingest.site.data.measured import date_of, identity
+from ingest.site.model import Row, Site, Suite, options_text
+
+FOLDER = "data/badges"
+#: A site with more results has badges for those measured last.
+AT_MOST = 500
+_COLOUR, _DIVERGED = "blue", "orange"
+
+
+def badges(site: Site, words: Words) -> dict[str, bytes]:
+    """Path to content of every badge, below the site's folder; badges are in English."""
+    return {path(row): _content(row, words) for _, row in _shown(site)}
+
+
+def listed(site: Site) -> list[tuple[Text, list[Mapping[str, Any]]]]:
+    """The badges by page of a model: what each is about, and its path."""
+    found: dict[str, tuple[Text, list[Mapping[str, Any]]]] = {}
+    for suite, row in _shown(site):
+        _, there = found.setdefault(suite.id, (suite.title, []))
+        there.append({"about": (*_framework(row), *_case(row)), "path": path(row)})
+    return list(found.values())
+
+
+def path(row: Row) -> str:
+    """Where the badge of a result lies."""
+    return f"{FOLDER}/{identity(row)}.json"
+
+
+def _shown(site: Site) -> list[tuple[Suite, Row]]:
+    """The results that have a badge, in the order of the pages; of too many, those whose last run is youngest."""
+    found = [(suite, row) for suite in site.shown for row in site.rows.get(suite.id, ()) if numbers.known(row.value)]
+    by_age = sorted(sorted(found, key=lambda each: identity(each[1])), key=lambda each: _date(site, each[1]))
+    left_out = {identity(row) for _, row in by_age[:-AT_MOST]}
+    return [(suite, row) for suite, row in found if identity(row) not in left_out]
+
+
+def _content(row: Row, words: Words) -> bytes:
+    said = [row.model or "", " ".join(_framework(row)), *(words.say("en", each) for each in _case(row))]
+    badge = {
+        "schemaVersion": 1,
+        "label": ", ".join(filter(None, said)),
+        "message": f"{numbers.figure(row.value, row.spread)} {row.unit}",
+        "color": _DIVERGED if row.diverged else _COLOUR,
+    }
+    return json.dumps(badge, ensure_ascii=False).encode() + b"\n"
+
+
+def _framework(row: Row) -> list[str]:
+    return [each for each in (row.framework, row.version) if each]
+
+
+def _case(row: Row) -> list[Text]:
+    """`8 × 64`, the precision, the options and the round."""
+    unknown = phrase("site.unknown")
+    size = phrase("table.case_of", devices=row.devices or unknown, batch_size=row.batch_size or unknown)
+    precision = word_for("precision", row.precision) if row.precision else ""
+    return [each for each in (size, precision, options_text(row.options), row.round or "") if each]
+
+
+def _date(site: Site, row: Row) -> str:
+    return max((date_of(site.by_id[each]) or "" for each in row.run_ids), default="")

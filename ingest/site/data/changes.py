@@ -1,0 +1,112 @@
+"""`changes.json`: when a result came, and when its figure moved, as the days of its runs tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ingest.common import numbers
+from ingest.compute.results import figure
+from ingest.site.data.measured import address, date_of, identity
+from ingest.site.data.results import lines
+from ingest.site.model import Row, Run, Site, Suite
+
+VERSION = 1
+#: A figure has moved if by this part of it at least, and out of the range that its repeats had.
+MOVED = 0.01
+
+
+@dataclass(frozen=True)
+class Change:
+    """One day on which a result's figure came or moved; `runs` are those of the day."""
+
+    date: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any]
+    runs: tuple[Run, ...]
+
+    @property
+    def share(self) -> float | None:
+        """The move as a part of the figure before."""
+        return None if self.before is None else float(self.after["value"] / self.before["value"] - 1)
+
+
+def records(site: Site) -> list[dict[str, Any]]:
+    """Every change of every measured result, newest first."""
+    suites = {each.id: each for each in site.shown}
+    found = [
+        _record(site, suites[suite], row, change)
+        for suite, rows in site.rows.items()
+        for row in rows
+        for change in changes([site.by_id[each] for each in row.run_ids])
+    ]
+    by_result = sorted(found, key=lambda each: str(each["result"]))
+    return sorted(by_result, key=lambda each: str(each["date"]), reverse=True)
+
+
+def document(found: Iterable[Mapping[str, Any]]) -> bytes:
+    """The changes as JSON with a line each."""
+    return f'{{\n"version": {VERSION},\n"changes": {lines(found)}\n}}\n'.encode()
+
+
+def changes(runs: Sequence[Run]) -> list[Change]:
+    """The changes of one result, oldest first.
+
+    Its figure over the runs up to each day is held against the one announced last, so that slow drift is told once it
+    is large enough. Runs without a date were always there.
+    """
+    days = sorted({day for run in runs if (day := date_of(run))})
+    announced = _over([run for run in runs if date_of(run) is None])
+    found: list[Change] = []
+    for day in days:
+        now = _over([run for run in runs if (date_of(run) or "") <= day])
+        if now is not None and (announced is None or _has_moved(announced, now)):
+            found.append(Change(day, announced, now, tuple(run for run in runs if date_of(run) == day)))
+            announced = now
+    return found
+
+
+def _over(runs: Sequence[Run]) -> Mapping[str, Any] | None:
+    """The figure over some runs, None where they have none."""
+    found = figure(runs)
+    return found if found["repeats"] else None
+
+
+def _has_moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    outside = not before["low"] <= after["value"] <= before["high"]
+    return outside and abs(after["value"] / before["value"] - 1) >= MOVED
+
+
+def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any]:
+    before = change.before or {"value": None}
+    return {
+        "date": change.date,
+        "kind": "moved" if change.before else "new",
+        "result": identity(row),
+        "title": {"en": suite.title.en, "zh": suite.title.zh},
+        "model": row.model,
+        "framework": row.framework,
+        "framework_version": row.version,
+        "round": row.round,
+        "hardware": row.hardware,
+        "nodes": row.nodes,
+        "devices": row.devices,
+        "batch_size": row.batch_size,
+        "precision": row.precision,
+        "options": dict(row.options),
+        "unit": row.unit or None,
+        "before": before["value"],
+        "after": change.after["value"],
+        "before_text": _text(change.before),
+        "after_text": _text(change.after),
+        "share": change.share,
+        "share_text": None if change.share is None else numbers.signed_percent(change.share),
+        "page": f"models/{suite.id}/",
+        "runs": [{"id": str(each["id"]), "page": address(site.page(each))} for each in change.runs],
+    }
+
+
+def _text(found: Mapping[str, Any] | None) -> str | None:
+    """A figure as the pages would show it."""
+    return numbers.figure(found["value"], found["spread"]) if found else None

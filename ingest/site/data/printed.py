@@ -1,0 +1,174 @@
+"""Results that others published, as records of `results.json`: those that the pages of models show.
+
+Figures of one case that stand at one place are one result, and places that print the same make one, too. Single
+repeats, and what a script made of them, are no results; they stand in `published.csv`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ingest.common.words import Words
+from ingest.compute.metrics import METRICS
+from ingest.published.publications import Published, Source, options_text
+from ingest.site.data.records import name, said
+from ingest.site.model import Site, Suite
+from ingest.site.reports.model import is_shown
+from ingest.site.reports.tables import printed
+
+_CASE = (
+    "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
+)  # fmt: skip
+_HEADLINE = "throughput"
+_SWITCH = {"yes": True, "no": False}
+#: Which direction is better of metrics that are published only.
+_BETTER = {"memory_ratio": "lower", "utilisation": "higher", "max_num_classes": "higher"}
+
+
+@dataclass(frozen=True)
+class _Result:
+    """One case's figures by metric, and the first row of every place that prints them."""
+
+    figures: Mapping[str, Published]
+    places: tuple[Published, ...]
+
+
+def records(site: Site, words: Words) -> list[dict[str, Any]]:
+    """A record per published result, by id."""
+    suites = {each.id: each for each in site.known}
+    by_case: dict[str, list[Published]] = {}
+    for row in site.published.rows:
+        if row.suite in suites and is_shown(row):
+            by_case.setdefault(_said(row), []).append(row)
+    found = []
+    for case, rows in by_case.items():
+        for index, result in enumerate(_results(rows)):
+            # Figures that contradict an earlier one of the source are told apart by what they say.
+            told = case if index == 0 else case + _all_figures(result)
+            found.append(_record(site, words, suites[str(rows[0].suite)], result, told))
+    return sorted(found, key=lambda each: str(each["id"]))
+
+
+def _all_figures(result: _Result) -> str:
+    return json.dumps(sorted((metric, each.printed) for metric, each in result.figures.items()))
+
+
+def _said(row: Published) -> str:
+    return json.dumps([*(getattr(row, key) for key in _CASE), options_text(row.options)], ensure_ascii=False)
+
+
+def _results(rows: Sequence[Published]) -> list[_Result]:
+    """The results of one case: places that agree in what they both print are one."""
+    found: list[_Result] = []
+    for figures in _at_places(rows):
+        one = next((index for index, each in enumerate(found) if _agree(each.figures, figures)), None)
+        here = (next(iter(figures.values())),)
+        if one is None:
+            found.append(_Result(figures, here))
+        else:
+            known = found[one]
+            found[one] = _Result({**figures, **known.figures}, known.places + here)
+    return found
+
+
+def _at_places(rows: Sequence[Published]) -> list[dict[str, Published]]:
+    """Figures of one case by place; a metric that a place prints twice begins another."""
+    found: list[tuple[str, dict[str, Published]]] = []
+    for row in rows:
+        there = next((each for place, each in found if place == row.place and row.metric not in each), None)
+        if there is None:
+            found.append((row.place, {row.metric: row}))
+        else:
+            there[row.metric] = row
+    return [each for _, each in found]
+
+
+def _agree(known: Mapping[str, Published], others: Mapping[str, Published]) -> bool:
+    both = known.keys() & others.keys()
+    return bool(both) and all(_figure(known[key]) == _figure(others[key]) for key in both)
+
+
+def _figure(row: Published) -> tuple[object, ...]:
+    return (row.unit, row.value if row.value is not None else row.state)
+
+
+def _record(site: Site, words: Words, suite: Suite, result: _Result, told: str) -> dict[str, Any]:
+    row = next(iter(result.figures.values()))
+    headline = result.figures.get(_HEADLINE)
+    source = site.published.sources[row.source]
+    value = headline.value if headline else None
+    state = next((each.state for each in result.figures.values() if each.value is None), "measured")
+    return {
+        "id": name((row.source, row.model, row.framework, row.hardware), row, (row.precision,), told),
+        "origin": "published",
+        "suite": suite.id,
+        "title": {"en": suite.title.en, "zh": suite.title.zh},
+        "model": row.model,
+        "framework": row.framework,
+        "framework_version": None,
+        "hardware": row.hardware or None,
+        **{key: getattr(row, key) for key in ("nodes", "devices", "batch_size")},
+        "precision": row.precision or None,
+        "group": suite.group(row.precision or None),
+        "options": {key: _plain(each) for key, each in sorted(row.options.items())},
+        "round": source.name if str(source.year) in source.name else f"{source.name} {source.year}",
+        "source": _source(source, result.places),
+        "rule": None,
+        "unit": headline.unit if headline else None,
+        "value": value,
+        "low": value,
+        "high": value,
+        "spread": None,
+        "repeats": 0 if value is None else 1,
+        "speedup": float(headline.speedup) if headline and headline.speedup else None,
+        "efficiency": None,
+        "text": printed(headline) if headline and value is not None else None,
+        "range": None,
+        "metrics": {key: _metric(key, each) for key, each in sorted(result.figures.items()) if key != _HEADLINE},
+        "outcome": "completed" if state == "measured" else state,
+        "reason": None if value is not None else said(words, _reason(state)),
+        "speedup_reason": None,
+        "conditions": {},
+        "diverged": False,
+        "runs": [],
+        "page": f"models/{suite.id}/",
+    }
+
+
+def _plain(text: str) -> bool | int | str:
+    """An option as those of our runs are: tables say yes and 16, logs true and the number."""
+    if text in _SWITCH:
+        return _SWITCH[text]
+    return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text
+
+
+def _reason(state: str) -> dict[str, Any]:
+    if state == "measured":
+        return {"code": "not_published", "args": {}}
+    return {"code": "outcome", "args": {"outcome": state}}
+
+
+def _source(source: Source, places: Sequence[Published]) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "title": {"en": source.title.en, "zh": source.title.zh},
+        **_place(source, places[0]),
+        "trainer": places[0].framework_source or None,
+        "also": [_place(source, each) for each in places[1:]],
+    }
+
+
+def _place(source: Source, row: Published) -> dict[str, Any]:
+    return {"address": source.address_of(row), "place": row.place, "line": row.line or None}
+
+
+def _metric(metric: str, row: Published) -> dict[str, Any]:
+    return {
+        "value": row.value,
+        "text": None if row.value is None else printed(row),
+        "unit": row.unit,
+        "better": METRICS[metric].better if metric in METRICS else _BETTER[metric],
+    }

@@ -1,0 +1,47 @@
+"""What records of measured and of published results have in common: how they are named, and why one has no figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from ingest.common.words import LANGUAGES, Words
+from ingest.site.model import reason
+from ingest.site.render.text import digest, slug
+
+_HASH = 10  # of 16 signs each: a million results share one with a probability below a half
+_PART = 40  # of a name, so that an address stays readable
+
+
+class Sized(Protocol):
+    """A row with the size of its case."""
+
+    @property
+    def nodes(self) -> int | None:
+        """Machines."""
+
+    @property
+    def devices(self) -> int | None:
+        """Devices of the job."""
+
+    @property
+    def batch_size(self) -> int | None:
+        """Samples per device and step."""
+
+
+def name(first: Iterable[str | None], row: Sized, last: Iterable[str | None], told: str) -> str:
+    """A result's id: what people call its case, and a hash of `told`, all that tells it from others."""
+    size = f"n{row.nodes or 'x'}d{row.devices or 'x'}-bs{row.batch_size or 'x'}"
+    return "-".join([*_slugs(first), size, *_slugs(last), digest(told)[:_HASH]])
+
+
+def said(words: Words, found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A reason with its words in both languages."""
+    if not found or (phrase := reason(found)) is None:
+        return None
+    text = {language: words.say(language, phrase) for language in LANGUAGES}
+    return {"code": found["code"], "args": dict(found.get("args") or {}), "text": text}
+
+
+def _slugs(names: Iterable[str | None]) -> list[str]:
+    return [slug(each)[:_PART].strip("-") for each in names if each]

@@ -1,0 +1,79 @@
+"""`results.json`, every result as a line, and `results.csv`, the same as a flat table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ingest.common.words import Words
+from ingest.compute.metrics import METRICS
+from ingest.site.data import measured, printed
+from ingest.site.model import Site, options_text
+
+#: Raised when a key changes its meaning or goes; new keys leave it as it is.
+VERSION = 1
+SCHEMA = "results.schema.json"
+_CASE = (
+    "id", "origin", "suite", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size",
+    "precision", "options", "round", "source", "place", "line", "address",
+)  # fmt: skip
+_FIGURES = ("rule", "unit", "value", "low", "high", "spread", "repeats", "speedup", "efficiency")
+#: A column of a metric is named with its unit, where all have one.
+_METRICS = {each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory")}
+COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")
+#: What a spreadsheet would run as a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def records(site: Site, words: Words) -> list[dict[str, Any]]:
+    """All results, the measured ones first, each kind by id."""
+    return [*measured.records(site, words), *printed.records(site, words)]
+
+
+def document(found: Sequence[Mapping[str, Any]]) -> bytes:
+    """The results as JSON with a line each, so that a changed figure is a changed line."""
+    head = f'{{\n"schema": "{SCHEMA}",\n"version": {VERSION},\n"results": '
+    return f"{head}{lines(found)}\n}}\n".encode()
+
+
+def lines(found: Iterable[Mapping[str, Any]]) -> str:
+    """Objects as a JSON array with a line each."""
+    each = ",\n".join(json.dumps(one, sort_keys=True, ensure_ascii=False, allow_nan=False) for one in found)
+    return f"[\n{each}\n]" if each else "[]"
+
+
+def table(found: Iterable[Mapping[str, Any]]) -> bytes:
+    """The results as CSV; an empty cell is a figure or a fact that there is none of."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in _flat(each).items()} for each in found)
+    return text.getvalue().encode()
+
+
+def _flat(found: Mapping[str, Any]) -> dict[str, Any]:
+    source = found["source"] or {}
+    metrics = {_METRICS[name]: each["value"] for name, each in found["metrics"].items() if _fits(name, each)}
+    return {
+        **{name: found[name] for name in COLUMNS if name in found},
+        "options": options_text(found["options"]),
+        "source": source.get("name"),
+        **{name: source.get(name) for name in ("place", "line", "address")},
+        **metrics,
+        "reason": (found["reason"] or {}).get("code"),
+        "runs": " ".join(each["id"] for each in found["runs"]),
+    }
+
+
+def _fits(name: str, metric: Mapping[str, Any]) -> bool:
+    return name in _METRICS and metric["unit"] == METRICS[name].unit
+
+
+def _cell(value: Any) -> Any:
+    """A cell; text that a spreadsheet would run begins with an apostrophe."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

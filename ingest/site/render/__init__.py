@@ -1,0 +1,1 @@
+"""Render tables, charts and pages, without knowing what they show."""

@@ -1,0 +1,168 @@
+"""Templates to Markdown: what a template prints is escaped unless we made the markup ourselves."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from ingest.common import numbers
+from ingest.common.words import TEMPLATES, Text, Words, phrase
+from ingest.site import charts, tables
+from ingest.site.charts import Chart
+from ingest.site.pages import Page
+from ingest.site.render.table import Writer
+from ingest.site.render.text import code, code_block, command, escape, front_matter, slug
+from ingest.site.template_errors import located
+
+SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def markdown(words: Words, language: str, page: Page) -> str:
+    """One page in one language, as Markdown with front matter."""
+    writer = Writer(words, language, lambda target: relative(page.path, target))
+    names = {**_tools(words, language, writer), **page.context()}
+    with located(file := f"{page.template}.md.j2", names):
+        body = _environment().get_template(file).render(names)
+    return _front_matter(words, language, page) + _tidy(body)
+
+
+def chart(words: Words, language: str, found: Chart, drawing: str) -> str:
+    """A chart in one language."""
+    from ingest.site.render.drawing import localise
+
+    title = words.say(language, found.title)
+    return localise(drawing, found.name, charts.words_of(words, language), title, found.described(words, language))
+
+
+def relative(page_path: str, target: str) -> str:
+    """A link from one page to another, both paths below the language's folder made of slugs; an address stays one."""
+    if target.startswith("https://"):
+        return quote(target, safe="/:#?&=%")
+    return posixpath.relpath(target, posixpath.dirname(page_path) or ".")
+
+
+def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
+    """What templates may call: words, tables, links, code, charts and numbers."""
+
+    def w(key: str, **args: object) -> Markup:
+        return escape(words.say(language, phrase(key, **args)))
+
+    def link(text: Text, target: str | None) -> Markup:
+        said = writer.say(text)
+        return Markup("[{}]({})").format(said, Markup(writer.link(target))) if target else said
+
+    def prose(entries: Mapping[str, Mapping[str, str]], key: str) -> Markup:
+        return escape(entries[key][language]) if key in entries else Markup("")
+
+    def listed(texts: list[Text]) -> str:
+        return str(comma).join(words.say(language, each) for each in texts)
+
+    comma, colon = (Markup(words.text(language, f"site.{each}")) for each in ("comma", "colon"))
+
+    return {
+        "language": language,
+        "comma": comma,
+        "colon": colon,
+        "space": SPACE[language],
+        "w": w,
+        "say": writer.say,
+        "table": writer.table,
+        "link": link,
+        "prose": prose,
+        "listed": listed,
+        "code": code,
+        "code_block": code_block,
+        "command": command,
+        "numbers": numbers,
+        "decoded": lambda raw: raw.decode("utf-8", "replace"),
+        "slug": slug,
+        "paragraphs": _paragraphs,
+        "pairs": _pairs,
+        "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
+        "rule_table": lambda: writer.table(tables.rule_table()),
+        "chart": lambda found: _figure(words, language, found),
+        "page_link": lambda target: Markup(writer.link(target)),
+        "script_data": lambda data, tables: _script_data(words, language, data, tables),
+    }
+
+
+def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
+    """What a script of the page needs, for an attribute: data, and tables of words, whose placeholders it fills."""
+    keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
+    said = {key: words.entries[key][language] for key in keys}
+    written = json.dumps({**data, "language": language, "words": said}, ensure_ascii=False, sort_keys=True)
+    # Nothing in it may end the attribute, or be Markdown; in JSON, such signs stand only within texts.
+    safe = re.sub(r"[<>&`*_\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", written)
+    return Markup(safe.replace('"', "&quot;"))
+
+
+def _figure(words: Words, language: str, found: Chart) -> Markup:
+    """The chart's file is put in when the site is built, so that it takes the theme's colours."""
+    title, caption = words.say(language, found.title), found.caption(words, language)
+    return Markup(
+        '<figure class="pl-figure" data-search-exclude>\n--8<-- "charts/{}/{}.svg"\n'
+        "<figcaption><b>{}</b> {}</figcaption>\n</figure>"
+    ).format(Markup(language), Markup(found.name), escape(title), escape(caption))
+
+
+def _front_matter(words: Words, language: str, page: Page) -> str:
+    lines = ["---", f"title: {front_matter(words.say(language, page.title))}"]
+    lines.append(f"description: {front_matter(words.say(language, page.description))}")
+    lines.append(f"generated: {front_matter(words.text(language, 'site.generated'))}")
+    lines += _hidden(page)
+    lines += [f"order: {page.order}"] if page.order is not None else []
+    lines += [f"group: {front_matter(page.group)}"] if page.group else []
+    lines += [f"scripts: {json.dumps(page.scripts)}"] if page.scripts else []
+    # For the hook that links to the same lines on a forge, where the log lies there too.
+    lines += [f"log: {json.dumps([page.log['path'], page.log['sha256']])}"] if page.log else []
+    lines += [] if page.searched else ["search:", "  exclude: true"]
+    return "\n".join([*lines, "---", "", ""])
+
+
+def _hidden(page: Page) -> list[str]:
+    """What would list the page itself only; a page that compares has no headings before it is used."""
+    if page.template in ("models", "model", "reports"):
+        return []
+    return ["hide: [navigation, toc]" if page.template == "compare" else "hide: [navigation]"]
+
+
+def _tidy(text: str) -> str:
+    """No trailing blanks and never two blank lines, so that a template may leave its loops on lines of their own."""
+    out: list[str] = []
+    for line in (each.rstrip() for each in text.splitlines()):
+        if line or (out and out[-1]):
+            out.append(line)
+    return "\n".join(out).strip("\n") + "\n"
+
+
+def _paragraphs(doc: str) -> list[str]:
+    """The paragraphs of a module's docstring."""
+    return [" ".join(each.split()) for each in doc.replace("`", "").split("\n\n") if each.strip()]
+
+
+def _pairs(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} = {numbers.quantity(value)}" for name, value in values.items())
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES / "pages"),
+        autoescape=True,
+        finalize=escape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

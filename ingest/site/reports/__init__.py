@@ -1,0 +1,1 @@
+"""Pages that rebuild the reports of others from their published figures."""

@@ -1,0 +1,214 @@
+"""Charts of slices of published figures: what is drawn of each, and its words.
+
+Names within a chart are the same in both languages, or tokens, for which words are put in later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from ingest.common.words import Both, Phrase, Text, phrase
+from ingest.published.declarations import Block, Report, ReportError
+from ingest.published.slices import Cut, Figure, Head, Slice, Values
+from ingest.site.charts import Chart
+from ingest.site.render import drawing
+from ingest.site.reports.tables import COUNTS, caption, head_text, joined, printed, switch, value
+
+#: What the groups of a chart are, by the keys of its rows: tokens. Of several keys the first counts.
+ACROSS = {
+    ("devices", "batch_size"): "groups",
+    ("devices",): "devices",
+    ("nodes",): "nodes",
+    ("batch_size",): "batch_size",
+    ("place",): "version",
+    ("options.vocabulary",): "vocabulary",
+    ("line",): "groups",
+}
+#: Metrics that have a token; others are written as their unit.
+UP = ("throughput", "latency", "memory")
+
+Drawn = tuple[Callable[[], str], tuple[Phrase, ...]]
+
+
+def of_report(report: Report, found: Cut) -> list[Chart]:
+    """All charts of a report."""
+    return [
+        chart
+        for block, parts in zip(report.blocks, found.slices, strict=True)
+        for index in range(len(parts))
+        for chart in of_slice(report, block, parts, index, found.common)
+    ]
+
+
+def of_slice(report: Report, block: Block, parts: Sequence[Slice], index: int, common: Values) -> list[Chart]:
+    """The charts of one of a block's slices, in the order in which they are declared."""
+    found = parts[index]
+    name = f"reports/{report.id}-{report.blocks.index(block) + 1}-{index + 1}"
+    alone = block.title is not None and len(parts) == 1
+    said = caption(found, common)
+    what = joined(said) if said and not alone else block.title or report.title
+    made = []
+    for form in found.block.show:
+        if form != "table" and (drawn := _FORMS[form](block, found)):
+            title = phrase(f"report.chart_{form}", what=what)
+            made.append(Chart(f"{name}-{form}", drawn[0], title, f"report.text_{form}", drawn[1]))
+    return made
+
+
+def _bars(block: Block, found: Slice) -> Drawn | None:
+    return partial(drawing.bars, _grouped(block, found, range(len(found.columns)))), _said(found)
+
+
+def _lines(block: Block, found: Slice) -> Drawn | None:
+    if len(found.rows) < 2:
+        return None
+    return partial(drawing.trend, _grouped(block, found, range(len(found.columns)))), _said(found)
+
+
+def _panels(block: Block, found: Slice) -> Drawn | None:
+    """A panel per metric of the columns. One that fewer series have, such as a ratio, is left to the table."""
+    by_metric: dict[str, list[int]] = {}
+    for index, head in enumerate(found.columns):
+        by_metric.setdefault(dict(head.values).get("metric", ""), []).append(index)
+    most = max(map(len, by_metric.values()))
+    data = [_grouped(block, found, columns) for columns in by_metric.values() if len(columns) == most]
+    return partial(drawing.panels, data), _said(found)
+
+
+def _speedup(block: Block, found: Slice) -> Drawn | None:
+    """A line per column, or per column and batch size, that has at least two numbers of devices."""
+    lines: dict[str, dict[int, float]] = {}
+    for (row, column), figures in sorted(found.cells.items()):
+        rest = [_plain(block, found, *each, brief=False) for each in found.rows[row].values if each[0] != "devices"]
+        for figure in figures:
+            devices = figure.row.devices
+            if devices and (figure.speedup or (devices == 1 and figure.row.value)):
+                name = " ".join([_name(block, found, found.columns[column]), *rest])
+                lines.setdefault(name, {})[devices] = float(figure.speedup or 1)
+    series = tuple(
+        (name, tuple(sorted(points)), tuple(points[each] for each in sorted(points)))
+        for name, points in lines.items()
+        if len(points) > 1
+    )
+    said = tuple(
+        phrase("chart.value_of", name=name, group=device, value=f"{speed:.2f}×")
+        for name, devices, speeds in series
+        for device, speed in zip(devices, speeds, strict=True)
+    )
+    return (partial(drawing.speedup, drawing.Lines(series)), said) if series else None
+
+
+def _curve(block: Block, found: Slice) -> Drawn | None:
+    """Throughput over the time of a step that follows from it; a line per number of devices, a point per batch size."""
+    points: dict[int, list[tuple[float, float, str]]] = {}
+    for figure in found.figures:
+        row = figure.row
+        if not (row.value and row.devices and row.batch_size and row.metric == "throughput"):
+            raise ReportError(f"{block.place}: show: a curve needs throughput, devices and batch size of every figure")
+        milliseconds = row.batch_size * row.devices / row.value * 1000
+        points.setdefault(row.devices, []).append((milliseconds, row.value, f"bsz={row.batch_size}"))
+    series = tuple(
+        drawing.Curve(f"{devices} @cards@", *map(tuple, zip(*sorted(found), strict=True)))
+        for devices, found in sorted(points.items())
+    )
+    data = drawing.Curves(series, "@latency@ (ms)", _up("throughput", found.figures[0].row.unit))
+    return partial(drawing.curves, data), _said(found)
+
+
+_FORMS: dict[str, Callable[[Block, Slice], Drawn | None]] = {
+    "bars": _bars, "lines": _lines, "panels": _panels, "speedup": _speedup, "curve": _curve
+}  # fmt: skip
+
+
+def _grouped(block: Block, found: Slice, columns: Iterable[int]) -> drawing.Bars:
+    """Rows as groups, columns as series."""
+    chosen = list(columns)
+    figures = [figure.row for (_, column), each in found.cells.items() if column in chosen for figure in each]
+    if len({(row.metric, row.unit) for row in figures}) != 1:
+        raise ReportError(f"{block.place}: show: a chart needs figures of one metric and unit")
+    groups = tuple(_group(block, found, each) for each in found.rows)
+    series = tuple(_series(block, found, column) for column in chosen)
+    return drawing.Bars(groups, series, _up(figures[0].metric, figures[0].unit), _across(found.keys))
+
+
+def _series(block: Block, found: Slice, column: int) -> drawing.Series:
+    cells = [found.cells.get((row, column), ()) for row in range(len(found.rows))]
+    if any(len(each) > 1 for each in cells):
+        raise ReportError(f"{block.place}: show: a chart needs at most one figure in a cell")
+    return drawing.Series(
+        _name(block, found, found.columns[column]),
+        tuple(each[0].row.value if each else None for each in cells),
+        missing=tuple("OOM" if each and each[0].row.state == "oom" else "" for each in cells),
+        labels=tuple(printed(each[0].row) if each and each[0].row.value is not None else "" for each in cells),
+    )
+
+
+def _across(keys: Sequence[str]) -> str:
+    return ACROSS.get(tuple(keys)) or ACROSS.get(tuple(keys[:1])) or "case"
+
+
+def _up(metric: str, unit: str) -> str:
+    return f"@{metric}@ ({unit})" if metric in UP else unit
+
+
+def _group(block: Block, found: Slice, head: Head) -> str:
+    between = " × " if found.keys == ("devices", "batch_size") else " "
+    return between.join(_plain(block, found, key, text) for key, text in head.values)
+
+
+def _name(block: Block, found: Slice, head: Head) -> str:
+    """The name of a series; the metric stands beside the axis."""
+    alone = len(head.values) == 1
+    named = [_plain(block, found, key, text, brief=alone) for key, text in head.values if key != "metric"]
+    named = [f"{each} @cards@" if head.values == (("devices", head.values[0][1]),) else each for each in named]
+    marks = [_plain(block, found, key, text, brief=False) for key, text in head.marks]
+    words = [_neutral(block, head.text)] if head.text else named
+    return " ".join([*words, *marks]) or _neutral(block, found.figures[0].row.framework)
+
+
+def _plain(block: Block, found: Slice, key: str, text: str, *, brief: bool = True) -> str:
+    """A value that is written alike in every language."""
+    if label := found.block.labels.get(key, {}).get(text):
+        return _neutral(block, label)
+    name = key.removeprefix("options.")
+    if key == "devices":
+        return text.partition("x")[2]
+    if key == "precision":
+        return text.upper()
+    if name in COUNTS and text.isdecimal() and int(text) >= 1_000_000:
+        return f"{int(text) / 1e6:g}M"
+    if said := switch(name, text):
+        return said
+    if key == "batch_size" and not brief:
+        return f"bsz={text}"
+    return f"{name}={text}" if key.startswith("options.") and not brief else text
+
+
+def _neutral(block: Block, text: Text) -> str:
+    if isinstance(text, Both) and text.en == text.zh:
+        return text.en
+    if not isinstance(text, str):
+        raise ReportError(f"{block.place}: show: a name in a chart has to be the same in both languages, one string")
+    return text
+
+
+def _said(found: Slice) -> tuple[Phrase, ...]:
+    """Every figure that is drawn, for those who cannot see the chart."""
+    return tuple(
+        phrase(
+            "chart.value_of",
+            name=head_text(found, found.columns[column]),
+            group=joined([value(found, *each) for each in found.rows[row].values]),
+            value=_figure(figure),
+        )
+        for (row, column), figures in sorted(found.cells.items())
+        for figure in figures
+    )
+
+
+def _figure(figure: Figure) -> Text:
+    row = figure.row
+    if row.value is None:
+        return phrase("table.oom") if row.state == "oom" else phrase("report.not_measured")
+    return f"{printed(row)} {row.unit}".strip()

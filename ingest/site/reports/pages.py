@@ -1,0 +1,114 @@
+"""The pages of the reports of published figures, and their index."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ingest.common.words import phrase
+from ingest.published.declarations import SECTIONS, Block, Report
+from ingest.published.publications import Published
+from ingest.published.slices import Slice, Values, cut
+from ingest.site.charts import Chart
+from ingest.site.model import Site
+from ingest.site.pages import Page
+from ingest.site.render.table import Link
+from ingest.site.reports import charts, tables
+from ingest.site.reports.model import INDEX, path, rows_of, shown, source_anchors
+
+
+def pages(site: Site) -> list[Page]:
+    """The index, and a page per report whose source has figures here."""
+    found = shown(site)
+    return [_index(site, found), *(page_of(site, each) for each in found)]
+
+
+def charts_of(site: Site, report: Report) -> Mapping[str, Chart]:
+    """The charts of a report by name."""
+    return {each.name: each for each in charts.of_report(report, cut(report, rows_of(site, report)))}
+
+
+def _index(site: Site, found: Sequence[Report]) -> Page:
+    return Page(
+        INDEX,
+        "reports",
+        phrase("nav.reports"),
+        phrase("describe.reports"),
+        (site.published.digest,),
+        lambda: {"sources": _sources(site, found)},
+        order=0,
+    )
+
+
+def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
+    """Those with reports, and then those whose figures stand on the models' pages only."""
+    names = dict.fromkeys([*(each.source for each in found), *(row.source for row in site.published.rows)])
+    return [
+        {
+            "source": site.published.sources[name],
+            "anchor": source_anchors(site)[name],
+            "figures": sum(row.source == name for row in site.published.rows),
+            "sections": [
+                (phrase(f"report.section_{section}"), mine)
+                for section in SECTIONS
+                if (mine := [(r, path(r)) for r in found if r.source == name and r.section == section])
+            ],
+        }
+        for name in names
+    ]
+
+
+def page_of(site: Site, report: Report) -> Page:
+    """The page of a report."""
+    return Page(
+        path(report),
+        "report",
+        report.title,
+        report.description,
+        (site.published.digest, *(suite.id for suite in site.shown)),
+        functools.cache(functools.partial(_context, site, report)),
+        order=report.order,
+        group=site.published.sources[report.source].title.en,
+    )
+
+
+def _context(site: Site, report: Report) -> Mapping[str, Any]:
+    found = cut(report, rows_of(site, report))
+    used = found.rows
+    return {
+        "report": report,
+        "source": site.published.sources[report.source],
+        "index": INDEX,
+        "common": [tables.stated(*each) for each in found.common],
+        "models": _models(site, used),
+        "software": tables.software(used),
+        "log_links": tables.logs(used, site.published.sources),
+        "blocks": [
+            _block(site, report, block, parts, found.common)
+            for block, parts in zip(report.blocks, found.slices, strict=True)
+        ],
+    }
+
+
+def _models(site: Site, rows: Sequence[Published]) -> list[Link]:
+    used = {row.suite for row in rows}
+    return [Link(each.title, f"models/{each.id}/index.md") for each in site.shown if each.id in used]
+
+
+def _block(site: Site, report: Report, block: Block, found: Sequence[Slice], common: Values) -> Mapping[str, Any]:
+    return {
+        "title": block.title,
+        "level": block.level,
+        "text": block.text,
+        "facts": tables.of_facts(block.facts) if block.facts else None,
+        "parts": [
+            {
+                "caption": tables.caption(each, common),
+                "table": tables.of_slice(each) if "table" in each.block.show else None,
+                "charts": charts.of_slice(report, block, found, index, common),
+                "printed": tables.printed_in((f.row for f in each.figures), site.published.sources),
+            }
+            for index, each in enumerate(found)
+        ],
+    }

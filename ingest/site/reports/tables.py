@@ -1,0 +1,276 @@
+"""Slices of published figures as tables, and words for what figures state. Figures are shown as they were printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from ingest.common import numbers
+from ingest.common.words import Text, phrase, word_for
+from ingest.published.declarations import Facts
+from ingest.published.publications import Published, Source
+from ingest.published.slices import Figure, Head, Slice, Values, fact
+from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, absent, cell
+from ingest.site.tables import precision
+
+#: Options that count something large; others, such as dates, are no quantities.
+COUNTS = ("vocabulary", "batch_size_of_job", "samples", "sequence_length")
+#: Options that are on or off, as the heads of benchmark tables write them in every language.
+SWITCHES = {"xla": "XLA", "dali": "DALI", "clip": "clip"}
+#: Options of which the value says what it is.
+_NAMED_BY_VALUE = ("parallel", "dataset", "reader")
+
+
+def of_slice(found: Slice) -> Table:
+    """The table of a slice: a column per key of its rows, then its columns."""
+    keys = found.keys
+    head = [Column(key_name(key), _numeric(key, found.rows)) for key in keys]
+    head += [_column(found, index) for index in range(len(found.columns))]
+    body = []
+    for index, row in enumerate(found.rows):
+        marks = tuple(mark(found, each) for each in row.marks)
+        labels = [cell(value(found, key, each)) for key, each in row.values]
+        if marks and labels:
+            labels[0] = Cell((Entry(labels[0].entries[0].text, marks=marks),))
+        figures = [_cell(found, found.cells.get((index, column), ())) for column in range(len(found.columns))]
+        body.append((*labels, *figures))
+    return Table(tuple(head), tuple(body), notes=(*found.block.notes, *_speedup_note(found)))
+
+
+def _column(found: Slice, index: int) -> Column:
+    """A column with the unit of its figures, where they have one and neither its title nor the caption says it."""
+    head = found.columns[index]
+    units = {each.row.unit for (_, at), figures in found.cells.items() if at == index for each in figures}
+    told = len(units) > 1 or any(key == "metric" for key, _ in head.values)
+    return Column(head_text(found, head), True, unit="" if told else next(iter(units), ""))
+
+
+def of_facts(facts: Facts) -> Table:
+    """A table of words."""
+    columns = tuple(Column(each) for each in facts.columns)
+    return Table(columns, tuple(tuple(cell(each) for each in row) for row in facts.rows))
+
+
+def software(rows: Iterable[Published]) -> Table | None:
+    """Which sources and versions the frameworks had; None where no figure says so."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.framework_source:
+            found.setdefault(row.framework, {}).setdefault(row.framework_source)
+    body = tuple((cell(name), Cell(tuple(map(Entry, each)))) for name, each in found.items())
+    return Table((Column(phrase("table.framework")), Column(phrase("report.software"))), body) if body else None
+
+
+def caption(found: Slice, common: Values) -> tuple[Text, ...]:
+    """What all figures of a slice have in common, less what all of its page have."""
+    return tuple(
+        found.block.labels.get(each[0], {}).get(each[1]) or stated(*each) for each in found.same if each not in common
+    )
+
+
+def stated(key: str, text: str) -> Text:
+    """A fact in a caption."""
+    if key == "batch_size":
+        return phrase("report.batch_size", n=grouped_digits(text))
+    if key.startswith("options."):
+        return _option(key.removeprefix("options."), text)
+    if key == "metric":
+        return metric(*text.split("|"))
+    if key == "devices":
+        return _counted(text)
+    return precision(text) if key == "precision" else text
+
+
+def switch(name: str, text: str) -> str | None:
+    """An option that is on or off, in brief; None for others."""
+    return f"{_OF_SWITCH[text]} {SWITCHES[name]}" if name in SWITCHES and text in _OF_SWITCH else None
+
+
+_OF_SWITCH = {"yes": "w/", "no": "w/o"}
+
+
+def _option(name: str, text: str) -> Text:
+    if brief := switch(name, text):
+        return brief
+    if name in _NAMED_BY_VALUE:
+        return word_for("option_value", text)
+    return phrase("report.option_is", name=word_for("option", name), value=_option_value(name, text))
+
+
+def _option_value(name: str, text: str) -> Text:
+    return phrase(f"report.{text}") if text in _OF_SWITCH else _grouped(f"options.{name}", text)
+
+
+def printed_in(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
+    """The pages on which figures stand, with their lines where these are known."""
+    found: dict[tuple[str, str], list[Published]] = {}
+    for row in rows:
+        found.setdefault((row.source, row.place.split(" ")[0]), []).append(row)
+    return tuple(
+        Link(_lines(path, each), sources[source].address_of(min(each, key=_line)))
+        for (source, path), each in found.items()
+        if path
+    )
+
+
+def logs(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
+    """The logs that figures name, each once."""
+    found = {row.log: row for row in rows if row.log}
+    return tuple(Link(path, sources[row.source].address_of_log(row)) for path, row in sorted(found.items()))
+
+
+def key_name(key: str) -> Text:
+    """The title of a column of labels."""
+    if key.startswith("options."):
+        return word_for("option", key.removeprefix("options."))
+    return phrase(f"report.key_{key}")
+
+
+def head_text(found: Slice, head: Head) -> Text:
+    """A column's title, with its marks in brackets."""
+    text = head.text if head.text is not None else joined([_title(found, *each) for each in head.values])
+    marks = joined([mark(found, each) for each in head.marks])
+    return phrase("report.head", head=text, marks=marks) if head.marks else text
+
+
+def label(row: Published, key: str) -> Text:
+    """What a figure states under a key, below the key's title."""
+    text = fact(row, key)
+    if key == "devices":
+        return _devices(text) if text else ""
+    return stated(key, text) if key == "precision" and text else _grouped(key, text)
+
+
+def _title(found: Slice, key: str, text: str) -> Text:
+    """A value at the head of a column."""
+    labelled = text in found.block.labels.get(key, {})
+    return _counted(text) if key == "devices" and not labelled else value(found, key, text)
+
+
+def value(found: Slice, key: str, text: str) -> Text:
+    """A value as a label."""
+    if given := found.block.labels.get(key, {}).get(text):
+        return given
+    if key == "devices":
+        return _devices(text)
+    if key in ("metric", "precision"):
+        return stated(key, text)
+    if key.startswith("options.") and text in _OF_SWITCH:
+        return phrase(f"report.{text}")
+    return word_for("option_value", text) if key == "options.parallel" else _grouped(key, text)
+
+
+def mark(found: Slice, each: tuple[str, str]) -> Text:
+    """A fact as a mark beside a figure."""
+    key, text = each
+    if given := found.block.labels.get(key, {}).get(text):
+        return given
+    return f"bsz={text}" if key == "batch_size" else stated(key, text)
+
+
+def _grouped(key: str, text: str) -> str:
+    counted = key == "batch_size" or key.removeprefix("options.") in COUNTS
+    return grouped_digits(text) if counted else text
+
+
+def metric(name: str, unit: str) -> Text:
+    """A metric's name with its unit."""
+    return phrase("report.in_unit", name=metric_name(name), unit=unit) if unit else metric_name(name)
+
+
+def metric_name(name: str) -> Text:
+    """A metric's name."""
+    return word_for("published_metric", name)
+
+
+def joined(texts: Sequence[Text]) -> Text:
+    """Texts in one line."""
+    if not texts:
+        return ""
+    return texts[0] if len(texts) == 1 else phrase("report.joined", first=texts[0], rest=joined(texts[1:]))
+
+
+def printed(row: Published) -> str:
+    """A figure as it was printed, with separators between its thousands."""
+    return grouped_digits(row.printed)
+
+
+def grouped_digits(text: str) -> str:
+    """Digits in groups; what is no plain number stays as it is."""
+    found = re.fullmatch(r"([0-9]{4,})(\.[0-9]+)?", text)
+    return f"{int(found[1]):,}{found[2] or ''}" if found else text
+
+
+def state(row: Published) -> Cell | None:
+    """The cell of a figure that is none: out of memory, pending, not measured; None for a figure."""
+    if row.state == "oom":
+        return cell(phrase("table.oom"), tone="bad")
+    if row.state == "pending":
+        return cell(phrase("report.pending"))
+    return absent(None) if row.value is None else None
+
+
+def _cell(found: Slice, figures: Sequence[Figure]) -> Cell:
+    known = [each for each in figures if each.row.state != "not_measured"]
+    entries = tuple(entry for each in known for entry in _entries(found, each))
+    return Cell(entries)
+
+
+def _entries(found: Slice, figure: Figure) -> tuple[Entry, ...]:
+    marks = tuple(mark(found, each) for each in figure.marks)
+    details = tuple(figure.marks)
+    if stated := state(figure.row):
+        return tuple(Entry(each.text, None, marks, tone=each.tone, details=details) for each in stated.entries)
+    speedup = (f"{figure.speedup}×",) if figure.speedup and figure.row.devices != 1 else ()
+    delta = (_delta(*figure.delta),) if figure.delta else ()
+    told: tuple[tuple[str, Value | None], ...] = (*details, ("speedup", _number(figure.speedup) if speedup else None))
+    told += (("difference", figure.delta[0]), ("difference_share", figure.delta[1])) if figure.delta else ()
+    return (Entry(printed(figure.row), None, (*delta, *speedup, *marks), value=figure.row.value, details=told),)
+
+
+def _number(text: str) -> Value:
+    return float(text) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) else text
+
+
+def _delta(difference: float, share: float) -> str:
+    """A difference in the notation of the sources: absolute, then relative with an arrow."""
+    sign, arrow = ("−", "↓") if difference < 0 else ("+", "↑")
+    return f"({sign}{numbers.exact(abs(round(difference, 6)))}, {arrow}{abs(share) * 100:.1f}%)"
+
+
+def _speedup_note(found: Slice) -> tuple[Text, ...]:
+    shown = any(each.speedup and each.row.devices != 1 for each in found.figures)
+    return (phrase(f"report.speedup_{found.block.speedup}"),) if shown else ()
+
+
+def _counted(text: str) -> Text:
+    """A number of devices where no title says what it counts."""
+    said = _devices(text)
+    if not isinstance(said, str):
+        return said
+    return phrase("report.one_device") if said == "1" else phrase("report.devices", n=said)
+
+
+def _devices(text: str) -> Text:
+    nodes, _, devices = text.partition("x")
+    if not devices:
+        return phrase("site.unknown")
+    return phrase("table.machines", devices=devices, nodes=nodes) if nodes.isdigit() and int(nodes) > 1 else devices
+
+
+def _numeric(key: str, rows: Sequence[Head]) -> bool:
+    values = [text for head in rows for name, text in head.values if name == key]
+    return key in ("devices", "nodes") or all(re.fullmatch(r"[0-9.]*", text) for text in values)
+
+
+def _line(row: Published) -> int:
+    return int(row.line) if row.line.isdecimal() else 0
+
+
+def _lines(path: str, rows: Sequence[Published]) -> Text:
+    lines = sorted({_line(row) for row in rows} - {0})
+    if not lines:
+        return path
+    if lines[0] == lines[-1]:
+        return phrase("report.line", path=path, line=lines[0])
+    return phrase("report.lines", path=path, first=lines[0], last=lines[-1])

@@ -1,0 +1,102 @@
+"""Where each run stands: on a page of its own or, in a site of many runs, as an entry of a list.
+
+The number of pages follows from limits, and not from the number of runs. Both choices are pure functions of the runs,
+made so that one more run moves few others: a list is cut after the names of the runs in it, not by counting, so a new
+run changes the list that it enters and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ingest.compute.results import counts, repeats, representative
+from ingest.site.render.text import digest, file_slug
+
+Run = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many runs have a page of their own, how many a list holds, and how many lists there may be.
+
+    A run with a page, chart and log costs some 140 ms of a build from nothing (both languages, with MkDocs), one in a
+    list some 10, most of it to read the log: `python -m bench site`.
+    """
+
+    pages: int = 200
+    listed: int = 100
+    lists: int = 200
+
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A page that lists runs of one suite, by their ids."""
+
+    path: str
+    suite: str
+    runs: tuple[str, ...]
+
+
+def chosen(runs: Sequence[Run], limits: Limits) -> frozenset[str]:
+    """The ids of the runs that have a page of their own: all, or as many as the limit.
+
+    First come those that stand for a result, then those with problems, then the others, each by id.
+    """
+    if len(runs) <= limits.pages:
+        return frozenset(str(run["id"]) for run in runs)
+    shown = {str(representative(each)["id"]) for each in repeats([run for run in runs if counts(run)])}
+    ranks = ((_rank(run, shown), str(run["id"])) for run in runs)
+    return frozenset(identifier for _, identifier in sorted(ranks)[: limits.pages])
+
+
+def _rank(run: Run, shown: frozenset[str] | set[str]) -> int:
+    if str(run["id"]) in shown:
+        return 0
+    return 1 if run.get("problems") else 2
+
+
+def lists(suites: Mapping[str, Iterable[str]], limits: Limits) -> tuple[Listed, ...]:
+    """Lists of runs, by suite and id; of few runs none, since each has a page of its own then."""
+    ids = {suite: sorted(found) for suite, found in sorted(suites.items())}
+    if sum(map(len, ids.values())) <= limits.pages:
+        return ()
+    size = _size(sum(map(len, ids.values())), limits)
+    return tuple(Listed(_path(s, n, part), s, part) for s in ids for n, part in enumerate(_cut(ids[s], size)))
+
+
+def anchor(identifier: str) -> str:
+    """The name of a run's entry within its list."""
+    return f"run-{file_slug(identifier)}"
+
+
+def _size(runs: int, limits: Limits) -> int:
+    """Runs per list. It doubles where there would be too many lists: then the lists join in pairs, on the whole."""
+    size = limits.listed
+    while runs > size * limits.lists:
+        size *= 2
+    return size
+
+
+def _cut(ids: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
+    """Parts of `size` ids on average, which begin where an id's hash says so, but not within half of that.
+
+    An id put in or taken out changes its part, and seldom those behind it: they find the same beginnings again.
+    """
+    part: list[str] = []
+    for each in ids:
+        if len(part) >= size // 2 and int(digest(each)[:8], 16) % max(1, size // 2) == 0:
+            yield tuple(part)
+            part = []
+        part.append(each)
+    if part:
+        yield tuple(part)
+
+
+def _path(suite: str, number: int, part: Sequence[str]) -> str:
+    """Named after the run it begins with, so that lists before it may come and go; a suite's first after the suite."""
+    return f"runs/list-{suite}-{digest(part[0])[:8]}.md" if number else f"runs/list-{suite}.md"

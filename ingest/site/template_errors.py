@@ -1,0 +1,110 @@
+"""What people get wrong in templates, said with the template's file and line instead of a traceback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ingest.common.toml_file import FileError, instead, line_of_byte, shown
+from ingest.common.words import TEMPLATES, WordsError
+
+if TYPE_CHECKING:
+    from jinja2 import TemplateNotFound
+
+FOLDER = TEMPLATES / "pages"
+
+
+class TemplateError(WordsError):
+    """A template is wrong; the message is `path:line: what is wrong, and what to do`."""
+
+
+@contextmanager
+def located(template: str, names: Mapping[str, object]) -> Iterator[None]:
+    """Says of every error that a template can make where it stands.
+
+    Args:
+        template: the name of the page's template.
+        names: what templates may use, to suggest one where a name is unknown.
+
+    Raises:
+        TemplateError: for any of Jinja's errors, for words that are missing, and for a call that a template gets wrong.
+    """
+    from jinja2 import TemplateError as JinjaError
+    from jinja2 import TemplateNotFound, TemplateSyntaxError
+
+    try:
+        yield
+    except TemplateSyntaxError as error:
+        path = Path(error.filename or FOLDER / template)
+        raise TemplateError(f"{shown(path)}:{error.lineno}: {error.message}") from None
+    except TemplateNotFound as error:
+        raise _not_found(error, template) from None
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error) from None
+    except (JinjaError, FileError) as error:
+        raise TemplateError(f"{_place(error, template)}: {_cause(error, names)}") from None
+    except Exception as error:
+        # Raised by the template's own line, it is a call with other arguments, or an operation on the wrong thing.
+        if frame := _last(error.__traceback__):
+            raise TemplateError(f"{shown(frame[0])}:{frame[1]}: {type(error).__name__}: {error}") from None
+        if place := _frames(error.__traceback__):
+            error.add_note(f"while {shown(place[-1][0])}:{place[-1][1]} was rendered")
+        raise
+
+
+def _cause(error: Exception, names: Mapping[str, object]) -> str:
+    if isinstance(error, FileError):
+        return f"a word fails here: {error}"
+    said = str(error)
+    if undefined := re.fullmatch(r"'(\w+)' is undefined", said):
+        near = instead(undefined[1], names)
+        return said + (near if near.startswith("; is it") else "; its names come from the page's context")
+    return said
+
+
+def _not_found(error: TemplateNotFound, template: str) -> TemplateError:
+    known = [path.name for path in FOLDER.glob("*.j2")]
+    frames = _frames(error.__traceback__)
+    wanted = error.name or template
+    near = instead(str(wanted), known)
+    hint = near if near.startswith("; is it") else ""
+    if not frames:
+        return TemplateError(f"{shown(FOLDER / wanted)}: there is no such template, and a page is made of it{hint}")
+    return TemplateError(f"{shown(frames[-1][0])}:{frames[-1][1]}: there is no template {wanted!r}{hint}")
+
+
+def _not_utf8(error: UnicodeDecodeError) -> TemplateError:
+    """Jinja does not say which of the templates it was reading."""
+    for path in sorted(FOLDER.glob("*.j2")):
+        try:
+            path.read_bytes().decode("utf-8")
+        except UnicodeDecodeError as found:
+            return TemplateError(f"{shown(path)}:{line_of_byte(found)}: is not UTF-8; save the file in that encoding")
+    return TemplateError(f"{shown(FOLDER)}: {error}")
+
+
+def _place(error: Exception, template: str) -> str:
+    frames = _frames(error.__traceback__)
+    return f"{shown(frames[-1][0])}:{frames[-1][1]}" if frames else shown(FOLDER / template)
+
+
+def _frames(traceback: TracebackType | None) -> list[tuple[Path, int]]:
+    """The lines of templates on the way to an error, the innermost last: Jinja puts them into tracebacks."""
+    found = []
+    while traceback:
+        if traceback.tb_frame.f_code.co_filename.endswith(".j2"):
+            found.append((Path(traceback.tb_frame.f_code.co_filename), traceback.tb_lineno))
+        traceback = traceback.tb_next
+    return found
+
+
+def _last(traceback: TracebackType | None) -> tuple[Path, int] | None:
+    """The template's line at which an error came up, if it was in a template that it did."""
+    while traceback and traceback.tb_next:
+        traceback = traceback.tb_next
+    found = _frames(traceback)
+    return found[-1] if found else None

@@ -1,0 +1,81 @@
+"""Which format claims a log: those of which at least one line can be read. Exactly one may.
+
+A long file is not searched from end to end for every format: its first chunks are, and probes spread over the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from parsers.contract import Format
+from parsers.engine.registry import formats
+from parsers.engine.scan import CHUNK, Chunk, Noise, clean, open_log
+
+HEAD_CHUNKS = 8
+PROBES = 16
+PROBE_BYTES = CHUNK // 4
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A format and the line on which it found its first record, or its start where no record was printed."""
+
+    format: Format
+    line: int
+    records: bool
+
+
+def claims(chunks: Iterable[Chunk]) -> list[Claim]:
+    """Formats that can read a record in the chunks; where there is none, the first that recognises a start.
+
+    Lines that other printers' logs hold too count only where no format finds lines of its own.
+
+    Printers of one family announce themselves alike. A log that ends before its first record holds nothing that two of
+    them could read differently.
+    """
+    seen = list(chunks)
+    for weak in (False, True):
+        if found := [claim for each in formats() if (claim := _reads(each, seen, weak))]:
+            return [each for each in found if not any(_above(other.format, each.format) for other in found)]
+    return list(islice((claim for each in formats() if (claim := _starts(each, seen))), 1))
+
+
+def probes(path: Path, size: int) -> Iterator[Chunk]:
+    """Chunks spread evenly over a long plain file, the last bytes included; none of a compressed one."""
+    if path.suffix in {".gz", ".zst"}:
+        return
+    with open_log(path) as stream:
+        for number in range(1, PROBES + 1):
+            stream.seek(max(0, (size - PROBE_BYTES) * number // PROBES))
+            yield from clean(iter([(stream.read(PROBE_BYTES), 0, 0, 0)]), Noise())
+
+
+def _above(format: Format, other: Format) -> bool:
+    """Whether one format's claim stands above another's; of two that say so of each other, neither does."""
+    return _names(format, other) and not _names(other, format)
+
+
+def _names(format: Format, other: Format) -> bool:
+    return format.id != other.id and bool({"*", other.id} & set(format.over))
+
+
+def _reads(format: Format, chunks: Iterable[Chunk], weak: bool) -> Claim | None:
+    readings = [each for each in format.readings if each.weak == weak]
+    for chunk in chunks if readings else ():
+        likely = [each for each in readings if each.marker in chunk.text] if format.marker in chunk.text else ()
+        if found := [match.start() for each in likely if (match := each.regex.search(chunk.text))]:
+            return Claim(format, chunk.line_of(min(found)), records=True)
+    return None
+
+
+def _starts(format: Format, chunks: Iterable[Chunk]) -> Claim | None:
+    """Where the program announces itself, in as much text as the first chunks hold where lines are of usual length."""
+    left = HEAD_CHUNKS * CHUNK
+    for chunk in chunks:
+        if format.start_regex and left > 0 and (match := format.start_regex.search(chunk.text, 0, left)):
+            return Claim(format, chunk.line_of(match.start()), records=False)
+        left -= len(chunk.text)
+    return None

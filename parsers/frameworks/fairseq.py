@@ -1,0 +1,90 @@
+"""fairseq since 0.9 (2020): a record per `--log-interval` updates, as text, as JSON, as tqdm's bar, or as Hydra prints them.
+
+`wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. Trap: the same keys
+stand in lines of `valid`, which is no training, and of `train`, which sum up an epoch with the validation inside it; JSON
+quotes its numbers; the bar goes on with every batch and repeats the figures of the last record, which count once. The
+batch size of a device is given in tokens, where it is given in tokens.
+"""
+
+from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample
+from parsers.frameworks import FAIRSEQ, quoted
+
+_INNER = rb"train_inner(?: \| |\]\[INFO\] - )"
+_EPOCH = rb"(?:\| train \| |\[train\]\[INFO\] - )"
+
+FORMAT = Format(
+    title="fairseq",
+    framework="PyTorch",
+    marker=b"wps",
+    start=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )(?:Namespace\(|\{'_name')",
+    readings=(
+        Reading(
+            _INNER + rb"epoch (?P<epoch>[0-9]++): ++(?P<step>[0-9]++) / [0-9]++ loss=(?P<loss>" + NUMBER + rb"), "
+            rb"(?:[^\r\nw|]++|w(?!ps=))*+wps=(?P<throughput>" + NUMBER + rb"), ups=" + NUMBER
+            + rb", wpb=(?P<batch>" + NUMBER + rb"),",
+            unit="tokens/s",
+        ),
+        Reading(
+            rb'\{"epoch": (?P<epoch>[0-9]++), "update": [0-9.]++, (?!' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
+            + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
+            unit="tokens/s",
+        ),
+        Reading(
+            rb"(?:(?<=[\r\n])|\A)epoch (?P<epoch>[0-9]++):(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
+            rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=(?P<loss>" + NUMBER + rb"), (?:[^\r\nw|]++|w(?!ps=))*+wps=(?P<throughput>" + NUMBER
+            + rb"), ups=" + NUMBER + rb", wpb=(?P<batch>" + NUMBER + rb"), (?:[^\r\nn|]++|n(?!um_updates=))*+"
+            rb"num_updates=(?P<step>[0-9]++)(?=[,\]])",
+            unit="tokens/s",
+            repeated=True,
+        ),
+        Reading(
+            _EPOCH + rb"epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nw]++|w(?!ps ))*+"
+            rb"wps (?P<throughput>" + NUMBER + rb") \| ",
+            unit="tokens/s",
+            span="epoch",
+        ),
+        Reading(
+            rb'\{"epoch": (?P<epoch>[0-9]++), ' + quoted(b"train_loss", b"loss") + quoted(b"train_wps", b"throughput"),
+            unit="tokens/s",
+            span="epoch",
+        ),
+    ),
+    facts=FAIRSEQ,
+    samples=(
+        Sample(
+            b"2026-11-20 09:00:00 | INFO | train_inner | epoch 002:    100 / 3935 loss=7.125, nll_loss=5.5, ppl=45.25, "
+            b"wps=30000.5, ups=9.1, wpb=3300.2, bsz=120.5, num_updates=4035, lr=0.0005, gnorm=1.5, train_wall=11, wall=430",
+            epoch=2, step=100, loss=7.125, throughput=30000.5, batch=3300.2,
+        ),
+        Sample(
+            b'[2026-11-20 09:00:00,123][train_inner][INFO] - {"epoch": 1, "update": 0.025, "loss": "6.5", "ntokens": "300", '
+            b'"wps": "25000.5", "ups": "8.5", "wpb": "2941.2", "bsz": "16", "num_updates": "200", "lr": "1e-05", "wall": "30"}',
+            epoch=1, step=200, loss=6.5, throughput=25000.5, batch=2941.2,
+        ),
+        Sample(
+            b"2026-11-20 09:10:00 | INFO | train | epoch 002 | loss 7 | nll_loss 5.5 | ppl 45.25 | wps 30500 | ups 9.2 | "
+            b"wpb 3315.2 | bsz 120.5 | num_updates 7870 | lr 0.0005 | gnorm 1.5 | train_wall 410 | wall 850",
+            epoch=2, loss=7, throughput=30500,
+        ),
+        Sample(
+            b'2026-11-20 09:10:00 | INFO | train | {"epoch": 3, "train_loss": "6.25", "train_ppl": "30.5", "train_wps": "31000", '
+            b'"train_ups": "9.2", "train_num_updates": "7870"}',
+            epoch=3, loss=6.25, throughput=31000,
+        ),
+        Sample(
+            b"epoch 002:   9%|9         | 105/1102 [00:15<02:30,  6.66it/s, loss=7.125, nll_loss=5.5, ppl=45.25, wps=30000.5, "
+            b"ups=9.1, wpb=3300.2, bsz=120.5, num_updates=1200, lr=0.0005, gnorm=1.5, train_wall=11, wall=430]\r",
+            epoch=2, step=1200, loss=7.125, throughput=30000.5, batch=3300.2,
+        ),
+        NearMiss(
+            b"2026-11-20 09:11:00 | INFO | valid | epoch 002 | valid on 'valid' subset | loss 4.2 | nll_loss 2.5 | ppl 5.7 | "
+            b"wps 120000.5 | wpb 2500 | bsz 80 | num_updates 7870",
+            "the validation",
+        ),
+        NearMiss(b'{"epoch": 1, "valid_loss": "4.2", "valid_wps": "120000.5", "valid_num_updates": "100"}', "the validation"),
+        NearMiss(
+            b"2026-11-20 09:00:00 | INFO | train_inner | epoch 002:    100 / 3935 loss=7.125, nll_loss=5.5, ppl=45.25, wps=300",
+            "cut inside the number, perhaps",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,98 @@
+"""fairseq before 0.9 (2018 to 2019), and MLPerf's Transformer built on it: a record per `--log-interval` batches.
+
+`wps` are tokens per second of the whole job as a running mean since the second batch of the epoch. Printed as text, as
+tqdm's bar or as JSON, of which only those with `oom` are of these releases. Trap: the line that closes an epoch, and that
+of the validation, begin alike; JSON counts in fractions of epochs, from which the batches are worked out; a batch whose
+loss overflowed is a batch all the same, though it adds none to `num_updates`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Reading, Sample
+from parsers.frameworks import FAIRSEQ, quoted
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def _batches(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """Batches since the epoch began, from the share of it that is done (`steps`) and the updates so far (`step`)."""
+    import numpy as np
+
+    done, updates, epoch = columns["steps"], columns["step"], columns["epoch"]
+    gaps, more = np.diff(done, prepend=0.0), np.diff(updates, prepend=0.0)
+    per_epoch = np.median((more / np.where(gaps > 0, gaps, np.nan))[gaps > 0]) if (gaps > 0).any() else np.nan
+    kept = {name: each for name, each in columns.items() if name != "steps"}
+    return np.arange(len(done)), kept | {"step": np.round((done - (epoch - 1)) * per_epoch)}
+
+
+FORMAT = Format(
+    title="fairseq (before 0.9)",
+    framework="PyTorch",
+    marker=b"wps",
+    start=rb"(?m)^Namespace\((?=[^\n]{0,3000}?\bcriterion=')",
+    readings=(
+        Reading(
+            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++):(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+(?P<step>[0-9]++) ?/ ?[0-9]++ "
+            rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=(?P<loss>" + NUMBER + rb"), (?:[^\r\nw|]++|w(?!ps=))*+"
+            rb"wps=(?P<throughput>" + NUMBER + rb"), ups=" + NUMBER + rb", wpb=(?P<batch>" + NUMBER + rb"),",
+            unit="tokens/s",
+            cumulative_since=1,
+            repeated=True,
+        ),
+        Reading(
+            rb'\{"epoch": (?P<epoch>[0-9]++), "update": (?P<steps>[0-9.]++), (?=' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
+            + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
+            unit="tokens/s",
+            cumulative_since=1,
+            settle=_batches,
+        ),
+        Reading(
+            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nw]++|w(?!ps ))*+"
+            rb"wps (?P<throughput>" + NUMBER + rb") \| ",
+            unit="tokens/s",
+            span="epoch",
+        ),
+    ),
+    facts=FAIRSEQ,
+    samples=(
+        Sample(
+            b"| epoch 001:   1000 / 1637 loss=48000.5, nll_loss=0.000, ppl=1.00, wps=350000, ups=4.5, wpb=75000, bsz=325, "
+            b"num_updates=997, lr=0.0016, gnorm=73838.193, clip=100%, oom=0, loss_scale=8.000, wall=223",
+            epoch=1, step=1000, loss=48000.5, throughput=350000, batch=75000,
+        ),
+        Sample(
+            b"| epoch 002:  25%|##5       | 1000/3935 [03:45<11:01,  4.44it/s, loss=7.125, nll_loss=5.5, ppl=45.25, wps=35270, "
+            b"ups=4.4, wpb=8000, bsz=300, num_updates=4931, lr=0.0005, gnorm=1.5, clip=0%, oom=0, wall=900]",
+            epoch=2, step=1000, loss=7.125, throughput=35270, batch=8000,
+        ),
+        Sample(
+            b'{"epoch": 1, "update": 0.611, "loss": "7.125", "ppl": "45.25", "wps": "35000", "ups": "4.5", "wpb": "7500", '
+            b'"bsz": "325", "num_updates": "997", "lr": "0.001", "gnorm": "1.5", "clip": "0%", "oom": "0", "wall": "223"}',
+            epoch=1, steps=0.611, step=997, throughput=35000,
+        ),
+        Sample(
+            b"| epoch 001 | loss 42000.5 | nll_loss 0.000 | ppl 1.00 | wps 352000 | ups 4.6 | wpb 74799 | bsz 321 | "
+            b"num_updates 1631 | lr 0.0012 | gnorm 50952.192 | clip 100% | oom 0 | loss_scale 2.000 | wall 357",
+            epoch=1, throughput=352000,
+        ),
+        NearMiss(
+            b"| epoch 001 | valid on 'valid' subset | loss 4.2 | nll_loss 2.5 | ppl 5.7 | num_updates 3935", "the validation"
+        ),
+        NearMiss(
+            b"| Translated 400 sentences (8000 tokens) in 4.0s (100.00 sentences/s, 2000.00 tokens/s)",
+            "the translation of the test set",
+        ),
+        NearMiss(
+            b"| epoch 001:   1000 / 1637 loss=48000.5, nll_loss=0.000, ppl=1.00, wps=3500", "cut inside the number, perhaps"
+        ),
+        NearMiss(
+            b"2026-11-20 09:00:00 | INFO | train | epoch 002:    100 / 3935 loss=7.125, nll_loss=5.5, ppl=45.25, wps=30000.5, "
+            b"ups=9.1, wpb=3300.2, bsz=120.5",
+            "of the weeks between two releases: nobody says what it covers",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,134 @@
+"""Keras (`fit` with its own bar, or with `verbose=2`): a record per epoch, of the first state of the bar that is complete.
+
+Steps are printed, not samples, hence the batch size must be known; releases to 2.1 of TensorFlow, and Keras before it, let
+the bar count samples where arrays were given: `Train on 60000 samples`, or `us/sample`. Trap: seconds are whole numbers,
+so that of an epoch's seconds and a step's milliseconds the longer number is taken, and neither where both are below 5;
+`evaluate` and `predict` draw the same bars, without `Epoch 1/10` before them; the state drawn at the end of an epoch holds
+its validation, which the option `validation` says; a step's time leaves out the first of the epoch in releases from 2.2 on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.frameworks import resnet_v1
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Whole numbers below this are rounded by more than a tenth.
+_COARSE = 5
+#: `[=====]`, drawn lines of Keras 3, or nothing with `verbose=2`.
+_BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ )?+(?:- )?+"
+
+#: Other programs print `Epoch 1/10` too: a bar must follow within some lines of warnings.
+_BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+[0-9]++/[0-9]++ (?:\[[=>.]|\xe2\x94|- [0-9]++s))"
+
+
+def _epochs(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """Rows of finished epochs: the first complete bar after each line `Epoch n/m`, in steps or, if said so, in samples."""
+    import numpy as np
+
+    rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
+    for row, (begun, given, bar) in enumerate(
+        zip(columns["epoch"], columns["consumed"], columns["steps"], strict=True)
+    ):
+        epoch, samples = (begun if begun == begun else epoch), (given if given == given else samples)
+        if bar == bar and epoch == epoch:
+            rows.append(row)
+            epochs.append(epoch)
+            in_samples |= bool(bar == samples)
+            epoch = np.nan
+    kept = np.array(rows, dtype=np.intp)
+    found = {name: columns[name][kept] for name in ("loss", "accuracy")}
+    count = "samples" if in_samples else "steps"
+    return kept, found | {"epoch": np.array(epochs), count: columns["steps"][kept], "duration": _seconds(columns, kept)}
+
+
+def _epochs_in_samples(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+    """The same where the bar itself says that it counts samples."""
+    rows, found = _epochs(columns)
+    return rows, {"samples" if name == "steps" else name: each for name, each in found.items()}
+
+
+def _seconds(columns: Columns, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Seconds of an epoch by the number with more digits; NaN where it has too few to say."""
+    import numpy as np
+
+    count, whole, milli, micro = (columns[each][rows] for each in ("steps", "duration", "step_seconds", "seconds"))
+    printed = np.where(np.isnan(milli), micro, milli)
+    by_step = printed > whole
+    found = np.where(by_step, np.where(np.isnan(milli), 1e-6 * micro, 1e-3 * milli) * count, whole)
+    return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, found)
+
+
+def _reading(unit: bytes, settle: Callable[[Columns], tuple[NDArray[np.intp], Columns]]) -> Reading:
+    """Lines that begin an epoch, and complete bars; milliseconds and microseconds stand in columns of their own."""
+    return Reading(
+        rb"(?m)^Epoch (?P<epoch>[0-9]++)/[0-9]++" + _BEGINS + rb"|^Train on (?P<consumed>[0-9]++) samples"
+        rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
+        + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: (?P<accuracy>" + NUMBER + rb")(?=\s)))?+"
+        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: (?P<loss>" + NUMBER + rb")(?=\s)",
+        unit="samples/s",
+        span="epoch",
+        weak=True,
+        settle=settle,
+    )  # fmt: skip
+
+
+def _per(what: bytes) -> bytes:
+    return rb" (?:- )?+(?:(?P<step_seconds>[0-9]++)ms|(?P<seconds>[0-9]++)us|[0-9]++s)/" + what
+
+
+#: A complete state of the bar, up to its seconds; the name is of the group that holds the count.
+_COMPLETE = rb"(?<![0-9])(?P<%s>[0-9]++)/(?P=%s) " + _BAR + rb"[0-9]++s "
+
+FORMAT = Format(
+    title="Keras",
+    framework="Keras",
+    marker=b" - loss: ",
+    start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++" + _BEGINS,
+    readings=(_reading(rb"(?:" + _per(rb"step") + rb")?+", _epochs), _reading(_per(rb"sample"), _epochs_in_samples)),
+    facts=(
+        Fact("model", rb'^Model: "resnet(\d++)"', resnet_v1),
+        Fact("model", rb'^Model: "(?!sequential|functional|model)([\w.+-]++)"'),
+        Fact(
+            "validation",
+            rb"^()Epoch \d++/\d++[ \t\r]*+\n(?:(?!Epoch |[^\r\n]*?" + _COMPLETE % (b"a", b"a") + rb")[^\r\n]*+[\r\n]++)*+"
+            rb"(?!Epoch )[^\r\n]*?" + _COMPLETE % (b"b", b"b")
+            + rb"(?:(?:- )?+[0-9]++[mu]?s/\w++ )?+-(?:[^\r\n/ ]++| (?!val_))*+ val_",
+            lambda _: "included",
+        ),
+    ),
+    samples=(
+        Sample(
+            b"Epoch 3/10\n 1/100 [..............................] - ETA: 30s - loss: 0.9000\r", epoch=3, steps=float("nan")
+        ),
+        Sample(
+            b"100/100 [==============================] - 12s 120ms/step - loss: 0.5000 - accuracy: 0.7500 - val_loss: 0.6000\n",
+            steps=100, duration=12, step_seconds=120, loss=0.5, accuracy=0.75,
+        ),
+        Sample(
+            b"\r100/100 \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81 12s 120ms/step - accuracy: 0.7500 - loss: 0.5000\n",
+            steps=100, duration=12, step_seconds=120, loss=0.5, accuracy=0.75,
+        ),
+        Sample(b"100/100 - 12s - 850us/step - loss: 0.5000\n", steps=100, duration=12, seconds=850, loss=0.5),
+        Sample(b"100/100 - 12s - loss: 0.5000 - acc: 0.7500\n", steps=100, duration=12, loss=0.5),
+        Sample(
+            b"60000/60000 [==============================] - 15s 250us/sample - loss: 0.5000 - acc: 0.7500\n",
+            steps=60000, duration=15, seconds=250,
+        ),
+        NearMiss(b"100/100 [==============================] - ETA: 0s - loss: 0.5000 - accuracy: 0.7500\n", "not yet complete"),
+        NearMiss(
+            b" 50/100 \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81 6s 120ms/step - accuracy: 0.7 - loss: 0.5000\n",
+            "half of an epoch, with the time that is left",
+        ),
+        NearMiss(b"100/100 [==============================] - 1s 3ms/step\n", "the bar of a prediction"),
+        NearMiss(b"100/100 [==============================] - 12s 120ms/step - loss: 0.50", "cut inside the loss, perhaps"),
+        NearMiss(b"Epoch 1/10\nloss: 0.5\n", "another program"),
+    ),
+)  # fmt: skip

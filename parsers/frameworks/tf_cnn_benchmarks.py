@@ -1,0 +1,75 @@
+"""TensorFlow's `tf_cnn_benchmarks.py`: a record per `--display_every` steps, and a figure of its own at the end.
+
+`images/sec` is a running mean since the first step after the warm-up. Trap: what it counts is told by the head of the log
+only: the whole job, one process under Horovod, where every process prints it, or one worker of a distributed run; the
+last line always counts the job. Passes of inference print the same lines, hence the option `mode`. Where `--display_perf_
+ewma` smooths the figures, no line tells. `resnet50` is version 1, and `resnet50_v1.5` another model. Without a head only the figure of the end can be believed.
+"""
+
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope
+from parsers.frameworks import resnet_v1
+
+_LINE = rb"(?m)^(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
+#: Training is what every log is taken to be of, so that it needs no word.
+_MODES = {b"forward-only": "inference", b"evaluation": "evaluation"}
+
+
+def _steps(scope: Scope, where: bytes) -> Reading:
+    """Records that count what the head says."""
+    return Reading(
+        _LINE + rb"(?P<step>[0-9]++)[\t ]++(?:images|examples)/sec: (?P<throughput>" + NUMBER + rb") \+/- " + NUMBER
+        + rb" \(jitter = " + NUMBER + rb"\)[\t ]++(?P<loss>" + NUMBER + rb")(?=\s)",
+        unit="images/s",
+        scope=scope,
+        cumulative_since=1,
+        repeated=True,
+        where=where,
+    )  # fmt: skip
+
+
+FORMAT = Format(
+    title="tf_cnn_benchmarks",
+    framework="TensorFlow",
+    marker=b"/sec: ",
+    # Every process of Horovod says so, one after the other: they are one start.
+    start=_LINE + rb"TensorFlow: ++[0-9](?:(?=(?:[^\n]*+\n){1,80}?[^\n]*?Variables: ++horovod)"
+    rb"(?:(?![^\n]*?(?:/sec: |Traceback|Error))[^\n]*+\n){1,200}?" + _LINE.removeprefix(rb"(?m)") + rb"TensorFlow: ++[0-9])*+",
+    readings=(
+        _steps("job", _LINE + rb"Devices: (?![^\n]*?/job:)[^\n]*+\n(?:(?!Variables:)[^\n]*+\n){0,20}?[^\n]*?Variables: ++(?!horovod)"),
+        _steps("device", _LINE + rb"Variables: ++horovod"),
+        _steps("node", _LINE + rb"Devices: [^\n]*?/job:"),
+        Reading(
+            _LINE + rb"total (?:images|examples)/sec: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            unit="images/s",
+            span="run",
+        ),
+    ),
+    facts=(
+        Fact("model", _LINE + rb"Model: ++resnet(\d++)$", resnet_v1),
+        Fact("model", _LINE + rb"Model: ++(\S++)"),
+        Fact("framework_version", _LINE + rb"TensorFlow: ++(\d[\w.]*+)"),
+        Fact("batch_size_of_job", _LINE + rb"Batch size: ++(\d++)(?:\.0)?+ global", int),
+        Fact("batch_size", _LINE + rb" *+(\d++)(?:\.0)?+ per device", int),
+        Fact("devices", _LINE + rb"Devices: ++\[((?:(?!/job:)[^\]\n])++)\]", lambda printed: printed.count(b",") + 1),
+        Fact("mode", _LINE + rb"Mode: ++([\w-]++)$", words=_MODES),
+        Fact("mode", _LINE + rb"Mode: ++(training \+ evaluation)", lambda _: "training and evaluation"),
+        Fact("precision", rb"--use_fp16(?:=| (?!-))?+((?:[Tt]rue|[Ff]alse|1|0)?+)(?![\w=])",
+             words={b"": "fp16", b"True": "fp16", b"true": "fp16", b"1": "fp16", b"False": "fp32", b"false": "fp32", b"0": "fp32"}),
+        Fact("xla", rb"(Compiled cluster using XLA)", lambda _: "True"),
+        Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),
+    ),
+    samples=(
+        Sample(b"10\timages/sec: 1465.5 +/- 1.8 (jitter = 9.0)\t7.925\n", step=10, throughput=1465.5, loss=7.925),
+        Sample(b"100\timages/sec: 1465.5 +/- 1.8 (jitter = 9.0)\t7.925 1795147305\n", step=100, throughput=1465.5),
+        Sample(b"20\timages/sec: 250.0 +/- 0.5 (jitter = 1.0)\t6.5\t0.125\t0.250\n", step=20, throughput=250.0, loss=6.5),
+        Sample(
+            b"I1120 13:14:40.123456 140000000000000 benchmark_cnn.py:2062] 30\texamples/sec: 99.5 +/- 0.1 (jitter = 0.2)\t3.5\n",
+            step=30, throughput=99.5, loss=3.5,
+        ),
+        Sample(b"total images/sec: 1464.72\n", throughput=1464.72),
+        NearMiss(b"Step\tImg/sec\ttotal_loss", "the head of the table"),
+        NearMiss(b"10\timages/sec: 1465.5 +/- 1.8 (jitter = 9.0)\t7.9", "cut inside the loss, perhaps"),
+        NearMiss(b"total images/sec: 146", "cut inside the number"),
+        NearMiss(b"10\t1465.5 examples/sec", "the figure of an evaluation"),
+    ),
+)  # fmt: skip

@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test check fresh format bench lock clean pythons
+.PHONY: help site serve test corpus check fresh format bench lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -42,6 +42,9 @@ test: $(VENV)/test.stamp ## run every test
 	@$(BIN)/python -m pytest tests/runners >$(VENV)/runners.log 2>&1 & runners=$$!; status=0; \
 	  $(BIN)/python -m pytest --ignore=tests/runners || status=$$?; \
 	  wait $$runners || status=$$?; cat $(VENV)/runners.log; exit $$status
+
+corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .corpus/
+	@$(BIN)/python -m tests.corpus
 
 check: $(VENV)/test.stamp ## lint, formatting, types, and whether the committed pages are fresh
 	@$(BIN)/ruff check

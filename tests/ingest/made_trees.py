@@ -8,19 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 from made_logs import run_json, seg
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared"
-
-
-def shared(below: str) -> Path:
-    """A path below the shared folder; the test is skipped, and says why, where it is not at hand."""
-    path = SHARED / below
-    if not path.exists():
-        pytest.skip(f"needs ../shared/{below}, which is not part of the repository")
-    return path
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 from made_logs import run_json, seg
-from made_trees import ROOT, SHARED, Called, shared, write_run
+from made_trees import ROOT, Called, write_run
 from test_published import GOOD, folder
 
 from ingest.published import audit, publications
 from ingest.published.audit import Audited
 from ingest.published.publications import Publications, Published
+from tests.corpus import corpus as corpus_path
+from tests.corpus import expected as rows_of
 
 RECORD = ROOT / "raw_logs" / "published" / "recomputed" / "paddle-perf.jsonl"
 
@@ -247,7 +249,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     from ingest.cli import main
 
-    tree, record = shared("corpus/paddle-perf"), tmp_path_factory.mktemp("audit") / "published"
+    tree, record = corpus_path("paddle-perf"), tmp_path_factory.mktemp("audit") / "published"
     record.mkdir()
     for path in (ROOT / "raw_logs" / "published").iterdir():
         if path.is_file():
@@ -267,8 +269,7 @@ def corpus(fresh: Path) -> list[Audited]:
 
 
 def expected() -> dict[str, dict[str, str]]:
-    with (SHARED / "corpus" / "expected.csv").open(encoding="utf-8", newline="") as stream:
-        return {each["path"]: each for each in csv.DictReader(stream)}
+    return {each["path"]: each for each in rows_of("expected-paddle-perf")}
 
 
 def held(found: list[Audited]) -> list[tuple[Audited, dict[str, str]]]:

@@ -6,12 +6,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from made_trees import SHARED, shared
 
 from parsers.engine.detect import claims
 from parsers.engine.read import read
 from parsers.engine.registry import formats
 from parsers.engine.scan import Noise, chunks
+from tests.corpus import SHARED, corpus, files
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 MADE = sorted(GOLDEN.glob("*/*.log"))
@@ -33,20 +33,22 @@ PUBLIC = {
 }
 
 
-def logs() -> list[Path]:
-    found = [path for folder in ("corpus", "own-logs") for path in sorted((SHARED / folder).rglob("*"))]
-    return [path for path in found if path.is_file() and path.suffix not in {".csv", ".md"} and path.name not in
-            {"paddle-perf-tree.txt", "facts.json"}]  # fmt: skip
+def ids(path: Path) -> list[str]:
+    return [each.format.id for each in read(path).claims]
 
 
-@pytest.mark.parametrize("path", logs() or [None], ids=lambda path: path.name if path else "no-corpus")
-def test_every_log_at_hand_is_claimed_once(path: Path | None) -> None:
-    shared("corpus")
-    assert path is not None
-    found = [each.format.id for each in read(path).claims]
+@pytest.mark.parametrize("file", [each.file for each in files()])
+def test_exactly_one_format_claims_a_public_log(file: str) -> None:
+    found = ids(corpus(file))
     assert len(found) == 1, found
-    if path.parent.name in PUBLIC:
-        assert found[0] in PUBLIC[path.parent.name]
+    assert found[0] in PUBLIC.get(Path(file).parent.name, set(found))
+
+
+def test_exactly_one_format_claims_each_log_of_our_own_runs() -> None:
+    logs = sorted((SHARED / "own-logs").rglob("*.log"))
+    if not logs:
+        pytest.skip("needs ../shared/own-logs, which is not public")
+    assert {path.name: len(ids(path)) for path in logs} == dict.fromkeys((path.name for path in logs), 1)
 
 
 @pytest.mark.parametrize("path", MADE, ids=lambda path: path.parent.name)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from made_trees import SHARED, shared
 
 from ingest.cli import main
 from ingest.common import suites
 from ingest.compute import rules
 from parsers.engine.read import read
 from parsers.engine.registry import formats
+from tests.corpus import corpus as corpus_path
+from tests.corpus import expected
 
-CORPUS = SHARED / "corpus"
 #: The formats' names in the table, and ours.
 FORMATS = {
     "ppcls_static": "paddle.clas_static",
@@ -46,19 +45,8 @@ PROBLEMS = {
 }  # fmt: skip
 
 
-def rows() -> list[dict[str, str]]:
-    """Rows of the table; none where the table is not at hand."""
-    table = CORPUS / "expected.csv"
-    if not table.exists():
-        return []
-    with table.open(newline="") as stream:
-        found = list(csv.DictReader(stream))
-    assert len(found) == 82
-    return found
-
-
-ROWS = rows()
-each_row = pytest.mark.parametrize("row", ROWS or [None], ids=lambda row: row["path"] if row else "no-corpus")
+ROWS = expected("expected-paddle-perf")
+each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row["path"])
 
 
 class Corpus:
@@ -76,7 +64,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     import contextlib
     import io
 
-    folder, site = shared("corpus/paddle-perf"), tmp_path_factory.mktemp("corpus") / "docs"
+    folder, site = corpus_path("paddle-perf"), tmp_path_factory.mktemp("corpus") / "docs"
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main([str(folder), "--layout", "paddle-perf", "--json", "--out", str(site)])
@@ -112,7 +100,7 @@ def test_one_format_reads_all_records(corpus: Corpus, row: dict[str, str]) -> No
     assert line["format"] == FORMATS[row["format"]]
     assert line["sessions"] == 1
     assert line["observations"] == int(row["observations"])
-    assert len(read(shared("corpus/paddle-perf") / row["path"]).claims) == 1
+    assert len(read(corpus_path("paddle-perf") / row["path"]).claims) == 1
 
 
 @each_row
@@ -132,7 +120,7 @@ def test_rule_that_rebuilds_the_published_figure(corpus: Corpus, row: dict[str, 
         assert row["rule_kind"] in ("approximate", "unpublished")
         return
     line = corpus.by_path[row["path"]]
-    log = read(shared("corpus/paddle-perf") / row["path"])
+    log = read(corpus_path("paddle-perf") / row["path"])
     case = {name: each["value"] for name, each in line["facts"].items()}
     found = rules.figure(rule_of(row["published_rule"]), log.sessions[0], case)
     assert isinstance(found, rules.Figure), found
@@ -174,7 +162,7 @@ def test_the_site_is_built_beside_the_problems(corpus: Corpus) -> None:
 
 
 def test_strict_fails_for_what_is_really_wrong_and_names_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    folder, out = shared("corpus/paddle-perf"), tmp_path / "docs"
+    folder, out = corpus_path("paddle-perf"), tmp_path / "docs"
     assert main([str(folder), "--layout", "paddle-perf", "--strict", "--out", str(out)]) == 2
     said = capfd.readouterr().err.splitlines()
     assert not out.exists()
@@ -203,7 +191,7 @@ def test_logs_of_another_model_are_told(tmp_path: Path) -> None:
     import shutil
 
     root = tmp_path / "paddle-perf"
-    shutil.copytree(shared("corpus/paddle-perf/CtrDnn"), root / "CtrDnn")
+    shutil.copytree(corpus_path("paddle-perf/CtrDnn"), root / "CtrDnn")
     for name, original, _ in COPIES:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(root / original, root / name)
@@ -221,6 +209,5 @@ def test_logs_of_another_model_are_told(tmp_path: Path) -> None:
 
 
 def test_every_built_format_of_the_table_occurs() -> None:
-    shared("corpus/expected.csv")
     assert {FORMATS[row["format"]] for row in ROWS} == set(FORMATS.values())
     assert set(FORMATS.values()) <= {each.id for each in formats()}

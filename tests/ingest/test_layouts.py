@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from made_logs import seg
-from made_trees import Called, shared, write_run
+from made_trees import Called, write_run
 
 from ingest.common.errors import UsageError
 from ingest.compute.results import results
@@ -17,6 +17,7 @@ from ingest.read import layout
 from ingest.read.layout import NUMBERS, OWN
 from ingest.read.walk import walk
 from ingest.record.run import runs_of
+from tests.corpus import HERE
 
 HARDWARE = {"V100": "V100-SXM2-32GB", "A100": "A100-SXM4-40GB"}
 MODELS = {
@@ -34,7 +35,7 @@ SERVED = {"CtrDnn": 1000, "WideDeep": 1000, "Word2Vec": 100}
 
 
 def tree_paths() -> list[str]:
-    found = shared("corpus/paddle-perf-tree.txt").read_text().split()
+    found = (HERE / "paddle-perf-tree.txt").read_text().split()
     assert len(found) == 148
     return found
 
@@ -97,7 +98,7 @@ def test_every_path_of_the_tree_fits_one_template() -> None:
 def test_no_template_is_idle() -> None:
     """Each template speaks for at least one path."""
     named, idle = layout.load("paddle-perf"), set()
-    paths = shared("corpus/paddle-perf-tree.txt").read_text().split()
+    paths = (HERE / "paddle-perf-tree.txt").read_text().split()
     for template in named.templates:
         others = [each for each in named.templates if each is not template]
         without = layout.Layout(named.name, named.title, tuple(others))

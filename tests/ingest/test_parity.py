@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from made_trees import shared
 
 from ingest.compute import results, rules
 from ingest.read import layout
 from ingest.read.walk import walk
 from ingest.record import run
+from tests.corpus import shared
 
 #: Source folder to the rule that its published figures follow, and the format that reads it.
 SOURCES = {

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
-from made_trees import shared
 
 from ingest.compute import rules
 from parsers.engine.read import Log, read
 from parsers.engine.session import Session
+from tests.corpus import corpus, expected
 
 
 @dataclass(frozen=True)
@@ -67,8 +66,7 @@ ROWS |= {
 
 def rows() -> dict[str, dict[str, str]]:
     """Rows by their file."""
-    with shared("corpus/public/expected.csv").open(newline="") as stream:
-        return {each["file"]: each for each in csv.DictReader(stream)}
+    return {each["file"]: each for each in expected("expected-public")}
 
 
 def row_of(beginning: str) -> dict[str, str]:
@@ -78,7 +76,7 @@ def row_of(beginning: str) -> dict[str, str]:
 
 @cache
 def log_of(file: str) -> Log:
-    return read(shared("corpus/public") / file)
+    return read(corpus("public") / file)
 
 
 def longest(log: Log) -> Session:

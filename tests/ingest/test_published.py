@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from made_trees import ROOT, Called, make_tree, shared
+from made_trees import ROOT, Called, make_tree
 
 from ingest.common import suites
 from ingest.published import publications
@@ -19,6 +19,7 @@ from ingest.published.publications import COLUMNS, METRICS, Published
 from ingest.read.walk import walk
 from ingest.site import builder
 from parsers.contract import FACTS, OPTIONS
+from tests.corpus import shared
 
 FOLDER = ROOT / "raw_logs" / "published"
 ROWS = publications.load(FOLDER)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import statistics
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from parsers.engine.read import chunks, read
+from tests.corpus import corpus, expected
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 BANNER = b"[2026/11/20 13:14:00] ppcls INFO: ==    PaddleClas is powered by PaddlePaddle !    ==\n"
@@ -87,11 +87,9 @@ def test_a_crash_of_one_session_is_not_the_next_ones(tmp_path: Path) -> None:
 
 def test_the_log_of_twenty_starts() -> None:
     """A public log of PaddleClas: 20 starts appended to one file, of which five printed a step."""
-    path = SHARED / "corpus/public/ppcls/robinbg__PaddleClas__train.log"
-    if not path.exists():
-        pytest.skip("needs ../shared/corpus/public, which is not part of the repository")
-    table = csv.DictReader((SHARED / "corpus/public/expected.csv").read_text().splitlines())
-    row = next(each for each in table if next(iter(each.values())) == "ppcls/robinbg__PaddleClas__train.log")
+    name = "ppcls/robinbg__PaddleClas__train.log"
+    path = corpus(f"public/{name}")
+    row = next(each for each in expected("expected-public") if each["file"] == name)
     log = read(path)
     assert [each.format.id for each in log.claims] == ["paddle.clas_dygraph"]
     assert len(log.sessions) == 20

@@ -14,8 +14,7 @@ import pytest
 from parsers.engine.scan import ScanError
 from parsers.telemetry.contract import QUANTITIES, Recording
 from parsers.telemetry.read import by_id, claimant, printers, read
-
-SHARED = Path(__file__).resolve().parents[3] / "shared"
+from tests.corpus import corpus
 
 CSV = """\
 timestamp, index, utilization.gpu [%], memory.used [MiB], power.draw [W], temperature.gpu, clocks.current.sm [MHz]
@@ -469,18 +468,14 @@ def test_a_table_in_a_script_that_failed_is_no_telemetry(tmp_path: Path) -> None
 
 
 def test_public_logs_with_a_table_inside_stay_logs() -> None:
-    folder = SHARED / "corpus/public"
-    if not folder.exists():
-        pytest.skip("needs ../shared/corpus/public, which is not part of the repository")
+    folder = corpus("public")
     logs = [each for each in sorted(folder.rglob("*")) if each.is_file()]
     assert any(b"| NVIDIA-SMI " in each.read_bytes() for each in logs)
     assert [each.name for each in logs if claimant(each)] == []
 
 
 def test_no_real_log_is_telemetry() -> None:
-    folder = SHARED / "corpus/paddle-perf"
-    if not folder.exists():
-        pytest.skip("needs ../shared/corpus/paddle-perf, which is not part of the repository")
+    folder = corpus("paddle-perf")
     logs = [each for each in sorted(folder.rglob("*")) if each.is_file()]
     assert len(logs) > 80
     assert [each.name for each in logs if claimant(each)] == []

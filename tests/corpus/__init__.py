@@ -1,0 +1,78 @@
+"""Logs that others published, for tests; none of them is part of this repository.
+
+`make corpus` fetches the files that `files.csv` names from their public repositories, each at a fixed commit, into
+`.corpus/`, and compares each with its SHA-256. Where a folder `../shared` lies beside the checkout, tests read it
+instead. What must come out of each log stands in `expected-*.csv` here.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SHARED = ROOT.parent / "shared"
+FETCHED = ROOT / ".corpus"
+
+
+@dataclass(frozen=True)
+class File:
+    """A log of a public repository: where it lies there, and under which name tests read it."""
+
+    file: str
+    repository: str
+    commit: str
+    path: str
+    sha256: str
+
+    def is_at(self, folder: Path) -> bool:
+        """Return whether `folder` holds this file, byte for byte."""
+        path = folder / self.file
+        return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == self.sha256
+
+
+def files() -> list[File]:
+    """Return every file of the corpus."""
+    return [File(**row) for row in expected("files")]
+
+
+def expected(name: str) -> list[dict[str, str]]:
+    """Return the rows of `NAME.csv` in this folder."""
+    with (HERE / f"{name}.csv").open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def folder(below: str) -> Path:
+    """Return a folder of the corpus, wherever it is; the path may not exist."""
+    shared = SHARED / "corpus" / below
+    return shared if shared.exists() else FETCHED / below
+
+
+def corpus(below: str) -> Path:
+    """Return a file or folder of the corpus; skip the test, with the remedy, where there is none."""
+    path = folder(below)
+    if not path.exists():
+        pytest.skip(f"needs the corpus file {below}: run `make corpus` to fetch it")
+    return path
+
+
+def shared(below: str) -> Path:
+    """Return a path below `../shared` that no public repository has; skip the test where there is none."""
+    path = SHARED / below
+    if not path.exists():
+        pytest.skip(f"needs ../shared/{below}, which is not public")
+    return path
+
+
+def logs(below: str) -> Iterator[Path]:
+    """Yield every log below a folder of the corpus, in the order of their paths."""
+    about = {".csv", ".md", ".toml", ".txt"}
+    for path in sorted(folder(below).rglob("*")):
+        if path.is_file() and not (path.suffix in about and path.name.startswith(("expected", "NOTICE", "layout"))):
+            yield path

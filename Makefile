@@ -46,13 +46,13 @@ test: $(VENV)/test.stamp ## run every test
 corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .corpus/
 	@$(BIN)/python -m tests.corpus
 
-check: $(VENV)/test.stamp ## lint, formatting, types, and whether the committed pages are fresh
+check: $(VENV)/test.stamp ## lint, formatting, types, and whether docs/data/ is fresh
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy --strict $(CODE)
 	@$(call INGEST,--check)
 
-fresh: $(VENV)/site.stamp ## whether the committed pages are what the logs say
+fresh: $(VENV)/site.stamp ## whether the committed data (docs/data/) is what the logs say
 	@$(call INGEST,--check)
 
 format: $(VENV)/test.stamp ## let ruff mend what it can
@@ -72,8 +72,8 @@ lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
 	  --python-version $(OLDEST) $(UPGRADE) --group build --output-file requirements/build.txt
 
-clean: ## remove what the commands above made, save the pages
-	rm -rf $(VENV) site .perfledger .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove what the commands above made, save docs/data/
+	rm -rf $(VENV) site .perfledger docs/en docs/zh docs/charts docs/logs docs/assets/css docs/data/badges .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 pythons: # the supported Pythons as JSON, for the workflows

@@ -69,7 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=0, help="processes that read logs; by default as many as pay off"
     )
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if the site is not what the logs say")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if docs/data/ is not what the logs say"
+    )
     parser.add_argument("--strict", action="store_true", help="write nothing if any input was not understood")
     parser.add_argument(
         "--explain", metavar="LOG", type=Path, help="print how the figures of one log came to be, and stop"
@@ -131,6 +133,7 @@ def _made_suite(options: argparse.Namespace) -> int:
 
 
 def _ingested(options: argparse.Namespace) -> int:
+    from ingest.common import sources
     from ingest.read import layout
     from ingest.read.walk import walk
     from ingest.record import ledger
@@ -138,6 +141,7 @@ def _ingested(options: argparse.Namespace) -> int:
     if not options.paths:
         raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
     layout.load(options.layout)
+    before = sources.state(options.paths, options.layout)
     published = _published_figures(options)
     found = walk(options.paths)
     found = replace(found, problems=(*found.problems, *published.problems))
@@ -159,7 +163,10 @@ def _ingested(options: argparse.Namespace) -> int:
             print(json.dumps(line, ensure_ascii=False, sort_keys=True))
     _report_problems(problems)
     _report_words()
-    return _published(options, found, collected, problems, published, out, memory)
+    status = _published(options, found, collected, problems, published, out, memory)
+    if status != NOTHING and (out / "en").is_dir() and not options.check:
+        sources.record(out, before)
+    return status
 
 
 def _published_figures(options: argparse.Namespace) -> Publications:

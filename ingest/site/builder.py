@@ -39,10 +39,10 @@ PROBLEMS = "data/problems.jsonl"
 _DATA = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 #: Under which the manifest keeps the names of the badges; no suite and no report can be called so.
 BADGES = "data:badges"
-#: Folders of templates that are copied as they are.
-COPIED = ("assets", "data")
-#: The names of what was copied: of a file beside them, nobody could tell whether it was ever ours.
-COPIES = "assets/copied.txt"
+#: What each key of a result means, for programs; copied from the templates.
+SCHEMA = "data/results.schema.json"
+#: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
+STYLES = "assets/css/all.css"
 NOTE = b"\ngenerated: "
 OWN_NOTES = {".svg": b'class="pl-chart"', ".html": b'class="pl-log"'}
 
@@ -241,25 +241,18 @@ def _problems(site: Site, words: Words) -> list[Target]:
 
 
 def _assets() -> list[Target]:
-    """Files that are copied as they are: style, logo, schemas of the data; and the style sheet of the inks."""
-    found = [_asset(path.relative_to(TEMPLATES).as_posix(), path) for folder in COPIED for path in _files(folder)]
-    style = colours.stylesheet()
-    found.append(Target(colours.STYLESHEET, digest(style), style.encode))
-    names = "".join(f"{each.path}\n" for each in found)
-    return [*found, Target(COPIES, digest(names), names.encode)]
+    """The style sheet, and the schema of the results."""
+    schema = (TEMPLATES / SCHEMA).read_bytes()
+    style = "\n".join([colours.stylesheet(), *(path.read_text("utf-8") for path in _styles())])
+    return [Target(SCHEMA, _hash([schema.decode()]), lambda: schema), Target(STYLES, digest(style), style.encode)]
 
 
-def _files(folder: str) -> list[Path]:
-    return sorted(each for each in (TEMPLATES / folder).rglob("*") if each.is_file() and not each.name.startswith("."))
-
-
-def _asset(name: str, path: Path) -> Target:
-    content = path.read_bytes()
-    return Target(name, hashlib.sha256(content).hexdigest(), lambda: content)
+def _styles() -> list[Path]:
+    return sorted(TEMPLATES.glob("css/*.css"))
 
 
 def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[Built, dict[str, Any]]:
-    known, copies = manifest.targets, _copies(out)
+    known = manifest.targets
     stale = [target for target in targets if not _fresh(target, out / target.path, known.get(target.path))]
     written, rendered = _replaced(stale, out) if stale else ([], {})
     entries = {
@@ -270,7 +263,7 @@ def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[
     }
     changed = set(written)
     unchanged = [target.path for target in targets if target.path not in changed]
-    removed = _orphans(out, entries, manifest, copies)
+    removed = _orphans(out, entries, manifest)
     for name in removed:
         (out / name).unlink(missing_ok=True)
     return Built(tuple(written), tuple(unchanged), tuple(removed)), entries
@@ -299,10 +292,10 @@ def _replaced(targets: Sequence[Target], out: Path) -> tuple[list[str], dict[str
 
 
 def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
-    """Compares bytes: a clock or a size would miss an edit by hand."""
+    """Compare the bytes of the committed files: a clock or a size would miss an edit by hand."""
     stale: list[str] = []
     unchanged: list[str] = []
-    for target in targets:
+    for target in filter(_is_committed, targets):
         there = _read(out / target.path)
         known = manifest.targets.get(target.path)
         if known and there is not None and _same_key(target, known):
@@ -310,8 +303,13 @@ def _checked(targets: Sequence[Target], out: Path, manifest: Manifest) -> Built:
         else:
             same = there == target.render()
         (unchanged if same else stale).append(target.path)
-    orphans = _orphans(out, {target.path: None for target in targets}, manifest, _copies(out))
-    return Built(unchanged=tuple(unchanged), stale=(*stale, *orphans))
+    orphans = _orphans(out, {target.path: None for target in targets}, manifest)
+    return Built(unchanged=tuple(unchanged), stale=(*stale, *(each for each in orphans if each in _DATA)))
+
+
+def _is_committed(target: Target) -> bool:
+    """Whether strangers and `--diff` find the file in the repository: records, and not what is derived from them."""
+    return target.path in (*_DATA, SCHEMA)
 
 
 def _fresh(target: Target, path: Path, known: Mapping[str, Any] | None) -> bool:
@@ -353,17 +351,8 @@ def _entry(target: Target, path: Path, sha256: str, keys: Sequence[str]) -> Mapp
     }
 
 
-def _copies(out: Path) -> list[str]:
-    """The copied files that the last build left, by its own list; a list of another's making names none outside."""
-    listed = (_read(out / COPIES) or b"").decode("utf-8", "replace").splitlines()
-    return [each for each in listed if each.startswith(tuple(f"{folder}/" for folder in COPIED)) and ".." not in each]
-
-
-def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest, copies: Sequence[str]) -> list[str]:
-    """Files of ours that are no longer made: those of the last build, or without one, those that carry our note.
-
-    Assets carry none: `copies` are those that were listed.
-    """
+def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest) -> list[str]:
+    """Files of ours that are no longer made: those of the last build, or without one, those that carry our note."""
     if manifest.targets:
         return sorted(name for name in manifest.targets if name not in entries and (out / name).is_file())
     found = [
@@ -373,7 +362,7 @@ def _orphans(out: Path, entries: Mapping[str, Any], manifest: Manifest, copies: 
         *_below(out, "logs", "*.html"),
     ]
     left = [name for path in found if (name := path.relative_to(out).as_posix()) not in entries and _ours(path)]
-    named = [*_DATA, *copies, *(path.relative_to(out).as_posix() for path in _below(out, badges.FOLDER, "*.json"))]
+    named = [*_DATA, *(path.relative_to(out).as_posix() for path in _below(out, badges.FOLDER, "*.json"))]
     return sorted([*left, *(name for name in named if name not in entries and (out / name).is_file())])
 
 

@@ -20,7 +20,7 @@ from ingest.site import pages
 from tests.site import fixture
 from tests.site.conftest import ROOT, html
 
-ASSETS = ROOT / "report_templates" / "assets"
+ASSETS = ROOT / "report_templates" / "theme" / "assets"
 VENDOR = ASSETS / "vendor"
 LANGUAGES = ("", "zh/")
 Record = dict[str, Any]

@@ -327,7 +327,7 @@ def test_chinese_is_not_slanted(page: Any, address: str) -> None:
 def test_the_logo_is_one_mark_in_all_its_files() -> None:
     templates = Path(builder.__file__).parents[2] / "report_templates"
     files = [
-        *(templates / "assets" / f"{name}.svg" for name in ("logo", "favicon")),
+        *(templates / "theme" / "assets" / f"{name}.svg" for name in ("logo", "favicon")),
         templates / "theme" / ".icons" / "perfledger" / "logo.svg",
     ]
     marks_drawn = {re.findall(r' d="([^"]+)"', path.read_text("utf-8"))[-1] for path in files}

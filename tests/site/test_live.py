@@ -152,11 +152,11 @@ def test_a_change_of_a_template_a_suite_and_words_saved_one_after_the_other_is_s
 
 
 def test_a_changed_style_sheet_is_shown(served: Served) -> None:
-    styles = Path("report_templates/assets/css/base.css")
+    styles = Path("report_templates/css/10-base.css")
     served.edit(styles, lambda text: text + "\n.saved-just-now { color: inherit; }\n")
-    served.wait("assets/css/base.css", lambda page: "saved-just-now" in page)
+    served.wait("assets/css/all.css", lambda page: "saved-just-now" in page)
     served.edit(styles, lambda text: text.replace("\n.saved-just-now { color: inherit; }\n", ""))
-    served.wait("assets/css/base.css", lambda page: "saved-just-now" not in page)
+    served.wait("assets/css/all.css", lambda page: "saved-just-now" not in page)
 
 
 def test_a_log_that_is_not_understood_is_a_problem_on_the_page_in_both_languages(served: Served) -> None:
@@ -252,13 +252,50 @@ def test_the_server_starts_with_broken_words_says_so_and_recovers(tmp_path: Path
         served.wait("zh/" + RUN, lambda page: "train.log" in page and BANNER not in page)
 
 
-def test_a_build_runs_no_ingest(tmp_path: Path) -> None:
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_build_on_a_fresh_checkout_writes_the_pages(tmp_path: Path) -> None:
     folder = project(tmp_path)
-    made = [sys.executable, "-m", "ingest", "raw_logs/"]
-    assert subprocess.run(made, cwd=folder, env=environment(folder), capture_output=True, check=False).returncode == 0
-    (folder / LOG).write_text("nothing that a trainer prints\n", "utf-8")
-    before = {path: path.read_bytes() for path in (folder / "docs").rglob("*") if path.is_file()}
-    build = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
-    done = subprocess.run(build, cwd=folder, env=environment(folder), capture_output=True, text=True, check=False)
+    done = run(folder, "mkdocs", "build", "--strict")
     assert done.returncode == 0, done.stderr
-    assert {path: path.read_bytes() for path in (folder / "docs").rglob("*") if path.is_file()} == before
+    for language in LANGUAGES:
+        assert "train.log" in (folder / "site" / language / RUN / "index.html").read_text("utf-8")
+
+
+def test_a_build_writes_the_pages_again_after_a_change_and_only_then(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    assert run(folder, "ingest", "raw_logs/").returncode == 0
+    for change, runs in ((None, False), (LOG, True), (TEMPLATES[""], True), (None, False)):
+        if change:
+            (folder / change).write_text((folder / change).read_text("utf-8") + "\nsaved-just-now\n", "utf-8")
+        done = run(folder, "mkdocs", "build", "--strict")
+        assert done.returncode == 0, done.stderr
+        assert ("running python -m ingest" in done.stderr) == runs, change
+    assert "saved-just-now" in (folder / "site" / "index.html").read_text("utf-8")
+
+
+def test_a_build_leaves_pages_of_other_logs_as_they_are(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    shutil.copytree(folder / "raw_logs", folder / "others")
+    assert run(folder, "ingest", "others/").returncode == 0
+    (folder / LOG).write_text("nothing that a trainer prints\n", "utf-8")
+    assert "running python -m ingest" not in run(folder, "mkdocs", "build", "--strict").stderr
+
+
+def test_a_mistake_stops_a_build_with_its_place(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    (folder / WORDS).write_text((folder / WORDS).read_text("utf-8") + '\n[made_up]\nword = { en = "x" }\n', "utf-8")
+    done = run(folder, "mkdocs", "build")
+    assert done.returncode == 1
+    last = len((folder / WORDS).read_text("utf-8").splitlines())
+    assert f"words.toml:{last}: made_up.word: no text in 'zh'" in done.stderr
+    assert not (folder / "site").exists()

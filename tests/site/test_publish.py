@@ -183,11 +183,11 @@ def test_a_shared_page_shows_our_picture(addressed: Path) -> None:
 
 
 def test_the_picture_is_as_large_as_the_pages_say_and_light() -> None:
-    data = (ROOT / "report_templates" / "assets" / "social.png").read_bytes()
+    data = (ROOT / "report_templates" / "theme" / "assets" / "social.png").read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", data[16:24]) == (1200, 630)
     assert len(data) < 80_000
-    source = ET.parse(ROOT / "report_templates" / "assets" / "social.svg").getroot()
+    source = ET.parse(ROOT / "report_templates" / "theme" / "assets" / "social.svg").getroot()
     assert (source.get("width"), source.get("height")) == ("1200", "630")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -77,21 +78,6 @@ def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path)
     assert mine.is_file()
 
 
-def test_a_style_that_is_no_longer_shipped_goes_from_a_fresh_clone_and_nobody_elses(copied: Path) -> None:
-    docs = copied / "docs"
-    mine, old = docs / "assets" / "mine.png", docs / "assets" / "css" / "old.css"
-    for path in (mine, old):
-        path.write_bytes(b"x")
-    listed = docs / builder.COPIES
-    listed.write_text(listed.read_text("utf-8") + "assets/css/old.css\nassets/../../cache.json\n", "utf-8")
-    (copied / "cache.json").write_text("{}", "utf-8")  # as git brings it: pages without what the last build remembers
-    assert build(fixture.runs(), copied, check=True).stale == (builder.COPIES, "assets/css/old.css")
-    assert build(fixture.runs(), copied).removed == ("assets/css/old.css",)
-    assert not old.exists()
-    assert mine.is_file()
-    assert (copied / "cache.json").is_file()
-
-
 def test_pages_follow_a_framework_whose_address_another_ones_name_changes(tmp_path: Path) -> None:
     """`PyTorch` and `pytorch` cannot share a page's name: where the second comes, the first gets another."""
     build(fixture.runs(), tmp_path)
@@ -113,20 +99,25 @@ def test_problems_follow_the_page_of_their_run(tmp_path: Path) -> None:
     assert (tmp_path / page).read_bytes() == (tmp_path / "anew" / page).read_bytes()
 
 
-def test_an_edited_page_is_written_again(copied: Path) -> None:
-    page = copied / "docs" / "en" / "index.md"
-    before = page.read_bytes()
-    page.write_bytes(before + b"edited\n")
-    assert build(fixture.runs(), copied, check=True).stale == ("en/index.md",)
-    assert page.read_bytes() != before
-    assert build(fixture.runs(), copied).written == ("en/index.md",)
-    assert page.read_bytes() == before
+@pytest.mark.parametrize("name", ["en/index.md", "data/results.json"])
+def test_an_edited_file_is_written_again(copied: Path, name: str) -> None:
+    path = copied / "docs" / name
+    before = path.read_bytes()
+    path.write_bytes(before + b"edited\n")
+    assert build(fixture.runs(), copied).written == (name,)
+    assert path.read_bytes() == before
 
 
-def test_check_writes_nothing(tmp_path: Path) -> None:
-    built = build(fixture.runs(), tmp_path, check=True)
-    assert "en/index.md" in built.stale
-    assert not list(tmp_path.iterdir())
+def test_check_looks_at_the_committed_data_only_and_writes_nothing(copied: Path, tmp_path: Path) -> None:
+    shutil.rmtree(copied / "docs" / "en")
+    shutil.rmtree(copied / "docs" / "data" / "badges")
+    assert build(fixture.runs(), copied, check=True).stale == ()
+    edited = copied / "docs" / "data" / "results.json"
+    edited.write_bytes(edited.read_bytes() + b"edited\n")
+    (copied / "docs" / "data" / "problems.jsonl").write_text("of problems that are gone\n", "utf-8")
+    assert build(fixture.runs(), copied, check=True).stale == ("data/results.json", "data/problems.jsonl")
+    assert "data/results.json" in build(fixture.runs(), tmp_path / "nowhere", check=True).stale
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize(

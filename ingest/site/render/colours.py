@@ -12,7 +12,6 @@ from pathlib import Path
 
 from ingest.common.words import TEMPLATES, WordsError
 
-STYLESHEET = "assets/css/frameworks.css"
 _SOURCE = TEMPLATES / "frameworks.toml"
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _FIELDS = {"match": list, "light": str, "dark": str, "hatch": str, "marker": str}

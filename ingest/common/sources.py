@@ -1,0 +1,68 @@
+"""Whether the pages are older than what they are made of, by a note that ingest leaves for the MkDocs hook."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from ingest.common.files import write_if_changed
+
+#: Below the project's folder: what pages are made of, other than the logs.
+CODE = ("report_templates", "ingest", "parsers")
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def fingerprint(paths: Iterable[Path]) -> str:
+    """Hash the names, sizes and times of all files; editors' and Python's own files do not count."""
+    digest = hashlib.sha256()
+    for path in sorted({each.resolve() for top in paths for each in _files(top)}):
+        try:
+            at = path.stat()
+        except OSError:
+            continue  # gone since the folder was read
+        digest.update(f"{path}\0{at.st_size}\0{at.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def state(paths: Sequence[Path], layout: str) -> str:
+    """The state of all sources of the pages for these logs, to be taken before they are read."""
+    named = {"logs": [str(each.resolve()) for each in paths], "layout": layout}
+    return json.dumps({**named, "sources": fingerprint([*paths, Path(layout), *(_ROOT / each for each in CODE)])})
+
+
+def record(docs: Path, before: str) -> None:
+    """Note that the pages in `docs` are made of the sources in that `state`."""
+    write_if_changed(_note(docs), before.encode())
+
+
+def are_newer(docs: Path, paths: Sequence[Path], layout: str) -> bool:
+    """Whether the pages in `docs` have to be written for these logs.
+
+    Pages of other logs, or of another layout, were asked for by a command of the user and are left as they are; so are
+    those for which there are no logs here.
+    """
+    if not any(each.exists() for each in paths):
+        return False
+    now = state(paths, layout)
+    try:
+        before = _note(docs).read_text("utf-8")
+        known = json.loads(before)
+    except (OSError, ValueError):
+        return True
+    others = isinstance(known, dict) and any(known.get(key) != json.loads(now)[key] for key in ("logs", "layout"))
+    return not (docs / "en" / "index.md").is_file() or (before != now and not others)
+
+
+def _note(docs: Path) -> Path:
+    return docs.absolute().parent / ".perfledger" / f"{docs.absolute().name}.sources.json"
+
+
+def _files(top: Path) -> Iterator[Path]:
+    if not top.is_dir():
+        yield top
+    for folder, below, names in os.walk(top):
+        below[:] = [each for each in below if each != "__pycache__" and not each.startswith(".")]
+        yield from (Path(folder) / each for each in names if not each.startswith(".") and not each.endswith("~"))

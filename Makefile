@@ -25,7 +25,7 @@ help: ## list these commands
 
 # Exit 1 of ingest: the pages are right, and some inputs were not understood. That stops nothing.
 define INGEST
-status=0; $(BIN)/python -m ingest raw_logs/ $(1) || status=$$?; if [ $$status -ne 1 ]; then exit $$status; fi; \
+status=0; $(BIN)/python -m ingest $(or $(1),build) raw_logs/ || status=$$?; if [ $$status -ne 1 ]; then exit $$status; fi; \
   echo "make: some inputs were not understood (listed above, and on the site's page of problems); going on without them." >&2
 endef
 
@@ -50,10 +50,10 @@ check: $(VENV)/test.stamp ## lint, formatting, types, and whether docs/data/ is 
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy --strict $(CODE)
-	@$(call INGEST,--check)
+	@$(call INGEST,check)
 
 fresh: $(VENV)/site.stamp ## whether the committed data (docs/data/) is what the logs say
-	@$(call INGEST,--check)
+	@$(call INGEST,check)
 
 format: $(VENV)/test.stamp ## let ruff mend what it can
 	@$(BIN)/ruff check --fix

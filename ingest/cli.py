@@ -1,31 +1,33 @@
-"""`python -m ingest`: arguments, the order of work, messages and the exit code. Heavy modules are imported late."""
+"""`python -m ingest`: the commands, their messages and exit codes. Heavy modules are imported where they are used."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from ingest.common.errors import UsageError
-from ingest.common.problems import Problem, printable
+from ingest.common.problems import printable
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    from ingest.build import State, Written
 
-    from ingest.published.publications import Publications
-    from ingest.read.walk import Found
-    from ingest.record.ledger import Ledger
-    from ingest.site import builder
-
-UNDERSTOOD, NOT_ALL, NOTHING = 0, 1, 2
-_MANY_LOGS, _MANY_BYTES = 200, 64 << 20
+UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
+PROGRAM = "python -m ingest"
+#: Options of earlier versions that are commands now, with the option that takes their value there.
+_OLD_OPTIONS = {
+    "--check": "check",
+    "--explain": "explain",
+    "--diff": "diff",
+    "--new-suite": "new-suite",
+    "--audit-to": "audit",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,13 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0: everything was understood; 1: the site is built and some inputs were not; 2: nothing was written.
     """
-    options = _parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else map(str, arguments))
     try:
-        if options.diff is not None:
-            return _compared(options)
-        if options.new_suite is not None:
-            return _made_suite(options)
-        return _explained(options) if options.explain else _ingested(options)
+        return int(commands.main(with_command(given), prog_name=PROGRAM, standalone_mode=False) or UNDERSTOOD)
+    except click.ClickException as error:
+        error.show()
+        return NOTHING
     except UsageError as error:
         print(printable(f"ingest: {error}"), file=sys.stderr)
         return NOTHING
@@ -48,306 +49,256 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has gone; closing it quietly is what every filter does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOTHING
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         print("ingest: interrupted; every file is either as before or complete", file=sys.stderr)
-        return 130
+        return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m ingest",
-        description="Read raw training logs, compute their figures and regenerate the report site.",
-        epilog="exit codes: 0 all was understood; 1 the site is built, some inputs were not; 2 nothing was written",
+def with_command(given: Sequence[str]) -> list[str]:
+    """Return arguments that begin with a command: paths alone mean `build`, old options the command they became."""
+    if given and (given[0] in commands.commands or given[0] == "--help"):
+        return list(given)
+    for place, argument in enumerate(given):
+        option, _, value = argument.partition("=")
+        if command := _OLD_OPTIONS.get(option):
+            return _replaced(command, option, value, list(given[:place]), list(given[place + 1 :]))
+    return ["build", *given]
+
+
+def _replaced(command: str, option: str, value: str, before: list[str], after: list[str]) -> list[str]:
+    """Return the arguments of the command that an option became, and tell the user of it."""
+    values = [] if command == "check" else [value] if value else [after.pop(0)] if after else []
+    values = ["--to", *values] if command == "audit" else values
+    print(
+        f"ingest: {option} is now a command: {PROGRAM} {command}; the option goes with the next release",
+        file=sys.stderr,
     )
-    parser.add_argument("paths", metavar="PATH", nargs="*", type=Path, help="a log, or a folder with logs below it")
-    parser.add_argument(
-        "--layout",
-        metavar="NAME|FILE",
-        default="perfledger",
-        help="how the tree names its logs: perfledger (default), paddle-perf, dlperf or a .toml file",
+    return [command, *values, *before, *after]
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Paths alone mean `build`. Exit codes: 0, all inputs were understood; 1, the site is built and some inputs "
+    "were not understood; 2, nothing was written.",
+)
+def commands() -> None:
+    """Read raw training logs, compute their figures, and generate the report site."""
+
+
+def _reads_logs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the arguments of every command that reads a tree of logs."""
+    options = (
+        click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path)),
+        _layout_option,
+        click.option(
+            "--jobs", metavar="N", type=int, default=0, help="Processes that read logs [default: as many as pay off]."
+        ),
     )
-    parser.add_argument(
-        "--jobs", metavar="N", type=int, default=0, help="processes that read logs; by default as many as pay off"
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; fail if docs/data/ is not what the logs say"
-    )
-    parser.add_argument("--strict", action="store_true", help="write nothing if any input was not understood")
-    parser.add_argument(
-        "--explain", metavar="LOG", type=Path, help="print how the figures of one log came to be, and stop"
-    )
-    parser.add_argument(
-        "--diff",
-        metavar="REV",
-        help="print, as Markdown, which figures moved since that revision of git; reads no logs",
-    )
-    parser.add_argument("--language", choices=("en", "zh"), default="en", help="the language of --diff (default: en)")
-    parser.add_argument(
-        "--new-suite",
-        metavar="NAME",
-        help="write report_templates/suites/NAME.toml, filled from the runs of that model in docs/, and stop",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print one line per run; writes no site unless --out is given"
-    )
-    parser.add_argument(
-        "--audit-to",
-        metavar="FILE",
-        type=Path,
-        help="record what the logs give, for the audit: published/recomputed/NAME.jsonl; no site unless --out is given",
-    )
-    parser.add_argument("--out", metavar="DIR", type=Path, help="the folder of pages and data (default: docs)")
-    return parser
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
-def _explained(options: argparse.Namespace) -> int:
-    from ingest import explain
-    from ingest.read import layout
-
-    log: Path = options.explain
-    if not log.is_file():
-        raise UsageError(f"--explain {log}: no such log; give the path of one file")
-    print(explain.text(log, log.as_posix(), layout.load(options.layout)))
-    return UNDERSTOOD
-
-
-def _compared(options: argparse.Namespace) -> int:
-    from ingest.common import words
-    from ingest.diff import compare, revision, text
-
-    if options.paths:
-        raise UsageError(f"--diff reads no logs; leave {options.paths[0]} out, or run without --diff first")
-    out: Path = options.out or Path("docs")
-    commit, before = revision.at(options.diff, out)
-    found = compare.compare(before, revision.here(out))
-    print(text.text(found, commit, words.load(), options.language), end="")
-    return UNDERSTOOD
+_layout_option = click.option(
+    "--layout",
+    metavar="NAME|FILE",
+    default="perfledger",
+    show_default=True,
+    help="How the tree names its logs: perfledger, paddle-perf, dlperf or a .toml file.",
+)
+_out_option = click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the pages and the data [default: docs]."
+)
 
 
-def _made_suite(options: argparse.Namespace) -> int:
-    from ingest import new_suite
-    from ingest.record import ledger
+@commands.command()
+@_reads_logs
+@_out_option
+@click.option("--strict", is_flag=True, help="Write nothing if any input was not understood.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line per run; write no site unless --out is given.")
+def build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, strict: bool, as_json: bool) -> int:
+    """Read logs and write the site.
 
-    print(printable(new_suite.create(options.new_suite, (options.out or Path("docs")) / ledger.FOLDER)))
-    return UNDERSTOOD
+    It writes pages in both languages, charts and data.
+    """
+    from ingest import build as builder
 
-
-def _ingested(options: argparse.Namespace) -> int:
-    from ingest.common import sources
-    from ingest.read import layout
-    from ingest.read.walk import walk
-    from ingest.record import ledger
-
-    if not options.paths:
-        raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
-    layout.load(options.layout)
-    before = sources.state(options.paths, options.layout)
-    published = _published_figures(options)
-    found = walk(options.paths)
-    found = replace(found, problems=(*found.problems, *published.problems))
-    out: Path = options.out or Path("docs")
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out}: is a file; give a folder")
-    if not found.inputs:
-        _report_problems(list(found.problems))
-        raise UsageError("no logs in the given paths, so nothing was written")
-    memory = out.absolute().parent / ".perfledger" / f"{out.absolute().name}.json"
-    with _executor(options.jobs, found) as executor, _progress(found) as progress:
-        collected = ledger.collect(
-            found.inputs, options.layout, out, memory, executor, progress, published.rules_of, found.beside
-        )
-    found = replace(found, problems=(*found.problems, *collected.problems))
-    problems = _problems(found, collected)
-    if options.json:
-        for line in collected.lines:
+    state = _read(paths, layout, jobs, out)
+    if as_json:
+        for line in state.ledger.lines:
             print(json.dumps(line, ensure_ascii=False, sort_keys=True))
-    _report_problems(problems)
-    _report_words()
-    status = _published(options, found, collected, problems, published, out, memory)
-    if status != NOTHING and (out / "en").is_dir() and not options.check:
-        sources.record(out, before)
-    return status
+    _print_messages(state)
+    if state.problems and strict:
+        count = f"{len(state.problems)} problem{'s' if len(state.problems) > 1 else ''}"
+        print(f"ingest: {count}, and --strict was given, so nothing was written", file=sys.stderr)
+        return NOTHING
+    if out or not as_json:
+        written = builder.write(state)
+        if not as_json:
+            print(_summary(state, written))
+    return _status(state)
 
 
-def _published_figures(options: argparse.Namespace) -> Publications:
-    """What others published: in the folders beside the logs, and in that of the record which is asked for."""
+@commands.command()
+@_reads_logs
+@_out_option
+@click.option("--strict", is_flag=True, help="Fail if any input was not understood, too.")
+def check(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, strict: bool) -> int:
+    """Check that docs/data/ is what the logs say.
+
+    It writes nothing, and fails where the committed data differ.
+    """
+    from ingest import build as builder
+
+    state = _read(paths, layout, jobs, out)
+    _print_messages(state)
+    if state.problems and strict:
+        return NOTHING
+    stale = builder.stale(state)
+    for path in stale:
+        where = state.inputs.out / path
+        print(
+            printable(f"{where}: is not what the logs say; run {PROGRAM} again and commit the result"), file=sys.stderr
+        )
+    return NOTHING if stale else _status(state)
+
+
+@commands.command()
+@click.argument("log", type=click.Path(path_type=Path))
+@_layout_option
+def explain(log: Path, layout: str) -> int:
+    """Print how the figures of one log are computed.
+
+    It prints format, facts and their sources, records used and left out, arithmetic and result.
+    """
+    from ingest import explain as explanation
+    from ingest.read import layout as layouts
+
+    if not log.is_file():
+        raise UsageError(f"explain {log}: no such log; give the path of one file")
+    print(explanation.text(log, log.as_posix(), layouts.load(layout)))
+    return UNDERSTOOD
+
+
+@commands.command()
+@click.argument("revision", metavar="REV")
+@_out_option
+@click.option(
+    "--language", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language of the text."
+)
+def diff(revision: str, out: Path | None, language: str) -> int:
+    """Print which figures moved since a revision of git.
+
+    It prints Markdown, from the committed data alone.
+    """
+    from ingest.common import words
+    from ingest.diff import compare, text
+    from ingest.diff import revision as revisions
+
+    folder = out or Path("docs")
+    commit, before = revisions.at(revision, folder)
+    found = compare.compare(before, revisions.here(folder))
+    print(text.text(found, commit, words.load(), language), end="")
+    return UNDERSTOOD
+
+
+@commands.command("new-suite")
+@click.argument("name")
+@_out_option
+def new_suite(name: str, out: Path | None) -> int:
+    """Write the file of a model's page.
+
+    report_templates/suites/NAME.toml is filled from the runs of that model in docs/data.
+    """
+    from ingest import new_suite as creation
+    from ingest.record import ledger
+
+    print(printable(creation.create(name, (out or Path("docs")) / ledger.FOLDER)))
+    return UNDERSTOOD
+
+
+@commands.command()
+@_reads_logs
+@click.option(
+    "--to",
+    "record",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="File of the record: published/recomputed/NAME.jsonl beside the published figures.",
+)
+def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path) -> int:
+    """Record what logs give, for the audit.
+
+    The audit compares published figures with such records; no site is written.
+    """
+    from ingest.common.files import write_if_changed
+    from ingest.published import audit as audits
+
+    state = _read(paths, layout, jobs, None, (_published_folder(record),))
+    _print_messages(state)
+    try:
+        write_if_changed(record, audits.record(line for line in state.ledger.lines if line["format"]))
+    except OSError as error:
+        raise UsageError(f"{error.filename or record}: {error.strerror}; no record was written") from None
+    return _status(state)
+
+
+def _published_folder(record: Path) -> Path:
+    """Return the folder of published figures that a record belongs to."""
     from ingest.published import publications
     from ingest.read import walk
 
-    folders = publications.folders(options.paths)
-    if record := options.audit_to:
-        folder: Path = record.parent.parent
-        if record.suffix != ".jsonl" or record.parent.name != publications.RECOMPUTED:
-            raise UsageError(f"--audit-to {record}: give FOLDER/{publications.RECOMPUTED}/NAME.jsonl")
-        if not (folder / walk.SOURCES).is_file():
-            raise UsageError(f"--audit-to {record}: {folder} holds no {walk.SOURCES}, so no published figures")
-        if options.check:
-            raise UsageError("--audit-to writes a record, and --check writes nothing; give one of them")
-        folders = list(dict.fromkeys([*(each.absolute() for each in folders), folder.absolute()]))
-    return publications.read(folders)
+    folder = record.parent.parent
+    if record.suffix != ".jsonl" or record.parent.name != publications.RECOMPUTED:
+        raise UsageError(f"--to {record}: give FOLDER/{publications.RECOMPUTED}/NAME.jsonl")
+    if not (folder / walk.SOURCES).is_file():
+        raise UsageError(f"--to {record}: {folder} holds no {walk.SOURCES}, so no published figures")
+    return folder.absolute()
 
 
-def _published(
-    options: argparse.Namespace,
-    found: Found,
-    collected: Ledger,
-    problems: list[Problem],
-    published: Publications,
-    out: Path,
-    memory: Path,
-) -> int:
-    if problems and options.strict:
-        print(
-            f"ingest: {_count(len(problems), 'problem')}, and --strict was given, so nothing was written",
-            file=sys.stderr,
-        )
-        return NOTHING
-    if options.check:
-        return _checked(found, collected, problems, published, out, memory)
-    if options.audit_to:
-        _recorded(options.audit_to, collected)
-    if options.out or not (options.json or options.audit_to):
-        _written(found, collected, published, out, memory, quiet=options.json)
-    return NOT_ALL if problems else UNDERSTOOD
+def _read(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, published: tuple[Path, ...] = ()) -> State:
+    from ingest import build as builder
+
+    if not paths:
+        raise UsageError("no PATH given; give a folder of logs, for example raw_logs/")
+    if jobs < 0:
+        raise UsageError(f"--jobs {jobs}: must be a positive number")
+    state = builder.read(builder.Inputs(paths, layout, jobs, out or Path("docs"), published))
+    if not state.found.inputs:
+        _print_messages(state)
+        raise UsageError("no logs in the given paths, so nothing was written")
+    return state
 
 
-def _recorded(path: Path, collected: Ledger) -> None:
-    from ingest.common.files import write_if_changed
-    from ingest.published import audit
-
-    try:
-        write_if_changed(path, audit.record(line for line in collected.lines if line["format"]))
-    except OSError as error:
-        raise UsageError(f"{error.filename or path}: {error.strerror}; no record was written") from None
-
-
-def _checked(
-    found: Found, collected: Ledger, problems: list[Problem], published: Publications, out: Path, memory: Path
-) -> int:
-    from ingest.record import ledger
-
-    site = _built(found, collected, published, out, memory, check=True)
-    stale = [*ledger.stale(collected, out), *site.stale]
-    for path in stale:
-        print(
-            printable(f"{out / path}: is not what the logs say; run python -m ingest again and commit the result"),
-            file=sys.stderr,
-        )
-    if stale:
-        return NOTHING
-    return NOT_ALL if problems else UNDERSTOOD
-
-
-def _written(found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, quiet: bool) -> None:
-    from ingest.record import ledger
-
-    try:
-        # Before the ledger: a template or a word that is wrong stops here, and nothing has been written then.
-        built = _built(found, collected, published, out, memory)
-        written, removed = ledger.write(collected, out, memory)
-    except OSError as error:
-        raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
-    if not quiet:
-        print(_table(collected))
-        print(
-            f"{out}/: {len(written) + len(built.written)} files written, {len(built.unchanged)} pages and charts "
-            f"unchanged, {len(removed) + len(built.removed)} removed; {_count(collected.read_logs, 'log')} read"
-        )
-
-
-def _built(
-    found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, check: bool = False
-) -> builder.Built:
-    from ingest.read.redact import redact
-    from ingest.site import builder
-
-    return builder.build(
-        collected.lines,
-        redact([each.as_dict() for each in found.problems]),
-        out,
-        cache=memory.with_name(memory.stem + "-site.json"),
-        check=check,
-        published=published,
-        logs=_logs(found),
-        shards=collected.shards,
-    )
-
-
-def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
-    """Where each log lies, by its path as the site states it, which may be the same of several."""
-    from ingest.read.redact import redact
-
-    places: dict[str, tuple[Path, ...]] = {}
-    for each in found.inputs:
-        name = redact(each.name)
-        places[name] = (*places.get(name, ()), each.path)
-    return places
-
-
-def _problems(found: Found, collected: Ledger) -> list[Problem]:
-    """Every problem once, though several sessions of a log, or several logs beside one run.json, may have met it."""
-    from ingest.common.problems import of
-
-    met = [*found.problems, *(of(each) for line in collected.lines for each in line["problems"])]
-    return list({json.dumps(each.as_dict(), sort_keys=True): each for each in met}.values())
-
-
-def _report_problems(problems: Sequence[Problem]) -> None:
+def _print_messages(state: State) -> None:
+    """Print every problem; and words that a new suite lacks, which are no problem of an input."""
     from ingest.common.problems import said
-
-    for each in problems:
-        print(said(each), file=sys.stderr)
-
-
-def _report_words() -> None:
-    """Words that a new suite still lacks: no problem of an input, so the exit code does not count them."""
     from ingest.new_suite import unfilled
 
+    for problem in state.problems:
+        print(said(problem), file=sys.stderr)
     for each in unfilled():
         print(printable(each), file=sys.stderr)
 
 
-def _table(collected: Ledger) -> str:
-    """What was read, per format."""
+def _status(state: State) -> int:
+    return NOT_ALL if state.problems else UNDERSTOOD
+
+
+def _summary(state: State, written: Written) -> str:
+    """Return a table of what was read, by format, and a line of what was written."""
     from tabulate import tabulate
 
-    formats = Counter(line["format"] or "not understood" for line in collected.lines)
-    published = Counter(line["format"] for line in collected.lines if line["published"])
-    records: Counter[str] = Counter()
-    for line in collected.lines:
-        records[line["format"] or "not understood"] += line["observations"]
-    rows = [[name, count, records[name], published[name]] for name, count in sorted(formats.items())]
-    return str(tabulate(rows, headers=["format", "runs", "records", "published"]))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-@contextmanager
-def _executor(jobs: int, found: Found) -> Iterator[Executor | None]:
-    """Processes, where there is enough to read that starting them pays off or the user asks for them."""
-    size = sum(each.path.stat().st_size for each in found.inputs if each.path.is_file())
-    worth = len(found.inputs) >= _MANY_LOGS or size >= _MANY_BYTES
-    count = jobs or (os.cpu_count() or 1 if worth else 1)
-    if count < 0:
-        raise UsageError(f"--jobs {jobs}: must be a positive number")
-    if count <= 1:
-        yield None
-        return
-    from concurrent.futures import ProcessPoolExecutor
-
-    with ProcessPoolExecutor(min(count, len(found.inputs))) as executor:
-        yield executor
-
-
-@contextmanager
-def _progress(found: Found) -> Iterator[Any]:
-    """A bar on a terminal, for more logs than are read in a moment."""
-    if len(found.inputs) < _MANY_LOGS or not sys.stderr.isatty():
-        yield None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=len(found.inputs), unit="log", leave=False) as bar:
-        yield bar.update
+    lines = state.ledger.lines
+    names = [line["format"] or "not understood" for line in lines]
+    runs, published, records = Counter(names), Counter[str](), Counter[str]()
+    for name, line in zip(names, lines, strict=True):
+        published[name] += bool(line["published"])
+        records[name] += line["observations"]
+    rows = [[name, count, records[name], published[name]] for name, count in sorted(runs.items())]
+    read = f"{state.ledger.read_logs} log{'' if state.ledger.read_logs == 1 else 's'} read"
+    files = (
+        f"{written.written} files written, {written.unchanged} pages and charts unchanged, {written.removed} removed"
+    )
+    return f"{tabulate(rows, headers=['format', 'runs', 'records', 'published'])}\n{state.inputs.out}/: {files}; {read}"

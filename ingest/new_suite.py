@@ -70,7 +70,7 @@ def unfilled(folder: Path = suites.SUITES) -> list[str]:
             same = [each for each in LANGUAGES if entry.get(each) == standard[f"suite.{key}"][each]]
             if same:
                 at = f"{shown(path)}:{file.line(('words', key))}"
-                found.append(f"{at}: words.{key} is as --new-suite wrote it ({', '.join(same)}); write your own")
+                found.append(f"{at}: words.{key} is as new-suite wrote it ({', '.join(same)}); write your own")
     return found
 
 
@@ -80,13 +80,13 @@ def _check(name: str, path: Path) -> None:
             f"is no name of a suite: small letters and digits, joined by - or _, at most {_LONGEST_NAME}"
         )  # fmt: skip
         near = re.sub(r"[^a-z0-9_]+", "-", name.lower().removeprefix("model-"))[:_LONGEST_NAME].strip("-_")
-        hint = f"; for example --new-suite {near}" if _NAME.fullmatch(near) and not _TAKEN.fullmatch(near) else ""
-        raise UsageError(f"--new-suite {name}: {why}{hint}")
+        hint = f"; for example new-suite {near}" if _NAME.fullmatch(near) and not _TAKEN.fullmatch(near) else ""
+        raise UsageError(f"new-suite {name}: {why}{hint}")
     if path.exists():
-        raise UsageError(f"--new-suite {name}: {shown(path)} is there already; edit it, or choose another name")
+        raise UsageError(f"new-suite {name}: {shown(path)} is there already; edit it, or choose another name")
     if owner := suites.suite(name):
         other = shown(path.with_name(f"{owner}.toml"))
-        raise UsageError(f"--new-suite {name}: {other} compares {suites.model(name)} already; edit it, or rename yours")
+        raise UsageError(f"new-suite {name}: {other} compares {suites.model(name)} already; edit it, or rename yours")
 
 
 def _without_suite(runs: Path) -> Iterator[Mapping[str, Any]]:

@@ -64,7 +64,7 @@ def at(rev: str, out: Path) -> tuple[Commit, Kept]:
     commit = _commit(rev, folder)
     files = _blobs(folder, commit)
     if not any(name.endswith(".jsonl") for name in files):
-        raise UsageError(f"--diff {rev}: that revision holds no {out / FOLDER}/*.jsonl; name one that has pages")
+        raise UsageError(f"diff {rev}: that revision holds no {out / FOLDER}/*.jsonl; name one that has pages")
     return commit, _kept(files, f"{rev}:{out / FOLDER}/")
 
 
@@ -73,9 +73,7 @@ def _files(out: Path) -> dict[str, bytes]:
     folder = out / FOLDER
     found = {f"{FOLDER.name}/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
     if not found:
-        raise UsageError(
-            f"--diff: {folder}/ holds no ledger; run python -m ingest raw_logs/ first, or name it by --out"
-        )
+        raise UsageError(f"diff: {folder}/ holds no ledger; run python -m ingest raw_logs/ first, or name it by --out")
     table = folder.parent / _PUBLISHED
     return found | ({_PUBLISHED: table.read_bytes()} if table.is_file() else {})
 
@@ -88,7 +86,7 @@ def _commit(rev: str, folder: Path) -> Commit:
         shallow = _called(folder, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
         why = "this clone is shallow and does not hold it" if shallow else "git knows no such revision"
         remedy = "git fetch --unshallow origin" if shallow else "git fetch origin main"
-        raise UsageError(f"--diff {rev}: {why}; fetch it, for example by {remedy}, or name another")
+        raise UsageError(f"diff {rev}: {why}; fetch it, for example by {remedy}, or name another")
     name = found.stdout.decode().strip()
     day = _git(folder, "show", "--no-patch", "--format=%cs", name).decode().strip()
     return Commit(rev, name, day)
@@ -122,7 +120,7 @@ def _git(folder: Path, *arguments: str, given: bytes | None = None) -> bytes:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise UsageError(
-            f"--diff: git cannot read the history of {folder} ({said[0] if said else 'it says nothing'}); "
+            f"diff: git cannot read the history of {folder} ({said[0] if said else 'it says nothing'}); "
             "the ledger must lie in a clone of its repository"
         )
     return done.stdout
@@ -132,7 +130,7 @@ def _called(folder: Path, *arguments: str, given: bytes | None = None) -> subpro
     try:
         return subprocess.run(["git", "-C", str(folder), *arguments], input=given, capture_output=True, check=False)
     except FileNotFoundError:
-        raise UsageError("--diff needs git, which is not installed here or not on the PATH; install it") from None
+        raise UsageError("diff needs git, which is not installed here or not on the PATH; install it") from None
 
 
 def _kept(files: Mapping[str, bytes], where: str) -> Kept:

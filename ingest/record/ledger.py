@@ -46,10 +46,10 @@ class Shard:
 class Ledger:
     """All lines, and what has to be written to make `docs/` say the same."""
 
-    lines: list[dict[str, Any]]
-    files: dict[str, bytes]
-    read_logs: int
-    memory: dict[str, Any] = field(repr=False)
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    read_logs: int = 0
+    memory: dict[str, Any] = field(default_factory=dict, repr=False)
     #: What is wrong with files of which no line speaks.
     problems: tuple[Problem, ...] = ()
     #: The file that holds a run's line, by the run's id.

@@ -1,0 +1,195 @@
+"""The way of the data: logs are read and computed, and then compared with, or written to, the folder of pages."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingest.common.errors import UsageError
+from ingest.common.problems import Problem
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ingest.published.publications import Publications
+    from ingest.read.walk import Found
+    from ingest.record.ledger import Ledger
+    from ingest.site.builder import Built
+
+#: From so many logs, or so many bytes, on it pays to start further processes.
+_MANY_LOGS, _MANY_BYTES = 200, 64 << 20
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What is read: logs or folders of logs, the layout of their names, and the folders of others' figures.
+
+    `out` is the folder of the pages, which also holds the ledger of the last build. With `jobs` 0, as many processes
+    read as pay off.
+    """
+
+    paths: tuple[Path, ...]
+    layout: str = "perfledger"
+    jobs: int = 0
+    out: Path = Path("docs")
+    published: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that was read and computed; nothing has been written yet. `sources` is the state it was read from."""
+
+    inputs: Inputs
+    found: Found
+    ledger: Ledger
+    publications: Publications
+    problems: tuple[Problem, ...]
+    sources: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """How many files a build wrote, left as they were, and removed."""
+
+    written: int
+    unchanged: int
+    removed: int
+
+
+def read(inputs: Inputs) -> State:
+    """Read all logs, from the cache where they have not changed.
+
+    Raises:
+        UsageError: a path, the layout or the output folder cannot be used, or there are no logs.
+    """
+    from dataclasses import replace
+
+    from ingest.common import sources
+    from ingest.published import publications
+    from ingest.read import layout
+    from ingest.read.walk import walk
+    from ingest.record import ledger
+
+    layout.load(inputs.layout)
+    if inputs.out.exists() and not inputs.out.is_dir():
+        raise UsageError(f"--out {inputs.out}: is a file; give a folder")
+    before = sources.state(inputs.paths, inputs.layout)
+    others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
+    found = walk(inputs.paths)
+    found = replace(found, problems=(*found.problems, *others.problems))
+    if not found.inputs:
+        return State(inputs, found, ledger.Ledger(), others, found.problems, before)
+    with _executor(inputs.jobs, found) as executor, _progress(found) as progress:
+        collected = ledger.collect(
+            found.inputs,
+            inputs.layout,
+            inputs.out,
+            _cache(inputs.out),
+            executor,
+            progress,
+            others.rules_of,
+            found.beside,
+        )
+    found = replace(found, problems=(*found.problems, *collected.problems))
+    return State(inputs, found, collected, others, _distinct(found, collected), before)
+
+
+def write(state: State) -> Written:
+    """Write the ledger and the site, each file only where its bytes change.
+
+    Raises:
+        UsageError: a template, a word or a suite is wrong, and nothing was written; or a file cannot be written, and
+            those before it are complete.
+    """
+    from ingest.common import sources
+    from ingest.record import ledger
+
+    out = state.inputs.out
+    try:
+        # Before the ledger: a mistake in a template or a word stops here, and nothing has been written then.
+        built = _site(state, check=False)
+        written, removed = ledger.write(state.ledger, out, _cache(out))
+        sources.record(out, state.sources)
+    except OSError as error:
+        raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
+    return Written(len(written) + len(built.written), len(built.unchanged), len(removed) + len(built.removed))
+
+
+def stale(state: State) -> list[str]:
+    """Return the committed files, relative to the output folder, that are not what the logs say."""
+    from ingest.record import ledger
+
+    return [*ledger.stale(state.ledger, state.inputs.out), *_site(state, check=True).stale]
+
+
+def _site(state: State, *, check: bool) -> Built:
+    from ingest.read.redact import redact
+    from ingest.site import builder
+
+    cache = _cache(state.inputs.out)
+    return builder.build(
+        state.ledger.lines,
+        redact([each.as_dict() for each in state.found.problems]),
+        state.inputs.out,
+        cache=cache.with_name(cache.stem + "-site.json"),
+        check=check,
+        published=state.publications,
+        logs=_logs(state.found),
+        shards=state.ledger.shards,
+    )
+
+
+def _cache(out: Path) -> Path:
+    return out.absolute().parent / ".perfledger" / f"{out.absolute().name}.json"
+
+
+def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
+    """Return where each log lies, by its redacted path, which several may share."""
+    from ingest.read.redact import redact
+
+    places: dict[str, tuple[Path, ...]] = {}
+    for each in found.inputs:
+        name = redact(each.name)
+        places[name] = (*places.get(name, ()), each.path)
+    return places
+
+
+def _distinct(found: Found, ledger: Ledger) -> tuple[Problem, ...]:
+    """Return every problem once: several sessions of a log, or logs beside one run.json, may have met the same."""
+    from ingest.common.problems import of
+
+    met = [*found.problems, *(of(each) for line in ledger.lines for each in line["problems"])]
+    return tuple({json.dumps(each.as_dict(), sort_keys=True): each for each in met}.values())
+
+
+@contextmanager
+def _executor(jobs: int, found: Found) -> Iterator[Executor | None]:
+    """Start processes where there is enough to read that they pay off, or where the user asks for them."""
+    size = sum(each.path.stat().st_size for each in found.inputs if each.path.is_file())
+    worth = len(found.inputs) >= _MANY_LOGS or size >= _MANY_BYTES
+    count = jobs or (os.cpu_count() or 1 if worth else 1)
+    if count <= 1:
+        yield None
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(min(count, len(found.inputs))) as executor:
+        yield executor
+
+
+@contextmanager
+def _progress(found: Found) -> Iterator[Any]:
+    """Show a bar on a terminal, for more logs than are read in a moment."""
+    if len(found.inputs) < _MANY_LOGS or not sys.stderr.isatty():
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=len(found.inputs), unit="log", leave=False) as bar:
+        yield bar.update

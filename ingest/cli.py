@@ -128,9 +128,7 @@ def build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, str
         for line in state.ledger.lines:
             print(json.dumps(line, ensure_ascii=False, sort_keys=True))
     _print_messages(state)
-    if state.problems and strict:
-        count = f"{len(state.problems)} problem{'s' if len(state.problems) > 1 else ''}"
-        print(f"ingest: {count}, and --strict was given, so nothing was written", file=sys.stderr)
+    if _refused(state, strict):
         return NOTHING
     if out or not as_json:
         written = builder.write(state)
@@ -152,7 +150,7 @@ def check(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, str
 
     state = _read(paths, layout, jobs, out)
     _print_messages(state)
-    if state.problems and strict:
+    if _refused(state, strict):
         return NOTHING
     stale = builder.stale(state)
     for path in stale:
@@ -227,7 +225,8 @@ def new_suite(name: str, out: Path | None) -> int:
     type=click.Path(path_type=Path),
     help="File of the record: published/recomputed/NAME.jsonl beside the published figures.",
 )
-def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path) -> int:
+@click.option("--strict", is_flag=True, help="Record nothing if any input was not understood.")
+def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path, strict: bool) -> int:
     """Record what logs give, for the audit.
 
     The audit compares published figures with such records; no site is written.
@@ -237,6 +236,8 @@ def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path) -> int:
 
     state = _read(paths, layout, jobs, None, (_published_folder(record),))
     _print_messages(state)
+    if _refused(state, strict):
+        return NOTHING
     try:
         write_if_changed(record, audits.record(line for line in state.ledger.lines if line["format"]))
     except OSError as error:
@@ -280,6 +281,14 @@ def _print_messages(state: State) -> None:
         print(said(problem), file=sys.stderr)
     for each in unfilled():
         print(printable(each), file=sys.stderr)
+
+
+def _refused(state: State, strict: bool) -> bool:
+    """Return whether `--strict` forbids to go on, and say so."""
+    if state.problems and strict:
+        count = f"{len(state.problems)} problem{'s' if len(state.problems) > 1 else ''}"
+        print(f"ingest: {count}, and --strict was given, so nothing was written", file=sys.stderr)
+    return bool(state.problems) and strict
 
 
 def _status(state: State) -> int:

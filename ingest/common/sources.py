@@ -18,7 +18,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 def fingerprint(paths: Iterable[Path]) -> str:
     """Hash the names, sizes and times of all files; editors' and Python's own files do not count."""
     digest = hashlib.sha256()
-    for path in sorted({each.resolve() for top in paths for each in _files(top)}):
+    for path in sorted({Path(os.path.realpath(each)) for top in paths for each in _files(top)}):
         try:
             at = path.stat()
         except OSError:

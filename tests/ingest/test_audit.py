@@ -256,7 +256,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (record / path.name).write_bytes(path.read_bytes())
     file = record / "recomputed" / "new.jsonl"
     with contextlib.redirect_stderr(io.StringIO()):
-        main([str(tree), "--layout", "paddle-perf", "--audit-to", str(file)])
+        main(["audit", str(tree), "--layout", "paddle-perf", "--to", str(file)])
     return file
 
 
@@ -421,11 +421,11 @@ def test_a_changed_rule_is_computed_though_the_log_is_the_same(
 
 def test_a_record_stands_for_logs_that_are_elsewhere(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
     record = logs / "published" / "recomputed" / "elsewhere.jsonl"
-    done = ingest(logs, "--audit-to", record)
+    done = ingest("audit", logs, "--to", record)
     assert done.code == 0, done.err
     assert not (tmp_path / "docs").exists()
     first = record.read_bytes()
-    ingest(logs, "--audit-to", record)
+    ingest("audit", logs, "--to", record)
     assert record.read_bytes() == first
     for name in ("train.log", "run.json"):
         (logs / "logs" / name).unlink()
@@ -437,10 +437,10 @@ def test_a_record_stands_for_logs_that_are_elsewhere(logs: Path, tmp_path: Path,
 
 def test_check_sees_an_audit_that_is_stale(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
     ingest(logs, "--out", tmp_path / "docs")
-    assert ingest(logs, "--out", tmp_path / "docs", "--check").code == 0
+    assert ingest("check", logs, "--out", tmp_path / "docs").code == 0
     path = tmp_path / "docs" / "data" / "audit.csv"
     path.write_bytes(path.read_bytes().replace(b"16.50", b"16.51"))
-    done = ingest(logs, "--out", tmp_path / "docs", "--check")
+    done = ingest("check", logs, "--out", tmp_path / "docs")
     assert done.code == 2
     assert "audit.csv: is not what the logs say" in done.err
 
@@ -469,20 +469,14 @@ def test_without_published_figures_nothing_of_them_is_written(
     ],
 )
 def test_a_record_needs_a_place(logs: Path, ingest: Callable[..., Called], file: str, said: str) -> None:
-    done = ingest(logs, "--audit-to", logs / file)
+    done = ingest("audit", logs, "--to", logs / file)
     assert done.code == 2
     assert said in done.err
     assert not (logs / file).exists()
 
 
-def test_a_record_and_a_check_exclude_each_other(logs: Path, ingest: Callable[..., Called]) -> None:
-    record = logs / "published" / "recomputed" / "elsewhere.jsonl"
-    assert ingest(logs, "--audit-to", record, "--check").code == 2
-    assert not record.exists()
-
-
 def test_strict_records_nothing_while_something_is_not_understood(logs: Path, ingest: Callable[..., Called]) -> None:
     (logs / "noise.log").write_text("nothing of use\n", "utf-8")
     record = logs / "published" / "recomputed" / "elsewhere.jsonl"
-    assert ingest(logs, "--audit-to", record, "--strict").code == 2
+    assert ingest("audit", logs, "--to", record, "--strict").code == 2
     assert not record.exists()

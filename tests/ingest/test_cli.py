@@ -13,6 +13,8 @@ import pytest
 from made_logs import clas_static, run_json, seg
 from made_trees import ROOT, Called, contents, write_run
 
+from ingest.cli import with_command
+
 Ingest = Callable[..., Called]
 
 #: What the design promises other programs.
@@ -81,19 +83,47 @@ def test_help_imports_nothing_heavy() -> None:
     }
     assert heavy == set()
     assert len(imported) < 150
-    for option in (
-        "PATH",
-        "--new-suite",
-        "--layout",
-        "--jobs",
-        "--check",
-        "--strict",
-        "--explain",
-        "--json",
-        "--out",
-        "exit codes",
-    ):
-        assert option in done.stdout
+    for word in ("build", "check", "explain", "diff", "new-suite", "audit", "Exit codes"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("build", {"PATH", "--layout", "--jobs", "--strict", "--json", "--out"}),
+        ("check", {"PATH", "--layout", "--jobs", "--strict", "--out"}),
+        ("explain", {"LOG", "--layout"}),
+        ("diff", {"REV", "--out", "--language"}),
+        ("new-suite", {"NAME", "--out"}),
+        ("audit", {"PATH", "--layout", "--jobs", "--strict", "--to"}),
+    ],
+)
+def test_every_command_explains_its_options(ingest: Ingest, name: str, options: set[str]) -> None:
+    called = ingest(name, "--help")
+    assert called.code == 0
+    assert {each for each in options if each not in called.out} == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (["logs", "--check", "--out", "docs"], ["check", "logs", "--out", "docs"]),
+        (["--explain", "train.log", "--layout", "dlperf"], ["explain", "train.log", "--layout", "dlperf"]),
+        (["--diff=main", "--language", "zh"], ["diff", "main", "--language", "zh"]),
+        (["--new-suite", "vgg16"], ["new-suite", "vgg16"]),
+        (
+            ["Perf", "--layout", "dlperf", "--audit-to", "a.jsonl"],
+            ["audit", "--to", "a.jsonl", "Perf", "--layout", "dlperf"],
+        ),
+        (["logs", "--json"], ["build", "logs", "--json"]),
+    ],
+)
+def test_options_of_the_last_release_are_the_commands_they_became(
+    old: list[str], new: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert with_command(old) == new
+    hint = capsys.readouterr().err
+    assert (f"python -m ingest {new[0]}" in hint) == (new[0] != "build")
 
 
 def test_reading_logs_imports_no_pandas(tree: Path) -> None:
@@ -123,7 +153,7 @@ def test_exit_codes(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
         ([".", "--layout", "nowhere"], "there is no such layout"),
         ([".", "--jobs", "-1"], "--jobs -1: must be a positive number"),
         ([".", "--out", "file"], "--out file: is a file"),
-        (["--explain", "nowhere"], "no such log"),
+        (["explain", "nowhere"], "no such log"),
     ],
 )
 def test_a_wrong_call_is_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
@@ -141,7 +171,7 @@ def test_a_wrong_call_is_one_line(tmp_path: Path, arguments: list[str], said: st
 def test_an_unknown_option_is_explained(tmp_path: Path, arguments: list[str]) -> None:
     done = command(".", *arguments, cwd=tmp_path)
     assert done.returncode == 2
-    assert "usage: python -m ingest" in done.stderr
+    assert "Usage: python -m ingest build" in done.stderr
 
 
 def test_json_lines_hold_the_promised_keys(tree: Path, ingest: Ingest) -> None:
@@ -253,7 +283,7 @@ def test_interrupted(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("ingest.record.ledger.collect", interrupts)
     called = ingest(tree, "--json")
     assert called.code == 130
-    assert called.problems == ["ingest: interrupted; every file is either as before or complete"]
+    assert called.err.strip() == "ingest: interrupted; every file is either as before or complete"
 
 
 def test_files_that_lie_beside_logs_are_none(tree: Path, ingest: Ingest) -> None:

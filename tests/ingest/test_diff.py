@@ -58,7 +58,7 @@ def between(repository: Path, ingest: Ingest) -> Callable[..., str]:
     def said(before: Sequence[Line], after: Sequence[Line], language: str = "en") -> str:
         commit(repository, before)
         write(repository, after)
-        called = ingest("--diff", "HEAD", "--out", repository / "docs", "--language", language)
+        called = ingest("diff", "HEAD", "--out", repository / "docs", "--language", language)
         assert (called.code, called.err) == (0, "")
         return called.out
 
@@ -266,7 +266,7 @@ def test_both_languages_say_the_same_numbers(repository: Path, ingest: Ingest) -
     write(repository, [*repeats(500.0, 501.0), *repeats(5.5, name="b", devices=2), *repeats(9.0, name="d", devices=8)])
     said = {}
     for language in ("en", "zh"):
-        text = ingest("--diff", "main", "--out", repository / "docs", "--language", language).out
+        text = ingest("diff", "main", "--out", repository / "docs", "--language", language).out
         said[language] = re.findall(r"[-+−]?\d[\d.,]*(?:%| images/s)", text)
         assert f"<!-- perfledger-diff {language} -->" in text
     assert said["en"] == said["zh"]
@@ -280,9 +280,9 @@ def test_published_figures_of_others_are_counted_by_row(repository: Path, ingest
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "published")
     other.write_text("source,value\na,1\nb,3\nc,4\n", "utf-8")
-    text = ingest("--diff", "HEAD", "--out", repository / "docs").out
+    text = ingest("diff", "HEAD", "--out", repository / "docs").out
     assert "- rows of others' published figures: 2 new, 1 gone\n" in text
-    assert "published figures" not in ingest("--diff", "HEAD", "--out", repository / "docs", "--language", "zh").out
+    assert "published figures" not in ingest("diff", "HEAD", "--out", repository / "docs", "--language", "zh").out
 
 
 def many(count: int, speed: float) -> list[Line]:
@@ -335,7 +335,7 @@ def test_a_report_ingest_wrote_is_compared_with_the_one_before(repository: Path,
         if committed:
             git(repository, "add", "docs")
             git(repository, "commit", "-qm", "pages")
-    text = ingest("--diff", "main", "--out", repository / "docs").out
+    text = ingest("diff", "main", "--out", repository / "docs").out
     assert table(text, "Moved (1)")[0][3] == "+20.0%"
 
 
@@ -345,7 +345,7 @@ def test_the_revision_may_be_a_branch_a_tag_or_an_ancestor(repository: Path, ing
     commit(repository, repeats(420.0))
     git(repository, "branch", "second")
     for rev, moved in (("first", 1), ("HEAD~1", 1), ("second", 0)):
-        text = ingest("--diff", rev, "--out", repository / "docs").out
+        text = ingest("diff", rev, "--out", repository / "docs").out
         assert f"- moved: {moved} " in text
         assert git(repository, "rev-parse", rev)[:10] in text
 
@@ -355,8 +355,8 @@ def test_it_reads_the_folder_that_out_names(repository: Path, ingest: Ingest) ->
     (repository / "docs").rename(repository / "pages")
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "moved")
-    assert "- unchanged: 1" in ingest("--diff", "HEAD", "--out", repository / "pages").out
-    refused = ingest("--diff", "HEAD~1", "--out", repository / "pages")
+    assert "- unchanged: 1" in ingest("diff", "HEAD", "--out", repository / "pages").out
+    refused = ingest("diff", "HEAD~1", "--out", repository / "pages")
     assert refused.code == 2
     assert "holds no" in refused.err
 
@@ -371,15 +371,15 @@ def refused(called: Called) -> str:
 @pytest.mark.parametrize("rev", ["no-such-branch", "--output=x", "", "main:docs", "HEAD..main"])
 def test_an_unknown_revision_is_named_with_a_remedy(repository: Path, ingest: Ingest, rev: str) -> None:
     commit(repository, repeats(400.0))
-    said = refused(ingest(f"--diff={rev}", "--out", repository / "docs"))
-    assert said.startswith(f"ingest: --diff {rev}: git knows no such revision")
+    said = refused(ingest("diff", "--out", repository / "docs", "--", rev))
+    assert said.startswith(f"ingest: diff {rev}: git knows no such revision")
     assert "git fetch origin main" in said
 
 
 def test_a_revision_before_the_first_pages_is_refused(repository: Path, ingest: Ingest) -> None:
     git(repository, "commit", "-qm", "empty", "--allow-empty")
     write(repository, repeats(400.0))
-    assert "holds no" in refused(ingest("--diff", "HEAD", "--out", repository / "docs"))
+    assert "holds no" in refused(ingest("diff", "HEAD", "--out", repository / "docs"))
 
 
 def test_a_folder_without_a_repository_is_refused(
@@ -387,26 +387,26 @@ def test_a_folder_without_a_repository_is_refused(
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     write(tmp_path / "loose", repeats(400.0))
-    said = refused(ingest("--diff", "HEAD", "--out", tmp_path / "loose" / "docs"))
+    said = refused(ingest("diff", "HEAD", "--out", tmp_path / "loose" / "docs"))
     assert "not a git repository" in said
     assert "clone" in said
 
 
 def test_a_folder_without_a_ledger_is_refused(repository: Path, ingest: Ingest) -> None:
-    assert "run python -m ingest" in refused(ingest("--diff", "HEAD", "--out", repository / "docs"))
+    assert "run python -m ingest" in refused(ingest("diff", "HEAD", "--out", repository / "docs"))
 
 
 def test_missing_git_is_named(repository: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     commit(repository, repeats(400.0))
     monkeypatch.setenv("PATH", "/nowhere")
-    assert "install it" in refused(ingest("--diff", "HEAD", "--out", repository / "docs"))
+    assert "install it" in refused(ingest("diff", "HEAD", "--out", repository / "docs"))
 
 
 def test_a_shallow_clone_is_told_from_a_wrong_name(repository: Path, ingest: Ingest, tmp_path: Path) -> None:
     commit(repository, repeats(400.0))
     commit(repository, repeats(420.0))
     git(tmp_path, "clone", "-q", "--depth", "1", repository.as_uri(), "clone")
-    said = refused(ingest("--diff", "HEAD~1", "--out", tmp_path / "clone" / "docs"))
+    said = refused(ingest("diff", "HEAD~1", "--out", tmp_path / "clone" / "docs"))
     assert "shallow" in said
     assert "git fetch --unshallow" in said
 
@@ -423,15 +423,17 @@ def test_a_broken_ledger_is_named_by_file_and_line(repository: Path, ingest: Ing
     commit(repository, repeats(400.0))
     path = repository / "docs" / "data" / "runs" / "made-up.jsonl"
     path.write_text(path.read_text("utf-8") + written + "\n", "utf-8")
-    said = refused(ingest("--diff", "HEAD", "--out", repository / "docs"))
+    said = refused(ingest("diff", "HEAD", "--out", repository / "docs"))
     assert f"made-up.jsonl:2: {why}" in said
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "broken")
     write(repository, repeats(400.0))
     assert f"HEAD:{repository / 'docs'}/data/runs/made-up.jsonl:2: {why}" in refused(
-        ingest("--diff", "HEAD", "--out", repository / "docs")
+        ingest("diff", "HEAD", "--out", repository / "docs")
     )
 
 
 def test_paths_of_logs_are_refused(repository: Path, ingest: Ingest) -> None:
-    assert "reads no logs" in refused(ingest("raw_logs", "--diff", "HEAD", "--out", repository / "docs"))
+    called = ingest("diff", "HEAD", "raw_logs", "--out", repository / "docs")
+    assert (called.code, called.out) == (2, "")
+    assert "unexpected extra argument (raw_logs)" in called.err

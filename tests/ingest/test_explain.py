@@ -14,7 +14,7 @@ GOLDEN = ROOT / "tests" / "golden"
 
 
 def explained(ingest: Ingest, log: Path, *more: object) -> str:
-    called = ingest("--explain", log, *more)
+    called = ingest("explain", log, *more)
     assert (called.code, called.err) == (0, "")
     return called.out
 
@@ -115,7 +115,7 @@ def test_nothing_is_written(tmp_path: Path, ingest: Ingest, monkeypatch: pytest.
 
 def test_a_log_that_is_not_there(tmp_path: Path, ingest: Ingest) -> None:
     for path in (tmp_path / "gone.log", tmp_path):
-        called = ingest("--explain", path)
+        called = ingest("explain", path)
         assert called.code == 2
         assert str(path) in called.err
 

@@ -210,24 +210,24 @@ def test_the_order_of_paths_does_not_matter(tree: Path, ingest: Ingest, tmp_path
 
 def test_check_says_what_is_stale_and_writes_nothing(tree: Path, out: Path, ingest: Ingest) -> None:
     before = snapshot(out)
-    assert ingest(tree, "--out", out, "--check").code == 0
-    page = out / "en" / "index.md"
-    page.write_text(page.read_text() + "edited by hand\n")
+    assert ingest("check", tree, "--out", out).code == 0
+    results = out / "data" / "results.json"
+    results.write_text(results.read_text() + "\n")
     shard(out, "bs2").write_text("{}\n")
     (out / "data/runs/left-over.jsonl").write_text("{}\n")
     edited = snapshot(out)
-    called = ingest(tree, "--out", out, "--check")
+    called = ingest("check", tree, "--out", out)
     assert called.code == 2
     named = {each.split(": ")[0] for each in called.problems}
-    assert named == {str(page), str(shard(out, "bs2")), str(out / "data/runs/left-over.jsonl")}
+    assert named == {str(results), str(shard(out, "bs2")), str(out / "data/runs/left-over.jsonl")}
     assert snapshot(out) == edited
     assert ingest(tree, "--out", out).code == 0
     assert contents(out) == {name: data for name, (data, _) in before.items()}
-    assert ingest(tree, "--out", out, "--check").code == 0
+    assert ingest("check", tree, "--out", out).code == 0
 
 
 def test_check_of_a_site_that_was_never_built(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
-    called = ingest(tree, "--out", tmp_path / "never", "--check")
+    called = ingest("check", tree, "--out", tmp_path / "never")
     assert called.code == 2
     assert not (tmp_path / "never").exists()
 
@@ -235,7 +235,7 @@ def test_check_of_a_site_that_was_never_built(tree: Path, ingest: Ingest, tmp_pa
 def test_check_passes_with_problems_that_are_known(tree: Path, ingest: Ingest, tmp_path: Path) -> None:
     write_run(tree, "bad/x/y/1", b"nothing\n")
     assert ingest(tree, "--out", tmp_path / "docs").code == 1
-    assert ingest(tree, "--out", tmp_path / "docs", "--check").code == 1
+    assert ingest("check", tree, "--out", tmp_path / "docs").code == 1
 
 
 @pytest.mark.parametrize("new", [True, False], ids=["no site yet", "a site"])

@@ -1,4 +1,4 @@
-"""`--new-suite NAME`: a file that is of use at once, and says what a person still has to write."""
+"""`new-suite NAME`: a file that is of use at once, and says what a person still has to write."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ def test_the_words_of_a_person_are_asked_for_by_line_until_they_are_written(tmp_
     wanted = []
     for key in new_suite.OWN_WORDS:
         at = next(number for number, line in enumerate(lines, 1) if line.startswith(f"{key} = "))
-        wanted.append(f"{path}:{at}: words.{key} is as --new-suite wrote it (en, zh); write your own")
+        wanted.append(f"{path}:{at}: words.{key} is as new-suite wrote it (en, zh); write your own")
     assert new_suite.unfilled(folder) == wanted
     entry = load().entries["suite.summary"]
     path.write_text(text.replace(entry["en"], "Image classification."), "utf-8")
-    assert new_suite.unfilled(folder)[0].endswith("words.summary is as --new-suite wrote it (zh); write your own")
+    assert new_suite.unfilled(folder)[0].endswith("words.summary is as new-suite wrote it (zh); write your own")
     for key in new_suite.OWN_WORDS:
         for language in LANGUAGES:
             text = text.replace(load().entries[f"suite.{key}"][language], f"{key} {language}")
@@ -109,14 +109,14 @@ def test_our_own_suites_have_words_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("VGG 16!", "small letters and digits.*for example --new-suite vgg-16"),
+        ("VGG 16!", "small letters and digits.*for example new-suite vgg-16"),
         ("", "small letters and digits"),
-        ("../etc", "small letters and digits.*for example --new-suite etc"),
-        ("-x", "for example --new-suite x"),
+        ("../etc", "small letters and digits.*for example new-suite etc"),
+        ("-x", "for example new-suite x"),
         ("a--b", "small letters and digits"),
         ("网络", "small letters and digits"),
         ("x" * 61, "at most 60"),
-        ("model-vgg-16", "other pages.*for example --new-suite vgg-16"),
+        ("model-vgg-16", "other pages.*for example new-suite vgg-16"),
         ("index", "other pages"),
         ("other", "other pages"),
         ("first", "first.toml is there already; edit it"),
@@ -154,12 +154,12 @@ def test_the_command_writes_it_and_the_next_call_says_what_is_left(
     monkeypatch.setattr(new_suite.create, "__defaults__", (folder,))
     monkeypatch.setattr(new_suite.unfilled, "__defaults__", (folder,))
     out = tmp_path / "out"
-    done = ingest("--new-suite", "squeeze-net", "--out", out)
+    done = ingest("new-suite", "squeeze-net", "--out", out)
     assert (done.code, done.err) == (0, "")
     assert (folder / "squeeze-net.toml").is_file()
-    again = ingest("--new-suite", "squeeze-net", "--out", out)
+    again = ingest("new-suite", "squeeze-net", "--out", out)
     assert again.code == 2
-    assert again.err.startswith("ingest: --new-suite squeeze-net: ")
+    assert again.err.startswith("ingest: new-suite squeeze-net: ")
     said = ingest(tree, "--json")
     assert said.err.count("squeeze-net.toml:") == len(new_suite.OWN_WORDS)
     assert not any("squeeze-net" in each for each in said.out.splitlines())

@@ -217,7 +217,7 @@ def test_a_part_that_changes_is_looked_at_again_and_only_then(two: Path, root: P
     assert "1 log read" in ingest(root, "--out", out).out
     assert "0 logs read" in ingest(root, "--out", out).out
     (two / "node1/train.log").write_text("changed")
-    assert ingest(root, "--check", "--out", out).code == 2
+    assert ingest("check", root, "--out", out).code == 2
     assert "1 log read" in ingest(root, "--out", out).out
     (shard,) = (out / "data/runs").glob("*.jsonl")
     assert [each["code"] for each in json.loads(shard.read_text())["problems"]] == ["part_changed"]

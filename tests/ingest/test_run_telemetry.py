@@ -545,7 +545,7 @@ def test_it_is_read_again_when_it_changes_and_only_then(
     ingest(root, "--out", out)
     assert peaks() == [2500, 2400]
     samples.unlink()
-    assert ingest(root, "--check", "--out", out).code == 2
+    assert ingest("check", root, "--out", out).code == 2
     ingest(root, "--out", out)
     assert peaks() == [None, 2400]
 

@@ -475,15 +475,17 @@ def test_no_text_of_a_pull_request_becomes_a_command(path: Path) -> None:
 
 
 def test_options_of_ingest_in_workflows_and_readmes_exist() -> None:
-    from ingest.cli import _parser
+    from ingest.cli import commands as group
 
-    known = {option for action in _parser()._actions for option in action.option_strings}
+    known = {option for command in group.commands.values() for each in command.params for option in each.opts}
     texts = [path.read_text("utf-8") for path in (*WORKFLOWS, ROOT / "README.md", ROOT / "README.zh.md")]
     lines = [line for text in texts for line in text.splitlines() if "-m ingest" in line]
     asked = {
         option for line in lines for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line.partition("-m ingest")[2])
     }
-    assert {"--diff", "--language"} <= asked <= known
+    assert {"--language"} <= asked <= known
+    words = {word for line in lines for word in re.findall(r"-m ingest ([a-z][a-z-]+) ", line)}
+    assert {"diff", "explain", "new-suite", "audit"} <= words <= set(group.commands)
 
 
 def test_pages_are_checked_before_they_are_published() -> None:

@@ -219,7 +219,7 @@ def test_a_check_says_the_same(
 ) -> None:
     path, change, _ = MISTAKES[mistake]
     edited(path, change)
-    written_to, checked = ingest(project, "raw_logs/"), ingest(project, "raw_logs/", "--check")
+    written_to, checked = ingest(project, "raw_logs/"), ingest(project, "check", "raw_logs/")
     assert (checked.returncode, checked.stderr) == (written_to.returncode, written_to.stderr) == (2, written_to.stderr)
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ingest.compute.frame import added, framed
 from ingest.compute.rules import Figure, warm_up
@@ -20,6 +19,7 @@ from ingest.compute.series import Absent, absent, refuse_impossible, sequences_p
 from parsers.contract import Reading
 from parsers.engine.session import Session
 from parsers.engine.table import Records
+from schema.vocabulary import METRICS, PRECISION_GROUPS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,25 +31,6 @@ Found = dict[str, Any]
 PEAKS = Path(__file__).resolve().parent / "peaks.toml"
 #: A loss that has more than doubled since the start has left the rails; one that merely wavers has not.
 _DIVERGED = 2.0
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A figure's unit, and whether more or less of it is better."""
-
-    unit: str
-    better: Literal["higher", "lower"]
-
-
-METRICS: Mapping[str, Metric] = {
-    "latency": Metric("ms", "lower"),
-    "memory": Metric("MiB", "lower"),
-    "flops": Metric("TFLOP/s", "higher"),
-    "peak_share": Metric("%", "higher"),
-    "flops_of_job": Metric("PFLOP/s", "higher"),
-    "loss": Metric("", "lower"),
-    "accuracy": Metric("", "higher"),
-}
 
 
 def metrics(
@@ -265,15 +246,6 @@ def peak_of(hardware: str | None, precision: str | None) -> float | None:
 def _peaks() -> Mapping[str, Mapping[str, float]]:
     table = tomllib.loads(PEAKS.read_text("utf-8"))["peak"]
     return {
-        name: {precision: each[kind] for kind, words in _KINDS.items() if kind in each for precision in words}
+        name: {precision: each[kind] for kind, words in PRECISION_GROUPS.items() if kind in each for precision in words}
         for name, each in table.items()
     }
-
-
-#: Which precisions of a case run on which of a device's units.
-_KINDS: Mapping[str, Sequence[str]] = {
-    "fp32": ("fp32",),
-    "tf32": ("tf32",),
-    "half": ("amp", "fp16", "bf16"),
-    "fp8": ("fp8",),
-}

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ingest.common.suites import SAMPLES, folded, unit_of_samples
-from ingest.compute.metrics import METRICS
 from ingest.compute.rules import HEADLINE
 from ingest.read import facts
+from schema.vocabulary import CASE, METRICS, NO_FIGURE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +32,6 @@ COLUMNS = (
 _GROWING = frozenset({"data_parallel"})
 #: What parts results of one case.
 _EDITION = ("version", "round")
-#: Outcomes that leave no figure even where records were printed: the run did not do what the case says.
-NO_FIGURE = frozenset({"oom", "failed", "timeout", "stopped", "short"})
 #: What the name of a framework holds, to the packages whose version is the framework's; the first has it.
 _PACKAGES: Mapping[str, tuple[str, ...]] = {
     "paddle": ("paddlepaddle-gpu", "paddlepaddle"),
@@ -147,7 +145,7 @@ def _packaged(framework: str, packages: Any) -> str | None:
 
 
 def _key(run: Mapping[str, Any]) -> str:
-    case = {name: run["case"].get(name) for name in (*facts.CASE, "options")}
+    case = {name: run["case"].get(name) for name in (*CASE, "options")}
     return json.dumps([case, version(run), round_of(run)], sort_keys=True, default=str)
 
 
@@ -170,7 +168,7 @@ def _row(runs: Sequence[Mapping[str, Any]], rule: str) -> dict[str, Any]:
     over = figure(runs, rule)
     reasons = [each["reason"] for each in figures if each.get("reason")]
     return {
-        **{name: case.get(name) for name in facts.CASE},
+        **{name: case.get(name) for name in CASE},
         "suite": runs[0]["suite"],
         "options": dict(options),
         "options_text": ", ".join(f"{name}={value}" for name, value in sorted(options.items())),

@@ -13,6 +13,7 @@ from ingest.compute.frame import TIMED, Frame, added, framed
 from parsers.contract import Reading, Scope
 from parsers.engine.session import Session
 from parsers.engine.table import Records
+from schema.vocabulary import UNITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
 
 #: Units of which a sample, as the batch size of a case counts them, holds many.
-TOKENS = frozenset({"tokens/s", "words/s"})
-#: A unit of which nobody knows how many a sample holds.
-UNCOUNTED = "items/s"
+TOKENS = frozenset(name for name, unit in UNITS.items() if unit.counts == "part")
+#: Units of which nobody knows how many a sample holds.
+UNCOUNTED = frozenset(name for name, unit in UNITS.items() if unit.counts == "unknown")
 #: What a figure of this scope must be multiplied by to count the job, as a name of a case fact.
 _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
 
@@ -202,7 +203,7 @@ def _lasts(frame: Frame) -> bool:
 
 def _printed_samples(records: Records, session: Session, case: Mapping[str, Any], multiplier: int) -> float | None:
     """Samples per step at the printed scope; None where not known."""
-    if records.reading.unit == UNCOUNTED:
+    if records.reading.unit in UNCOUNTED:
         return None
     try:
         return samples_per_step(session, records.reading, case) / multiplier

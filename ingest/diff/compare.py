@@ -11,9 +11,8 @@ from typing import Any, Literal
 
 from ingest.common.numbers import known
 from ingest.common.problems import Problem
-from ingest.compute.metrics import METRICS
 from ingest.diff.revision import Kept, Line
-from ingest.read import facts
+from schema.vocabulary import CASE, METRICS
 
 Log = tuple[str, int]
 #: Whether a move is larger than what repeats differ by; unknown where one of the sides has no repeats.
@@ -21,7 +20,7 @@ Verdict = Literal["within", "beyond", "unknown"]
 
 #: Two computations of one figure may differ in the last of sixteen digits, on another machine.
 _SAME = 1e-9
-_CASE = (*facts.CASE, "options_text", "version", "round")
+_CASE = (*CASE, "options_text", "version", "round")
 
 
 @dataclass(frozen=True)

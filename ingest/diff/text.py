@@ -11,9 +11,9 @@ from typing import Any, TypeVar, get_args
 from ingest.common import numbers
 from ingest.common.problems import Problem, printable
 from ingest.common.words import Phrase, Words, coded, phrase, word_for
-from ingest.compute.metrics import METRICS
 from ingest.diff.compare import Alone, Difference, Metric, Pair, Result, Verdict, Withdrawn
 from ingest.diff.revision import Commit
+from schema.vocabulary import METRICS
 
 #: What GitHub takes as a comment, less a little; counted in bytes, which are never fewer than characters.
 LIMIT = 65_000

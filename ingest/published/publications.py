@@ -26,6 +26,7 @@ from ingest.common.problems import Problem
 from ingest.common.words import Both, WordsError, pair
 from ingest.compute import rules
 from ingest.read.walk import PUBLISHED_FOLDER, SOURCES
+from schema import vocabulary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,7 @@ METRICS: Mapping[str, frozenset[str]] = {
     "flops_of_job": frozenset({"PFLOP/s"}),
     "loss": frozenset({""}),
 }
-PRECISIONS = frozenset({"", "fp32", "tf32", "amp", "fp16", "bf16"})
+PRECISIONS = frozenset({"", *vocabulary.PRECISIONS})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COUNTS = ("nodes", "devices", "batch_size")

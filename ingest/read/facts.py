@@ -11,21 +11,14 @@ from typing import Any
 
 from ingest.common import suites
 from ingest.common.problems import Problem
-from parsers.contract import OPTIONS
 from parsers.engine.session import Quoted
+from schema.vocabulary import CASE, NEEDED, OPTIONS, PRECISIONS
 
-#: What a case is compared by.
-CASE = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
-#: Without these a figure belongs to no case and is not published.
-NEEDED = ("model", "framework", "devices", "batch_size")
 #: Samples per step of the whole job serve where they cannot be divided by the devices: a model may be cut over them.
 _BATCH_OF_JOB = "batch_size_of_job"
 _MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
 #: How people and printers write that an option is on or off.
 _SWITCHES = {**dict.fromkeys(("true", "on", "yes"), True), **dict.fromkeys(("false", "off", "no"), False)}
-#: Words of one family, of which a weaker source may use the looser one: a folder `amp` for pure FP16, a log `fp32` for
-#: what `run.json` knows to run in TF32.
-_PRECISIONS = (frozenset({"amp", "fp16", "bf16"}), frozenset({"fp32", "tf32"}))
 
 
 @dataclass(frozen=True)
@@ -189,8 +182,13 @@ def agree(name: str, known: Stated, other: Stated) -> bool:
     if isinstance(known.value, str) and isinstance(other.value, str) and _alike(name, known.value, other.value):
         return True
     if name == "precision":
-        return any({known.value, other.value} <= family for family in _PRECISIONS)
+        return _family(known.value) == _family(other.value)
     return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", "round", _BATCH_OF_JOB}
+
+
+def _family(precision: str) -> str:
+    """The family of a precision, within which a weaker source may use the looser word; an unknown one is its own."""
+    return PRECISIONS[precision].family if precision in PRECISIONS else precision
 
 
 def _alike(name: str, known: str, other: str) -> bool:

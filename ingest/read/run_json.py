@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.common.problems import Problem
-from ingest.read.layout import NUMBERS
+from schema.vocabulary import COUNTS as NUMBERS
 
 NAME = "run.json"
 SCHEMA = "perfledger.run/1"

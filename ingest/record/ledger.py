@@ -227,7 +227,12 @@ def _shard(
 def _code(layout: str) -> str:
     """Hash of everything but the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
     top = Path(__file__).resolve().parents[2]
-    files = [*top.glob("parsers/**/*.py"), *top.glob("ingest/*/*.py"), *top.glob("ingest/*/*.toml")]
+    files = [
+        *top.glob("parsers/**/*.py"),
+        *top.glob("ingest/*/*.py"),
+        *top.glob("ingest/*/*.toml"),
+        *top.glob("schema/*.*"),
+    ]
     files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
     digest = hashlib.sha256(layouts.load(layout).name.encode())
     for path in sorted(files):

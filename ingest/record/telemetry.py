@@ -17,7 +17,6 @@ from typing import Any
 from ingest.common.files import is_as_stated, stamp
 from ingest.common.problems import Problem
 from ingest.compute import telemetry_figures
-from ingest.compute.metrics import METRICS
 from ingest.compute.telemetry_figures import Job, extent, seconds_of
 from ingest.read import run_json
 from ingest.read.redact import redact
@@ -25,6 +24,7 @@ from ingest.read.walk import Input
 from parsers.engine.scan import ScanError, check
 from parsers.telemetry.contract import Recording
 from parsers.telemetry.read import by_id, claimant, read
+from schema.vocabulary import METRICS
 
 #: The name that our own runs give it; under that name, what is not understood is said to be.
 NAME = "telemetry.csv"

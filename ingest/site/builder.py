@@ -32,6 +32,7 @@ from ingest.site.render.text import digest
 from ingest.site.reports import model
 from ingest.site.reports import pages as report_pages
 from ingest.site.run_paging import LIMITS, Limits
+from schema.vocabulary import VOCABULARY
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
@@ -431,7 +432,7 @@ def _all_words() -> str:
 
 def _modules() -> list[Path]:
     """All of this package: a list of those that matter would one day miss one, and leave pages stale."""
-    return [*Path(__file__).parents[1].rglob("*.py")]
+    return [*Path(__file__).parents[1].rglob("*.py"), *(VOCABULARY.parent).glob("*.py"), VOCABULARY]
 
 
 def _contents(paths: Iterable[Path]) -> str:

@@ -20,10 +20,10 @@ from ingest.published.publications import Publications
 from ingest.site import run_paging
 from ingest.site.render.text import digest, file_slug, slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
+from schema.vocabulary import PRECISION_GROUPS
 
 Run = Mapping[str, Any]
 RowKey = tuple[int, int, int, str]
-GROUPS = {"fp32": ("fp32",), "tf32": ("tf32",), "half": ("amp", "fp16", "bf16")}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Suite:
     models: tuple[str, ...] = ()
     unit: str = ""
     frameworks: tuple[str, ...] = ()
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: GROUPS)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: PRECISION_GROUPS)
     row_options: tuple[str, ...] = ()
     usual: Mapping[str, Any] = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -319,7 +319,7 @@ def _suite(path: Path) -> Suite:
         models=(*found.get("models", ()), *(each for more in found.get("more", ()) for each in more)),
         unit=found.get("unit", ""),
         frameworks=tuple(found.get("frameworks", ())),
-        groups={name: tuple(each) for name, each in found.get("precision", GROUPS).items()},
+        groups={name: tuple(each) for name, each in found.get("precision", PRECISION_GROUPS).items()},
         row_options=tuple(found.get("row_options", ())),
         usual=found.get("usual", {}),
         words=words,

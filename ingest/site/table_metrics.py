@@ -8,9 +8,9 @@ from math import isclose
 
 from ingest.common import numbers
 from ingest.common.words import phrase
-from ingest.compute.metrics import METRICS
 from ingest.site.model import Row, Run, Site, Suite
 from ingest.site.render.table import View
+from schema.vocabulary import METRICS
 
 THROUGHPUT = "throughput"
 #: What is computed from throughput, and the figures beside it that a reader compares. The order is that of the switch.

@@ -8,8 +8,6 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
-from ingest.compute.metrics import METRICS
-from ingest.compute.results import NO_FIGURE
 from ingest.compute.results import representative as representative_of
 from ingest.compute.rules import NAMES
 from ingest.site import log, run_paging
@@ -31,6 +29,7 @@ from ingest.site.model import (
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, View, absent, cell
 from ingest.site.render.text import slug
 from ingest.site.table_metrics import THROUGHPUT, leader, measured, views
+from schema.vocabulary import CASE, METRICS, NO_FIGURE
 
 ENVIRONMENT = (
     "cpu",
@@ -366,7 +365,7 @@ def case_table(site: Site, run: Run) -> Table:
     """The facts of a run: value, source and place in it."""
     body = []
     facts = dict(run.get("facts") or {})
-    for name in (*(n for n in CASE_ORDER if n in facts), *sorted(set(facts) - set(CASE_ORDER))):
+    for name in (*(n for n in CASE if n in facts), *sorted(set(facts) - set(CASE))):
         fact = facts[name] if isinstance(facts[name], Mapping) else {"value": facts[name]}
         body.append(
             (
@@ -378,9 +377,6 @@ def case_table(site: Site, run: Run) -> Table:
         )
     head = tuple(Column(phrase(f"table.{each}")) for each in ("fact", "value", "source", "where"))
     return Table(head, tuple(body), name="facts")
-
-
-CASE_ORDER = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
 
 
 def figure_table(site: Site, run: Run) -> Table:

@@ -14,9 +14,10 @@ from made_trees import Called, shared, write_run
 from ingest.common.errors import UsageError
 from ingest.compute.results import results
 from ingest.read import layout
-from ingest.read.layout import NUMBERS, OWN
+from ingest.read.layout import OWN
 from ingest.read.walk import walk
 from ingest.record.run import runs_of
+from schema.vocabulary import COUNTS
 
 HARDWARE = {"V100": "V100-SXM2-32GB", "A100": "A100-SXM4-40GB"}
 MODELS = {
@@ -372,7 +373,7 @@ def test_a_hostile_template_cannot_hang(tmp_path: Path, ingest: Callable[..., Ca
 def test_slots_with_numbers_hold_numbers() -> None:
     found = layout.load("paddle-perf").facts("Bert/logs/A100_LOG/PaddleNLP_bert_base_seqlen128_bs96_fp32_DP_N1C8_log")
     assert found is not None
-    assert all(isinstance(found[name], int) for name in NUMBERS & found.keys())
+    assert all(isinstance(found[name], int) for name in COUNTS & found.keys())
     assert found["sequence_length"] == 128
 
 

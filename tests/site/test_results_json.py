@@ -18,13 +18,13 @@ import pytest
 
 from ingest.common import words
 from ingest.common.words import TEMPLATES
-from ingest.compute.metrics import METRICS
 from ingest.compute.results import results as medians
 from ingest.published import publications as published_figures
 from ingest.site import builder
 from ingest.site.data import badges, changes, measured, results
 from ingest.site.model import Site, suites
 from ingest.site.reports.model import is_shown
+from schema.vocabulary import METRICS
 from tests.site import fixture
 
 ROOT = Path(__file__).resolve().parents[2]

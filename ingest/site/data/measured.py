@@ -9,11 +9,11 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Words
-from ingest.compute.metrics import METRICS
 from ingest.compute.rules import HEADLINE
 from ingest.site.data.records import name, said
 from ingest.site.model import Row, Run, Site, Suite, image_of
 from ingest.site.table_metrics import sources
+from schema.vocabulary import METRICS
 
 #: What two figures must share to be compared, to the keys of the environment that say it; the first that is there does.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {

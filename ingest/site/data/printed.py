@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.common.words import Words
-from ingest.compute.metrics import METRICS
 from ingest.published.publications import Published, Source, options_text
 from ingest.site.data.records import name, said
 from ingest.site.model import Site, Suite
 from ingest.site.reports.model import is_shown
 from ingest.site.reports.tables import printed
+from schema.vocabulary import METRICS
 
 _CASE = (
     "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",

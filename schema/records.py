@@ -5,6 +5,7 @@ All are frozen. `to_json` and `from_json` give and take the documents themselves
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar
@@ -18,6 +19,8 @@ from schema.vocabulary import CASE, COUNTS, OUTCOMES, PRECISIONS
 Plain = bool | int | float | str | None
 #: What a run.json says of a machine: a word, a number, or a list or an object of such.
 Stated = Plain | list[Any] | dict[str, Any]
+#: Values of facts by name, each of the type that the vocabulary gives it.
+Facts = Mapping[str, Any]
 #: More entries than a runner writes.
 _LONGEST_LIST = 1000
 
@@ -54,7 +57,7 @@ class Problem(Struct, frozen=True):
 class Figure(Struct, frozen=True):
     """One figure of one session under one rule: value in `unit` at `scope`, and what it rests on."""
 
-    value: float
+    value: Annotated[float, Meta(gt=0)]
     unit: str = ""
     scope: str = ""
     used: int = 0
@@ -94,9 +97,9 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True):
 
 
 class FactValue(Struct, frozen=True):
-    """A fact's value, the source that states it (`run.json`, `log`, `layout` or `format`), and where in it."""
+    """A fact's plain value, the source that states it (`run.json`, `log`, `layout` or `format`), and where in it."""
 
-    value: Plain
+    value: Any
     source: str = ""
     where: str = ""
 
@@ -407,6 +410,11 @@ class Result(Struct, frozen=True, kw_only=True):
         return found.value if found else None
 
     @property
+    def options_text(self) -> str:
+        """The options in one line."""
+        return ", ".join(f"{name}={value}" for name, value in sorted(self.options.items()))
+
+    @property
     def diverged(self) -> bool:
         """Whether the loss of a run behind the figure left the rails."""
         loss = self.metrics.get("loss")
@@ -439,10 +447,10 @@ def from_text(text: bytes | str, kind: type[Record]) -> Record:
     """Return the record of a JSON text.
 
     Raises:
-        ValueError: the text is no JSON; `cause` puts the place and what to do into words.
-        msgspec.ValidationError: it is no such record.
+        ValueError: the text is no JSON, or holds numbers that are none.
+        msgspec.ValidationError: it is no such record; the message names the place.
     """
-    return from_json(json.loads(text), kind)
+    return from_json(msgspec.json.decode(text), kind)
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
@@ -474,7 +482,9 @@ def _schema(kind: type) -> dict[str, Any]:
 
 def _one_of(place: str, value: str, known: Mapping[str, Any]) -> None:
     if value not in known:
-        raise WrongError(f"{place} is {value!r}, not one of {', '.join(known)}")
+        near = difflib.get_close_matches(value, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise WrongError(f"{place} is {value!r}, not one of {', '.join(known)}{hint}")
 
 
 def _check_option(name: str, value: Plain) -> None:

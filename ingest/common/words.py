@@ -14,6 +14,7 @@ from typing import Any
 
 from ingest.common.toml_file import FileError, Keys, TomlFile, instead, read, shown
 from schema import vocabulary
+from schema.records import Problem, Reason
 
 LANGUAGES = ("en", "zh")
 TEMPLATES = Path(__file__).resolve().parents[2] / "report_templates"
@@ -58,19 +59,19 @@ def word_for(table: str, name: object) -> Phrase:
     return Phrase(f"{table}.{name}", (), str(name))
 
 
-def coded(table: str, found: Mapping[str, Any]) -> Phrase:
-    """The words for a code with arguments, the form in which the ledger keeps reasons and problems.
+def coded(table: str, found: Reason | Problem) -> Phrase:
+    """Return the words for a reason or a problem, which are codes with arguments.
 
     Names of facts, outcomes, rules and sources among the arguments are said in the page's language; everything else is
     data.
     """
-    args = {name: _said(name, each) for name, each in found.get("args", {}).items()}
-    return phrase(f"{table}.{found['code']}", **args)
+    args = {name: _said(name, each) for name, each in found.args.items()}
+    return phrase(f"{table}.{found.code}", **args)
 
 
 def _said(name: str, value: Any) -> object:
     if isinstance(value, Mapping) and "code" in value:
-        return coded("reason", value)
+        return coded("reason", Reason(value["code"], value.get("args", {})))
     table = "source" if name.endswith("source") else {"fact": "fact", "outcome": "outcome", "rule": "rule"}.get(name)
     if table and isinstance(value, str):
         return word_for(table, value)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.common.errors import UsageError
+from schema.records import Plain
 from schema.vocabulary import CASE, COUNTS
 
 LAYOUTS = Path(__file__).resolve().parents[1] / "layouts"
@@ -35,7 +36,7 @@ class Layout:
     title: str
     templates: tuple[Template, ...]
 
-    def facts(self, path: str) -> dict[str, Any] | None:
+    def facts(self, path: str) -> dict[str, Plain] | None:
         """What a log's absolute path says, or None where no template fits.
 
         The tree may lie below any folder, and the log be given by itself: templates are matched from the end.
@@ -101,6 +102,8 @@ def _check(facts: object, where: str) -> None:
             raise ValueError(f"{where}: {name} = {value!r} is no positive whole number")
         if name in CASE and name not in COUNTS and not isinstance(value, str):
             raise ValueError(f"{where}: {name} = {value!r} is no text")
+        if not isinstance(value, bool | int | float | str):
+            raise ValueError(f"{where}: {name} = {value!r} is no text, number or true or false")
 
 
 def _pattern(written: str, words: Mapping[str, Any]) -> Any:
@@ -118,7 +121,7 @@ def _pattern(written: str, words: Mapping[str, Any]) -> Any:
     return regex.compile(rf"(?:^|/){''.join(out)}$")
 
 
-def _said(template: Template, slots: Mapping[str, str]) -> dict[str, Any]:
+def _said(template: Template, slots: Mapping[str, str]) -> dict[str, Plain]:
     facts = dict(template.facts)
     for slot, printed in slots.items():
         facts |= template.words.get(slot, {}).get(printed) or {slot: int(printed) if slot in COUNTS else printed}

@@ -75,11 +75,10 @@ def test_without_a_ledger_it_is_written_too(tmp_path: Path, folder: Path) -> Non
 def test_every_key_a_suite_knows_is_there_and_explained(tmp_path: Path, folder: Path) -> None:
     new_suite.create("squeeze-net", tmp_path, folder)
     lines = (folder / "squeeze-net.toml").read_text("utf-8").splitlines()
-    for key in [*(set(suites.KEYS) - {"precision", "words"}), *suites.WORDS]:
+    for key in [*(set(suites.KEYS) - {"words"}), *suites.WORDS]:
         at = next(number for number, line in enumerate(lines) if re.match(rf"(# )?{key} = ", line))
         assert lines[at - 1].startswith("# "), key
-    for table in ("precision", "words"):
-        assert lines[lines.index(f"[{table}]") - 1].startswith("# ")
+    assert lines[lines.index("[words]") - 1].startswith("# ")
 
 
 def test_the_words_of_a_person_are_asked_for_by_line_until_they_are_written(tmp_path: Path, folder: Path) -> None:

@@ -33,6 +33,7 @@ from ingest.site.render.text import file_slug, verbatim
 from parsers.engine.read import read
 from parsers.engine.scan import ScanError, check, open_log, unstyled
 from schema.records import FactValue, NoFigure, Problem, Reason, Run
+from schema.vocabulary import METRICS
 
 #: A log of no more lines and bytes than this is shown whole.
 WHOLE_LINES, WHOLE_BYTES = 1500, 400_000
@@ -217,7 +218,9 @@ def _figures(run: Run) -> Iterator[_Told]:
 
 
 def _metrics(run: Run) -> Iterator[_Told]:
-    for name, found in run.metrics.items():
+    for name in METRICS:
+        if (found := run.metrics.get(name)) is None:
+            continue
         yield (found.first_line, found.last_line), "other", word_for("metric", name)
         yield from _reason(found.reason)
 

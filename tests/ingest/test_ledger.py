@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import made_runs
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, snapshot, write_run
@@ -57,6 +58,27 @@ def test_a_second_call_reads_no_log_and_touches_no_file(
     assert "0 logs read" in called.out
     assert read_logs == []
     assert snapshot(out) == before
+
+
+def test_pages_are_the_same_whether_a_run_was_read_just_now_or_lay_in_the_ledger(
+    tmp_path: Path, ingest: Ingest
+) -> None:
+    """The keys of a run.json stand in the order of whoever wrote it, and those of the ledger are sorted."""
+    case = {"precision": "fp32", "nodes": "1", "threads": "1", "devices": "1", "batch_size": "16"}
+    variables = {"TITLE": "a b", "OMP_NUM_THREADS": "1"}
+    recipe = {**made_runs.RECIPE, "case": case}
+    made_runs.write(tmp_path / "logs/a/b/c/1", recipe=recipe, environment_variables=variables)
+    cold, warm = tmp_path / "cold", tmp_path / "warm"
+    ingest(tmp_path / "logs", "--out", cold)
+    ingest(tmp_path / "logs", "--out", warm)
+    # As after an edit of every template: all pages are rendered again, and no log is read.
+    (tmp_path / ".perfledger" / "warm-site.json").unlink()
+    for page in warm.rglob("*.md"):
+        page.unlink()
+    assert "0 logs read" in ingest(tmp_path / "logs", "--out", warm).out
+    assert contents(warm) == contents(cold)
+    page = (warm / "en/runs/a-b-c-1.md").read_text("utf-8")
+    assert "--case nodes=1,devices=1,batch_size=16,precision=fp32,threads=1" in page
 
 
 def test_the_first_call_reads_every_log_once(tree: Path, ingest: Ingest, read_logs: list[str]) -> None:

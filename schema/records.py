@@ -177,9 +177,6 @@ class Node(Struct, frozen=True, omit_defaults=True):
     outcome: str | None = None
     exit_status: int | None = None
 
-    def __post_init__(self) -> None:
-        _check_below(".folder", self.folder)
-
 
 class StatedFile(Struct, frozen=True):
     """What a run.json says of a file beside it."""
@@ -216,28 +213,35 @@ class RunJson(Struct, frozen=True):
         _one_of(".outcome", self.outcome, OUTCOMES)
         for name in self.files:
             _check_below(".files", name)
+        for number, node in enumerate(self.nodes or ()):
+            _check_below(f".nodes[{number}].folder", node.folder)
         if not isinstance((self.source or {}).get("modified", False), bool):
             raise WrongError(".source.modified is neither true nor false")
 
 
-Line = Annotated[str, Meta(max_length=300)]
-
-
 class EnvironmentDetails(Struct, frozen=True, omit_defaults=True):
-    """What a page shows of an environment.json, each part no longer than a page can hold."""
+    """What a run carries of an environment.json."""
 
-    gpus: Annotated[
-        tuple[Annotated[dict[Line, int | float | Line], Meta(max_length=40)], ...], Meta(max_length=2000)
-    ] = ()
-    topology: Annotated[str, Meta(max_length=15_000)] = ""
-    infiniband: Annotated[tuple[Line, ...], Meta(max_length=2000)] = ()
-    packages_installed: Annotated[tuple[Line, ...], Meta(max_length=2000)] = ()
+    gpus: tuple[dict[str, int | float | str], ...] = ()
+    topology: str = ""
+    infiniband: tuple[str, ...] = ()
+    packages_installed: tuple[str, ...] = ()
 
 
-class Environment(EnvironmentDetails, frozen=True, kw_only=True):
+#: No more of an environment.json is taken than a page can hold. Redaction may make a line longer afterwards.
+Line = Annotated[str, Meta(max_length=300)]
+Lines = Annotated[tuple[Line, ...], Meta(max_length=2000)]
+Device = Annotated[dict[Line, int | float | Line], Meta(max_length=40)]
+
+
+class Environment(Struct, frozen=True):
     """An environment.json: what of a machine is too long for a fact of run.json."""
 
     schema: Literal["perfledger.environment/1"]
+    gpus: Annotated[tuple[Device, ...], Meta(max_length=2000)] = ()
+    topology: Annotated[str, Meta(max_length=15_000)] = ""
+    infiniband: Lines = ()
+    packages_installed: Lines = ()
 
 
 class Trace(Struct, frozen=True):

@@ -14,7 +14,7 @@ from made_logs import run_json, seg
 from made_trees import Called, write_run
 
 from ingest.diff.text import LIMIT, escaped
-from tests.site.fixture import run
+from tests.builders import run
 
 Ingest = Callable[..., Called]
 Line = dict[str, Any]

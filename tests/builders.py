@@ -58,7 +58,7 @@ def run(
         for rule, shift in (("sustained", 0.0), ("mean", 1.0), ("median", 0.5))
     }
     figures["reported"] = absent("no_reported_figure")
-    document = {
+    document: dict[str, Any] = {
         "id": identifier,
         "path": path,
         "session": 1,

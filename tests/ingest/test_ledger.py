@@ -14,6 +14,7 @@ from made_trees import Called, contents, snapshot, write_run
 
 from ingest.common.files import write_if_changed
 from ingest.record import ledger, run
+from schema.records import Run
 
 Ingest = Callable[..., Called]
 
@@ -353,20 +354,16 @@ def test_paths_that_make_one_slug_get_different_ids() -> None:
         "logs/训练.log",
         "logs/日志.log",
     ]
-    lines = [{"path": path, "session": 1, "sessions": 1} for path in paths]
-    run.identify(lines)
-    ids = [str(each["id"]) for each in lines]
+    ids = [each.id for each in run.identify([Run(path=path) for path in paths])]
     assert len(set(ids)) == len(paths)
     assert all(each.isascii() and len(each) <= 100 and each.strip("-") == each for each in ids)
-    again = [{"path": path, "session": 1, "sessions": 1} for path in reversed(paths)]
-    run.identify(again)
-    assert [each["id"] for each in reversed(again)] == ids
+    again = run.identify([Run(path=path) for path in reversed(paths)])
+    assert [each.id for each in reversed(again)] == ids
 
 
 def test_sessions_of_one_log_have_ids_of_their_own() -> None:
-    lines = [{"path": "logs/a.log", "session": number, "sessions": 3} for number in (1, 2, 3)]
-    run.identify(lines)
-    assert [each["id"] for each in lines] == ["a-log-s1", "a-log-s2", "a-log-s3"]
+    runs = [Run(path="logs/a.log", session=number, sessions=3) for number in (1, 2, 3)]
+    assert [each.id for each in run.identify(runs)] == ["a-log-s1", "a-log-s2", "a-log-s3"]
 
 
 def test_folders_that_make_one_slug_get_different_shards(tmp_path: Path, ingest: Ingest) -> None:

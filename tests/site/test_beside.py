@@ -64,7 +64,7 @@ def test_a_fast_run_that_diverged_is_seen() -> None:
     for language, word in (("en", "diverged"), ("zh", "训练发散")):
         assert word in str(written(tables.comparison(site, suite, rows), language))
         assert word in str(written(tables.beside(site, suite, rows), language))
-        assert word in str(written(tables.metric_table(Site((), (), (), lambda _: None), runs[0]), language))
+        assert word in str(written(tables.metric_table(Site((), (), (), lambda _: ()), runs[0]), language))
 
 
 def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
@@ -98,7 +98,7 @@ def test_figures_in_different_units_are_not_ranked() -> None:
     assert (answer.kind, answer.marks) == ("units", ())
 
 
-def bert(framework: str, number: int, model: str = "BERT-base", **options: int) -> dict[str, Any]:
+def bert(framework: str, number: int, model: str = "BERT-base", **options: int) -> Run:
     return run(f"bert-{framework.lower()}-{number}", framework=framework, model=model, options=options)
 
 

@@ -44,7 +44,7 @@ def site_of(*runs: Run) -> Site:
     return Site(tuple(sorted(runs, key=lambda run: run.id)), (), suites(), results)
 
 
-def blocks(*runs: dict[str, Any]) -> list[reproduce.Block]:
+def blocks(*runs: Run) -> list[reproduce.Block]:
     return reproduce.blocks(site_of(*runs), runs)
 
 

@@ -23,7 +23,7 @@ from ingest.site import builder
 from ingest.site.data import badges, changes, measured, results
 from ingest.site.model import Site, suites
 from ingest.site.reports.model import is_shown
-from schema.records import Run
+from schema.records import Run, from_text
 from schema.vocabulary import METRICS
 from tests import builders
 
@@ -53,7 +53,7 @@ def publications() -> published_figures.Publications:
 def ours() -> tuple[Record, ...]:
     """Every result of this repository."""
     ledger = sorted((ROOT / "docs" / "data" / "runs").glob("*.jsonl"))
-    runs = [json.loads(line) for path in ledger for line in path.read_text("utf-8").splitlines()]
+    runs = [from_text(line, Run) for path in ledger for line in path.read_text("utf-8").splitlines()]
     assert len(runs) > 20
     return tuple(records(runs, publications()))
 
@@ -81,7 +81,7 @@ def test_every_result_of_ours_keeps_the_schema() -> None:
 
 
 @pytest.mark.parametrize("runs", [builders.runs(), builders.hostile(), []], ids=["made up", "hostile", "none"])
-def test_results_of_any_runs_keep_the_schema(runs: list[Record]) -> None:
+def test_results_of_any_runs_keep_the_schema(runs: list[Run]) -> None:
     assert list(VALIDATOR.iter_errors(json.loads(results.document(records(runs))))) == []
 
 

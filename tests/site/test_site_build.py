@@ -35,7 +35,7 @@ def test_same_input_same_bytes(built: Path, tmp_path: Path) -> None:
 
 def test_second_build_renders_nothing(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
-    monkeypatch.setattr(builder, "_frame", lambda runs: pytest.fail("results were computed again"))
+    monkeypatch.setattr(builder, "_results_of", lambda runs: pytest.fail("results were computed again"))
     second = build(builders.runs(), copied)
     assert not second.written
     assert not second.removed

@@ -29,7 +29,7 @@ SERVE: Any = serving
 log = logging.getLogger("mkdocs.hooks.live")
 
 #: Beside mkdocs.yml: what pages are made of, other than the logs.
-SOURCES = ("report_templates", "ingest", "parsers")
+SOURCES = ("report_templates", "ingest", "parsers", "schema")
 WORDS = Path(__file__).resolve().parents[1] / "words.toml"
 #: Exit codes of ingest after which the pages are right: all was understood, or the page of problems says what was not.
 WRITTEN = (0, 1)

@@ -168,6 +168,30 @@ def test_its_outcome_outweighs_the_log(tmp_path: Path, ingest: Callable[..., Cal
     assert line["outcome"] == outcome
 
 
+@pytest.mark.parametrize(
+    ("format_id", "printed", "nodes", "devices", "batch_size"),
+    [
+        ("dlperf.megatron", "  fp8 ............................................. hybrid", 1, 8, 4),
+        ("frameworks.nemo", "fp8: true", 2, 16, 16),
+    ],
+)
+def test_a_run_in_fp8_is_published_and_every_table_knows_it(
+    tmp_path: Path, ingest: Callable[..., Called], format_id: str, printed: str, nodes: int, devices: int,
+    batch_size: int,
+) -> None:  # fmt: skip
+    log = (ROOT / "tests" / "golden" / format_id / "made-up.log").read_text("utf-8")
+    document = run_json(model="GPT", nodes=nodes, devices=devices, batch_size=batch_size, precision="fp8")
+    write_run(tmp_path / "logs", "a/b/c/1", f"{printed}\n{log}", run=document)
+    called = ingest(tmp_path / "logs", "--json", "--out", tmp_path / "docs")
+    assert called.problems == []
+    (line,) = called.lines
+    assert (line["case"]["precision"], line["facts"]["precision"]["value"], line["published"]) == ("fp8", "fp8", True)
+    for language, unknown in (("en", "Precision not known"), ("zh", "精度未知")):
+        (page,) = (tmp_path / "docs" / language / "models").glob("*gpt*/index.md")
+        assert "FP8" in page.read_text("utf-8")
+        assert unknown not in page.read_text("utf-8")
+
+
 def test_a_log_that_ended_badly_though_it_says_completed(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     log = [*seg([4.0, 5.0]), "Traceback (most recent call last):", "ValueError: x"]
     write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.common.errors import UsageError
-from ingest.common.problems import Problem
+from schema.records import Problem, text_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -129,13 +128,13 @@ def stale(state: State) -> list[str]:
 
 
 def _site(state: State, *, check: bool) -> Built:
-    from ingest.read.redact import redact
+    from ingest.read.redact import redact_record
     from ingest.site import builder
 
     cache = _cache(state.inputs.out)
     return builder.build(
-        state.ledger.lines,
-        redact([each.as_dict() for each in state.found.problems]),
+        state.ledger.runs,
+        [redact_record(each) for each in state.found.problems],
         state.inputs.out,
         cache=cache.with_name(cache.stem + "-site.json"),
         check=check,
@@ -162,10 +161,8 @@ def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
 
 def _distinct(found: Found, ledger: Ledger) -> tuple[Problem, ...]:
     """Return every problem once: several sessions of a log, or logs beside one run.json, may have met the same."""
-    from ingest.common.problems import of
-
-    met = [*found.problems, *(of(each) for line in ledger.lines for each in line["problems"])]
-    return tuple({json.dumps(each.as_dict(), sort_keys=True): each for each in met}.values())
+    met = [*found.problems, *(each for run in ledger.runs for each in run.problems)]
+    return tuple({text_of(each): each for each in met}.values())
 
 
 @contextmanager

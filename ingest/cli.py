@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections import Counter
@@ -14,6 +13,7 @@ import click
 
 from ingest.common.errors import UsageError
 from ingest.common.problems import printable
+from schema.records import text_of
 
 if TYPE_CHECKING:
     from ingest.build import State, Written
@@ -125,8 +125,8 @@ def build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, str
 
     state = _read(paths, layout, jobs, out)
     if as_json:
-        for line in state.ledger.lines:
-            print(json.dumps(line, ensure_ascii=False, sort_keys=True))
+        for run in state.ledger.runs:
+            print(text_of(run))
     _print_messages(state)
     if _refused(state, strict):
         return NOTHING
@@ -239,7 +239,7 @@ def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path, strict:
     if _refused(state, strict):
         return NOTHING
     try:
-        write_if_changed(record, audits.record(line for line in state.ledger.lines if line["format"]))
+        write_if_changed(record, audits.record(run for run in state.ledger.runs if run.format))
     except OSError as error:
         raise UsageError(f"{error.filename or record}: {error.strerror}; no record was written") from None
     return _status(state)
@@ -299,12 +299,11 @@ def _summary(state: State, written: Written) -> str:
     """Return a table of what was read, by format, and a line of what was written."""
     from tabulate import tabulate
 
-    lines = state.ledger.lines
-    names = [line["format"] or "not understood" for line in lines]
+    names = [run.format or "not understood" for run in state.ledger.runs]
     runs, published, records = Counter(names), Counter[str](), Counter[str]()
-    for name, line in zip(names, lines, strict=True):
-        published[name] += bool(line["published"])
-        records[name] += line["observations"]
+    for name, run in zip(names, state.ledger.runs, strict=True):
+        published[name] += run.published
+        records[name] += run.observations
     rows = [[name, count, records[name], published[name]] for name, count in sorted(runs.items())]
     read = f"{state.ledger.read_logs} log{'' if state.ledger.read_logs == 1 else 's'} read"
     files = (

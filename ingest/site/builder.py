@@ -25,13 +25,15 @@ from ingest.published.publications import table as published_table
 from ingest.site import log
 from ingest.site.charts import Chart, of_run, of_suite
 from ingest.site.data import badges, changes, problems, results
-from ingest.site.model import Run, Site, Suite, suites
+from ingest.site.model import Site, Suite, suites
 from ingest.site.pages import Page, all_problems, pages
 from ingest.site.render import colours
 from ingest.site.render.text import digest
 from ingest.site.reports import model
 from ingest.site.reports import pages as report_pages
 from ingest.site.run_paging import LIMITS, Limits
+from schema.records import Problem, Result, Run, text_of
+from schema.vocabulary import VOCABULARY
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
@@ -77,7 +79,7 @@ class Manifest:
 
 def build(
     runs: Sequence[Run],
-    problems: Iterable[Mapping[str, Any]],
+    problems: Iterable[Problem],
     out: Path,
     *,
     cache: Path,
@@ -97,9 +99,9 @@ def build(
         OSError: a file cannot be written; what was written before it stays, and each file is whole.
     """
     manifest = _load_manifest(cache)
-    ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
+    ordered = tuple(sorted(runs, key=lambda run: run.id))
     found = published or Publications()
-    site = Site(ordered, tuple(problems), suites(), _frame, found, shards or {}, limits, logs or {})
+    site = Site(ordered, tuple(problems), suites(), _results_of, found, shards or {}, limits, logs or {})
     targets, names = _targets(site, words_module.load(), manifest.names)
     if check:
         return _checked(targets, out, manifest)
@@ -110,7 +112,7 @@ def build(
     return built
 
 
-def _frame(runs: Sequence[Run]) -> Any:
+def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
     from ingest.compute.results import results
 
     return results(runs)
@@ -161,7 +163,7 @@ def _run_charts(site: Site, words: Words) -> list[Target]:
     found = []
     for run in site.runs:
         if site.has_page(run) and (chart := of_run(run)):
-            found += _chart_targets(words, chart.name, site.digests[str(run["id"])], functools.partial(_same, chart))
+            found += _chart_targets(words, chart.name, site.digests[run.id], functools.partial(_same, chart))
     return found
 
 
@@ -169,7 +171,7 @@ def _suite_charts(
     site: Site, suite: Suite, known: Mapping[str, Any] | None, drawn: Callable[[], Mapping[str, Chart]]
 ) -> Mapping[str, Any]:
     """The names of a suite's charts. They follow from its results, which are costly: so they are kept by key."""
-    key = _hash([_chart_code(), *(site.digests[str(run["id"])] for run in site.runs_of(suite))])
+    key = _hash([_chart_code(), *(site.digests[run.id] for run in site.runs_of(suite))])
     return _named_charts(key, known, drawn)
 
 
@@ -236,7 +238,7 @@ def _badge(drawn: Callable[[], Mapping[str, bytes]], name: str) -> bytes:
 def _problems(site: Site, words: Words) -> list[Target]:
     """Every problem for programs: where there are many, the page shows some of each kind."""
     found = all_problems(site)
-    key = _hash([_code(), _all_words(), json.dumps(found, sort_keys=True)])
+    key = _hash([_code(), _all_words(), *map(text_of, found)])
     return [Target(PROBLEMS, key, lambda: problems.document(found, words))] if found else []
 
 
@@ -420,7 +422,7 @@ def _all_words() -> str:
 
 def _modules() -> list[Path]:
     """All of this package: a list of those that matter would one day miss one, and leave pages stale."""
-    return [*Path(__file__).parents[1].rglob("*.py")]
+    return [*Path(__file__).parents[1].rglob("*.py"), *(VOCABULARY.parent).glob("*.py"), VOCABULARY]
 
 
 def _contents(paths: Iterable[Path]) -> str:

@@ -20,10 +20,12 @@ import pytest
 from ingest.common.words import LANGUAGES
 from ingest.published import publications
 from ingest.site import builder
-from tests.site import fixture, kinds
+from schema.records import Problem
+from tests import builders
+from tests.site import kinds
 
 ROOT = Path(__file__).resolve().parents[2]
-PROBLEM = {"code": "empty", "path": "raw_logs/test/empty.log", "line": 0, "args": {}}
+PROBLEM = Problem("empty", "raw_logs/test/empty.log")
 
 
 def html(folder: Path) -> Path:
@@ -44,7 +46,7 @@ def html(folder: Path) -> Path:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pages of the ordinary fixture, not yet HTML, for tests that only look."""
     folder = tmp_path_factory.mktemp("built")
-    builder.build(fixture.runs(), [], folder / "docs", cache=folder / "cache.json")
+    builder.build(builders.runs(), [], folder / "docs", cache=folder / "cache.json")
     return folder
 
 
@@ -59,7 +61,7 @@ def copied(built: Path, tmp_path: Path) -> Path:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of the ordinary fixture."""
     folder = tmp_path_factory.mktemp("site")
-    builder.build(fixture.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.json")
+    builder.build(builders.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.json")
     data = folder / "docs" / "data" / "runs"
     data.mkdir(parents=True)
     (data / "test.jsonl").write_text("{}\n", "utf-8")
@@ -103,7 +105,7 @@ def blank(_words: Any, name: str, _data: str, _found: Any) -> list[builder.Targe
 def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of runs whose every text tries to become markup."""
     folder = tmp_path_factory.mktemp("hostile")
-    builder.build(fixture.hostile(), [], folder / "docs", cache=folder / "cache.json")
+    builder.build(builders.hostile(), [], folder / "docs", cache=folder / "cache.json")
     return html(folder)
 
 

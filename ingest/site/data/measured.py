@@ -9,11 +9,12 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Words
-from ingest.compute.metrics import METRICS
 from ingest.compute.rules import HEADLINE
 from ingest.site.data.records import name, said
-from ingest.site.model import Row, Run, Site, Suite, image_of
+from ingest.site.model import Row, Site, Suite, image_of
 from ingest.site.table_metrics import sources
+from schema.records import ResultMetric, Run
+from schema.vocabulary import METRICS
 
 #: What two figures must share to be compared, to the keys of the environment that say it; the first that is there does.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
@@ -59,8 +60,8 @@ def date_of(run: Run) -> str | None:
 
     A clock that does not say its zone is taken as it stands.
     """
-    clock = run.get("clock") or ()
-    return next((day for stated in (run.get("start"), *clock[:1]) if (day := _day(str(stated or "")))), None)
+    clock = run.clock[0] if run.clock else ""
+    return next((day for stated in (run.start or "", clock) if (day := _day(stated))), None)
 
 
 def _day(stated: str) -> str | None:
@@ -114,20 +115,16 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> dict[str, Any]:
         "speedup_reason": said(words, row.speedup_reason),
         "conditions": conditions(runs),
         "diverged": row.diverged,
-        "runs": [{"id": str(each["id"]), "page": address(site.page(each)), "date": date_of(each)} for each in runs],
+        "runs": [{"id": each.id, "page": address(site.page(each)), "date": date_of(each)} for each in runs],
         "page": f"models/{suite.id}/",
     }
 
 
-def _metric(metric: str, found: Mapping[str, Any], runs: Sequence[Run]) -> dict[str, Any]:
-    known = {key: each if numbers.known(each := found.get(key)) else None for key in ("value", "low", "high", "spread")}
-    repeats = int(found.get("repeats") or 0)
+def _metric(metric: str, found: ResultMetric, runs: Sequence[Run]) -> dict[str, Any]:
     return {
-        **known,
-        "text": None if known["value"] is None else numbers.figure(known["value"], known["spread"]),
-        "range": numbers.span(known["low"], known["high"], known["spread"]) if repeats > 1 else None,
-        "repeats": repeats,
-        "unit": found["unit"],
+        **{key: getattr(found, key) for key in ("value", "low", "high", "spread", "repeats", "unit")},
+        "text": None if found.value is None else numbers.figure(found.value, found.spread),
+        "range": numbers.span(found.low, found.high, found.spread) if found.repeats > 1 else None,
         "better": METRICS[metric].better,
         "sources": sources(runs, metric),
     }
@@ -140,7 +137,7 @@ def conditions(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _distinct(runs: Iterable[Run], keys: Sequence[str]) -> list[str]:
-    environments = (run["environment"] | {"image": image_of(run)} for run in runs)
+    environments = (run.environment | {"image": image_of(run)} for run in runs)
     stated = ([each.get(key) for key in keys] for each in environments)
     known = (next((each for each in values if each not in (None, "", [], {})), None) for values in stated)
     return sorted({_text(each) for each in known if each is not None})

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.common.words import Words
-from ingest.compute.metrics import METRICS
 from ingest.published.publications import Published, Source, options_text
 from ingest.site.data.records import name, said
 from ingest.site.model import Site, Suite
 from ingest.site.reports.model import is_shown
 from ingest.site.reports.tables import printed
+from schema.records import Reason
+from schema.vocabulary import METRICS
 
 _CASE = (
     "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
@@ -145,10 +146,8 @@ def _plain(text: str) -> bool | int | str:
     return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text
 
 
-def _reason(state: str) -> dict[str, Any]:
-    if state == "measured":
-        return {"code": "not_published", "args": {}}
-    return {"code": "outcome", "args": {"outcome": state}}
+def _reason(state: str) -> Reason:
+    return Reason("not_published") if state == "measured" else Reason("outcome", {"outcome": state})
 
 
 def _source(source: Source, places: Sequence[Published]) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ingest.common.words import Words
-from ingest.compute.metrics import METRICS
 from ingest.site.data import measured, printed
 from ingest.site.model import Site, options_text
+from schema.vocabulary import METRICS
 
 #: Raised when a key changes its meaning or goes; new keys leave it as it is.
 VERSION = 1

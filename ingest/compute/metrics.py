@@ -7,13 +7,13 @@ comes from and the arithmetic; or `value` None with a `reason`. What a log says 
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ingest.common.toml_file import read
 from ingest.compute.frame import added, framed
 from ingest.compute.rules import Figure, warm_up
 from ingest.compute.series import Absent, absent, refuse_impossible, sequences_per_step, series
@@ -263,7 +263,7 @@ def peak_of(hardware: str | None, precision: str | None) -> float | None:
 
 @cache
 def _peaks() -> Mapping[str, Mapping[str, float]]:
-    table = tomllib.loads(PEAKS.read_text("utf-8"))["peak"]
+    table = read(PEAKS, dict[str, dict[str, dict[str, float]]]).data["peak"]
     return {
         name: {precision: each[kind] for kind, words in _KINDS.items() if kind in each for precision in words}
         for name, each in table.items()

@@ -16,7 +16,7 @@ from functools import partial
 from operator import attrgetter
 
 from ingest.common.words import Text
-from ingest.published.declarations import CASE, REST, Block, Column, Figures, Report, ReportError, Where
+from ingest.published.declarations import CASE, REST, TABLE, Block, Report, ReportError, Where
 from ingest.published.publications import Published
 
 Values = tuple[tuple[str, str], ...]
@@ -47,7 +47,7 @@ class Figure:
 class Slice:
     """One table's worth of figures. `same` is what all of them have in common."""
 
-    block: Figures
+    block: Block
     rows: tuple[Head, ...]
     columns: tuple[Head, ...]
     cells: Mapping[tuple[int, int], tuple[Figure, ...]]
@@ -84,7 +84,7 @@ def cut(report: Report, rows: Sequence[Published]) -> Cut:
     Raises:
         ReportError: a block selects nothing, or its rows and columns leave two figures in one cell.
     """
-    found = Cut(tuple(tuple(slices(block, rows)) if block.figures else () for block in report.blocks), ())
+    found = Cut(tuple(tuple(slices(block, rows)) if block.rows else () for block in report.blocks), ())
     used = found.rows
     return Cut(found.slices, common(used))
 
@@ -125,15 +125,13 @@ def slices(block: Block, rows: Sequence[Published]) -> list[Slice]:
     Raises:
         ReportError: the block selects nothing, or its rows and columns leave two figures in one cell.
     """
-    figures = block.figures
-    assert figures is not None
-    chosen = select(rows, figures.where)
+    chosen = select(rows, block.where)
     if not chosen:
-        raise ReportError(f"{block.place}: where: no published figure is selected by {_said(figures.where)}")
-    for column in figures.columns:
-        if isinstance(column, Column) and not select(chosen, column.where):
+        raise ReportError(f"{block.place}: where: no published figure is selected by {_said(block.where)}")
+    for column in block.column:
+        if not select(chosen, column.where):
             raise ReportError(f"{block.place}: column: no published figure is selected by {_said(column.where)}")
-    return [_slice(block, figures, part) for part in _parts(block, figures, chosen)]
+    return [_slice(block, part) for part in _parts(block, chosen)]
 
 
 def _said(where: Where) -> str:
@@ -167,13 +165,13 @@ def _range(text: str) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _parts(block: Block, figures: Figures, rows: Sequence[Published]) -> list[list[Published]]:
-    if figures.split == ("table",):
+def _parts(block: Block, rows: Sequence[Published]) -> list[list[Published]]:
+    if block.split == (TABLE,):
         return _printed_tables(block, rows)
     found: dict[Values, list[Published]] = {}
     for row in rows:
-        found.setdefault(_values(row, figures.split), []).append(row)
-    return [found[each] for each in sorted(found, key=_order(figures, list(found)))]
+        found.setdefault(_values(row, block.split), []).append(row)
+    return [found[each] for each in sorted(found, key=_order(block, list(found)))]
 
 
 def _printed_tables(block: Block, rows: Sequence[Published]) -> list[list[Published]]:
@@ -190,30 +188,30 @@ def _printed_tables(block: Block, rows: Sequence[Published]) -> list[list[Publis
     return found
 
 
-def _slice(block: Block, figures: Figures, rows: Sequence[Published]) -> Slice:
-    columns, column_of = _columns(block, figures, rows)
-    keys = _row_keys(figures, rows, column_of)
+def _slice(block: Block, rows: Sequence[Published]) -> Slice:
+    columns, column_of = _columns(block, rows)
+    keys = _row_keys(block, rows, column_of)
     row_values = {_values(row, keys) for row in rows}
-    heads = sorted(row_values, key=_order(figures, [_values(row, keys) for row in rows]))
+    heads = sorted(row_values, key=_order(block, [_values(row, keys) for row in rows]))
     places: dict[tuple[int, int], list[Published]] = {}
     for row in rows:
         places.setdefault((heads.index(_values(row, keys)), column_of[id(row)]), []).append(row)
-    if not figures.several:
+    if not block.several:
         _check_cells(block, places)
-    return _marked(figures, keys, heads, columns, places, rows)
+    return _marked(block, keys, heads, columns, places, rows)
 
 
-def _columns(block: Block, figures: Figures, rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
+def _columns(block: Block, rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
     """The heads of the columns, and the column of each figure."""
-    if all(isinstance(each, Column) for each in figures.columns):
-        return _declared(block, [each for each in figures.columns if isinstance(each, Column)], rows)
-    keys = tuple(map(str, figures.columns))
-    found = sorted({_values(row, keys) for row in rows}, key=_order(figures, [_values(row, keys) for row in rows]))
+    if block.column:
+        return _declared(block, rows)
+    keys = block.columns
+    found = sorted({_values(row, keys) for row in rows}, key=_order(block, [_values(row, keys) for row in rows]))
     return [Head(each) for each in found], {id(row): found.index(_values(row, keys)) for row in rows}
 
 
-def _declared(block: Block, columns: Sequence[Column], rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
-    column_of: dict[int, int] = {}
+def _declared(block: Block, rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
+    columns, column_of = block.column, dict[int, int]()
     for index, column in enumerate(columns):
         for row in select(rows, column.where):
             if id(row) in column_of:
@@ -230,12 +228,12 @@ def _pins(where: Where, key: str) -> bool:
     return len(where.get(key, ())) == 1 and "*" not in where[key][0]
 
 
-def _row_keys(figures: Figures, rows: Sequence[Published], column_of: Mapping[int, int]) -> tuple[str, ...]:
+def _row_keys(block: Block, rows: Sequence[Published], column_of: Mapping[int, int]) -> tuple[str, ...]:
     """The keys of the rows; for the rest: whatever differs within a column."""
-    given = tuple(each for each in figures.rows if each != REST)
-    if REST not in figures.rows:
+    given = tuple(each for each in block.rows if each != REST)
+    if REST not in block.rows:
         return given
-    stated = {*given, *(each for each in figures.columns if isinstance(each, str))}
+    stated = {*given, *block.columns}
     rest = [key for key in case_keys(rows) if key not in stated and not _alike(rows, key, lambda r: column_of[id(r)])]
     return (*given, *rest)
 
@@ -263,7 +261,7 @@ def _place(row: Published) -> str:
 
 
 def _marked(
-    figures: Figures,
+    block: Block,
     keys: tuple[str, ...],
     heads: Sequence[Values],
     columns: Sequence[Head],
@@ -272,20 +270,20 @@ def _marked(
 ) -> Slice:
     """The slice with each fact said as far out as it holds: above, at the column, at the row, or at the figure."""
     marks = _outermost(places, rows, {*keys, *(key for head in columns for key, _ in head.values)})
-    said = _sayer(figures)
+    said = _sayer(block)
     of_row = {row: each for (row, _), found in places.items() for each in found}
     of_column = {column: each for (_, column), found in places.items() for each in found}
     base = _baselines(rows)
     return Slice(
-        figures,
+        block,
         tuple(Head(head, None, said(of_row[index], marks["row"])) for index, head in enumerate(heads)),
         tuple(
-            _column(head, figures, said(of_column[index], marks["column"]) if index in of_column else ())
+            _column(head, block, said(of_column[index], marks["column"]) if index in of_column else ())
             for index, head in enumerate(columns)
         ),
         {
             place: tuple(
-                Figure(row, said(row, marks["cell"]), _speedup(figures, row, base), _delta(figures, row, rows))
+                Figure(row, said(row, marks["cell"]), _speedup(block, row, base), _delta(block, row, rows))
                 for row in found
             )
             for place, found in places.items()
@@ -294,12 +292,12 @@ def _marked(
     )
 
 
-def _column(head: Head, figures: Figures, marks: Values) -> Head:
+def _column(head: Head, block: Block, marks: Values) -> Head:
     """A column's head; an option that only tells it from its neighbours is a mark."""
     if head.text is not None:
         return Head(head.values, head.text, marks)
     options = tuple(each for each in head.values[1:] if each[0].startswith("options."))
-    said = tuple((key, value) for key, value in options if value and not _is_unmarked(figures, key, value))
+    said = tuple((key, value) for key, value in options if value and not _is_unmarked(block, key, value))
     return Head(tuple(each for each in head.values if each not in options), None, (*said, *marks))
 
 
@@ -318,23 +316,23 @@ def _outermost(
     return found
 
 
-def _sayer(figures: Figures) -> Callable[[Published, Sequence[str]], Values]:
+def _sayer(block: Block) -> Callable[[Published, Sequence[str]], Values]:
     def said(row: Published, keys: Sequence[str]) -> Values:
         found = ((key, fact(row, key)) for key in keys)
-        return tuple((key, value) for key, value in found if value and not _is_unmarked(figures, key, value))
+        return tuple((key, value) for key, value in found if value and not _is_unmarked(block, key, value))
 
     return said
 
 
-def _is_unmarked(figures: Figures, key: str, value: str) -> bool:
-    return key in figures.unmarked and _test(key, figures.unmarked[key])(value)
+def _is_unmarked(block: Block, key: str, value: str) -> bool:
+    return key in block.unmarked and _test(key, block.unmarked[key])(value)
 
 
 def _values(row: Published, keys: Sequence[str]) -> Values:
     return tuple((key, fact(row, key)) for key in keys)
 
 
-def _order(figures: Figures, found: Sequence[Values]) -> Callable[[Values], tuple[object, ...]]:
+def _order(block: Block, found: Sequence[Values]) -> Callable[[Values], tuple[object, ...]]:
     """Values in the declared order, then numbers by size, then the others as they come in the tables."""
     seen: dict[tuple[str, str], int] = {}
     for each in itertools.chain.from_iterable(found):
@@ -343,7 +341,7 @@ def _order(figures: Figures, found: Sequence[Values]) -> Callable[[Values], tupl
     def rank(each: tuple[str, str]) -> tuple[int, float, int]:
         key, value = each
         value = value.split("|")[0] if key == "metric" else value
-        first = (*figures.order.get(key, ()), *figures.labels.get(key, ()))
+        first = (*block.order.get(key, ()), *block.labels.get(key, ()))
         if value in first:
             return (0, float(first.index(value)), 0)
         number = _number(value)
@@ -374,22 +372,22 @@ def _but_devices(row: Published) -> tuple[object, ...]:
     return (*case, row.framework_source, tuple(sorted(row.options.items())))
 
 
-def _speedup(figures: Figures, row: Published, base: Mapping[tuple[object, ...], float]) -> str:
-    if figures.speedup == "published":
+def _speedup(block: Block, row: Published, base: Mapping[tuple[object, ...], float]) -> str:
+    if block.speedup == "published":
         return row.speedup
     one = base.get(_but_devices(row))
-    return f"{row.value / one:.2f}" if figures.speedup == "computed" and row.value and one else ""
+    return f"{row.value / one:.2f}" if block.speedup == "computed" and row.value and one else ""
 
 
-def _delta(figures: Figures, row: Published, rows: Iterable[Published]) -> tuple[float, float] | None:
+def _delta(block: Block, row: Published, rows: Iterable[Published]) -> tuple[float, float] | None:
     """The difference from the base figure, absolute and relative."""
-    if figures.delta is None or row.value is None or fact(row, figures.delta.key) in figures.delta.base:
+    if block.delta is None or row.value is None or fact(row, block.delta.key) in block.delta.base:
         return None
 
     def case(each: Published) -> tuple[object, ...]:
         return (each.framework, each.nodes, each.devices, each.batch_size, each.precision, each.metric, each.unit)
 
-    found = [r.value for r in rows if case(r) == case(row) and fact(r, figures.delta.key) in figures.delta.base]
+    found = [r.value for r in rows if case(r) == case(row) and fact(r, block.delta.key) in block.delta.base]
     if len(found) != 1 or not found[0]:
         return None
     return (row.value - found[0], row.value / found[0] - 1)

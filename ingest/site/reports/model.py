@@ -96,7 +96,7 @@ def reports_of(site: Site, suite: Suite) -> list[Link]:
 
 def _holds(report: Report, rows: Sequence[Published]) -> bool:
     mine = [row for row in rows if row.source == report.source]
-    return any(select(mine, block.figures.where) for block in report.blocks if block.figures)
+    return any(select(mine, block.where) for block in report.blocks if block.rows)
 
 
 def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:

@@ -182,16 +182,17 @@ def _explained(data: object, kind: Any, error: Exception) -> tuple[Keys, str]:
     """Return where msgspec found a fault, and the fault in our words."""
     what, _, place = str(error).partition(" - at `")
     keys = _located(data, kind, error, place)
-    expected = _type_at(inspect.type_info(kind), keys)
+    types = inspect.type_info(kind)
     name = next(iter(re.findall("`([^`]*)`", what)), "")
     if what.startswith("Object contains unknown"):
-        return (*keys, name), f"unknown key{did_you_mean(name, _fields(expected))}"
+        return (*keys, name), f"unknown key{did_you_mean(name, _fields(_type_at(types, keys)))}"
     if what.startswith("Object missing"):
         return keys, f"the key {name!r} is missing; add it"
-    if what.startswith("Expected `"):
-        if place.startswith("key`"):
-            return keys, f"expected {_described(expected.key_type, keys[-1])} as a key"
-        return keys, f"expected {_described(expected, _value_at(data, keys))}"
+    if place.startswith("key`"):
+        table = next(each for each in _alternatives(_type_at(types, keys[:-1])) if hasattr(each, "key_type"))
+        return keys, f"unknown key: {_fault(table.key_type, keys[-1])}"
+    if what.startswith(("Expected `", "Invalid enum")):
+        return keys, _fault(_type_at(types, keys), _value_at(data, keys))
     return (*keys, *getattr(error.__cause__, "keys", ())), what
 
 
@@ -257,7 +258,7 @@ def _fields(info: Any) -> list[str]:
     return [field.encode_name for each in _alternatives(info) for field in getattr(each, "fields", ())]
 
 
-def _described(info: Any, value: object) -> str:
+def _fault(info: Any, value: object) -> str:
     """Return what has to stand in a place, what stands there, and what may have been meant."""
     extra = getattr(info, "extra_json_schema", None) or {}
     kinds = dict.fromkeys(_kind(each) for each in _alternatives(info))
@@ -265,12 +266,12 @@ def _described(info: Any, value: object) -> str:
     choices = [*extra.get("examples", ()), *literals]
     near = difflib.get_close_matches(value, map(str, choices), n=1) if isinstance(value, str) else []
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{extra.get('description') or ' or '.join(filter(None, kinds))}, got {_value(value)}{hint}"
+    return f"expected {extra.get('description') or ' or '.join(filter(None, kinds))}, got {_value(value)}{hint}"
 
 
 def _kind(info: Any) -> str:
     if isinstance(info, inspect.LiteralType):
-        return f"one of {', '.join(repr(each) for each in info.values if each != '')}"
+        return f"one of {', '.join(str(each) for each in info.values if each != '')}"
     if expected := getattr(getattr(info, "cls", None), "expected", None):
         return str(expected)
     names: dict[type, str] = {

@@ -364,7 +364,7 @@ class Outer(Struct, frozen=True, forbid_unknown_fields=True):
             '[entries.a]\nchoice = "lefd"',
             ":2: entries.a.choice: expected one of left, right, got 'lefd'; did you mean 'left'?",
         ),
-        ('[chosen]\nleft = ["a"]\nup = ["b"]', ":3: chosen.up: expected one of left, right as a key, got 'up'"),
+        ('[chosen]\nleft = ["a"]\nup = ["b"]', ":3: chosen.up: unknown key: expected one of left, right, got 'up'"),
         ('[chosen]\nleft = ["a"]\nright = ["b", 1]', ":3: chosen.right[1]: expected a text, got 1"),
         ("entries = 1", ":1: entries: expected a table, got 1"),
     ],

@@ -1,4 +1,4 @@
-"""Suites as far as figures need them: which spellings of a model mean the same, and which suite it belongs to."""
+"""Suites: the files of `report_templates/suites/`, the spellings of a model, and the suite that it belongs to."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def suite(spelled: str) -> str | None:
     return spellings().get(folded(spelled), (None, ""))[0]
 
 
-#: What a printer of any model says that it counts; and units in which a suite counts one of them as it is.
+#: The unit of programs that train any model, and the units of suites in which a sample is one of what they count.
 SAMPLES, _SAMPLE_EACH = "samples/s", frozenset({"images/s", "sequences/s"})
 
 
@@ -91,7 +91,7 @@ SAMPLES, _SAMPLE_EACH = "samples/s", frozenset({"images/s", "sequences/s"})
 def unit_of_samples(named: str | None) -> str:
     """Return the unit of a suite in which a sample is what it counts: an image of ResNet-50, a sequence of BERT.
 
-    A sample of a translation is no token, so that such a suite, and one that is not known, keep the printer's word.
+    A sample of a translation is not a token, so suites of other units, and unknown suites, keep `samples/s`.
     """
     path = SUITES / f"{named}.toml"
     unit = suite_file(path).data.unit if named and path.is_file() else ""
@@ -99,5 +99,5 @@ def unit_of_samples(named: str | None) -> str:
 
 
 def folded(spelled: str) -> str:
-    """Return a spelling without what spellings differ in. A plus stays: DeepLabV3+ is another network than DeepLabV3."""
+    """Return a spelling without case, blanks and signs. A plus stays: DeepLabV3+ and DeepLabV3 are two networks."""
     return "".join(each for each in spelled.lower() if each.isalnum() or each == "+")

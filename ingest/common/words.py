@@ -1,4 +1,4 @@
-"""The words of the site: one file, both languages on one line, and no entry without both."""
+"""The words of the site, from `words.toml`: no entry may lack one of the languages."""
 
 from __future__ import annotations
 
@@ -63,26 +63,25 @@ Text = Phrase | Both | str
 
 
 def phrase(key: str, **args: object) -> Phrase:
-    """A phrase from keyword arguments: `phrase("table.devices", n=8)`."""
+    """Return a phrase from keyword arguments: `phrase("table.devices", n=8)`."""
     return Phrase(key, tuple(sorted(args.items())))
 
 
 def word_for(table: str, name: object) -> Phrase:
-    """The word for a name that comes from data; a name we have no word for is shown as it is."""
+    """Return the word for a name that comes from data; a name without one is shown as it is."""
     return Phrase(f"{table}.{name}", (), str(name))
 
 
 def coded(table: str, found: Mapping[str, Any]) -> Phrase:
-    """The words for a code with arguments, the form in which the ledger keeps reasons and problems.
+    """Return the words for a code with arguments, the form in which the ledger keeps reasons and problems.
 
-    Names of facts, outcomes, rules and sources among the arguments are said in the page's language; everything else is
-    data.
+    Names of facts, outcomes, rules and sources among the arguments are translated; everything else is data.
     """
-    args = {name: _said(name, each) for name, each in found.get("args", {}).items()}
+    args = {name: _argument(name, each) for name, each in found.get("args", {}).items()}
     return phrase(f"{table}.{found['code']}", **args)
 
 
-def _said(name: str, value: Any) -> object:
+def _argument(name: str, value: Any) -> object:
     if isinstance(value, Mapping) and "code" in value:
         return coded("reason", value)
     table = "source" if name.endswith("source") else {"fact": "fact", "outcome": "outcome", "rule": "rule"}.get(name)
@@ -98,7 +97,7 @@ _ASKED: ContextVar[set[str] | None] = ContextVar("asked", default=None)
 
 @contextmanager
 def asked() -> Iterator[set[str]]:
-    """Collects the keys of the entries that are asked for meanwhile, those that do not exist too."""
+    """Collect the keys of the entries that are looked up meanwhile, those that do not exist too."""
     keys: set[str] = set()
     token = _ASKED.set(keys)
     try:
@@ -115,13 +114,13 @@ class Words:
     entries: Mapping[str, Mapping[str, str]]
 
     def has(self, key: str) -> bool:
-        """Whether there is an entry `table.key`."""
+        """Return whether there is an entry `table.key`."""
         if (keys := _ASKED.get()) is not None:
             keys.add(key)
         return key in self.entries
 
     def text(self, language: str, key: str, **args: object) -> str:
-        """The entry in that language with its placeholders filled; plain text, not yet escaped.
+        """Return the entry in that language with its placeholders filled; plain text, not yet escaped.
 
         Raises:
             WordsError: no such entry, or a placeholder without an argument.
@@ -131,7 +130,7 @@ class Words:
         return _filled(self, key, self.entries[key][language], args)
 
     def say(self, language: str, text: Phrase | Both | str) -> str:
-        """A phrase in that language; text that is data stays as it is. Phrases among the arguments are said too."""
+        """Return a phrase in that language, its arguments included; text that is data stays as it is."""
         if isinstance(text, str):
             return text
         if isinstance(text, Both):

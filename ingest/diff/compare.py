@@ -84,7 +84,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Unpaired:
+class Alone:
     """A result of one side only, and why: a key of the words' table `diff`, with a problem where that is the reason."""
 
     result: Result
@@ -108,8 +108,8 @@ class Difference:
     changed: tuple[Pair, ...] = ()
     metrics: tuple[Metric, ...] = ()
     renamed: tuple[Pair, ...] = ()
-    new: tuple[Unpaired, ...] = ()
-    gone: tuple[Unpaired, ...] = ()
+    new: tuple[Alone, ...] = ()
+    gone: tuple[Alone, ...] = ()
     withdrawn: tuple[Withdrawn, ...] = ()
     new_problems: tuple[Problem, ...] = ()
     gone_problems: tuple[Problem, ...] = ()
@@ -153,8 +153,8 @@ def compare(before: Kept, after: Kept) -> Difference:
         changed=tuple(changed),
         metrics=tuple(each for pair in (*shared, *renamed) for each in _metrics(pair)),
         renamed=tuple(renamed),
-        new=tuple(_unpaired(each, old, "new") for each in born if each.key not in paired[1]),
-        gone=tuple(_unpaired(each, new, "gone") for each in lost if each.key not in paired[0]),
+        new=tuple(_alone(each, old, "new") for each in born if each.key not in paired[1]),
+        gone=tuple(_alone(each, new, "gone") for each in lost if each.key not in paired[0]),
         withdrawn=tuple(_withdrawn(old, new)),
         new_problems=tuple(_problems(after.lines, before.lines)),
         gone_problems=tuple(_problems(before.lines, after.lines)),
@@ -246,16 +246,16 @@ def _sharing(these: Sequence[Result], those: Sequence[Result]) -> Mapping[str, l
     }
 
 
-def _unpaired(result: Result, other: _Side, kind: Literal["new", "gone"]) -> Unpaired:
+def _alone(result: Result, other: _Side, kind: Literal["new", "gone"]) -> Alone:
     """Why the other side has no such result."""
     there = [other.lines[log] for log in sorted(result.logs) if log in other.lines]
     if not there:
-        return Unpaired(result, f"{kind}_logs")
+        return Alone(result, f"{kind}_logs")
     refused = [each for each in there if not each["published"]]
     if not refused:
-        return Unpaired(result, f"{kind}_apart")
+        return Alone(result, f"{kind}_apart")
     problems = [problem for line in refused for problem in _told(line)]
-    return Unpaired(result, f"{kind}_published", problems[0] if problems else None)
+    return Alone(result, f"{kind}_published", problems[0] if problems else None)
 
 
 def _withdrawn(old: _Side, new: _Side) -> Iterable[Withdrawn]:

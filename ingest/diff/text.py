@@ -13,7 +13,7 @@ from ingest.common import numbers
 from ingest.common.problems import Problem, printable
 from ingest.common.words import TEMPLATES, Phrase, Words, WordsError, coded, phrase, word_for
 from ingest.compute.metrics import METRICS
-from ingest.diff.compare import Difference, Metric, Pair, Result, Unpaired, Verdict, Withdrawn
+from ingest.diff.compare import Alone, Difference, Metric, Pair, Result, Verdict, Withdrawn
 from ingest.diff.revision import Commit
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class _Cells:
         states = (self._state(pair.before), self._state(pair.after))
         return (self._case(pair.before), self._case(pair.after), *states, _change(pair.share))
 
-    def _unpaired(self, found: Unpaired) -> Row:
+    def _unpaired(self, found: Alone) -> Row:
         why = self.w(found.why)
         reason = f" {self._sentence(found.problem)}" if found.problem else ""
         return (self._case(found.result), self._state(found.result), why + reason)

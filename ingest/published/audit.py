@@ -16,7 +16,14 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from ingest.compute.rules import HEADLINE, NAMES
-from ingest.published.publications import Publications, Published, options_text
+from ingest.published.publications import (
+    Publications,
+    Published,
+    case_without_devices,
+    one_device_figures,
+    options_agree,
+    options_cell,
+)
 
 TOLERANCE = 0.001
 REPRODUCED, OTHER_RULE, OTHER_LOG, UNSUPPORTED, NO_FIGURE, NO_LOG = VERDICTS = (
@@ -123,7 +130,7 @@ def _stale_outputs(rows: Sequence[Published]) -> Iterable[Disagreement]:
         if row.metric == "throughput":
             tables.setdefault(_case(row), []).append(row)
     for median in (row for row in rows if row.metric == "throughput_median"):
-        there = [row for row in tables.get(_case(median), ()) if _agree(row.options, median.options)]
+        there = [row for row in tables.get(_case(median), ()) if options_agree(row.options, median.options)]
         if there and not any(same(row, median) for row in there):
             yield Disagreement((*_distinct(there), median))
 
@@ -132,10 +139,6 @@ def _case(row: Published) -> tuple[object, ...]:
     """What a page's tables and outputs state alike: the page and the case without its options."""
     case = (row.model, row.framework, row.nodes, row.devices, row.batch_size, row.precision, row.unit)
     return (row.source, row.place, *case)
-
-
-def _agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
-    return all(one[name] == two[name] for name in one.keys() & two.keys())
 
 
 #: How far rounding two figures and their quotient may move a speed-up that is printed with two digits.
@@ -152,13 +155,17 @@ class Slip:
 
 def slips(rows: Iterable[Published]) -> tuple[Slip, ...]:
     """Speed-ups that do not follow from their figure and that of one device in the same table."""
-    known = [row for row in rows if row.value]
-    ones: dict[tuple[object, ...], list[float]] = {}
-    for row in known:
-        if row.devices == 1:
-            ones.setdefault(_alone(row), []).append(row.value or 0.0)
-    made = (_slip(row, ones.get(_alone(row), ())) for row in known if row.speedup)
-    return tuple(each for each in made if each and abs(each.computed - float(each.row.speedup)) > _ROUNDING)
+    pages: dict[tuple[str, str], list[Published]] = {}
+    for row in rows:
+        if row.value:
+            pages.setdefault((row.source, row.place), []).append(row)
+    return tuple(slip for page in pages.values() for slip in _slips_of_page(page))
+
+
+def _slips_of_page(rows: Sequence[Published]) -> Iterable[Slip]:
+    ones = one_device_figures(rows)
+    made = (_slip(row, ones.get(case_without_devices(row), ())) for row in rows if row.speedup)
+    return (each for each in made if each and abs(each.computed - float(each.row.speedup)) > _ROUNDING)
 
 
 def _slip(row: Published, ones: Sequence[float]) -> Slip | None:
@@ -167,19 +174,13 @@ def _slip(row: Published, ones: Sequence[float]) -> Slip | None:
     return Slip(row, min(followed, key=lambda each: abs(each - float(row.speedup)))) if followed else None
 
 
-def _alone(row: Published) -> tuple[object, ...]:
-    """A case without its devices, on its page."""
-    case = (row.source, row.place, row.model, row.framework, row.framework_source, row.hardware, row.batch_size)
-    return (*case, row.precision, row.metric, options_text(row.options))
-
-
 def _cell(row: Published) -> str:
     names = (
         "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
         "metric", "unit",
     )  # fmt: skip
     stated = {name: value for name, value in row.options.items() if (name, value) not in _OFF}
-    return json.dumps([*(getattr(row, name) for name in names), options_text(stated)])
+    return json.dumps([*(getattr(row, name) for name in names), options_cell(stated)])
 
 
 def _distinct(rows: Sequence[Published]) -> list[Published]:
@@ -311,7 +312,7 @@ def _cells(each: Audited) -> dict[str, object]:
     shown = each.other or each.closest
     return {
         **said,
-        "options": options_text(row.options),
+        "options": options_cell(row.options),
         "published": row.printed,
         "verdict": each.verdict,
         **({"sustained": each.house.value, "sustained_difference": _short(each.house)} if each.house else {}),

@@ -259,9 +259,8 @@ def _report(file: TomlFile[_ReportFile], keys: Keys, page: _Head, name: str) -> 
 
 
 def _block(file: TomlFile[_ReportFile], keys: Keys, entry: BlockEntry, around: Where, name: str) -> Block:
-    if entry.where or entry.columns or entry.column:
-        if not entry.rows:
-            raise file.wrong(keys, "the key 'rows' is missing; add it")
+    if (entry.where or entry.columns or entry.column) and not entry.rows:
+        raise file.wrong(keys, "the key 'rows' is missing; add it")
     if entry.rows and bool(entry.columns) == bool(entry.column):
         raise file.wrong(keys, "expected either columns (names of columns) or [[block.column]]")
     if TABLE in entry.split and len(entry.split) > 1:

@@ -17,7 +17,7 @@ from operator import attrgetter
 
 from ingest.common.words import Text
 from ingest.published.declarations import CASE, REST, TABLE, Block, Report, ReportError, Where
-from ingest.published.publications import Published
+from ingest.published.publications import Published, case_without_devices, one_device_figures
 
 Values = tuple[tuple[str, str], ...]
 TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "precision", "metric", "unit", "state"})
@@ -273,7 +273,7 @@ def _marked(
     said = _sayer(block)
     of_row = {row: each for (row, _), found in places.items() for each in found}
     of_column = {column: each for (_, column), found in places.items() for each in found}
-    base = _baselines(rows)
+    ones = one_device_figures(rows)
     return Slice(
         block,
         tuple(Head(head, None, said(of_row[index], marks["row"])) for index, head in enumerate(heads)),
@@ -283,7 +283,7 @@ def _marked(
         ),
         {
             place: tuple(
-                Figure(row, said(row, marks["cell"]), _speedup(block, row, base), _delta(block, row, rows))
+                Figure(row, said(row, marks["cell"]), _speedup(block, row, ones), _delta(block, row, rows))
                 for row in found
             )
             for place, found in places.items()
@@ -358,25 +358,12 @@ def _number(value: str) -> float | None:
         return None
 
 
-def _baselines(rows: Iterable[Published]) -> Mapping[tuple[object, ...], float]:
-    """Figures of one device, by what else their cases say; one that stands twice with two values is no baseline."""
-    found: dict[tuple[object, ...], set[float]] = {}
-    for row in rows:
-        if row.devices == 1 and row.value:
-            found.setdefault(_but_devices(row), set()).add(row.value)
-    return {case: next(iter(values)) for case, values in found.items() if len(values) == 1}
-
-
-def _but_devices(row: Published) -> tuple[object, ...]:
-    case = (row.model, row.framework, row.hardware, row.batch_size, row.precision, row.metric, row.unit)
-    return (*case, row.framework_source, tuple(sorted(row.options.items())))
-
-
-def _speedup(block: Block, row: Published, base: Mapping[tuple[object, ...], float]) -> str:
+def _speedup(block: Block, row: Published, ones: Mapping[tuple[object, ...], Sequence[float]]) -> str:
+    """Return a figure's speed-up over one device; nothing where figures of one device contradict each other."""
     if block.speedup == "published":
         return row.speedup
-    one = base.get(_but_devices(row))
-    return f"{row.value / one:.2f}" if block.speedup == "computed" and row.value and one else ""
+    known = ones.get(case_without_devices(row), ())
+    return f"{row.value / known[0]:.2f}" if block.speedup == "computed" and row.value and len(known) == 1 else ""
 
 
 def _delta(block: Block, row: Published, rows: Iterable[Published]) -> tuple[float, float] | None:

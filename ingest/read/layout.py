@@ -1,4 +1,4 @@
-"""Layouts: facts that a tree of logs states by its folders and file names. Data in `ingest/layouts/*.toml`, or a user's file."""
+"""Layouts: the facts that folders and file names of a tree state, as `ingest/layouts/*.toml` or a user's file says."""
 
 from __future__ import annotations
 

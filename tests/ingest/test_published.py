@@ -183,7 +183,10 @@ def test_values_stay_as_printed(tmp_path: Path) -> None:
         ({"metric": "speed"}, "metric: expected one of throughput, "),
         ({"state": "maybe"}, "state: expected one of measured, oom, pending, not_measured, got 'maybe'"),
         ({"precision": "fp33"}, "got 'fp33'; did you mean 'fp32'?"),
-        ({"unit": "ms"}, "unit: expected images/s or samples/s or sequences/s or tokens/s or words/s for throughput, got 'ms'"),
+        (
+            {"unit": "ms"},
+            "unit: expected images/s or samples/s or sequences/s or tokens/s or words/s for throughput, got 'ms'",
+        ),
         ({"value": "fast"}, "value: expected a positive number, got 'fast'"),
         ({"speedup": "twice"}, "speedup: expected a positive number, got 'twice'"),
         ({"value": ""}, "value: expected a positive number, got ''"),

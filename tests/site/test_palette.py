@@ -155,9 +155,15 @@ def test_scripts_get_the_same_inks() -> None:
     ("text", "wrong"),
     [
         ("[a]\nlight = 1", "a.light: expected a colour such as #1a2b3c, got 1"),
-        ('[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"', "a.match: expected a list, got 'x'"),
-        ('[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"', "a.light: expected a colour such as #1a2b3c, got 'red'"),
-        ("[a]\nlight = \"#000000\"", "a: the key 'match' is missing"),
+        (
+            '[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"',
+            "a.match: expected a list, got 'x'",
+        ),
+        (
+            '[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"',
+            "a.light: expected a colour such as #1a2b3c, got 'red'",
+        ),
+        ('[a]\nlight = "#000000"', "a: the key 'match' is missing"),
         ("[a", "is not TOML"),
     ],
 )

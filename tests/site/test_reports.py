@@ -422,14 +422,20 @@ GOOD = 'rows = "devices"\ncolumns = "framework"\n'
         ('[[block]]\nrows = "devices"\ncolumns = "frame"\n', "block[0].columns[0]: expected one of model, "),
         (f'[[block]]\n{GOOD}where = {{ modell = "x" }}\n', "got 'modell'; did you mean 'model'?"),
         (f'[[block]]\n{GOOD}split = "lines"\n', "block[0].split[0]: expected one of table, model, "),
-        (f'[[block]]\n{GOOD}show = "pie"\n', "block[0].show[0]: expected one of bars, curve, lines, panels, speedup, table, got 'pie'"),
+        (
+            f'[[block]]\n{GOOD}show = "pie"\n',
+            "block[0].show[0]: expected one of bars, curve, lines, panels, speedup, table, got 'pie'",
+        ),
         (f'[[block]]\n{GOOD}speedup = "yes"\n', "block[0].speedup: expected one of computed, published, got 'yes'"),
         ('[[block]]\nrows = "devices"\n', "block[0]: expected either columns"),
         ('[[block]]\ncolumns = "framework"\n', "block[0]: the key 'rows' is missing"),
         ('[[block]]\nuse = "nothing"\n', "block[0].use: there is no block 'nothing'"),
         ('[[block]]\ntitle = { en = "only" }\n', "no text in 'zh'"),
         ('[[block]]\ntext = "one language"\n', "block[0].text[0]: expected a text in both languages"),
-        ('[[block]]\nfacts = { columns = ["a", "b"], rows = [["1"]] }\n', "block[0].facts.rows[0]: the row has 1 cells, but there are 2 columns"),
+        (
+            '[[block]]\nfacts = { columns = ["a", "b"], rows = [["1"]] }\n',
+            "block[0].facts.rows[0]: the row has 1 cells, but there are 2 columns",
+        ),
         ("order = 2\n[[block\n", "is not TOML"),
     ],
 )

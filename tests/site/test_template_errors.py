@@ -83,7 +83,11 @@ MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
         at_the_end('[made]\nup = { en = "x", zh = "甲", de = "y" }'),
         f"{WORDS}:{{line}}: made.up.de: unknown key; known are en, zh",
     ),
-    "a word that is only a text": (WORDS, at_the_end('[made]\nup = "x"'), f"{WORDS}:{{line}}: made.up: expected a text in both languages"),
+    "a word that is only a text": (
+        WORDS,
+        at_the_end('[made]\nup = "x"'),
+        f"{WORDS}:{{line}}: made.up: expected a text in both languages",
+    ),
     "a placeholder in one language": (
         WORDS,
         at_the_end('[made]\nup = { en = "{n} x", zh = "甲" }'),
@@ -357,7 +361,10 @@ class Outer(Struct, frozen=True, forbid_unknown_fields=True):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("[entries]\na = { count = 2 }\nb = { count = 0 }", ":3: entries.b.count: expected a positive whole number, got 0"),
+        (
+            "[entries]\na = { count = 2 }\nb = { count = 0 }",
+            ":3: entries.b.count: expected a positive whole number, got 0",
+        ),
         ("[entries.a]\n[entries.b]\ncount = 13", ":3: entries.b.count: 13 is unlucky"),
         ("[entries.a]\n[entries.b]\ncuont = 1", ":3: entries.b.cuont: unknown key; did you mean 'count'?"),
         (

@@ -11,6 +11,7 @@ from ingest.common import numbers
 from ingest.common.words import Words
 from ingest.compute.metrics import METRICS
 from ingest.compute.rules import HEADLINE
+from ingest.site import addresses
 from ingest.site.data.records import name, said
 from ingest.site.model import Row, Run, Site, Suite, image_of
 from ingest.site.table_metrics import sources
@@ -115,7 +116,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> dict[str, Any]:
         "conditions": conditions(runs),
         "diverged": row.diverged,
         "runs": [{"id": str(each["id"]), "page": address(site.page(each)), "date": date_of(each)} for each in runs],
-        "page": f"models/{suite.id}/",
+        "page": addresses.model_folder(suite),
     }
 
 

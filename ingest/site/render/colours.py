@@ -46,7 +46,7 @@ def inks(source: Path = _SOURCE) -> tuple[Ink, ...]:
 
 
 def ink(framework: str) -> Ink:
-    """Return the ink of a framework; of one without an entry it follows from its name alone, so that it never changes."""
+    """Return the ink of a framework; without an entry it follows from the name alone, so that it never changes."""
     folded = framework.lower()
     own = next((each for each in inks() if any(part in folded for part in each.match)), None)
     spare = [each for each in inks() if not each.match]
@@ -54,7 +54,7 @@ def ink(framework: str) -> Ink:
 
 
 def colours() -> list[dict[str, object]]:
-    """Return the inks for scripts: the same entries in the same order, those without a match last and by hash of the name."""
+    """Return the inks for scripts, in the order of the file; those without a match are chosen by hash of the name."""
     return [
         {"id": each.id, "match": list(each.match), "light": each.light, "dark": each.dark, "hatch": each.hatch}
         for each in inks()
@@ -67,7 +67,7 @@ def variable(found: Ink) -> str:
 
 
 def stylesheet() -> str:
-    """Return the inks as CSS variables, for light, for dark, and for paper, which is always light; and a class for each."""
+    """Return the inks as CSS variables and classes, for light, for dark, and for paper, which is always light."""
     light, dark = (
         "".join(f"  --pl-ink-{each.id}: {colour};\n" for each, colour in zip(inks(), chosen, strict=True))
         for chosen in ([each.light for each in inks()], [each.dark for each in inks()])

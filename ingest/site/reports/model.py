@@ -13,8 +13,9 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.published.audit import Audited
 from ingest.published.declarations import CASE, Report, reports
-from ingest.published.publications import Published, options_text
+from ingest.published.publications import Published, options_cell
 from ingest.published.slices import common, fact, select
+from ingest.site import addresses
 from ingest.site.audit import TONES
 from ingest.site.model import Site, Suite
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
@@ -23,7 +24,6 @@ from ingest.site.reports import ours, tables
 from ingest.site.reports.ours import Ours
 from ingest.site.tables import representative
 
-INDEX = "reports/index.md"
 #: Single repeats and what follows from them stand on the pages of their reports and in the data.
 LEFT_OUT = ("throughput_run", "throughput_mean", "throughput_median")
 #: `2D_8x1x1_16_1536x16`: data, tensor and pipeline parallelism, batch size of the job, width and layers.
@@ -34,11 +34,6 @@ def shown(site: Site) -> tuple[Report, ...]:
     """The reports whose source has figures here."""
     there = {row.source for row in site.published.rows}
     return tuple(each for each in reports() if each.source in there)
-
-
-def path(report: Report) -> str:
-    """The page of a report."""
-    return f"reports/{report.id}.md"
 
 
 def rows_of(site: Site, report: Report) -> tuple[Published, ...]:
@@ -80,7 +75,7 @@ def _sources(site: Site, rows: Sequence[Published]) -> tuple[Link, ...]:
     names = {row.source for row in rows}
     anchors = source_anchors(site)
     sources = site.published.sources
-    return tuple(Link(sources[each].title, f"{INDEX}#{anchors[each]}") for each in sources if each in names)
+    return tuple(Link(sources[each].title, f"{addresses.REPORTS}#{anchors[each]}") for each in sources if each in names)
 
 
 def source_anchors(site: Site) -> Mapping[str, str]:
@@ -91,7 +86,7 @@ def source_anchors(site: Site) -> Mapping[str, str]:
 def reports_of(site: Site, suite: Suite) -> list[Link]:
     """The reports that show figures of a suite's models."""
     rows = site.published.by_suite.get(suite.id, ())
-    return [Link(each.title, path(each)) for each in shown(site) if _holds(each, rows)]
+    return [Link(each.title, addresses.report_page(each)) for each in shown(site) if _holds(each, rows)]
 
 
 def _holds(report: Report, rows: Sequence[Published]) -> bool:
@@ -161,7 +156,7 @@ def _figures(
 def _options(row: Published, names: Sequence[str]) -> str:
     """What a figure states of these options, less what the name of its case says already."""
     left_out = _IN_CASE if "case" in row.options else ()
-    return options_text({name: row.options[name] for name in names if name in row.options and name not in left_out})
+    return options_cell({name: row.options[name] for name in names if name in row.options and name not in left_out})
 
 
 def _order(row: Published) -> tuple[object, ...]:
@@ -180,7 +175,7 @@ def _rank(text: str) -> tuple[bool, float, str]:
 def _case(row: Published) -> tuple[object, ...]:
     """What a figure says: rows alike in it are one figure, printed at several places."""
     stated = tuple(fact(row, key) for key in CASE)
-    return (*stated, options_text(row.options), row.value if row.value is not None else row.state)
+    return (*stated, options_cell(row.options), row.value if row.value is not None else row.state)
 
 
 def _label(text: Text) -> Cell:

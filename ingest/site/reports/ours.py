@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.common.suites import folded, model
-from ingest.published.publications import Published
+from ingest.published.publications import Published, options_agree
 from ingest.site.model import Row, Site, Suite, options_text
+from ingest.site.tables import version_marks
 
 #: Metrics that compare with published ones; the loss of one step does not compare with that of another.
 METRICS = frozenset({"latency", "memory", "flops", "peak_share", "flops_of_job"})
@@ -58,16 +59,10 @@ def _ours(figure: Published, rows: Sequence[Row]) -> list[Ours]:
     alike = [row for row in rows if _alike(figure, row)]
     known = ((row, _value(figure, row)) for row in alike)
     return [
-        Ours(row, value, spread, value / figure.value - 1, (*_marks(figure, row), *_edition(row, alike)))
+        Ours(row, value, spread, value / figure.value - 1, (*_marks(figure, row), *version_marks(row, alike)))
         for row, (value, spread) in known
         if value and value > 0
     ]
-
-
-def _edition(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
-    """Version and round, where our results of the case differ in them."""
-    said = (row.version, {each.version for each in rows}), (row.round, {each.round for each in rows})
-    return tuple(mine for mine, all_of_them in said if mine and len(all_of_them) > 1)
 
 
 def _marks(figure: Published, row: Row) -> tuple[str, ...]:
@@ -78,13 +73,13 @@ def _marks(figure: Published, row: Row) -> tuple[str, ...]:
 
 def _alike(figure: Published, row: Row) -> bool:
     """Whether both state a batch size, of a device or of the job, and agree in the options that both state."""
-    mine, theirs = _said(row.options), _said(figure.options)
-    if figure.batch_size is None and not (_BATCH_OF_JOB in mine and _BATCH_OF_JOB in theirs):
+    ours, published = _spelled_alike(row.options), _spelled_alike(figure.options)
+    if figure.batch_size is None and not (_BATCH_OF_JOB in ours and _BATCH_OF_JOB in published):
         return False
-    return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
+    return options_agree(ours, published)
 
 
-def _said(options: Mapping[str, Any]) -> dict[str, str]:
+def _spelled_alike(options: Mapping[str, Any]) -> dict[str, str]:
     """Options in one spelling: tables say yes and no, logs true and false."""
     lower = {name: str(value).casefold() for name, value in options.items()}
     return {name: _SWITCH.get(value, value) for name, value in lower.items()}

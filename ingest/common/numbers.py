@@ -77,11 +77,6 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
-def milliseconds(seconds: float | None, spread: float | None = None) -> str:
-    """A duration in milliseconds, as finely as its throughput is known."""
-    return figure(seconds * 1000, spread) if seconds is not None and known(seconds) else ABSENT
-
-
 def seconds(value: float | None) -> str:
     """Write a duration in seconds, to a tenth."""
     return f"{value:,.1f}" if value is not None and known(value) else ABSENT

@@ -1,7 +1,7 @@
-"""The audit: what others published beside what their logs give, and which log and rule each figure belongs to.
+"""Audit published figures: compute them again from their logs, and find the log and the rule that give each.
 
-A run belongs to a published figure if the figure's `log` is the end of the run's path. Runs read just now count before
-recorded ones. A figure is reproduced where ours differs from it by at most `TOLERANCE` of it.
+A run belongs to a published figure if its path ends in the figure's `log`. Runs that were just read come before
+recorded ones. A figure is reproduced if ours differs from it by at most `TOLERANCE`, relative to it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ COLUMNS = (
     "recomputed_unit", "difference", "first_line", "last_line", "other_log", "read", "format", "records", "sha256",
     "problems",
 )  # fmt: skip
-#: Facts that the name of a log and its content may say differently; then one of the two is of another run.
+#: If the name of a log and its content contradict each other about one of these, one of them is of another run.
 _CASE = frozenset({"model", "nodes", "devices", "devices_per_node", "batch_size", "precision"})
 
 _EXACT = Context(prec=1000)
-#: Off is what a table means that says nothing of these; of others (clipping) silence says nothing.
+#: Options whose absence means "off"; for all others, such as clipping, absence means "unknown".
 _OFF = frozenset({("xla", "no"), ("dali", "no")})
 
 Run = Mapping[str, Any]
@@ -94,7 +94,7 @@ def audit(publications: Publications, runs: Sequence[Run]) -> tuple[Audited, ...
 
 
 def _comparable(row: Published) -> bool:
-    """Rules compute throughputs; of other figures there is no log yet."""
+    """Return whether rules can compute the figure: they compute throughputs, and other figures have no log yet."""
     return not row.log or row.metric.startswith("throughput")
 
 
@@ -121,9 +121,9 @@ def disagreements(rows: Iterable[Published]) -> tuple[Disagreement, ...]:
 
 
 def _stale_outputs(rows: Sequence[Published]) -> Iterable[Disagreement]:
-    """Medians of repeats that a page shows as its script's output, of which none of its tables says so.
+    """Yield script outputs (medians of repeats) that match none of the page's tables.
 
-    Outputs rarely state their options, so that a median belongs to whichever figure of its case it is the same as.
+    Outputs rarely state their options, so a median matches if it equals any figure of its case.
     """
     tables: dict[tuple[object, ...], list[Published]] = {}
     for row in rows:
@@ -136,7 +136,7 @@ def _stale_outputs(rows: Sequence[Published]) -> Iterable[Disagreement]:
 
 
 def _case(row: Published) -> tuple[object, ...]:
-    """What a page's tables and outputs state alike: the page and the case without its options."""
+    """Return what the tables and outputs of a page both state: the page, and the case without its options."""
     case = (row.model, row.framework, row.nodes, row.devices, row.batch_size, row.precision, row.unit)
     return (row.source, row.place, *case)
 
@@ -154,7 +154,7 @@ class Slip:
 
 
 def slips(rows: Iterable[Published]) -> tuple[Slip, ...]:
-    """Speed-ups that do not follow from their figure and that of one device in the same table."""
+    """Return speed-ups that differ from the quotient of their figure and that of one device on the same page."""
     pages: dict[tuple[str, str], list[Published]] = {}
     for row in rows:
         if row.value:
@@ -169,7 +169,7 @@ def _slips_of_page(rows: Sequence[Published]) -> Iterable[Slip]:
 
 
 def _slip(row: Published, ones: Sequence[float]) -> Slip | None:
-    """The speed-up that comes nearest to the printed one; None where no figure of one device is there."""
+    """Return the speed-up nearest to the printed one; None without a figure of one device."""
     followed = [(row.value or 0.0) / one for one in ones]
     return Slip(row, min(followed, key=lambda each: abs(each - float(row.speedup)))) if followed else None
 
@@ -184,7 +184,7 @@ def _cell(row: Published) -> str:
 
 
 def _distinct(rows: Sequence[Published]) -> list[Published]:
-    """The rows without those that say what an earlier one says, more or less rounded."""
+    """Return the rows without those whose figure is that of an earlier one, more or less rounded."""
     found: list[Published] = []
     for row in rows:
         if not any(same(row, each) for each in found):
@@ -227,7 +227,7 @@ class _Held:
             self.by_log.setdefault(log, []).append(run)
 
     def _logs(self, run: Run) -> set[str]:
-        """The logs that figures name and that this run's path ends in."""
+        """Return the logs that figures name and that this run's path ends in."""
         return self._wanted.intersection(_ends(str(run["path"])))
 
 
@@ -262,7 +262,7 @@ def _verdict(
 
 
 def _elsewhere(row: Published, own: Run, held: _Held) -> Found | None:
-    """The figure of another log of the same model and framework that is the published one."""
+    """Return the figure of another log of the same model and framework that equals the published one."""
     others = [run for run in held.alike.get((row.model, row.framework), ()) if run["sha256"] != own["sha256"]]
     found = _nearest([*_figures(row, others, headline=True), *_figures(row, others, headline=False)])
     return found if found and found.close else None
@@ -293,12 +293,12 @@ def _found(row: Published, run: Run, name: str, figure: Mapping[str, Any]) -> Fo
 
 
 def _nearest(found: Sequence[Found]) -> Found | None:
-    """The figure that comes closest. Of two that are alike, the rule that the source names comes before ours."""
+    """Return the closest figure; of two that are equally close, the one by a rule that the source names."""
     return min(found, key=lambda each: (round(abs(each.difference), 9), each.rule in NAMES), default=None)
 
 
 def table(found: Iterable[Audited]) -> bytes:
-    """The figures that name a log, as one CSV file; differences are parts of the published figure."""
+    """Return the figures that name a log as one CSV file; differences are relative to the published figure."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -346,7 +346,7 @@ _FIGURE = ("value", "unit", "scope", "used", "skipped", "first_line", "last_line
 
 
 def record(lines: Iterable[Run]) -> bytes:
-    """What was computed from logs that stay where they are, one run per line, sorted."""
+    """Return the results of logs that are not stored here, one run per line, sorted."""
     ordered = sorted(lines, key=lambda each: (each["path"], each["session"]))
     kept = [{name: line[name] for name in _KEPT if name in line} | _shortened(line) for line in ordered]
     return b"".join(json.dumps(each, sort_keys=True, ensure_ascii=False).encode() + b"\n" for each in kept)

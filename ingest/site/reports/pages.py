@@ -20,13 +20,13 @@ from ingest.site.reports.model import rows_of, shown, source_anchors
 
 
 def pages(site: Site) -> list[Page]:
-    """The index, and a page per report whose source has figures here."""
+    """Return the index, and a page per report whose source has figures here."""
     found = shown(site)
     return [_index(site, found), *(page_of(site, each) for each in found)]
 
 
 def charts_of(site: Site, report: Report) -> Mapping[str, Chart]:
-    """The charts of a report by name."""
+    """Return the charts of a report by name."""
     return {each.name: each for each in charts.of_report(report, cut(report, rows_of(site, report)))}
 
 
@@ -43,7 +43,7 @@ def _index(site: Site, found: Sequence[Report]) -> Page:
 
 
 def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
-    """Those with reports, and then those whose figures stand on the models' pages only."""
+    """Return the sources with reports, and then those whose figures are on the models' pages only."""
     names = dict.fromkeys([*(each.source for each in found), *(row.source for row in site.published.rows)])
     return [
         {
@@ -51,9 +51,13 @@ def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
             "anchor": source_anchors(site)[name],
             "figures": sum(row.source == name for row in site.published.rows),
             "sections": [
-                (phrase(f"report.section_{section}"), mine)
+                (phrase(f"report.section_{section}"), of_section)
                 for section in SECTIONS
-                if (mine := [(r, addresses.report_page(r)) for r in found if r.source == name and r.section == section])
+                if (
+                    of_section := [
+                        (r, addresses.report_page(r)) for r in found if r.source == name and r.section == section
+                    ]
+                )
             ],
         }
         for name in names
@@ -61,7 +65,7 @@ def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
 
 
 def page_of(site: Site, report: Report) -> Page:
-    """The page of a report."""
+    """Return the page of a report."""
     return Page(
         addresses.report_page(report),
         "report",

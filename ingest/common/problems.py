@@ -21,24 +21,24 @@ class Problem:
     args: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the form in which the ledger keeps it."""
+        """The form in which the ledger keeps it."""
         return {"code": self.code, "path": self.path, "line": self.line, "args": dict(self.args)}
 
 
 def of(entry: Mapping[str, Any]) -> Problem:
-    """Return a problem from the ledger's form."""
+    """A problem from the ledger's form."""
     return Problem(entry["code"], entry["path"], entry["line"], entry["args"])
 
 
 def said(problem: Problem) -> str:
-    """Return `path:line: what, and why`, one line in English, with control characters escaped."""
+    """`path:line: what, and why`, one line in English; control characters of names are shown, not obeyed."""
     where = f"{problem.path}:{problem.line}" if problem.line else problem.path
-    args = {name: _in_words(each) for name, each in problem.args.items()}
+    args = {name: _shown(each) for name, each in problem.args.items()}
     return printable(f"{where}: {_words().text('en', f'problem.{problem.code}', **args)}").replace("\n", "\\n")
 
 
-def _in_words(argument: Any) -> Any:
-    """Return an argument of a problem; a reason, which is a code with arguments of its own, in words."""
+def _shown(argument: Any) -> Any:
+    """An argument of a problem; a reason, which is a code with arguments of its own, in its words."""
     if isinstance(argument, Mapping) and "code" in argument:
         return _words().text("en", f"reason.{argument['code']}", **argument.get("args", {}))
     return argument
@@ -52,5 +52,5 @@ def _words() -> Words:
 
 
 def printable(text: str) -> str:
-    """Return text that cannot move a terminal's cursor: control characters become escapes."""
+    """Text that cannot move a terminal's cursor."""
     return "".join(each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text)

@@ -227,7 +227,7 @@ class _Held:
             self.by_log.setdefault(log, []).append(run)
 
     def _logs(self, run: Run) -> set[str]:
-        """Return the logs that figures name and that this run's path ends in."""
+        """The logs that figures name and that this run's path ends in."""
         return self._wanted.intersection(_ends(str(run["path"])))
 
 
@@ -262,7 +262,7 @@ def _verdict(
 
 
 def _elsewhere(row: Published, own: Run, held: _Held) -> Found | None:
-    """Return the figure of another log of the same model and framework that equals the published one."""
+    """The figure of another log of the same model and framework that is the published one."""
     others = [run for run in held.alike.get((row.model, row.framework), ()) if run["sha256"] != own["sha256"]]
     found = _nearest([*_figures(row, others, headline=True), *_figures(row, others, headline=False)])
     return found if found and found.close else None
@@ -346,7 +346,7 @@ _FIGURE = ("value", "unit", "scope", "used", "skipped", "first_line", "last_line
 
 
 def record(lines: Iterable[Run]) -> bytes:
-    """Return the results of logs that are not stored here, one run per line, sorted."""
+    """What was computed from logs that stay where they are, one run per line, sorted."""
     ordered = sorted(lines, key=lambda each: (each["path"], each["session"]))
     kept = [{name: line[name] for name in _KEPT if name in line} | _shortened(line) for line in ordered]
     return b"".join(json.dumps(each, sort_keys=True, ensure_ascii=False).encode() + b"\n" for each in kept)

@@ -48,7 +48,7 @@ METRICS: Mapping[str, frozenset[str]] = {
     "loss": frozenset({""}),
 }
 PRECISIONS = frozenset({"", "fp32", "tf32", "amp", "fp16", "bf16"})
-STATES = ("measured", "oom", "pending", "not_measured")
+STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COUNTS = ("nodes", "devices", "batch_size")
 
@@ -58,7 +58,7 @@ Text = Annotated[str, Meta(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*\Z", description
 Count = Annotated[str, Meta(pattern=r"^(?:0*[1-9][0-9]{0,8})?\Z", description="a positive whole number")]
 Metric = Annotated[str, one_of(*METRICS)]
 Precision = Annotated[str, one_of(*sorted(PRECISIONS))]
-State = Annotated[str, one_of(*STATES)]
+State = Annotated[str, one_of(*sorted(STATES))]
 
 
 class Cells(Struct, frozen=True, forbid_unknown_fields=True):
@@ -359,7 +359,7 @@ def _options(text: str) -> dict[str, str] | None:
 
 
 def _recorded(path: Path, problems: list[Problem]) -> Iterable[Mapping[str, Any]]:
-    """Yield the runs of a record; a line that is not one is a problem."""
+    """Runs of a record; a line that is none is a problem."""
     try:
         text = path.read_text("utf-8", "replace")
     except OSError as error:
@@ -376,7 +376,7 @@ def _recorded(path: Path, problems: list[Problem]) -> Iterable[Mapping[str, Any]
 
 
 def _check_record(run: Any) -> None:
-    """Raise ValueError for what the audit could not read: it needs these parts of a line of the ledger."""
+    """Raise ValueError for what the audit could not read: the parts of a line of the ledger that it goes by."""
     case, figures = run["case"], run["figures"]
     if not isinstance(case, dict) or not isinstance(case.get("options", {}), dict):
         raise ValueError("case and its options are objects")

@@ -13,7 +13,7 @@ from ingest.compute.results import NO_FIGURE
 from ingest.compute.results import representative as representative_of
 from ingest.compute.rules import NAMES
 from ingest.site import log, run_paging
-from ingest.site.addresses import framework_page, model_page
+from ingest.site.addresses import framework_page
 from ingest.site.model import (
     Row,
     Run,
@@ -779,7 +779,7 @@ def _or_unknown(value: object) -> Text:
 
 def _suite_page(site: Site, run: Run) -> str | None:
     suite = site.suite_of[str(run["id"])]
-    return model_page(suite) if suite.id in {each.id for each in site.shown} else None
+    return f"models/{suite.id}/index.md" if suite.id in {each.id for each in site.shown} else None
 
 
 def _distinct(values: Iterable[Any]) -> str:

@@ -181,7 +181,7 @@ def test_values_stay_as_printed(tmp_path: Path) -> None:
     [
         ({"source": "Nobody"}, "source: unknown source 'Nobody'; known are Made up"),
         ({"metric": "speed"}, "metric: expected one of throughput, "),
-        ({"state": "maybe"}, "state: expected one of measured, oom, pending, not_measured, got 'maybe'"),
+        ({"state": "maybe"}, "state: expected one of measured, not_measured, oom, pending, got 'maybe'"),
         ({"precision": "fp33"}, "got 'fp33'; did you mean 'fp32'?"),
         (
             {"unit": "ms"},

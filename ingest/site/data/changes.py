@@ -8,7 +8,6 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.compute.results import figure
-from ingest.site import addresses
 from ingest.site.data.measured import address, date_of, identity
 from ingest.site.data.results import lines
 from ingest.site.model import Row, Run, Site, Suite
@@ -103,7 +102,7 @@ def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any
         "after_text": _text(change.after),
         "share": change.share,
         "share_text": None if change.share is None else numbers.signed_percent(change.share),
-        "page": addresses.model_folder(suite),
+        "page": f"models/{suite.id}/",
         "runs": [{"id": str(each["id"]), "page": address(site.page(each))} for each in change.runs],
     }
 

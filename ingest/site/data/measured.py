@@ -11,7 +11,6 @@ from ingest.common import numbers
 from ingest.common.words import Words
 from ingest.compute.metrics import METRICS
 from ingest.compute.rules import HEADLINE
-from ingest.site import addresses
 from ingest.site.data.records import name, said
 from ingest.site.model import Row, Run, Site, Suite, image_of
 from ingest.site.table_metrics import sources
@@ -116,7 +115,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> dict[str, Any]:
         "conditions": conditions(runs),
         "diverged": row.diverged,
         "runs": [{"id": str(each["id"]), "page": address(site.page(each)), "date": date_of(each)} for each in runs],
-        "page": addresses.model_folder(suite),
+        "page": f"models/{suite.id}/",
     }
 
 

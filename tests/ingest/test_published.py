@@ -15,7 +15,7 @@ from made_trees import ROOT, Called, make_tree, shared
 
 from ingest.common import suites
 from ingest.published import publications
-from ingest.published.publications import COLUMNS, METRICS, Published
+from ingest.published.publications import COLUMNS, METRICS
 from ingest.read.walk import walk
 from ingest.site import builder
 from parsers.contract import FACTS, OPTIONS
@@ -342,3 +342,36 @@ def test_rules_of_a_log_are_those_of_its_source() -> None:
     log = "Transformer/OtherReports/PyTorch/logs/V100_LOG/transformer_pytorch_bs5120_fp16_gpu8"
     assert found.rules_of(f"elsewhere/{log}") == found.rules_of(log) == ("mean:skip=44",)
     assert found.rules_of("elsewhere/train.log") == ()
+
+
+def test_units_are_those_of_their_metrics() -> None:
+    assert {row.metric for row in ROWS} <= METRICS.keys()
+    assert all(row.unit in METRICS[row.metric] for row in ROWS)
+
+
+def test_the_walk_passes_them_over(tmp_path: Path) -> None:
+    make_tree(tmp_path / "logs")
+    path = folder(tmp_path / "logs" / "published", [GOOD])
+    (path / "recomputed").mkdir()
+    (path / "recomputed" / "logs.jsonl").write_text("{}\n", "utf-8")
+    names = [each.name for each in walk([tmp_path / "logs"]).inputs]
+    assert names
+    assert not [name for name in names if "published" in name]
+
+
+def test_a_folder_of_that_name_that_holds_logs_is_walked(tmp_path: Path) -> None:
+    make_tree(tmp_path / "published")
+    assert len(walk([tmp_path]).inputs) == 5
+
+
+def test_a_bad_row_reaches_the_user(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    make_tree(tmp_path / "logs")
+    folder(tmp_path / "logs" / "published", [GOOD, GOOD | {"value": "fast"}])
+    done = ingest(tmp_path / "logs", "--out", tmp_path / "docs")
+    assert done.code == 1
+    assert any(
+        line.startswith("published/made-up.csv:3: has a fault: value: expected a positive number, got 'fast'")
+        for line in done.problems
+    )
+    page = (tmp_path / "docs" / "zh" / "problems.md").read_text("utf-8")
+    assert "published/made-up.csv:3" in page

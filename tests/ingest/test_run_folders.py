@@ -106,7 +106,7 @@ def test_a_part_that_changed_or_is_gone_is_said_and_the_run_stays(
     (two / name).unlink()
     called = ingest(root, "--json")
     assert [each.partition(": ")[0] for each in called.problems] == [f"logs/a/b/c/1/{name}"]
-    assert "is not there" in called.problems[0]
+    assert "does not exist" in called.problems[0]
     assert (called.lines[0]["environment_details"] is None) is (name == "environment.json")
 
 

@@ -13,9 +13,9 @@ import pytest
 from msgspec import structs
 
 from ingest.common import words
+from ingest.common.toml_file import FileError
 from ingest.common.words import Entry
 from ingest.published import publications
-from ingest.common.toml_file import FileError
 from ingest.published.declarations import SECTIONS, Form, Report, ReportError, Speedup, reports
 from ingest.published.publications import Publications, Published, Source
 from ingest.published.slices import Cut, Slice, cut, slices

@@ -66,8 +66,8 @@ def unfilled(folder: Path = suites.SUITES) -> list[str]:
     for path in sorted(folder.glob("*.toml")):
         file = suites.suite_file(path)
         for key in OWN_WORDS:
-            entry = file.data.get("words", {}).get(key, {})
-            same = [each for each in LANGUAGES if entry.get(each) == standard[f"suite.{key}"][each]]
+            entry = getattr(file.data.words, key)
+            same = [each for each in LANGUAGES if entry and getattr(entry, each) == standard[f"suite.{key}"][each]]
             if same:
                 at = f"{shown(path)}:{file.line(('words', key))}"
                 found.append(f"{at}: words.{key} is as new-suite wrote it ({', '.join(same)}); write your own")
@@ -122,11 +122,11 @@ def _frequent(names: Iterator[str | None]) -> tuple[str, ...]:
 def _workload_options(unit: str) -> set[str]:
     """Options that make another workload in suites of that unit: image size, sequence length."""
     files = [suites.suite_file(path).data for path in suites.SUITES.glob("*.toml")]
-    return {name for file in files if file.get("unit") == unit for name in file.get("row_options", ())}
+    return {name for file in files if file.unit == unit for name in file.row_options}
 
 
 def _last_order(folder: Path) -> int:
-    orders = [suites.suite_file(path).data.get("order", 0) for path in folder.glob("*.toml")]
+    orders = [suites.suite_file(path).data.order for path in folder.glob("*.toml")]
     return max((each for each in orders if each < 990), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Writing: a file is replaced whole or not at all, and only when its bytes change."""
+"""Read what identifies files, and write them: whole or not at all, and only when their bytes change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def stamp(path: Path) -> list[int] | None:
-    """Size, time and inode of a regular file; None for anything else, which must not be opened: a pipe never ends."""
+    """Return size, time and inode of a regular file; None for others, which must not be opened: a pipe never ends."""
     try:
         at = path.stat()
     except OSError:
@@ -19,13 +19,13 @@ def stamp(path: Path) -> list[int] | None:
 
 
 def file_hash(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def is_as_stated(path: Path, sha256: object) -> bool:
-    """Whether a regular file is there and has the hash that somebody states; any will do where nobody does."""
+    """Return whether a regular file exists and has this hash; without a hash any file will do."""
     try:
         return stamp(path) is not None and (not sha256 or file_hash(path) == sha256)
     except OSError:
@@ -33,7 +33,7 @@ def is_as_stated(path: Path, sha256: object) -> bool:
 
 
 def write_if_changed(path: Path, data: bytes) -> bool:
-    """Replace a file by `data` in one step; False, and no write, where it holds them already."""
+    """Replace a file by `data` in one step; return False, without writing, where it holds them already."""
     try:
         if path.read_bytes() == data:
             return False

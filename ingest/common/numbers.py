@@ -1,4 +1,4 @@
-"""How numbers are written. Both languages and the terminal write them the same way, and only here."""
+"""Write numbers, in one way for both languages and the terminal."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ SIGNIFICANT_AT_MOST = 5
 
 
 def known(value: object) -> bool:
-    """Whether there is a number: None, NaN and infinities are absent figures."""
+    """Return whether there is a number: None, NaN and infinities are absent figures."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def figure(value: float | None, spread: float | None = None) -> str:
-    """A measured value, with digits no finer than its spread supports.
+    """Write a measured value, with digits no finer than its spread supports.
 
     `spread` is the coefficient of variation of its repeats; without one, four significant digits are written.
     """
@@ -25,7 +25,7 @@ def figure(value: float | None, spread: float | None = None) -> str:
 
 
 def decimals(value: float, spread: float | None = None) -> int:
-    """Digits after the point (negative: zeros before it) that are worth writing."""
+    """Return how many digits after the point are significant; negative for zeros before it."""
     if value == 0:
         return 0
     magnitude = math.floor(math.log10(abs(value)))
@@ -36,59 +36,54 @@ def decimals(value: float, spread: float | None = None) -> int:
 
 
 def grouped(value: float, places: int) -> str:
-    """A number with thousands separators and so many decimals; negative places round to tens and hundreds."""
+    """Write a number with thousands separators and so many decimals; negative places round to tens and hundreds."""
     rounded = round(value, places)
     return f"{rounded:,.{max(places, 0)}f}"
 
 
 def exact(value: float) -> str:
-    """A number as computed, to ten significant digits: for arithmetic that a reader wants to check."""
+    """Write a number as computed, to ten significant digits: for arithmetic that a reader wants to check."""
     return f"{value:,.10g}" if known(value) else ABSENT
 
 
 def percent(share: float | None, places: int = 1) -> str:
-    """A share of one as a percentage."""
+    """Write a share of one as a percentage."""
     return f"{share * 100:.{places}f}%" if share is not None and known(share) else ABSENT
 
 
 def signed_percent(share: float, places: int = 1) -> str:
-    """A difference as a percentage, with its sign; the minus is a real one, and nothing has none."""
+    """Write a difference as a percentage with its sign, a true minus; zero has none."""
     nothing = round(share * 100, places) == 0
     return f"{0:.{places}f}%" if nothing else f"{share * 100:+.{places}f}%".replace("-", "−")
 
 
 def span(low: float | None, high: float | None, spread: float | None = None) -> str:
-    """The least and the most of repeats: `398.1 – 402.3`, each with digits no finer than their spread supports."""
+    """Write the least and the most of repeats as `398.1 – 402.3`, with digits no finer than their spread supports."""
     return f"{figure(low, spread)} – {figure(high, spread)}"
 
 
 def plus_minus(spread: float | None) -> str:
-    """A coefficient of variation as `±1.2%`, or nothing where there is none."""
+    """Write a coefficient of variation as `±1.2%`, or nothing where there is none."""
     return f"±{percent(spread)}" if spread is not None and known(spread) else ""
 
 
 def ratio(value: float | None) -> str:
-    """A speed-up: `7.62×`."""
+    """Write a speed-up: `7.62×`."""
     return f"{value:.2f}×" if value is not None and known(value) else ABSENT
 
 
 def count(value: int) -> str:
-    """A whole number with thousands separators."""
+    """Write a whole number with thousands separators."""
     return f"{value:,}"
 
 
-def milliseconds(seconds: float | None, spread: float | None = None) -> str:
-    """A duration in milliseconds, as finely as its throughput is known."""
-    return figure(seconds * 1000, spread) if seconds is not None and known(seconds) else ABSENT
-
-
 def seconds(value: float | None) -> str:
-    """A duration in seconds, to a tenth."""
+    """Write a duration in seconds, to a tenth."""
     return f"{value:,.1f}" if value is not None and known(value) else ABSENT
 
 
 def quantity(value: object) -> str:
-    """A fact's value: whole numbers as they are (a step number is no quantity to group), others briefly."""
+    """Write a fact's value: whole numbers without separators, since a step number is not grouped; others briefly."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -1,87 +1,86 @@
-"""Suites as far as figures need them: which spellings of a model mean the same, and which suite it belongs to."""
+"""Suites: the files of `report_templates/suites/`, the spellings of a model, and the suite that it belongs to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from ingest.common.toml_file import TomlFile, read, shown
-from ingest.common.words import WordsError
+from ingest.common.words import Entry
 from schema.vocabulary import UNITS
 
-#: Every key of a suite, and the kind of value it has; `report_templates/suites/` has examples.
-KEYS: Mapping[str, type] = {
-    "title": dict, "order": int, "models": list, "more": list, "unit": str, "frameworks": list, "row_options": list,
-    "usual": dict, "precision": dict, "words": dict,
-}  # fmt: skip
-#: The texts of a suite's page.
-WORDS: Mapping[str, type] = {"summary": dict, "what": dict, "setup": dict, "steps": dict}
-NEEDED = ("title", "models")
-_TEXTS = ("models", "frameworks", "row_options")
-
 SUITES = Path(__file__).resolve().parents[2] / "report_templates" / "suites"
+
+Name = Annotated[str, Meta(pattern=r"\S", description="a text that is not blank")]
+Names = tuple[Name, ...]
+#: Spellings of one model, the first of which is its name.
+Spellings = Annotated[tuple[Name, ...], Meta(min_length=1, description="a list with at least one name")]
+
+
+class SuiteWords(Struct, frozen=True, forbid_unknown_fields=True):
+    """The texts of a suite's page."""
+
+    summary: Entry | None = None
+    what: Entry | None = None
+    setup: Entry | None = None
+    steps: Entry | None = None
+
+
+class Suite(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of `report_templates/suites/`; `--new-suite` writes one in which every key is explained."""
+
+    title: Entry
+    models: Spellings
+    order: int = 1000
+    more: tuple[Spellings, ...] = ()
+    unit: str = ""
+    frameworks: Names = ()
+    row_options: Names = ()
+    usual: dict[str, str | int | float | bool] = {}
+    precision: dict[str, Names] = {}
+    words: SuiteWords = SuiteWords()
 
 
 @cache
 def spellings() -> dict[str, tuple[str, str]]:
-    """Folded spelling to (suite, name of the model).
+    """Return folded spelling to (suite, name of the model).
 
-    The first of a suite's `models` is its name. A page may hold `more` models, each a list of spellings like it: they
-    share the page and its words, and stay different models.
+    A page may hold `more` models, each a list of spellings: they share the page and its words, and stay different.
 
     Raises:
-        WordsError: a suite is wrong, or two claim one spelling.
+        FileError: a suite is wrong, or two claim one spelling.
     """
     found: dict[str, tuple[str, str]] = {}
     for path in sorted(SUITES.glob("*.toml")):
         file = suite_file(path)
-        for models in (file.data["models"], *file.data.get("more", ())):
+        for models in (file.data.models, *file.data.more):
             for each in models:
                 suite, name = found.setdefault(folded(each), (path.stem, models[0]))
                 if (suite, name) != (path.stem, models[0]):
                     other = shown(SUITES / f"{suite}.toml")
-                    raise file.wrong(("models",), f"{each!r} is a spelling of {name!r} in {other}; take it out of one")
+                    raise file.wrong(("models",), f"{each!r} is a spelling of {name!r} in {other}; remove it from one")
     return found
 
 
-def suite_file(path: Path) -> TomlFile:
-    """A suite as it is written, each key of the kind it has to be.
+def suite_file(path: Path) -> TomlFile[Suite]:
+    """Return a suite as it is written.
 
     Raises:
-        WordsError: it is no TOML, lacks a key, or has one that is unknown or of another kind.
+        FileError: it is not TOML, lacks a key, or has one that is unknown or holds a wrong value.
     """
-    file = read(path, WordsError)
-    file.check((), file.data, KEYS)
-    for key in NEEDED:
-        if key not in file.data:
-            raise file.wrong((), f"no {key}: a suite has to state it")
-    file.check(("words",), file.data.get("words", {}), WORDS, "words")
-    for key in _TEXTS:
-        _check_texts(file, (key,), file.data.get(key, []))
-    for place in ("more", "precision"):
-        lists = file.data.get(place, {})
-        entries: Any = lists.items() if isinstance(lists, Mapping) else enumerate(lists)
-        for key, each in entries:
-            _check_texts(file, (place, key), each)
-    if not file.data["models"] or not all(file.data.get("more", ())):
-        raise file.wrong(("models",), "models, and each list of more, holds at least one name")
-    return file
-
-
-def _check_texts(file: TomlFile, keys: tuple[str | int, ...], given: object) -> None:
-    if not isinstance(given, list) or not all(isinstance(each, str) and each.strip() for each in given):
-        raise file.wrong(keys, f"{keys[0]}: {given!r} is no list of texts")
+    return read(path, Suite)
 
 
 def model(spelled: str) -> str:
-    """The one name of a model, however it is spelled; an unknown one stays as it is."""
+    """Return the one name of a model, however it is spelled; an unknown one stays as it is."""
     return spellings().get(folded(spelled), ("", spelled))[1]
 
 
 def suite(spelled: str) -> str | None:
-    """The suite that compares the model, if there is one."""
+    """Return the suite that compares the model, if there is one."""
     return spellings().get(folded(spelled), (None, ""))[0]
 
 
@@ -92,15 +91,15 @@ _SAMPLE_EACH = frozenset(name for name, unit in UNITS.items() if unit.counts == 
 
 @cache
 def unit_of_samples(named: str | None) -> str:
-    """The unit of a suite in which a sample is what it counts: an image of ResNet-50, a sequence of BERT.
+    """Return the unit of a suite in which a sample is what it counts: an image of ResNet-50, a sequence of BERT.
 
-    A sample of a translation is no token, so that such a suite, and one that is not known, keep the printer's word.
+    A sample of a translation is not a token, so suites of other units, and unknown suites, keep `samples/s`.
     """
     path = SUITES / f"{named}.toml"
-    unit = str(suite_file(path).data.get("unit", "")) if named and path.is_file() else ""
+    unit = suite_file(path).data.unit if named and path.is_file() else ""
     return unit if unit in _SAMPLE_EACH else SAMPLES
 
 
 def folded(spelled: str) -> str:
-    """A spelling without what spellings differ in. A plus stays: DeepLabV3+ is another network than DeepLabV3."""
+    """Return a spelling without case, blanks and signs. A plus stays: DeepLabV3+ and DeepLabV3 are two networks."""
     return "".join(each for each in spelled.lower() if each.isalnum() or each == "+")

@@ -1,7 +1,8 @@
-"""A TOML file that a person writes, with the line of every key: a message about it names the line to edit.
+"""Read a TOML file that a person writes into a typed record; a message about it names the line to edit.
 
-tomllib keeps no positions. Headers, keys and the elements of a list that begin lines are found by their form, outside
-of texts over several lines; what stands further inside a value has the line of its key.
+msgspec decodes and checks the values. tomllib keeps no positions, so the lines of keys are found by their form, outside
+of texts over several lines: headers, keys, and the elements of a list that begin lines. What stands further inside a
+value has the line of its key.
 """
 
 from __future__ import annotations
@@ -9,63 +10,75 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import inspect
 
 from ingest.common.errors import UsageError
 
 Keys = tuple[str | int, ...]
-Kinds = type | tuple[type, ...]
+Record = TypeVar("Record")
+Other = TypeVar("Other")
 
 _NAME = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _NAMES = rf"{_NAME}(?:[ \t]*\.[ \t]*{_NAME})*"
 _HEADER = re.compile(rf"[ \t]*(\[\[?)[ \t]*({_NAMES})[ \t]*\]")
 _KEY = re.compile(rf"[ \t]*({_NAMES})[ \t]*=")
-_SAID = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    dict: "a table",
-    list: "a list",
-}
+#: A step in the place that msgspec names: a key, the number of an element, or `[...]` for one of a table's own keys.
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]")
+_LONGEST_VALUE = 60
+_MOST_NAMES = 30
 
 
 class FileError(UsageError):
     """A file that a person writes is wrong; the message is `path:line: what is wrong, and what to do`."""
 
+    def __init__(self, path: Path, line: int, what: str) -> None:
+        super().__init__(f"{shown(path)}:{line}: {what}" if line else f"{shown(path)}: {what}")
+        self.line, self.what = line, what
+
+
+class WrongValueError(ValueError):
+    """What a record raises in `__post_init__` to name the key, below itself, that holds the wrong value."""
+
+    def __init__(self, keys: Keys, what: str) -> None:
+        super().__init__(what)
+        self.keys = keys
+
 
 @dataclass(frozen=True)
-class TomlFile:
-    """A file as it was read. `error` is the kind of exception that speaks of it."""
+class TomlFile(Generic[Record]):
+    """A file as it was read, and the record that it holds."""
 
     path: Path
     source: str
-    data: Mapping[str, Any]
-    error: type[FileError] = FileError
+    data: Record
 
     def line(self, keys: Keys = ()) -> int:
-        """The line of the value at these keys, or of what surrounds it, as closely as it is known; from 1."""
+        """Return the line of the value at these keys, or of what surrounds it; from 1."""
         found = (self._lines[keys[:length]] for length in range(len(keys), 0, -1) if keys[:length] in self._lines)
         return next(found, 1)
 
     def wrong(self, keys: Keys, what: str) -> FileError:
-        """An error to raise, at the line of these keys."""
-        return self.error(f"{shown(self.path)}:{self.line(keys)}: {what}")
+        """Return an error to raise, at the line of these keys."""
+        return FileError(self.path, self.line(keys), f"{_dotted(keys)}: {what}" if keys else what)
 
-    def check(self, keys: Keys, given: Any, known: Mapping[str, Kinds], named: str = "") -> None:
-        """Raises for a value that is no table, and for keys of it that are unknown or hold another kind of value."""
-        place = f"{named}: " if named else ""
-        if not isinstance(given, Mapping):
-            raise self.wrong(keys, f"{place}{_kind(given)} stands where a table is expected")
-        for key, value in given.items():
-            if key not in known:
-                raise self.wrong((*keys, key), f"{place}unknown key {key!r}{instead(key, known)}")
-            if not isinstance(value, known[key]) or (isinstance(value, bool) and known[key] is int):
-                raise self.wrong((*keys, key), f"{place}{key} is {_kind(value)}; it has to be {_expected(known[key])}")
+    def decoded(self, data: object, kind: type[Other]) -> TomlFile[Other]:
+        """Return the file with `data` as a record of another kind.
+
+        Raises:
+            FileError: a key is unknown or missing, or holds a wrong value.
+        """
+        try:
+            record = msgspec.convert(data, kind)
+        except msgspec.ValidationError as error:
+            raise self.wrong(*_explained(data, kind, error)) from None
+        return TomlFile(self.path, self.source, record)
 
     @cached_property
     def _lines(self) -> Mapping[Keys, int]:
@@ -92,48 +105,201 @@ class TomlFile:
         return found
 
 
-def read(path: Path, error: type[FileError] = FileError) -> TomlFile:
-    """Reads a file.
+def read_tables(path: Path) -> TomlFile[dict[str, Any]]:
+    """Read a file without decoding it, for what has to be merged first.
 
     Raises:
-        FileError: it cannot be read, or is no TOML; `error` says which kind.
+        FileError: it cannot be read, or is not TOML.
     """
     try:
         source = path.read_bytes().decode("utf-8").replace("\r\n", "\n")
-        return TomlFile(path, source, tomllib.loads(source), error)
-    except OSError as fault:
-        raise error(f"{shown(path)}: {fault.strerror or 'cannot be read'}") from None
-    except UnicodeDecodeError as fault:
-        raise error(f"{shown(path)}:{line_of_byte(fault)}: is not UTF-8; save the file in that encoding") from None
-    except tomllib.TOMLDecodeError as fault:
-        at = re.search(r"\(at line (\d+)", str(fault))
+        return TomlFile(path, source, tomllib.loads(source))
+    except OSError as error:
+        raise FileError(path, 0, error.strerror or "cannot be read") from None
+    except UnicodeDecodeError as error:
+        raise FileError(path, line_of_byte(error), "is not UTF-8; save the file in that encoding") from None
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"\(at line (\d+)", str(error))
         line = int(at[1]) if at else source.rstrip().count("\n") + 1
-        raise error(f"{shown(path)}:{line}: no TOML: {fault}") from None
+        raise FileError(path, line, f"is not TOML: {error}") from None
 
 
-def line_of_byte(fault: UnicodeDecodeError) -> int:
-    """The line of the first byte that is no UTF-8."""
-    return fault.object[: fault.start].count(b"\n") + 1
+def read(path: Path, kind: type[Record]) -> TomlFile[Record]:
+    """Read a file as a record: a msgspec Struct, or a dictionary of them.
+
+    A Struct may refuse a value in `__post_init__` by a WrongValueError. Its `expected`, or the description of an
+    annotation, says in messages what has to stand there; the examples of an annotation are suggested.
+
+    Raises:
+        FileError: it cannot be read, is not TOML, lacks a key, or has one that is unknown or holds a wrong value.
+    """
+    tables = read_tables(path)
+    return tables.decoded(tables.data, kind)
+
+
+def record(data: object, kind: type[Record]) -> Record:
+    """Return data that is in no file of its own, such as a row of a table, as a record.
+
+    Raises:
+        ValueError: a key is unknown or missing, or holds a wrong value.
+    """
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        keys, what = _explained(data, kind, error)
+        raise ValueError(f"{_dotted(keys)}: {what}" if keys else what) from None
+
+
+def one_of(*names: str, pattern: str = "", like: str = "") -> msgspec.Meta:
+    """Return the constraint of a text that is one of some names, or has a pattern, which messages show as `like`."""
+    alternatives = "|".join([*map(re.escape, names), *filter(None, [pattern])])
+    known = ", ".join(each for each in (*names, like) if each)
+    return msgspec.Meta(pattern=rf"^(?:{alternatives})\Z", description=f"one of {known}", examples=list(names))
+
+
+def line_of_byte(error: UnicodeDecodeError) -> int:
+    """Return the line of the first byte that is not UTF-8."""
+    return error.object[: error.start].count(b"\n") + 1
 
 
 def shown(path: Path) -> str:
-    """A path as a person would type it from where they stand."""
+    """Return a path as a person would type it from where they stand."""
     try:
         return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
     except ValueError:
         return str(path)
 
 
-def instead(name: str, known: Iterable[str]) -> str:
-    """What may have been meant by an unknown name: the nearest known ones, or else all, where those are few."""
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return what may have been meant by an unknown name: the nearest known ones, or else all, where those are few."""
     names = sorted(known)
     if near := difflib.get_close_matches(name, names, n=2):
-        return f"; is it {' or '.join(map(repr, near))}?"
-    return f"; known are {', '.join(names)}" if 0 < len(names) <= 30 else ""
+        return f"; did you mean {' or '.join(map(repr, near))}?"
+    return f"; known are {', '.join(names)}" if 0 < len(names) <= _MOST_NAMES else ""
+
+
+def _explained(data: object, kind: Any, error: Exception) -> tuple[Keys, str]:
+    """Return where msgspec found a fault, and the fault in our words."""
+    what, _, place = str(error).partition(" - at `")
+    keys = _located(data, kind, error, place)
+    types = inspect.type_info(kind)
+    name = next(iter(re.findall("`([^`]*)`", what)), "")
+    if what.startswith("Object contains unknown"):
+        return (*keys, name), f"unknown key{did_you_mean(name, _fields(_type_at(types, keys)))}"
+    if what.startswith("Object missing"):
+        return keys, f"the key {name!r} is missing; add it"
+    if place.startswith("key`"):
+        table = next(each for each in _alternatives(_type_at(types, keys[:-1])) if hasattr(each, "key_type"))
+        return keys, f"unknown key: {_fault(table.key_type, keys[-1])}"
+    if what.startswith(("Expected `", "Invalid enum")):
+        return keys, _fault(_type_at(types, keys), _value_at(data, keys))
+    return (*keys, *getattr(error.__cause__, "keys", ())), what
+
+
+def _located(data: object, kind: Any, error: Exception, place: str) -> Keys:
+    """Return the keys of the place that msgspec names; it writes `[...]` for every key of a dictionary."""
+    keys: Keys = ()
+    for key, index, any_key in _STEP.findall(place):
+        keys = (*keys, _culprit(data, kind, error, keys) if any_key else key or int(index))
+    return (*keys, _culprit(data, kind, error, keys)) if place.startswith("key`") else keys
+
+
+def _culprit(data: object, kind: Any, error: Exception, keys: Keys) -> str:
+    """Return the key of a dictionary that makes the error: the first that makes it without the others."""
+    entries = _value_at(data, keys)
+    for name in entries:
+        try:
+            msgspec.convert(_with(data, keys, {name: entries[name]}), kind)
+        except msgspec.ValidationError as same:
+            if str(same) == str(error):
+                return str(name)
+    return str(next(iter(entries)))
+
+
+def _value_at(data: Any, keys: Keys) -> Any:
+    for key in keys:
+        data = data[key]
+    return data
+
+
+def _with(data: Any, keys: Keys, value: object) -> Any:
+    """Return the data with another value at these keys."""
+    if not keys:
+        return value
+    inner = _with(data[keys[0]], keys[1:], value)
+    if isinstance(data, Mapping):
+        return {**data, keys[0]: inner}
+    return [inner if index == keys[0] else each for index, each in enumerate(data)]
+
+
+def _type_at(info: Any, keys: Keys) -> Any:
+    """Return msgspec's description of the type at these keys, without those of unions that do not have them."""
+    for key in keys:
+        for each in _alternatives(info):
+            if isinstance(each, inspect.StructType) and isinstance(key, str):
+                info = next((field.type for field in each.fields if field.encode_name == key), info)
+            elif isinstance(each, inspect.DictType) and isinstance(key, str):
+                info = each.value_type
+            elif isinstance(each, inspect.ListType | inspect.VarTupleType) and isinstance(key, int):
+                info = each.item_type
+    return info
+
+
+def _alternatives(info: Any) -> Sequence[Any]:
+    plain = _plain(info)
+    return [_plain(each) for each in plain.types] if isinstance(plain, inspect.UnionType) else [plain]
+
+
+def _plain(info: Any) -> Any:
+    return info.type if isinstance(info, inspect.Metadata) else info
+
+
+def _fields(info: Any) -> list[str]:
+    return [field.encode_name for each in _alternatives(info) for field in getattr(each, "fields", ())]
+
+
+def _fault(info: Any, value: object) -> str:
+    """Return what has to stand in a place, what stands there, and what may have been meant."""
+    extra = getattr(info, "extra_json_schema", None) or {}
+    kinds = dict.fromkeys(_kind(each) for each in _alternatives(info))
+    literals = [value for each in _alternatives(info) for value in getattr(each, "values", ())]
+    choices = [*extra.get("examples", ()), *literals]
+    near = difflib.get_close_matches(value, map(str, choices), n=1) if isinstance(value, str) else []
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"expected {extra.get('description') or ' or '.join(filter(None, kinds))}, got {_value(value)}{hint}"
+
+
+def _kind(info: Any) -> str:
+    if isinstance(info, inspect.LiteralType):
+        return f"one of {', '.join(str(each) for each in info.values if each != '')}"
+    if expected := getattr(getattr(info, "cls", None), "expected", None):
+        return str(expected)
+    names: dict[type, str] = {
+        inspect.StrType: "a text", inspect.BoolType: "true or false", inspect.FloatType: "a number",
+        inspect.DictType: "a table", inspect.StructType: "a table", inspect.ListType: "a list",
+        inspect.VarTupleType: "a list",
+    }  # fmt: skip
+    if isinstance(info, inspect.IntType):
+        return "a positive whole number" if info.ge == 1 else "a whole number"
+    name = names.get(type(info), "")
+    return f"{name} that is not empty" if name and getattr(info, "min_length", None) else name
+
+
+def _value(value: object) -> str:
+    """Return a value as a message shows it."""
+    if isinstance(value, Mapping):
+        return "a table"
+    text = {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def _dotted(keys: Keys) -> str:
+    """Return keys as a message shows them: `block[2].rows`."""
+    return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in keys).removeprefix(".")
 
 
 def _code(source: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, without those that a text over several lines goes on in."""
+    """Yield lines with their numbers, without those that a text over several lines goes on in."""
     closing = ""
     for number, line in enumerate(source.split("\n"), 1):
         if not closing:
@@ -149,7 +315,7 @@ def _names(written: str) -> Keys:
 
 
 def _placed(names: Keys, arrays: dict[Keys, int], *, one_more: bool) -> Keys:
-    """Where a header's table lies: a name of an array of tables is followed by the number of the table, from 0."""
+    """Return where a header's table lies: a name of an array of tables is followed by the table's number, from 0."""
     inside: Keys = ()
     for index, name in enumerate(names):
         inside = (*inside, name)
@@ -158,12 +324,3 @@ def _placed(names: Keys, arrays: dict[Keys, int], *, one_more: bool) -> Keys:
         if inside in arrays:
             inside = (*inside, arrays[inside])
     return inside
-
-
-def _kind(value: object) -> str:
-    return _SAID.get(type(value), f"a {type(value).__name__}")
-
-
-def _expected(kind: Kinds) -> str:
-    kinds = (kind,) if isinstance(kind, type) else kind
-    return " or ".join(_SAID.get(each, each.__name__) for each in kinds)

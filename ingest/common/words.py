@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from ingest.common.toml_file import FileError, Keys, TomlFile, instead, read, shown
+import msgspec
+
+from ingest.common.toml_file import FileError, WrongValueError, did_you_mean, read
 from schema import vocabulary
 from schema.records import Problem, Reason
 
@@ -22,7 +24,7 @@ WORDS = TEMPLATES / "words.toml"
 
 
 class WordsError(FileError):
-    """A words file lacks something; the message is `path:line: what is wrong, and what to do`."""
+    """An entry of the words file, or an argument for one of its placeholders, is missing."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,25 @@ class Phrase:
     otherwise: str | None = None
 
 
-@dataclass(frozen=True)
-class Both:
-    """A text with its languages at hand: the title of a suite, which lives in the suite's own file."""
+class Both(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A text with its languages at hand: the title of a suite, which the suite's own file has."""
 
-    en: str
-    zh: str
+    en: str = ""
+    zh: str = ""
+
+
+class Entry(Both, frozen=True, forbid_unknown_fields=True):
+    """A text in both languages as a file has it: neither is empty, and both have the same placeholders."""
+
+    expected: ClassVar[str] = 'a text in both languages, { en = "...", zh = "..." }'
+
+    def __post_init__(self) -> None:
+        for language in LANGUAGES:
+            if not getattr(self, language).strip():
+                raise WrongValueError((), f"no text in {language!r}; write it in both languages")
+        en, zh = (_placeholders(getattr(self, language)) for language in LANGUAGES)
+        if en != zh:
+            raise WrongValueError((), f"the placeholders differ: en has {_braces(en)}, zh has {_braces(zh)}")
 
 
 #: A text that a page shows: in both languages, or data that is the same in both.
@@ -50,26 +65,25 @@ Text = Phrase | Both | str
 
 
 def phrase(key: str, **args: object) -> Phrase:
-    """A phrase from keyword arguments: `phrase("table.devices", n=8)`."""
+    """Return a phrase from keyword arguments: `phrase("table.devices", n=8)`."""
     return Phrase(key, tuple(sorted(args.items())))
 
 
 def word_for(table: str, name: object) -> Phrase:
-    """The word for a name that comes from data; a name we have no word for is shown as it is."""
+    """Return the word for a name that comes from data; a name without one is shown as it is."""
     return Phrase(f"{table}.{name}", (), str(name))
 
 
 def coded(table: str, found: Reason | Problem) -> Phrase:
     """Return the words for a reason or a problem, which are codes with arguments.
 
-    Names of facts, outcomes, rules and sources among the arguments are said in the page's language; everything else is
-    data.
+    Names of facts, outcomes, rules and sources among the arguments are translated; everything else is data.
     """
-    args = {name: _said(name, each) for name, each in found.args.items()}
+    args = {name: _argument(name, each) for name, each in found.args.items()}
     return phrase(f"{table}.{found.code}", **args)
 
 
-def _said(name: str, value: Any) -> object:
+def _argument(name: str, value: Any) -> object:
     if isinstance(value, Mapping) and "code" in value:
         return coded("reason", Reason(value["code"], value.get("args", {})))
     table = "source" if name.endswith("source") else {"fact": "fact", "outcome": "outcome", "rule": "rule"}.get(name)
@@ -85,7 +99,7 @@ _ASKED: ContextVar[set[str] | None] = ContextVar("asked", default=None)
 
 @contextmanager
 def asked() -> Iterator[set[str]]:
-    """Collects the keys of the entries that are asked for meanwhile, those that do not exist too."""
+    """Collect the keys of the entries that are looked up meanwhile, those that do not exist too."""
     keys: set[str] = set()
     token = _ASKED.set(keys)
     try:
@@ -102,13 +116,13 @@ class Words:
     entries: Mapping[str, Mapping[str, str]]
 
     def has(self, key: str) -> bool:
-        """Whether there is an entry `table.key`."""
+        """Return whether there is an entry `table.key`."""
         if (keys := _ASKED.get()) is not None:
             keys.add(key)
         return key in self.entries
 
     def text(self, language: str, key: str, **args: object) -> str:
-        """The entry in that language with its placeholders filled; plain text, not yet escaped.
+        """Return the entry in that language with its placeholders filled; plain text, not yet escaped.
 
         Raises:
             WordsError: no such entry, or a placeholder without an argument.
@@ -118,7 +132,7 @@ class Words:
         return _filled(self, key, self.entries[key][language], args)
 
     def say(self, language: str, text: Phrase | Both | str) -> str:
-        """A phrase in that language; text that is data stays as it is. Phrases among the arguments are said too."""
+        """Return a phrase in that language, its arguments included; text that is data stays as it is."""
         if isinstance(text, str):
             return text
         if isinstance(text, Both):
@@ -131,57 +145,33 @@ class Words:
         return self.text(language, text.key, **args)
 
 
+#: What a words file holds: tables of entries.
+Tables = dict[str, Annotated[dict[str, Entry], msgspec.Meta(description="a [table] of entries")]]
+
+
 def load(path: Path = WORDS) -> Words:
     """Read and check a words file, and add what the vocabulary calls its terms.
 
     Raises:
-        WordsError: no TOML, an entry without one of the languages, placeholders that differ between them, or an entry
-            that the vocabulary has.
+        FileError: it is not TOML, has an entry without one of the languages or with placeholders that differ, or an
+            entry that the vocabulary has.
     """
-    file = read(path, WordsError)
-    for table, keys in file.data.items():
-        if not isinstance(keys, dict):
-            raise file.wrong((table,), f"{table}: stands above the first table; put it below a [table]")
-    entries = {(table, key): entry for table, keys in file.data.items() for key, entry in keys.items()}
-    for (table, key), entry in entries.items():
-        _check(file, f"{table}.{key}", (table, key), entry)
+    file = read(path, Tables)
     terms = vocabulary.words()
-    for table, key in entries:
-        if f"{table}.{key}" in terms:
-            raise file.wrong((table, key), f"{table}.{key}: stands in schema/vocabulary.toml already; take it out here")
-    own = {f"{table}.{key}": entry for (table, key), entry in entries.items()}
+    for table, keys in file.data.items():
+        for key in keys:
+            if f"{table}.{key}" in terms:
+                raise file.wrong((table, key), "is an entry of schema/vocabulary.toml already; delete it here")
+    entries = {f"{table}.{key}": entry for table, keys in file.data.items() for key, entry in keys.items()}
+    own = {key: msgspec.structs.asdict(entry) for key, entry in entries.items()}
     return Words(path, MappingProxyType({**terms, **own}))
 
 
-def pair(path: Path, source: str, key: str, entry: object, keys: Keys | None = None) -> Mapping[str, str]:
-    """An entry of another file (a suite's title or prose) under the same rule: both languages or an error.
-
-    `key` names it in messages; `keys` are where it stands, if the name does not say that.
-    """
-    _check(TomlFile(path, source, {}, WordsError), key, tuple(key.split(".")) if keys is None else keys, entry)
-    assert isinstance(entry, dict)
-    return MappingProxyType(entry)
-
-
-def _check(file: TomlFile, key: str, at: Keys, entry: object) -> None:
-    if not isinstance(entry, dict):
-        raise file.wrong(at, f'{key}: an entry is {{ en = "...", zh = "..." }}')
-    for language in LANGUAGES:
-        if not isinstance(entry.get(language), str) or not entry[language].strip():
-            raise file.wrong(at, f"{key}: no text in {language!r}; say it in both languages")
-    if unknown := sorted(set(entry) - set(LANGUAGES)):
-        raise file.wrong(at, f"{key}: {unknown[0]!r} is none of the languages {', '.join(LANGUAGES)}")
-    named = {language: _placeholders(file, key, at, entry[language]) for language in LANGUAGES}
-    if named["en"] != named["zh"]:
-        said = "; ".join(f"{language} has {_braces(names)}" for language, names in named.items())
-        raise file.wrong(at, f"{key}: the placeholders differ between the languages: {said}")
-
-
-def _placeholders(file: TomlFile, key: str, at: Keys, text: str) -> set[str]:
+def _placeholders(text: str) -> set[str]:
     try:
         return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
-    except ValueError as fault:
-        raise file.wrong(at, f"{key}: {fault}; a brace that is no placeholder is written twice") from None
+    except ValueError as error:
+        raise WrongValueError((), f"{error}; write a brace that is not a placeholder twice") from None
 
 
 def _braces(names: set[str]) -> str:
@@ -190,21 +180,14 @@ def _braces(names: set[str]) -> str:
 
 def _no_entry(words: Words, key: str) -> WordsError:
     table, _, name = key.partition(".")
-    file = read(words.path, WordsError)
-    if table not in file.data:
-        near = instead(table, file.data)
-        hint = f"{near} Otherwise" if near.startswith("; is it") else ";"
-        last = file.source.count("\n") + 1
-        return WordsError(
-            f"{shown(words.path)}:{last}: has no table [{table}]{hint}"
-            f' add [{table}] with {name} = {{ en = "...", zh = "..." }} there'
-        )
-    near = instead(name, [each for each in file.data[table] if isinstance(each, str)])
-    hint = f"{near} Otherwise" if near.startswith("; is it") else ";"
-    return WordsError(
-        f"{shown(words.path)}:{file.line((table,))}: [{table}] has no entry {name!r}{hint}"
-        f' add {name} = {{ en = "...", zh = "..." }} there'
-    )
+    file = read(words.path, Tables)
+    near = did_you_mean(name, file.data[table]) if table in file.data else did_you_mean(table, file.data)
+    hint = f"{near} Otherwise" if near.startswith("; did") else ";"
+    remedy = f'{name} = {{ en = "...", zh = "..." }}'
+    if table in file.data:
+        return WordsError(words.path, file.line((table,)), f"[{table}] has no entry {name!r}{hint} add {remedy}")
+    last = file.source.count("\n") + 1
+    return WordsError(words.path, last, f"there is no table [{table}]{hint} add [{table}] with {remedy}")
 
 
 def _filled(words: Words, key: str, text: str, args: Mapping[str, object]) -> str:
@@ -213,4 +196,5 @@ def _filled(words: Words, key: str, text: str, args: Mapping[str, object]) -> st
     except (KeyError, IndexError, ValueError) as error:
         table, _, name = key.partition(".")
         cause = f"no argument for placeholder {{{error.args[0]}}}" if isinstance(error, LookupError) else str(error)
-        raise read(words.path, WordsError).wrong((table, name), f"{key}: {cause}") from None
+        line = read(words.path, Tables).line((table, name))
+        raise WordsError(words.path, line, f"{key}: {cause}") from None

@@ -6,7 +6,6 @@ What a log says nothing about is left out.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ingest.common.toml_file import read
 from ingest.compute.frame import added, framed
 from ingest.compute.rules import warm_up
 from ingest.compute.series import Absent, refuse_impossible, sequences_per_step, series
@@ -243,7 +243,7 @@ def peak_of(hardware: str | None, precision: str | None) -> float | None:
 
 @cache
 def _peaks() -> Mapping[str, Mapping[str, float]]:
-    table = tomllib.loads(PEAKS.read_text("utf-8"))["peak"]
+    table = read(PEAKS, dict[str, dict[str, dict[str, float]]]).data["peak"]
     return {
         name: {precision: each[kind] for kind, words in PRECISION_GROUPS.items() if kind in each for precision in words}
         for name, each in table.items()

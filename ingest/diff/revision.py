@@ -1,4 +1,4 @@
-"""The ledger as it lies in a folder, and as git keeps it at a revision. No log is read.
+"""Read the ledger as it is in a folder, and as git has it at a revision. No log is read.
 
 Lines that an earlier version wrote may lack keys, which then have their defaults, and hold others, which are ignored.
 """
@@ -38,7 +38,7 @@ class Commit:
 
 
 def here(out: Path) -> Kept:
-    """What lies below `out`.
+    """Return the ledger and the published figures below `out`.
 
     Raises:
         UsageError: there is no ledger, or it is none.
@@ -47,7 +47,7 @@ def here(out: Path) -> Kept:
 
 
 def at(rev: str, out: Path) -> tuple[Commit, Kept]:
-    """What git kept at `rev` of that which lies below `out` now.
+    """Return the commit that `rev` names, and what git has of the ledger below `out` there.
 
     Raises:
         UsageError: no git, no repository, no such revision, or one without a ledger.
@@ -63,7 +63,7 @@ def at(rev: str, out: Path) -> tuple[Commit, Kept]:
 
 
 def _files(out: Path) -> dict[str, bytes]:
-    """The files below `out/data` by name."""
+    """Return the files below `out/data` by name."""
     folder = out / FOLDER
     found = {f"{FOLDER.name}/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
     if not found:
@@ -73,7 +73,7 @@ def _files(out: Path) -> dict[str, bytes]:
 
 
 def _commit(rev: str, folder: Path) -> Commit:
-    # What begins with a dash would be an option of git's.
+    # Git would take a name that begins with a dash as an option.
     asked = ["rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}"]
     found = None if rev.startswith("-") or not rev.strip() else _called(folder, *asked)
     if found is None or found.returncode:
@@ -87,7 +87,7 @@ def _commit(rev: str, folder: Path) -> Commit:
 
 
 def _blobs(folder: Path, commit: Commit) -> dict[str, bytes]:
-    """The files that git keeps below the folder, in two calls however many there are."""
+    """Return the files that git has below the folder, with two calls however many there are."""
     listing = _git(folder, "ls-tree", "-r", "-z", commit.hash, "--", FOLDER.name, _PUBLISHED)
     entries = [each.split(b"\t", 1) for each in listing.split(b"\0") if each]
     names = {name.decode("utf-8", "replace"): about.split()[2] for about, name in entries if b" blob " in about}
@@ -99,7 +99,7 @@ def _blobs(folder: Path, commit: Commit) -> dict[str, bytes]:
 
 
 def _contents(answer: bytes, count: int) -> list[bytes]:
-    """What `git cat-file --batch` printed: before each object a line that ends in its size."""
+    """Split the output of `git cat-file --batch`: before each object is a line that ends in its size."""
     found, start = [], 0
     for _ in range(count):
         begin = answer.index(b"\n", start) + 1

@@ -1,7 +1,7 @@
-"""The audit: what others published beside what their logs give, and which log and rule each figure belongs to.
+"""Audit published figures: compute them again from their logs, and find the log and the rule that give each.
 
-A run belongs to a published figure if the figure's `log` is the end of the run's path. Runs read just now count before
-recorded ones. A figure is reproduced where ours differs from it by at most `TOLERANCE` of it.
+A run belongs to a published figure if its path ends in the figure's `log`. Runs that were just read come before
+recorded ones. A figure is reproduced if ours differs from it by at most `TOLERANCE`, relative to it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from typing import Any
 from msgspec import UNSET
 
 from ingest.compute.rules import HEADLINE, NAMES
-from ingest.published.publications import Publications, Published, options_text
+from ingest.published.publications import (
+    Publications,
+    Published,
+    case_without_devices,
+    one_device_figures,
+    options_agree,
+    options_cell,
+)
 from schema.records import Figure, Figures, Problem, Run, to_json
 
 TOLERANCE = 0.001
@@ -31,11 +38,11 @@ COLUMNS = (
     "recomputed_unit", "difference", "first_line", "last_line", "other_log", "read", "format", "records", "sha256",
     "problems",
 )  # fmt: skip
-#: Facts that the name of a log and its content may say differently; then one of the two is of another run.
+#: If the name of a log and its content contradict each other about one of these, one of them is of another run.
 _CASE = frozenset({"model", "nodes", "devices", "devices_per_node", "batch_size", "precision"})
 
 _EXACT = Context(prec=1000)
-#: Off is what a table means that says nothing of these; of others (clipping) silence says nothing.
+#: Options whose absence means "off"; for all others, such as clipping, absence means "unknown".
 _OFF = frozenset({("xla", "no"), ("dali", "no")})
 
 
@@ -88,7 +95,7 @@ def audit(publications: Publications, runs: Sequence[Run]) -> tuple[Audited, ...
 
 
 def _comparable(row: Published) -> bool:
-    """Rules compute throughputs; of other figures there is no log yet."""
+    """Return whether rules can compute the figure: they compute throughputs, and other figures have no log yet."""
     return not row.log or row.metric.startswith("throughput")
 
 
@@ -115,28 +122,24 @@ def disagreements(rows: Iterable[Published]) -> tuple[Disagreement, ...]:
 
 
 def _stale_outputs(rows: Sequence[Published]) -> Iterable[Disagreement]:
-    """Medians of repeats that a page shows as its script's output, of which none of its tables says so.
+    """Yield script outputs (medians of repeats) that match none of the page's tables.
 
-    Outputs rarely state their options, so that a median belongs to whichever figure of its case it is the same as.
+    Outputs rarely state their options, so a median matches if it equals any figure of its case.
     """
     tables: dict[tuple[object, ...], list[Published]] = {}
     for row in rows:
         if row.metric == "throughput":
             tables.setdefault(_case(row), []).append(row)
     for median in (row for row in rows if row.metric == "throughput_median"):
-        there = [row for row in tables.get(_case(median), ()) if _agree(row.options, median.options)]
+        there = [row for row in tables.get(_case(median), ()) if options_agree(row.options, median.options)]
         if there and not any(same(row, median) for row in there):
             yield Disagreement((*_distinct(there), median))
 
 
 def _case(row: Published) -> tuple[object, ...]:
-    """What a page's tables and outputs state alike: the page and the case without its options."""
+    """Return what the tables and outputs of a page both state: the page, and the case without its options."""
     case = (row.model, row.framework, row.nodes, row.devices, row.batch_size, row.precision, row.unit)
     return (row.source, row.place, *case)
-
-
-def _agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
-    return all(one[name] == two[name] for name in one.keys() & two.keys())
 
 
 #: How far rounding two figures and their quotient may move a speed-up that is printed with two digits.
@@ -152,26 +155,24 @@ class Slip:
 
 
 def slips(rows: Iterable[Published]) -> tuple[Slip, ...]:
-    """Speed-ups that do not follow from their figure and that of one device in the same table."""
-    known = [row for row in rows if row.value]
-    ones: dict[tuple[object, ...], list[float]] = {}
-    for row in known:
-        if row.devices == 1:
-            ones.setdefault(_alone(row), []).append(row.value or 0.0)
-    made = (_slip(row, ones.get(_alone(row), ())) for row in known if row.speedup)
-    return tuple(each for each in made if each and abs(each.computed - float(each.row.speedup)) > _ROUNDING)
+    """Return speed-ups that differ from the quotient of their figure and that of one device on the same page."""
+    pages: dict[tuple[str, str], list[Published]] = {}
+    for row in rows:
+        if row.value:
+            pages.setdefault((row.source, row.place), []).append(row)
+    return tuple(slip for page in pages.values() for slip in _slips_of_page(page))
+
+
+def _slips_of_page(rows: Sequence[Published]) -> Iterable[Slip]:
+    ones = one_device_figures(rows)
+    made = (_slip(row, ones.get(case_without_devices(row), ())) for row in rows if row.speedup)
+    return (each for each in made if each and abs(each.computed - float(each.row.speedup)) > _ROUNDING)
 
 
 def _slip(row: Published, ones: Sequence[float]) -> Slip | None:
-    """The speed-up that comes nearest to the printed one; None where no figure of one device is there."""
+    """Return the speed-up nearest to the printed one; None without a figure of one device."""
     followed = [(row.value or 0.0) / one for one in ones]
     return Slip(row, min(followed, key=lambda each: abs(each - float(row.speedup)))) if followed else None
-
-
-def _alone(row: Published) -> tuple[object, ...]:
-    """A case without its devices, on its page."""
-    case = (row.source, row.place, row.model, row.framework, row.framework_source, row.hardware, row.batch_size)
-    return (*case, row.precision, row.metric, options_text(row.options))
 
 
 def _cell(row: Published) -> str:
@@ -180,11 +181,11 @@ def _cell(row: Published) -> str:
         "metric", "unit",
     )  # fmt: skip
     stated = {name: value for name, value in row.options.items() if (name, value) not in _OFF}
-    return json.dumps([*(getattr(row, name) for name in names), options_text(stated)])
+    return json.dumps([*(getattr(row, name) for name in names), options_cell(stated)])
 
 
 def _distinct(rows: Sequence[Published]) -> list[Published]:
-    """The rows without those that say what an earlier one says, more or less rounded."""
+    """Return the rows without those whose figure is that of an earlier one, more or less rounded."""
     found: list[Published] = []
     for row in rows:
         if not any(same(row, each) for each in found):
@@ -293,12 +294,12 @@ def _found(row: Published, run: Run, name: str, figure: Figure) -> Found:
 
 
 def _nearest(found: Sequence[Found]) -> Found | None:
-    """The figure that comes closest. Of two that are alike, the rule that the source names comes before ours."""
+    """Return the closest figure; of two that are equally close, the one by a rule that the source names."""
     return min(found, key=lambda each: (round(abs(each.difference), 9), each.rule in NAMES), default=None)
 
 
 def table(found: Iterable[Audited]) -> bytes:
-    """The figures that name a log, as one CSV file; differences are parts of the published figure."""
+    """Return the figures that name a log as one CSV file; differences are relative to the published figure."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -312,7 +313,7 @@ def _cells(each: Audited) -> dict[str, object]:
     shown = each.other or each.closest
     return {
         **said,
-        "options": options_text(row.options),
+        "options": options_cell(row.options),
         "published": row.printed,
         "verdict": each.verdict,
         **({"sustained": each.house.value, "sustained_difference": _short(each.house)} if each.house else {}),

@@ -1,4 +1,4 @@
-"""Figures that others published: tables beside our logs, read strictly, one row per figure with the place it has.
+"""Read figures that others published: tables with one row per figure, beside our logs.
 
 A folder `published/` directly below a path given to ingest, with a `sources.toml` in it, holds the tables; every one
 has the columns of `COLUMNS`. Values stay as printed: `printed` is the text, `value` the number it says. Below it,
@@ -12,30 +12,24 @@ import hashlib
 import io
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from ingest.common import suites
-from ingest.common.words import Both, WordsError, pair
+from msgspec import Meta, Struct
+
+from ingest.common import suites, toml_file
+from ingest.common.toml_file import FileError, WrongValueError, did_you_mean, one_of
+from ingest.common.words import Entry
 from ingest.compute import rules
 from ingest.read.walk import PUBLISHED_FOLDER, SOURCES
 from schema import vocabulary
 from schema.records import Problem, Run, from_text
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 RECOMPUTED = "recomputed"
-
-COLUMNS = (
-    "source", "place", "line", "log", "model", "framework", "framework_source", "hardware", "nodes", "devices",
-    "batch_size", "precision", "options", "metric", "unit", "value", "state", "speedup", "note",
-)  # fmt: skip
 
 #: Metric to the units it may have. `throughput_run` is one repeat, `_mean` and `_median` are over repeats.
 METRICS: Mapping[str, frozenset[str]] = {
@@ -57,10 +51,54 @@ PRECISIONS = frozenset({"", *vocabulary.PRECISIONS})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COUNTS = ("nodes", "devices", "batch_size")
-#: A count of more digits than this is none, and Python refuses to read one of thousands.
-_LONGEST_COUNT = 9
-#: What no cell of a table can show.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+#: Tables cannot show control characters.
+Text = Annotated[str, Meta(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*\Z", description="a text without control characters")]
+#: Nine digits are enough, and Python refuses to read a number of thousands.
+Count = Annotated[str, Meta(pattern=r"^(?:0*[1-9][0-9]{0,8})?\Z", description="a positive whole number")]
+Metric = Annotated[str, one_of(*METRICS)]
+Precision = Annotated[str, one_of(*sorted(PRECISIONS))]
+State = Annotated[str, one_of(*sorted(STATES))]
+
+
+class Cells(Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of a table, as it is written."""
+
+    source: Text
+    place: Text
+    line: Text
+    log: Text
+    model: Text
+    framework: Text
+    framework_source: Text
+    hardware: Text
+    nodes: Count
+    devices: Count
+    batch_size: Count
+    precision: Precision
+    options: Text
+    metric: Metric
+    unit: Text
+    value: Text
+    state: State
+    speedup: Text
+    note: Text
+
+    def __post_init__(self) -> None:
+        if self.unit not in METRICS[self.metric]:
+            known = " or ".join(sorted(METRICS[self.metric]))
+            raise WrongValueError(("unit",), f"expected {known} for {self.metric}, got {self.unit!r}")
+        if _options(self.options) is None:
+            raise WrongValueError(("options",), f"expected name=value; name=value, got {self.options!r}")
+        if self.state != "measured" and self.value:
+            raise WrongValueError(("value",), f"expected no value with the state {self.state}, got {self.value!r}")
+        if self.state == "measured" and _number(self.value) is None:
+            raise WrongValueError(("value",), f"expected a positive number, got {self.value!r}")
+        if self.speedup and _number(self.speedup) is None:
+            raise WrongValueError(("speedup",), f"expected a positive number, got {self.speedup!r}")
+
+
+COLUMNS = Cells.__struct_fields__
 
 
 @dataclass(frozen=True)
@@ -101,33 +139,49 @@ class Published:
         return suites.suite(self.model)
 
 
-@dataclass(frozen=True)
-class Source:
-    """Who published figures, and where.
+Address = Annotated[str, Meta(pattern=r"^https://[^{}]*\Z", description="an address that begins with https://")]
+#: An address with `{path}` in it, or nothing.
+PathAddress = Annotated[
+    str,
+    Meta(
+        pattern=r"^(?:https://(?:[^{}]|\{path\})*)?\Z",
+        description="an address that begins with https:// and has no placeholder but {path}",
+    ),
+]
 
-    `page` and `log` are addresses with `{path}`, or empty. `rules` are pairs of a pattern of logs (`*` matches any
-    text, slashes too) and the rule by which the source computed the figures of those logs.
-    """
+
+class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """The rule by which a source computed its figures of some logs; `*` in their pattern matches slashes too."""
+
+    logs: str
+    rule: str
+
+    def __post_init__(self) -> None:
+        rules.parse(self.rule)
+
+
+class Source(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who published figures, and where. `page` and `log` are addresses of pages and logs, where these are known."""
 
     name: str
-    title: Both
-    address: str
-    words: Both
+    title: Entry
+    address: Address
+    words: Entry
     year: int
     commit: str = ""
     licence: str = ""
-    page: str = ""
-    log: str = ""
-    rules: tuple[tuple[str, str], ...] = ()
+    page: PathAddress = ""
+    log: PathAddress = ""
+    rules: tuple[LogRule, ...] = ()
 
     def address_of(self, row: Published) -> str:
-        """The address of the page on which a figure stands; that of the whole source where no page is known."""
+        """Return the address of the page on which a figure stands, or of the whole source where no page is known."""
         path = row.place.split(" ")[0]
         line = f"#L{row.line}" if row.line.isdigit() else ""
         return (self.page.format(path=path) + line) if self.page and path else self.address
 
     def address_of_log(self, row: Published) -> str:
-        """The address of the log that a figure names; empty where there is none."""
+        """Return the address of the log that a figure names; empty where there is none."""
         return self.log.format(path=row.log) if self.log and row.log else ""
 
 
@@ -145,7 +199,7 @@ class Publications:
     digest: str = ""
 
     def rules_of(self, path: str) -> tuple[str, ...]:
-        """The rules by which a source says it computed the figures of a log, beyond those every run has."""
+        """Return the rules by which a source computed the figures of a log, beyond those that every run has."""
         found = (
             rule
             for beginning, pattern, rule in self._patterns
@@ -155,9 +209,12 @@ class Publications:
 
     @cached_property
     def _patterns(self) -> tuple[tuple[str, str, str], ...]:
-        """What a pattern begins with, the pattern, and its rule: most logs are told apart by the beginning alone."""
-        given = (each for source in self.sources.values() for each in source.rules)
-        return tuple((re.split(r"[*?[]", pattern, maxsplit=1)[0], pattern, rule) for pattern, rule in given)
+        """What a pattern begins with, the pattern, and its rule: comparing beginnings first is much faster."""
+        return tuple(
+            (re.split(r"[*?[]", each.logs, maxsplit=1)[0], each.logs, rules.parse(each.rule).name)
+            for source in self.sources.values()
+            for each in source.rules
+        )
 
     @cached_property
     def by_suite(self) -> Mapping[str, tuple[Published, ...]]:
@@ -170,7 +227,7 @@ class Publications:
 
 
 def folders(paths: Iterable[Path]) -> list[Path]:
-    """The folders of published figures directly below the given paths."""
+    """Return the folders of published figures directly below the given paths."""
     found = {
         (path / PUBLISHED_FOLDER).absolute(): path / PUBLISHED_FOLDER
         for path in paths
@@ -179,13 +236,8 @@ def folders(paths: Iterable[Path]) -> list[Path]:
     return list(found.values())
 
 
-def load(folder: Path) -> list[Published]:
-    """The figures of one folder that keep the rules; `read` says what is wrong with the others."""
-    return list(read([folder]).rows)
-
-
 def read(found: Sequence[Path]) -> Publications:
-    """All figures of the given folders. What is wrong with a row or a source is a problem, and the rest is read."""
+    """Return all figures of the given folders. A fault in a row or a source is a problem, and the rest is read."""
     rows: list[Published] = []
     recorded: list[Run] = []
     problems: list[Problem] = []
@@ -202,21 +254,8 @@ def read(found: Sequence[Path]) -> Publications:
     return Publications(tuple(rows), sources, tuple(recorded), tuple(problems), digest.hexdigest() if found else "")
 
 
-def frame(rows: Iterable[Published]) -> pd.DataFrame:
-    """One row per figure, one column per field; `options` as text, absent numbers NA, `value` a float."""
-    import pandas as pd
-
-    names = [each.name for each in fields(Published)]
-    made = pd.DataFrame(
-        [{name: getattr(row, name) for name in names} | {"options": options_text(row.options)} for row in rows],
-        columns=names,
-    )
-    whole: dict[str, Any] = dict.fromkeys(_COUNTS, "Int64")
-    return made.astype({**whole, "value": "float64"})
-
-
 def table(rows: Iterable[Published]) -> bytes:
-    """The rows as one CSV file in the columns of the tables, values as printed."""
+    """Return the rows as one CSV file in the columns of the tables, values as printed."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -224,13 +263,35 @@ def table(rows: Iterable[Published]) -> bytes:
     return text.getvalue().encode()
 
 
-def options_text(options: Mapping[str, str]) -> str:
-    """Options in the form of the tables: `clip=no; xla=yes`."""
+def options_cell(options: Mapping[str, str]) -> str:
+    """Return options in the form of the tables: `clip=no; xla=yes`."""
     return "; ".join(f"{name}={value}" for name, value in sorted(options.items()))
 
 
+def options_agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
+    """Return whether the options that both state are the same; what only one of them states is no difference."""
+    return all(one[name] == two[name] for name in one.keys() & two.keys())
+
+
+def case_without_devices(row: Published) -> tuple[object, ...]:
+    """Return what figures have in common that differ in their number of devices only."""
+    case = (row.model, row.framework, row.framework_source, row.hardware, row.batch_size, row.precision)
+    return (*case, row.metric, row.unit, options_cell(row.options))
+
+
+def one_device_figures(rows: Iterable[Published]) -> Mapping[tuple[object, ...], list[float]]:
+    """Return the different figures of one device, by their case: those that speed-ups are computed from."""
+    found: dict[tuple[object, ...], list[float]] = {}
+    for row in rows:
+        if row.devices == 1 and row.value:
+            known = found.setdefault(case_without_devices(row), [])
+            if row.value not in known:
+                known.append(row.value)
+    return found
+
+
 def _cells(row: Published) -> list[str]:
-    special = {"options": options_text(row.options), "value": row.printed}
+    special = {"options": options_cell(row.options), "value": row.printed}
     return [special.get(name, "" if (cell := getattr(row, name)) is None else str(cell)) for name in COLUMNS]
 
 
@@ -262,52 +323,30 @@ def _difference(header: tuple[str, ...]) -> str:
 def _row(
     path: Path, line: int, cells: Mapping[Any, Any], sources: Mapping[str, Source], problems: list[Problem]
 ) -> Published | None:
-    wrong = _wrong(cells, sources)
-    if wrong:
-        problems.append(_problem("published_row", path, line, cause=wrong))
+    try:
+        return _published(cells, sources, _name(path), line)
+    except ValueError as error:
+        problems.append(_problem("published_row", path, line, cause=str(error)))
         return None
-    text = {name: str(cells[name]).strip() for name in COLUMNS}
+
+
+def _published(cells: Mapping[Any, Any], sources: Mapping[str, Source], file: str, line: int) -> Published:
+    """Return the figure of a row; a ValueError says what is wrong with it."""
+    if None in cells or None in cells.values():
+        raise ValueError("the row has another number of cells than the header")
+    text = {name: str(cell).strip() for name, cell in cells.items()}
+    found = toml_file.record(text, Cells)
+    if found.source not in sources:
+        raise ValueError(f"source: unknown source {found.source!r}{did_you_mean(found.source, sources)}")
     made: dict[str, Any] = {name: text[name] for name in COLUMNS if name != "value"}
     made |= {name: int(text[name]) if text[name] else None for name in _COUNTS}
-    made |= {"model": suites.model(text["model"]), "options": _options(text["options"]), "printed": text["value"]}
-    value = _number(text["value"]) if text["state"] == "measured" else None
-    return Published(**made, value=value, file=_name(path), row=line)
-
-
-def _wrong(cells: Mapping[Any, Any], sources: Mapping[str, Source]) -> str:
-    """Why a row cannot be believed; empty where it can."""
-    if None in cells or None in cells.values():
-        return "it has another number of cells than the header"
-    text = {name: str(cells[name]).strip() for name in COLUMNS}
-    for name, said in text.items():
-        if found := _CONTROL.search(said):
-            return f"{name} holds the control character {found[0]!r}"
-    named = {"source": sources, "metric": METRICS, "precision": PRECISIONS, "state": STATES}
-    for name, known in named.items():
-        if text[name] not in known:
-            return f"unknown {name} {text[name]!r}"
-    if text["unit"] not in METRICS[text["metric"]]:
-        return f"unit {text['unit']!r} is none of {text['metric']}"
-    for name in _COUNTS:
-        if text[name] and not _is_count(text[name]):
-            return f"{name} {text[name][:40]!r} is no positive whole number"
-    if _options(text["options"]) is None:
-        return f"options {text['options']!r} are not name=value; name=value"
-    if text["state"] == "measured" and _number(text["value"]) is None:
-        return f"value {text['value']!r} is no positive number, though the state is measured"
-    if text["speedup"] and _number(text["speedup"]) is None:
-        return f"speedup {text['speedup']!r} is no positive number"
-    if text["state"] != "measured" and text["value"]:
-        return f"value {text['value']!r} stands beside the state {text['state']}"
-    return ""
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= _LONGEST_COUNT and int(text) > 0
+    made |= {"model": suites.model(found.model), "options": _options(found.options), "printed": found.value}
+    value = _number(found.value) if found.state == "measured" else None
+    return Published(**made, value=value, file=file, row=line)
 
 
 def _number(text: str) -> float | None:
-    """A positive number as people write it: no exponent, no separators, no nan."""
+    """Return a positive number as people write it, with no exponent, no separators and no nan; None for others."""
     value = float(text) if _PLAIN.fullmatch(text) else math.nan
     return value if math.isfinite(value) and value > 0 else None
 
@@ -334,58 +373,24 @@ def _recorded(path: Path, problems: list[Problem]) -> Iterable[Run]:
 
 
 def _bytes(path: Path) -> bytes:
-    """A file's bytes; of one that cannot be read, none: what that means for its rows is said where they are read."""
+    """Return a file's bytes; none of one that cannot be read, which is a problem where its rows are read."""
     try:
         return path.read_bytes()
     except OSError:
         return b""
 
 
+class _SourcesFile(Struct, frozen=True, forbid_unknown_fields=True):
+    source: tuple[Source, ...]
+
+
 def _sources(path: Path, problems: list[Problem]) -> dict[str, Source]:
-    """Sources by name; one without both languages, or without a name, is a problem and is left out."""
+    """Return the sources by name; a file with a fault in it is a problem, and none of its sources counts."""
     try:
-        source = path.read_text("utf-8")
-        given = tomllib.loads(source)["source"]
-        return {str(each["name"]): _source(path, source, each) for each in given}
-    except (
-        OSError,
-        UnicodeDecodeError,
-        tomllib.TOMLDecodeError,
-        WordsError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        ValueError,
-    ) as error:
-        cause = f"no {error}" if isinstance(error, KeyError) else str(error)
-        problems.append(_problem("published_sources", path, 0, cause=cause.replace(f"{path}:", "")))
+        return {each.name: each for each in toml_file.read(path, _SourcesFile).data.source}
+    except FileError as error:
+        problems.append(_problem("published_sources", path, error.line, cause=error.what))
         return {}
-
-
-def _source(path: Path, source: str, given: Mapping[str, Any]) -> Source:
-    plain = {name: str(given[name]) for name in ("commit", "licence", "page", "log") if name in given}
-    for address in (str(given["address"]), *(plain[name] for name in ("page", "log") if name in plain)):
-        _check_address(address)
-    return Source(
-        name=str(given["name"]),
-        title=Both(**pair(path, source, "title", given["title"])),
-        words=Both(**pair(path, source, "words", given["words"])),
-        address=str(given["address"]),
-        year=int(given["year"]),
-        rules=tuple(_rule(each) for each in given.get("rules", ())),
-        **plain,
-    )
-
-
-def _check_address(address: str) -> None:
-    """Raise ValueError for what may not become a link: any other scheme, any placeholder but the path's."""
-    if not address.startswith("https://"):
-        raise ValueError(f"address {address!r} does not begin with https://")
-    address.format(path="")
-
-
-def _rule(given: Mapping[str, Any]) -> tuple[str, str]:
-    return str(given["logs"]), rules.parse(str(given["rule"])).name
 
 
 def _problem(code: str, path: Path, line: int, **args: Any) -> Problem:

@@ -1,8 +1,8 @@
-"""From a declaration and the published figures to slices: rows, columns, and what stands where they meet.
+"""Lay out the figures that a declaration selects in slices: rows, columns, and the cells between them.
 
-A slice is in no language yet; tables and charts are both made of it, so that they cannot show different figures. What
-differs between its figures and is neither row nor column is marked at the column, the row or the figure, wherever it is
-the same for all of them; what is the same for all figures is said once, above.
+A slice is independent of language. Tables and charts are both made from it, so that they cannot show different figures.
+A fact that is neither row nor column is marked at the column or the row whose figures all share it, or else at the
+figure; a fact that all figures share is stated once, above them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from functools import partial
 from operator import attrgetter
 
 from ingest.common.words import Text
-from ingest.published.declarations import CASE, REST, Block, Column, Figures, Report, ReportError, Where
-from ingest.published.publications import Published
+from ingest.published.declarations import CASE, REST, TABLE, Block, Report, ReportError, Where
+from ingest.published.publications import Published, case_without_devices, one_device_figures
 
 Values = tuple[tuple[str, str], ...]
 TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "precision", "metric", "unit", "state"})
-GAP = 2  # lines from one row of a printed table to the next: some have a blank one between their groups
+GAP = 2  # lines between two rows of a printed table: some tables have a blank line between groups
 
 
 @dataclass(frozen=True)
 class Head:
-    """A row's or column's head: keys with their values, or the words that a declaration has; and marks beside it."""
+    """A row's or column's head: keys with their values, or the words of a declaration; and its marks."""
 
     values: Values
     text: Text | None = None
@@ -45,9 +45,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Slice:
-    """One table's worth of figures. `same` is what all of them have in common."""
+    """The figures of one table. `same` is what all of them have in common."""
 
-    block: Figures
+    block: Block
     rows: tuple[Head, ...]
     columns: tuple[Head, ...]
     cells: Mapping[tuple[int, int], tuple[Figure, ...]]
@@ -79,24 +79,24 @@ class Cut:
 
 
 def cut(report: Report, rows: Sequence[Published]) -> Cut:
-    """A report's slices, from the figures of its source.
+    """Cut the figures of a report's source into its slices.
 
     Raises:
         ReportError: a block selects nothing, or its rows and columns leave two figures in one cell.
     """
-    found = Cut(tuple(tuple(slices(block, rows)) if block.figures else () for block in report.blocks), ())
+    found = Cut(tuple(tuple(slices(block, rows)) if block.rows else () for block in report.blocks), ())
     used = found.rows
     return Cut(found.slices, common(used))
 
 
 def common(rows: Sequence[Published]) -> Values:
-    """What all of these figures state alike."""
+    """Return the facts that all of these figures share."""
     same = [key for key in case_keys(rows) if _alike(rows, key, lambda _: 0)] if rows else []
     return tuple((key, value) for key in same if (value := fact(rows[0], key)))
 
 
 def fact(row: Published, key: str) -> str:
-    """What a figure states under a key; empty where it states nothing.
+    """Return what a figure states under a key; empty where it states nothing.
 
     A metric goes with its unit, and a number of devices with that of the machines.
     """
@@ -111,7 +111,7 @@ def fact(row: Published, key: str) -> str:
 
 
 def select(rows: Iterable[Published], where: Where) -> list[Published]:
-    """The figures that keep every condition."""
+    """Return the figures that meet every condition."""
     found = list(rows)
     for key, values in where.items():
         get, test = _getter(key), _test(key, values)
@@ -120,28 +120,26 @@ def select(rows: Iterable[Published], where: Where) -> list[Published]:
 
 
 def slices(block: Block, rows: Sequence[Published]) -> list[Slice]:
-    """The slices of a block, in order.
+    """Return the slices of a block, in order.
 
     Raises:
         ReportError: the block selects nothing, or its rows and columns leave two figures in one cell.
     """
-    figures = block.figures
-    assert figures is not None
-    chosen = select(rows, figures.where)
+    chosen = select(rows, block.where)
     if not chosen:
-        raise ReportError(f"{block.place}: where: no published figure is selected by {_said(figures.where)}")
-    for column in figures.columns:
-        if isinstance(column, Column) and not select(chosen, column.where):
-            raise ReportError(f"{block.place}: column: no published figure is selected by {_said(column.where)}")
-    return [_slice(block, figures, part) for part in _parts(block, figures, chosen)]
+        raise ReportError(f"{block.place}: where: no published figure is selected by {_conditions(block.where)}")
+    for column in block.column:
+        if not select(chosen, column.where):
+            raise ReportError(f"{block.place}: column: no published figure is selected by {_conditions(column.where)}")
+    return [_slice(block, part) for part in _parts(block, chosen)]
 
 
-def _said(where: Where) -> str:
+def _conditions(where: Where) -> str:
     return ", ".join(f"{key} = {' | '.join(values)}" for key, values in where.items())
 
 
 def _getter(key: str) -> Callable[[Published], str]:
-    """What a selection compares; it names a metric without its unit, and devices without machines."""
+    """Return what a selection compares: a metric without its unit, and devices without machines."""
     if key == "devices":
         return lambda row: str(row.devices or "")
     return attrgetter(key) if key in TEXTS else partial(fact, key=key)
@@ -167,17 +165,17 @@ def _range(text: str) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _parts(block: Block, figures: Figures, rows: Sequence[Published]) -> list[list[Published]]:
-    if figures.split == ("table",):
+def _parts(block: Block, rows: Sequence[Published]) -> list[list[Published]]:
+    if block.split == (TABLE,):
         return _printed_tables(block, rows)
     found: dict[Values, list[Published]] = {}
     for row in rows:
-        found.setdefault(_values(row, figures.split), []).append(row)
-    return [found[each] for each in sorted(found, key=_order(figures, list(found)))]
+        found.setdefault(_values(row, block.split), []).append(row)
+    return [found[each] for each in sorted(found, key=_order(block, list(found)))]
 
 
 def _printed_tables(block: Block, rows: Sequence[Published]) -> list[list[Published]]:
-    """Figures on lines without a gap stand in one table of their source."""
+    """Group figures into the tables of their source: those on lines without a gap stand in one."""
     if nowhere := [row for row in rows if not row.line.isdecimal()]:
         raise ReportError(f"{block.place}: split: {_place(nowhere[0])} has no line, so its table is not known")
     found: list[list[Published]] = []
@@ -190,30 +188,30 @@ def _printed_tables(block: Block, rows: Sequence[Published]) -> list[list[Publis
     return found
 
 
-def _slice(block: Block, figures: Figures, rows: Sequence[Published]) -> Slice:
-    columns, column_of = _columns(block, figures, rows)
-    keys = _row_keys(figures, rows, column_of)
+def _slice(block: Block, rows: Sequence[Published]) -> Slice:
+    columns, column_of = _columns(block, rows)
+    keys = _row_keys(block, rows, column_of)
     row_values = {_values(row, keys) for row in rows}
-    heads = sorted(row_values, key=_order(figures, [_values(row, keys) for row in rows]))
+    heads = sorted(row_values, key=_order(block, [_values(row, keys) for row in rows]))
     places: dict[tuple[int, int], list[Published]] = {}
     for row in rows:
         places.setdefault((heads.index(_values(row, keys)), column_of[id(row)]), []).append(row)
-    if not figures.several:
+    if not block.several:
         _check_cells(block, places)
-    return _marked(figures, keys, heads, columns, places, rows)
+    return _marked(block, keys, heads, columns, places, rows)
 
 
-def _columns(block: Block, figures: Figures, rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
-    """The heads of the columns, and the column of each figure."""
-    if all(isinstance(each, Column) for each in figures.columns):
-        return _declared(block, [each for each in figures.columns if isinstance(each, Column)], rows)
-    keys = tuple(map(str, figures.columns))
-    found = sorted({_values(row, keys) for row in rows}, key=_order(figures, [_values(row, keys) for row in rows]))
+def _columns(block: Block, rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
+    """Return the heads of the columns, and the column of each figure."""
+    if block.column:
+        return _declared(block, rows)
+    keys = block.columns
+    found = sorted({_values(row, keys) for row in rows}, key=_order(block, [_values(row, keys) for row in rows]))
     return [Head(each) for each in found], {id(row): found.index(_values(row, keys)) for row in rows}
 
 
-def _declared(block: Block, columns: Sequence[Column], rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
-    column_of: dict[int, int] = {}
+def _declared(block: Block, rows: Sequence[Published]) -> tuple[list[Head], dict[int, int]]:
+    columns, column_of = block.column, dict[int, int]()
     for index, column in enumerate(columns):
         for row in select(rows, column.where):
             if id(row) in column_of:
@@ -226,27 +224,27 @@ def _declared(block: Block, columns: Sequence[Column], rows: Sequence[Published]
 
 
 def _pins(where: Where, key: str) -> bool:
-    """Whether a selection leaves a key one value only, so that the column's head states it."""
+    """Return whether a selection permits one value only of a key, which the column's head then states."""
     return len(where.get(key, ())) == 1 and "*" not in where[key][0]
 
 
-def _row_keys(figures: Figures, rows: Sequence[Published], column_of: Mapping[int, int]) -> tuple[str, ...]:
-    """The keys of the rows; for the rest: whatever differs within a column."""
-    given = tuple(each for each in figures.rows if each != REST)
-    if REST not in figures.rows:
+def _row_keys(block: Block, rows: Sequence[Published], column_of: Mapping[int, int]) -> tuple[str, ...]:
+    """Return the keys of the rows; `*` adds whatever differs within a column."""
+    given = tuple(each for each in block.rows if each != REST)
+    if REST not in block.rows:
         return given
-    stated = {*given, *(each for each in figures.columns if isinstance(each, str))}
+    stated = {*given, *block.columns}
     rest = [key for key in case_keys(rows) if key not in stated and not _alike(rows, key, lambda r: column_of[id(r)])]
     return (*given, *rest)
 
 
 def case_keys(rows: Iterable[Published]) -> list[str]:
-    """The keys that tell figures from one another, those of their options included."""
+    """Return the keys by which figures may differ, those of their options included."""
     return [*CASE, *(f"options.{name}" for name in sorted({name for row in rows for name in row.options}))]
 
 
 def _alike(rows: Iterable[Published], key: str, group: Callable[[Published], int]) -> bool:
-    """Whether all figures of a group state the same."""
+    """Return whether all figures of each group state the same under a key."""
     found: dict[int, str] = {}
     return all(found.setdefault(group(row), fact(row, key)) == fact(row, key) for row in rows)
 
@@ -263,29 +261,29 @@ def _place(row: Published) -> str:
 
 
 def _marked(
-    figures: Figures,
+    block: Block,
     keys: tuple[str, ...],
     heads: Sequence[Values],
     columns: Sequence[Head],
     places: Mapping[tuple[int, int], Sequence[Published]],
     rows: Sequence[Published],
 ) -> Slice:
-    """The slice with each fact said as far out as it holds: above, at the column, at the row, or at the figure."""
+    """Return the slice, with each fact stated once: above it, or at the column, the row or the figure."""
     marks = _outermost(places, rows, {*keys, *(key for head in columns for key, _ in head.values)})
-    said = _sayer(figures)
+    marks_of = _marker(block)
     of_row = {row: each for (row, _), found in places.items() for each in found}
     of_column = {column: each for (_, column), found in places.items() for each in found}
-    base = _baselines(rows)
+    ones = one_device_figures(rows)
     return Slice(
-        figures,
-        tuple(Head(head, None, said(of_row[index], marks["row"])) for index, head in enumerate(heads)),
+        block,
+        tuple(Head(head, None, marks_of(of_row[index], marks["row"])) for index, head in enumerate(heads)),
         tuple(
-            _column(head, figures, said(of_column[index], marks["column"]) if index in of_column else ())
+            _column(head, block, marks_of(of_column[index], marks["column"]) if index in of_column else ())
             for index, head in enumerate(columns)
         ),
         {
             place: tuple(
-                Figure(row, said(row, marks["cell"]), _speedup(figures, row, base), _delta(figures, row, rows))
+                Figure(row, marks_of(row, marks["cell"]), _speedup(block, row, ones), _delta(block, row, rows))
                 for row in found
             )
             for place, found in places.items()
@@ -294,19 +292,19 @@ def _marked(
     )
 
 
-def _column(head: Head, figures: Figures, marks: Values) -> Head:
-    """A column's head; an option that only tells it from its neighbours is a mark."""
+def _column(head: Head, block: Block, marks: Values) -> Head:
+    """Return a column's head; options behind its first key become marks."""
     if head.text is not None:
         return Head(head.values, head.text, marks)
     options = tuple(each for each in head.values[1:] if each[0].startswith("options."))
-    said = tuple((key, value) for key, value in options if value and not _is_unmarked(figures, key, value))
-    return Head(tuple(each for each in head.values if each not in options), None, (*said, *marks))
+    own = tuple((key, value) for key, value in options if value and not _is_unmarked(block, key, value))
+    return Head(tuple(each for each in head.values if each not in options), None, (*own, *marks))
 
 
 def _outermost(
     places: Mapping[tuple[int, int], Sequence[Published]], rows: Sequence[Published], stated: set[str]
 ) -> Mapping[str, list[str]]:
-    """Which keys hold for all figures, for each column, for each row, and which for single figures only."""
+    """Return the keys that are the same for all figures, within each column, within each row, and in none of them."""
     at = {id(row): place for place, found in places.items() for row in found}
     groups: Mapping[str, Callable[[Published], int]] = {
         "all": lambda _: 0, "column": lambda row: at[id(row)][1], "row": lambda row: at[id(row)][0]
@@ -318,24 +316,24 @@ def _outermost(
     return found
 
 
-def _sayer(figures: Figures) -> Callable[[Published, Sequence[str]], Values]:
-    def said(row: Published, keys: Sequence[str]) -> Values:
+def _marker(block: Block) -> Callable[[Published, Sequence[str]], Values]:
+    def marks_of(row: Published, keys: Sequence[str]) -> Values:
         found = ((key, fact(row, key)) for key in keys)
-        return tuple((key, value) for key, value in found if value and not _is_unmarked(figures, key, value))
+        return tuple((key, value) for key, value in found if value and not _is_unmarked(block, key, value))
 
-    return said
+    return marks_of
 
 
-def _is_unmarked(figures: Figures, key: str, value: str) -> bool:
-    return key in figures.unmarked and _test(key, figures.unmarked[key])(value)
+def _is_unmarked(block: Block, key: str, value: str) -> bool:
+    return key in block.unmarked and _test(key, block.unmarked[key])(value)
 
 
 def _values(row: Published, keys: Sequence[str]) -> Values:
     return tuple((key, fact(row, key)) for key in keys)
 
 
-def _order(figures: Figures, found: Sequence[Values]) -> Callable[[Values], tuple[object, ...]]:
-    """Values in the declared order, then numbers by size, then the others as they come in the tables."""
+def _order(block: Block, found: Sequence[Values]) -> Callable[[Values], tuple[object, ...]]:
+    """Sort values in the declared order, then numbers by size, then the others as they come in the tables."""
     seen: dict[tuple[str, str], int] = {}
     for each in itertools.chain.from_iterable(found):
         seen.setdefault(each, len(seen))
@@ -343,7 +341,7 @@ def _order(figures: Figures, found: Sequence[Values]) -> Callable[[Values], tupl
     def rank(each: tuple[str, str]) -> tuple[int, float, int]:
         key, value = each
         value = value.split("|")[0] if key == "metric" else value
-        first = (*figures.order.get(key, ()), *figures.labels.get(key, ()))
+        first = (*block.order.get(key, ()), *block.labels.get(key, ()))
         if value in first:
             return (0, float(first.index(value)), 0)
         number = _number(value)
@@ -360,36 +358,23 @@ def _number(value: str) -> float | None:
         return None
 
 
-def _baselines(rows: Iterable[Published]) -> Mapping[tuple[object, ...], float]:
-    """Figures of one device, by what else their cases say; one that stands twice with two values is no baseline."""
-    found: dict[tuple[object, ...], set[float]] = {}
-    for row in rows:
-        if row.devices == 1 and row.value:
-            found.setdefault(_but_devices(row), set()).add(row.value)
-    return {case: next(iter(values)) for case, values in found.items() if len(values) == 1}
-
-
-def _but_devices(row: Published) -> tuple[object, ...]:
-    case = (row.model, row.framework, row.hardware, row.batch_size, row.precision, row.metric, row.unit)
-    return (*case, row.framework_source, tuple(sorted(row.options.items())))
-
-
-def _speedup(figures: Figures, row: Published, base: Mapping[tuple[object, ...], float]) -> str:
-    if figures.speedup == "published":
+def _speedup(block: Block, row: Published, ones: Mapping[tuple[object, ...], Sequence[float]]) -> str:
+    """Return a figure's speed-up over one device; nothing where figures of one device contradict each other."""
+    if block.speedup == "published":
         return row.speedup
-    one = base.get(_but_devices(row))
-    return f"{row.value / one:.2f}" if figures.speedup == "computed" and row.value and one else ""
+    known = ones.get(case_without_devices(row), ())
+    return f"{row.value / known[0]:.2f}" if block.speedup == "computed" and row.value and len(known) == 1 else ""
 
 
-def _delta(figures: Figures, row: Published, rows: Iterable[Published]) -> tuple[float, float] | None:
-    """The difference from the base figure, absolute and relative."""
-    if figures.delta is None or row.value is None or fact(row, figures.delta.key) in figures.delta.base:
+def _delta(block: Block, row: Published, rows: Iterable[Published]) -> tuple[float, float] | None:
+    """Return the difference from the base figure, absolute and relative."""
+    if block.delta is None or row.value is None or fact(row, block.delta.key) in block.delta.base:
         return None
 
     def case(each: Published) -> tuple[object, ...]:
         return (each.framework, each.nodes, each.devices, each.batch_size, each.precision, each.metric, each.unit)
 
-    found = [r.value for r in rows if case(r) == case(row) and fact(r, figures.delta.key) in figures.delta.base]
+    found = [r.value for r in rows if case(r) == case(row) and fact(r, block.delta.key) in block.delta.base]
     if len(found) != 1 or not found[0]:
         return None
     return (row.value - found[0], row.value / found[0] - 1)

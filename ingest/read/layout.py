@@ -1,15 +1,17 @@
-"""Layouts: what a tree of logs says by folders and file names. Data in `ingest/layouts/*.toml`, or a user's file."""
+"""Layouts: the facts that folders and file names of a tree state, as `ingest/layouts/*.toml` or a user's file says."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from ingest.common.errors import UsageError
+from ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
 from schema.records import Plain
 from schema.vocabulary import CASE, COUNTS
 
@@ -18,26 +20,61 @@ OWN = "perfledger"
 _TIMEOUT_SECONDS = 1.0
 
 
+FactValue = str | int | float | bool
+Facts = dict[str, FactValue]
+#: Slot to a word that may stand there to the facts that it states.
+Words = dict[str, dict[str, Facts]]
+
+
+class PathEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """A `[[path]]` of a layout's file: a template, the facts of every path that fits it, and words of its own."""
+
+    template: str
+    facts: Facts = {}
+    words: Words = {}
+
+    def __post_init__(self) -> None:
+        _check_facts(("facts",), self.facts)
+        _check_words(self.words)
+        slots = _slots(self.template)[1::2]
+        if wrong := [each for each in slots if not each.isidentifier()]:
+            raise WrongValueError(("template",), f"the slot {wrong[0]!r} begins with a digit; rename it")
+        if wrong := [each for each in slots if slots.count(each) > 1]:
+            raise WrongValueError(("template",), f"the slot {wrong[0]!r} stands there twice; rename one")
+
+
+class LayoutFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """A layout's file. `words` hold for the slots of every template."""
+
+    path: tuple[PathEntry, ...]
+    title: str = ""
+    source: str = ""
+    words: Words = {}
+
+    def __post_init__(self) -> None:
+        _check_words(self.words)
+
+
 @dataclass(frozen=True)
 class Template:
-    """One kind of path: its pattern, what its slots say, and what the whole says."""
+    """One kind of path: its pattern, the facts that words in its slots state, and the facts of the whole."""
 
     written: str
     pattern: Any
-    words: Mapping[str, Mapping[str, Mapping[str, Any]]]
-    facts: Mapping[str, Any]
+    words: Words
+    facts: Facts
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A named set of templates; the first that fits a path speaks for it."""
+    """A named set of templates; the first that fits a path gives its facts."""
 
     name: str
     title: str
     templates: tuple[Template, ...]
 
     def facts(self, path: str) -> dict[str, Plain] | None:
-        """What a log's absolute path says, or None where no template fits.
+        """Return the facts that a log's absolute path states, or None where no template fits.
 
         The tree may lie below any folder, and the log be given by itself: templates are matched from the end.
         """
@@ -47,82 +84,77 @@ class Layout:
             except TimeoutError:  # a template with many slots side by side; it fits nothing, rather than hang
                 continue
             if match:
-                return _said(template, match.groupdict())
+                return _facts_of(template, match.groupdict())
         return None
 
 
 def path_of(name: str) -> Path:
-    """The file of a layout: a user's own if the name ends in `.toml`, a shipped one otherwise."""
+    """Return the file of a layout: a user's own if the name ends in `.toml`, a shipped one otherwise."""
     return Path(name) if name.endswith(".toml") else LAYOUTS / f"{name}.toml"
 
 
 @cache
 def load(name: str) -> Layout:
-    """A shipped layout by name, or a layout file by path.
+    """Return a shipped layout by name, or a layout file by path.
 
     Raises:
-        UsageError: there is none, or the file is no layout; the message names the file and what is wrong.
+        UsageError: there is none, or the file is not a layout; the message names the file, the line and the fault.
     """
     path = path_of(name)
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-        return Layout(
-            path.stem, str(data.get("title", path.stem)), tuple(_template(each, data) for each in data["path"])
-        )
-    except FileNotFoundError:
-        known = ", ".join(sorted(each.stem for each in LAYOUTS.glob("*.toml")))
-        raise UsageError(f"layout {name!r}: there is no such layout; give a .toml file or one of {known}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read as a layout: {error}") from None
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise UsageError(f"{path}: not a layout: {error}; see the layouts in ingest/layouts/") from None
+    if not path.exists():
+        known = [each.stem for each in LAYOUTS.glob("*.toml")]
+        there = ", ".join(sorted(known))
+        near = did_you_mean(name, known)
+        hint = near if near.startswith("; did") else ""
+        raise UsageError(f"layout {name!r}: there is no such layout; give a .toml file or one of {there}{hint}")
+    file = read(path, LayoutFile).data
+    return Layout(path.stem, file.title or path.stem, tuple(_template(each, file.words) for each in file.path))
 
 
-def _template(entry: Mapping[str, Any], data: Mapping[str, Any]) -> Template:
-    written = entry["template"]
-    if not isinstance(written, str):
-        raise TypeError(f"template {written!r} is no text")
-    words = {**data.get("words", {})}
-    for slot, own in entry.get("words", {}).items():
-        words[slot] = {**words.get(slot, {}), **own}
-    for slot, said in words.items():
-        for word, facts in said.items():
-            _check(facts, f"words.{slot}.{word}")
-    facts = entry.get("facts", {})
-    _check(facts, f"facts of {written!r}")
-    return Template(written, _pattern(written, words), words, facts)
+def _template(entry: PathEntry, common: Words) -> Template:
+    words = {slot: {**common.get(slot, {}), **entry.words.get(slot, {})} for slot in (*common, *entry.words)}
+    return Template(entry.template, _pattern(entry.template, words), words, entry.facts)
 
 
-def _check(facts: object, where: str) -> None:
-    """Raise for what would only be noticed when a log is read: facts of a kind that no case is made of."""
-    if not isinstance(facts, dict):
-        raise TypeError(f"{where} is no table of facts")
+def _check_words(words: Words) -> None:
+    for slot, entries in words.items():
+        for word, facts in entries.items():
+            _check_facts(("words", slot, word), facts)
+
+
+def _check_facts(keys: Keys, facts: Facts) -> None:
+    """Raise for values that would only fail when a log is read: those of another type than the fact has."""
     for name, value in facts.items():
         if name in COUNTS and (type(value) is not int or value < 1):
-            raise ValueError(f"{where}: {name} = {value!r} is no positive whole number")
+            raise WrongValueError((*keys, name), f"expected a positive whole number, got {value!r}")
         if name in CASE and name not in COUNTS and not isinstance(value, str):
-            raise ValueError(f"{where}: {name} = {value!r} is no text")
+            raise WrongValueError((*keys, name), f"expected a text, got {value!r}")
         if not isinstance(value, bool | int | float | str):
-            raise ValueError(f"{where}: {name} = {value!r} is no text, number or true or false")
+            raise WrongValueError((*keys, name), f"expected a text, a number, true or false, got {value!r}")
 
 
-def _pattern(written: str, words: Mapping[str, Any]) -> Any:
-    """A template to a pattern that is anchored at the end and begins at a folder."""
+def _slots(written: str) -> list[str]:
+    """Return a template cut at its slots: literal, slot, literal and so on."""
     import regex
 
-    parts = regex.split(r"\{(\w+)\}", written)
+    return [str(each) for each in regex.split(r"\{(\w+)\}", written)]
+
+
+def _pattern(written: str, words: Mapping[str, Mapping[str, Facts]]) -> Any:
+    """Return the pattern of a template, which begins at a folder and ends with the path."""
+    import regex
+
+    parts = _slots(written)
     out = [regex.escape(parts[0])]
     for slot, literal in zip(parts[1::2], parts[2::2], strict=True):
-        if not slot.isidentifier():
-            raise ValueError(f"template {written!r}: {slot!r} is no name of a slot")
         alternatives = "|".join(map(regex.escape, sorted(words.get(slot, ()), key=len, reverse=True)))
         number = "[0-9]{1,9}" if slot == "repeat" else "0*[1-9][0-9]{0,8}"
         out.append(f"(?P<{slot}>{alternatives or (number if slot in COUNTS else '[^/]+?')})" + regex.escape(literal))
     return regex.compile(rf"(?:^|/){''.join(out)}$")
 
 
-def _said(template: Template, slots: Mapping[str, str]) -> dict[str, Plain]:
-    facts = dict(template.facts)
+def _facts_of(template: Template, slots: Mapping[str, str]) -> dict[str, Plain]:
+    facts: dict[str, Plain] = dict(template.facts)
     for slot, printed in slots.items():
         facts |= template.words.get(slot, {}).get(printed) or {slot: int(printed) if slot in COUNTS else printed}
     return facts

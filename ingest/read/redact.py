@@ -1,8 +1,7 @@
-"""What must not be published is taken out of every text before it is written under docs/."""
+"""Remove secrets, private paths and addresses from every text before it is written under docs/."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from ingest.common.toml_file import read
 from schema.records import from_json, to_json
 
 Record = TypeVar("Record", bound=Struct)
@@ -17,22 +17,34 @@ Record = TypeVar("Record", bound=Struct)
 _FILE = Path(__file__).resolve().parent / "redaction.toml"
 _TIMEOUT_SECONDS = 1.0
 _LONGEST = 20_000
-#: Lines are looked at in blocks of this many characters; after so many that take too long, no more is looked at.
-_BLOCK, _PATIENCE = 8_000, 5
+#: Lines are redacted in blocks of this many characters; after so many timeouts all further blocks are cut out.
+_BLOCK, _MOST_TIMEOUTS = 8_000, 5
+
+
+class Secret(Struct, frozen=True, forbid_unknown_fields=True):
+    """A pattern of the `regex` module, why it is there, and what stands in for a match."""
+
+    why: str
+    pattern: str
+    by: str
+
+
+class RedactionFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """All patterns, in the order in which they are applied."""
+
+    secret: tuple[Secret, ...]
 
 
 @cache
 def _secrets() -> tuple[tuple[Any, str], ...]:
     import regex
 
-    return tuple(
-        (regex.compile(each["pattern"]), each["by"]) for each in tomllib.loads(_FILE.read_text("utf-8"))["secret"]
-    )
+    return tuple((regex.compile(each.pattern), each.by) for each in read(_FILE, RedactionFile).data.secret)
 
 
 @lru_cache(maxsize=1 << 14)
 def redacted(text: str) -> str:
-    """The text without what must not be published; over-long text, and one that a pattern cannot finish, is cut out."""
+    """Return the text without secrets; over-long text, and one that a pattern cannot finish in time, is cut out."""
     if len(text) > _LONGEST:
         return f"<{len(text)} characters>"
     try:
@@ -44,24 +56,24 @@ def redacted(text: str) -> str:
 
 
 def redacted_lines(lines: Sequence[str]) -> list[str]:
-    """The same for lines that follow each other, each without a line break; as many come back.
+    """Redact lines that follow each other, each without a line break, and return as many.
 
-    They are looked at together, since a name may stand on one line and its secret on the next. A stretch that a pattern
-    cannot finish is cut out, and after a few of them the rest: a log made to be slow is not worth the wait.
+    They are redacted together, since a name may stand on one line and its secret on the next. A block that a pattern
+    cannot finish in time is cut out, and after a few of them all the rest: a log made to be slow must not stall us.
     """
     found: list[str] = []
     late = 0
     for begin, end in _blocks(lines):
-        # The line before once more, as the name of what may begin this block.
+        # With the line before: it may hold the name of a secret that begins this block.
         before = begin - 1 if begin else begin
-        seen = _block(lines[before:end]) if late < _PATIENCE else None
+        seen = _block(lines[before:end]) if late < _MOST_TIMEOUTS else None
         late += seen is None
         found += ["<unreadable text>"] * (end - begin) if seen is None else seen[begin - before :]
     return found
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Stretches of lines of about as many characters, by their first line and the one after their last."""
+    """Yield blocks of lines of about `_BLOCK` characters: the first line and the one after the last."""
     begin = size = 0
     for index, line in enumerate(lines):
         if size and size + len(line) > _BLOCK:
@@ -73,7 +85,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _block(lines: Sequence[str]) -> list[str] | None:
-    """Some lines redacted; None where a pattern cannot finish them."""
+    """Return the lines redacted; None where a pattern cannot finish them in time."""
     text = "\n".join(lines)
     try:
         for pattern, by in _secrets():
@@ -85,13 +97,13 @@ def _block(lines: Sequence[str]) -> list[str] | None:
 
 
 def _with_breaks(by: str, match: Any) -> str:
-    """What stands in for a match, with as many line breaks as it had."""
+    """Return what stands in for a match, with as many line breaks as the match had."""
     text = str(match.expand(by))
     return text + "\n" * int(match[0].count("\n") - text.count("\n"))
 
 
 def redact(value: Any) -> Any:
-    """The same for every text in a document, keys included; lone surrogates become replacement characters."""
+    """Redact every text of a document, keys included; lone surrogates become replacement characters."""
     if isinstance(value, str):
         return redacted(value.encode("utf-8", "replace").decode("utf-8"))
     if isinstance(value, dict):

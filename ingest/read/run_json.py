@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ingest.common.toml_file import instead
+from ingest.common.toml_file import did_you_mean
 from schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json
 from schema.vocabulary import CASE, COUNTS
 
@@ -126,7 +126,7 @@ def _cause(document: Mapping[str, Any], what: str, place: str) -> str:
     """Put what a record refuses into words: `$.case.devices`: expected `int`, got `str` ('8')."""
     value = _value_at(document, place)
     if missing := _MISSING.fullmatch(what):
-        near = instead(missing[1], value) if isinstance(value, dict) else ""
+        near = did_you_mean(missing[1], value) if isinstance(value, dict) else ""
         return f"`{place}.{missing[1]}` is missing{near if near.startswith('; is it') else ''}"
     if what.startswith("."):  # Our own checks name the key; see schema.records.WrongError.
         key, _, rest = what.partition(" ")

@@ -9,7 +9,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.published import audit
 from ingest.published.audit import Audited, Found
-from ingest.published.publications import Published, Source, options_text
+from ingest.published.publications import Published, Source, options_cell
 from ingest.site.model import Site
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
 
@@ -161,8 +161,8 @@ def _disagreements(site: Site) -> Table | None:
 def _disagreement(site: Site, rows: Sequence[Published]) -> tuple[Cell, ...]:
     one = rows[0]
     size = phrase("table.case_of", devices=one.devices or numbers.ABSENT, batch_size=one.batch_size or numbers.ABSENT)
-    alike = len({options_text(row.options) for row in rows}) == 1
-    options = options_text(one.options) if alike else ""
+    alike = len({options_cell(row.options) for row in rows}) == 1
+    options = options_cell(one.options) if alike else ""
     places = tuple(Entry(f"{row.printed} {row.unit}", _address(site, row), _marks(row, alike)) for row in rows)
     return (
         cell(one.model),
@@ -177,7 +177,7 @@ def _disagreement(site: Site, rows: Sequence[Published]) -> tuple[Cell, ...]:
 def _marks(row: Published, alike: bool) -> tuple[Text, ...]:
     """Where a figure stands; what it is, where the figures of a cell are not of one kind."""
     output = (word_for("published_metric", row.metric),) if row.metric == "throughput_median" else ()
-    options = () if alike or not row.options else (options_text(row.options),)
+    options = () if alike or not row.options else (options_cell(row.options),)
     return (_place(row), *output, *options)
 
 

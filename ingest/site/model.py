@@ -8,9 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from ingest.common.suites import folded, suite_file
 from ingest.common.suites import model as model_named
-from ingest.common.words import TEMPLATES, Both, Phrase, Text, coded, pair, phrase
+from ingest.common.words import TEMPLATES, Both, Phrase, Text, coded, phrase
 from ingest.compute.results import counts
 from ingest.compute.rules import HEADLINE
 from ingest.published.audit import Audited, audit
@@ -76,7 +78,7 @@ def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:
     """All suites in the order of their pages.
 
     Raises:
-        WordsError: a suite is wrong; the message names file and line.
+        FileError: a suite is wrong; the message names file and line.
     """
     return tuple(
         sorted((_suite(path) for path in sorted(folder.glob("*.toml"))), key=lambda each: (each.order, each.id))
@@ -264,18 +266,16 @@ def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
 
 
 def _suite(path: Path) -> Suite:
-    file = suite_file(path)
-    found, source = file.data, file.source
-    words = {key: pair(path, source, f"words.{key}", entry) for key, entry in found.get("words", {}).items()}
+    found = suite_file(path).data
     return Suite(
         id=path.stem,
-        title=Both(**pair(path, source, "title", found["title"])),
-        models=(*found.get("models", ()), *(each for more in found.get("more", ()) for each in more)),
-        unit=found.get("unit", ""),
-        frameworks=tuple(found.get("frameworks", ())),
-        groups={name: tuple(each) for name, each in found.get("precision", PRECISION_GROUPS).items()},
-        row_options=tuple(found.get("row_options", ())),
-        usual=found.get("usual", {}),
-        words=words,
-        order=found.get("order", 1000),
+        title=found.title,
+        models=(*found.models, *(each for more in found.more for each in more)),
+        unit=found.unit,
+        frameworks=found.frameworks,
+        groups=found.precision or PRECISION_GROUPS,
+        row_options=found.row_options,
+        usual=found.usual,
+        words={key: entry for key, entry in to_builtins(found.words).items() if entry},
+        order=found.order,
     )

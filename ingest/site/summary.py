@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
+from ingest.site import addresses
 from ingest.site.data.measured import conditions
 from ingest.site.model import Row, Site, Suite, named, options_text, ordered, reason
 from ingest.site.render import colours
@@ -84,7 +85,7 @@ def parts(site: Site, hardware: str) -> tuple[Part, ...]:
 
 def part(site: Site, suite: Suite, hardware: str) -> Part:
     """A model's answers on a hardware."""
-    return Part(suite.title, f"models/{suite.id}/index.md", answers(site, suite, hardware))
+    return Part(suite.title, addresses.model_page(suite), answers(site, suite, hardware))
 
 
 def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
@@ -253,7 +254,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | 
     apart = most and row.repeats > 1 and row.low is not None and row.high is not None
     return Bar(
         framework=named(row.framework),
-        page=f"models/{suite.id}/{site.framework_slugs[row.framework or '']}.md",
+        page=addresses.framework_page(site, suite, row.framework or ""),
         ink=colours.ink(row.framework or "").id,
         figure=numbers.figure(row.value, row.spread) if known else _why(row),
         run=_run_page(site, row),
@@ -302,7 +303,7 @@ def _marks(site: Site, suite: Suite, kind: str, pair: Sequence[Row]) -> tuple[Ma
 
 
 def _page(suite: Suite, section: str) -> str:
-    return f"models/{suite.id}/index.md#{section}"
+    return f"{addresses.model_page(suite)}#{section}"
 
 
 def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:

@@ -13,6 +13,7 @@ from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.results import representative as representative_of
 from ingest.compute.rules import HEADLINE, NAMES
 from ingest.site import log, run_paging
+from ingest.site.addresses import framework_page
 from ingest.site.model import (
     Row,
     Site,
@@ -94,7 +95,7 @@ def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     with_options, mixed = any(key[3] for key in keys), len({row.unit for row in rows if row.unit}) > 1
     shown = views(rows, "" if mixed else units(rows) or suite.unit)
     head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
-    head += [Column(named(each), True, _framework_page(site, suite, each), switched=True) for each in frameworks]
+    head += [Column(named(each), True, framework_page(site, suite, each), switched=True) for each in frameworks]
     body = []
     for key in keys:
         chosen = [row for row in rows if suite.row_key(row) == key]
@@ -546,7 +547,7 @@ def _without_figure(site: Site, row: Row) -> Cell:
 
 def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, plain: bool, with_unit: bool) -> Entry:
     marks: list[Text] = [row.unit] if with_unit else []
-    marks += _versions(row, rows) if plain else _told_apart(suite, row, rows)
+    marks += version_marks(row, rows) if plain else _told_apart(suite, row, rows)
     marks += [numbers.plus_minus(row.spread), phrase("table.repeats_of", n=row.repeats)]
     marks += [phrase("metric.diverged")] if row.diverged else []
     text = numbers.figure(row.value, row.spread)
@@ -559,11 +560,11 @@ def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]
     """What tells a figure from the others of its cell and of its column."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
     marks: list[Text] = [precision(row.precision)] if several else []
-    return tuple(each for each in (*marks, suite.other_options(row), *_versions(row, rows)) if each)
+    return tuple(each for each in (*marks, suite.other_options(row), *version_marks(row, rows)) if each)
 
 
-def _versions(row: Row, rows: Sequence[Row]) -> list[Text]:
-    """Version and round, where the figures of a cell differ in them."""
+def version_marks(row: Row, rows: Sequence[Row]) -> list[str]:
+    """Return version and round, where the figures of a cell differ in them."""
     found = (row.version, {each.version for each in rows}), (row.round, {each.round for each in rows})
     return [mine for mine, all_of_them in found if mine and len(all_of_them) > 1]
 
@@ -598,7 +599,7 @@ def _case_columns() -> tuple[Column, ...]:
 
 
 def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
-    page = _framework_page(site, suite, row.framework or "")
+    page = framework_page(site, suite, row.framework or "")
     marks = (suite.variant(row), precision(row.precision), options_text(row.options), row.version, row.round)
     details = (
         ("model", suite.variant(row)),
@@ -743,10 +744,6 @@ def _devices(row: Row) -> Text:
 
 def _or_unknown(value: object) -> Text:
     return phrase("site.unknown") if value is None else numbers.quantity(value)
-
-
-def _framework_page(site: Site, suite: Suite, framework: str) -> str:
-    return f"models/{suite.id}/{site.framework_slugs[framework]}.md"
 
 
 def _suite_page(site: Site, run: Run) -> str | None:

@@ -9,8 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ingest.common.toml_file import FileError, instead, line_of_byte, shown
-from ingest.common.words import TEMPLATES, WordsError
+from ingest.common.errors import UsageError
+from ingest.common.toml_file import FileError, did_you_mean, line_of_byte, shown
+from ingest.common.words import TEMPLATES
 
 if TYPE_CHECKING:
     from jinja2 import TemplateNotFound
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 FOLDER = TEMPLATES / "pages"
 
 
-class TemplateError(WordsError):
+class TemplateError(UsageError):
     """A template is wrong; the message is `path:line: what is wrong, and what to do`."""
 
 
@@ -61,8 +62,8 @@ def _cause(error: Exception, names: Mapping[str, object]) -> str:
         return f"a word fails here: {error}"
     said = str(error)
     if undefined := re.fullmatch(r"'(\w+)' is undefined", said):
-        near = instead(undefined[1], names)
-        return said + (near if near.startswith("; is it") else "; its names come from the page's context")
+        near = did_you_mean(undefined[1], names)
+        return said + (near if near.startswith("; did") else "; its names come from the page's context")
     return said
 
 
@@ -70,8 +71,8 @@ def _not_found(error: TemplateNotFound, template: str) -> TemplateError:
     known = [path.name for path in FOLDER.glob("*.j2")]
     frames = _frames(error.__traceback__)
     wanted = error.name or template
-    near = instead(str(wanted), known)
-    hint = near if near.startswith("; is it") else ""
+    near = did_you_mean(str(wanted), known)
+    hint = near if near.startswith("; did") else ""
     if not frames:
         return TemplateError(f"{shown(FOLDER / wanted)}: there is no such template, and a page is made of it{hint}")
     return TemplateError(f"{shown(frames[-1][0])}:{frames[-1][1]}: there is no template {wanted!r}{hint}")

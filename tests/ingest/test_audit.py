@@ -44,7 +44,7 @@ def figure(value: Any) -> dict[str, Any]:
 @pytest.fixture
 def row(tmp_path: Path) -> Published:
     """A figure of 20.5 samples/s that names `logs/one.log`."""
-    (found,) = publications.load(folder(tmp_path / "published", [GOOD]))
+    (found,) = publications.read([folder(tmp_path / "published", [GOOD])]).rows
     return found
 
 
@@ -187,7 +187,7 @@ def test_off_and_not_stated_are_one_cell_only_where_silence_means_off(row: Publi
 
 def test_the_pages_that_disagree_are_those_that_are_known_to() -> None:
     """Found by reading those pages: the front page against the models', and two tables of one page."""
-    found = audit.disagreements(publications.load(ROOT / "raw_logs" / "published"))
+    found = audit.disagreements(publications.read([ROOT / "raw_logs" / "published"]).rows)
     printed = {tuple(each.printed for each in one.rows) for one in found}
     assert {("590188.7", "385625.7"), ("678315.9", "682820.5"), ("194040.4", "183830.0")} <= printed
     assert {("60.95", "243"), ("203.2", "61.0"), ("11233.92", "11331.93")} <= printed
@@ -214,7 +214,7 @@ def test_an_output_disagrees_where_no_table_of_its_page_says_the_same(row: Publi
 
 def test_speed_ups_that_do_not_follow_are_the_two_that_are_known() -> None:
     """Of 689 published speed-ups."""
-    found = audit.slips(publications.load(ROOT / "raw_logs" / "published"))
+    found = audit.slips(publications.read([ROOT / "raw_logs" / "published"]).rows)
     said = {(each.row.printed, each.row.speedup, round(each.computed, 2)) for each in found}
     assert said == {("14822.31", "27.33", 27.23), ("10633.22", "10.2", 10.28)}
 

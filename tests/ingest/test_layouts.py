@@ -306,35 +306,57 @@ def test_an_fcn_is_named_by_its_backbone(
     assert contradictory == ([] if published else ["model"])
 
 
+ENTRY = '[[path]]\ntemplate = "{a}.log"\n'
 BROKEN = {
-    "no TOML": "path = [",
-    "no template at all": 'title = "x"',
-    "path is a text": 'path = "a/b"',
-    "path holds texts": 'path = ["a/b"]',
-    "an entry without template": "[[path]]\nfacts = { nodes = 1 }",
-    "a template that is no text": "[[path]]\ntemplate = 5",
-    "facts that are no table": '[[path]]\ntemplate = "{a}.log"\nfacts = "nodes"',
-    "a count that is a text": '[[path]]\ntemplate = "{a}.log"\nfacts = { nodes = "four" }',
-    "a count that is zero": '[[path]]\ntemplate = "{a}.log"\nfacts = { devices = 0 }',
-    "a slot that begins with a digit": '[[path]]\ntemplate = "{1a}.log"',
-    "words that are no table": 'words = "x"\n[[path]]\ntemplate = "{a}.log"',
-    "words of a slot that are no table": 'words.a = "x"\n[[path]]\ntemplate = "{a}.log"',
-    "a word that says no facts": 'words.a = { x = "y" }\n[[path]]\ntemplate = "{a}.log"',
-    "a word with a count that is none": 'words.a = { x = { nodes = -1 } }\n[[path]]\ntemplate = "{a}.log"',
-    "own words that are no table": '[[path]]\ntemplate = "{a}.log"\nwords = "x"',
-    "a model that is a list": '[[path]]\ntemplate = "{a}.log"\nfacts = { model = ["x"] }',
+    "no TOML": ("path = [", ":1: is not TOML"),
+    "no template at all": ('title = "x"', ":1: the key 'path' is missing"),
+    "path is a text": ('path = "a/b"', ":1: path: expected a list, got 'a/b'"),
+    "path holds texts": ('path = ["a/b"]', ":1: path[0]: expected a table, got 'a/b'"),
+    "an entry without template": ("[[path]]\nfacts = { nodes = 1 }", ":1: path[0]: the key 'template' is missing"),
+    "a template that is no text": ("[[path]]\ntemplate = 5", ":2: path[0].template: expected a text, got 5"),
+    "facts that are no table": (ENTRY + 'facts = "nodes"', ":3: path[0].facts: expected a table, got 'nodes'"),
+    "a count that is a text": (
+        ENTRY + 'facts = { nodes = "four" }',
+        ":3: path[0].facts.nodes: expected a positive whole number, got 'four'",
+    ),
+    "a count that is zero": (
+        ENTRY + "facts = { devices = 0 }",
+        ":3: path[0].facts.devices: expected a positive whole number, got 0",
+    ),
+    "a slot that begins with a digit": (
+        '[[path]]\ntemplate = "{1a}.log"',
+        ":2: path[0].template: the slot '1a' begins with a digit",
+    ),
+    "a slot that stands twice": (
+        '[[path]]\ntemplate = "{a}/{a}.log"',
+        ":2: path[0].template: the slot 'a' stands there twice",
+    ),
+    "words that are no table": ('words = "x"\n' + ENTRY, ":1: words: expected a table, got 'x'"),
+    "words of a slot that are no table": ('words.a = "x"\n' + ENTRY, ":1: words.a: expected a table, got 'x'"),
+    "a word that says no facts": (
+        'words.a = { x = "y" }\n' + ENTRY,
+        ":1: words.a.x: expected a table, got 'y'",
+    ),
+    "a word with a count that is none": (
+        "words.a = { x = { nodes = -1 } }\n" + ENTRY,
+        ":1: words.a.x.nodes: expected a positive whole number, got -1",
+    ),
+    "own words that are no table": (ENTRY + 'words = "x"', ":3: path[0].words: expected a table, got 'x'"),
+    "a model that is a list": (ENTRY + 'facts = { model = ["x"] }', ":3: path[0].facts.model: expected a"),
+    "a key that is misspelt": (ENTRY + "fact = { nodes = 1 }", ":3: path[0].fact: unknown key; did you mean 'facts'?"),
 }
 
 
-@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_layout_is_named_with_the_cause(text: str, tmp_path: Path, ingest: Callable[..., Called]) -> None:
+@pytest.mark.parametrize(("text", "fault"), BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_layout_is_named_with_line_and_cause(
+    text: str, fault: str, tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
     broken = tmp_path / "broken.toml"
     broken.write_text(text)
     with pytest.raises(UsageError) as caught:
         layout.load(str(broken))
     message = str(caught.value)
-    assert message.startswith(f"{broken}: ")
-    assert len(message) > len(f"{broken}: not a layout: ; see") + 10
+    assert message.startswith(f"{broken}{fault}")
     write_run(tmp_path / "logs", "a", seg([1.0]))
     called = ingest(tmp_path / "logs", "--layout", broken, "--out", tmp_path / "docs")
     assert (called.code, called.problems) == (2, [f"ingest: {message}"])

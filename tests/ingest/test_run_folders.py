@@ -107,7 +107,7 @@ def test_a_part_that_changed_or_is_gone_is_said_and_the_run_stays(
     (two / name).unlink()
     called = ingest(root, "--json")
     assert [each.partition(": ")[0] for each in called.problems] == [f"logs/a/b/c/1/{name}"]
-    assert "is not there" in called.problems[0]
+    assert "does not exist" in called.problems[0]
     assert (called.lines[0]["environment_details"] is None) is (name == "environment.json")
 
 
@@ -124,7 +124,7 @@ def test_a_part_that_is_a_pipe_is_not_opened(two: Path, root: Path, ingest: Inge
     (two / "ranks/1.log").unlink()
     os.mkfifo(two / "ranks/1.log")
     called = ingest(root, "--json")
-    assert ["ranks/1.log: is named by run.json and is not there" in each for each in called.problems] == [True]
+    assert ["ranks/1.log: is named by run.json but does not exist" in each for each in called.problems] == [True]
 
 
 def test_the_log_itself_changed(two: Path, root: Path, ingest: Ingest) -> None:
@@ -138,7 +138,7 @@ def test_a_log_below_that_run_json_does_not_name(two: Path, root: Path, ingest: 
     (two / "node1/old.log").write_text(made_runs.log_of("PyTorch", [40.0] * 50))
     called = ingest(root, "--json")
     assert len(called.lines) == 1
-    assert ["node1/old.log: lies in the folder of a run" in each for each in called.problems] == [True]
+    assert ["node1/old.log: is in the folder of a run" in each for each in called.problems] == [True]
 
 
 def test_a_run_whose_log_is_gone_is_said(two: Path, root: Path, ingest: Ingest) -> None:
@@ -146,7 +146,7 @@ def test_a_run_whose_log_is_gone_is_said(two: Path, root: Path, ingest: Ingest) 
     made_runs.write(root / "a/b/c/2", repeat=2)
     called = ingest(root, "--json")
     assert [each["path"] for each in called.lines] == ["logs/a/b/c/2/train.log"]
-    assert ["logs/a/b/c/1/run.json: lies in a folder without a log" in each for each in called.problems][:1] == [True]
+    assert ["logs/a/b/c/1/run.json: is in a folder without a log" in each for each in called.problems][:1] == [True]
 
 
 def launched(folder: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_run_that_is_not_home_yet_is_one_problem_and_no_run(root: Path, ingest
     called = ingest(root, "--json", "--out", root.parent / "docs")
     assert [each["path"] for each in called.lines] == ["logs/a/b/c/1/train.log"]
     (problem,) = called.problems
-    assert problem.startswith("logs/a/b/c d/2: is a run that was started and not brought home yet")
+    assert problem.startswith("logs/a/b/c d/2: was started, but its results have not been collected")
     assert problem.endswith("python -m runners collect 'logs/a/b/c d/2'")
     assert called.code == 1
     for language in ("en", "zh"):
@@ -184,7 +184,7 @@ def test_nothing_but_what_is_not_home_yet(root: Path, ingest: Ingest) -> None:
     launched(root / "a/b/c/1")
     called = ingest(root)
     assert called.code == 2
-    assert ["not brought home yet" in each for each in called.problems] == [True, False]
+    assert ["have not been collected" in each for each in called.problems] == [True, False]
 
 
 def test_of_a_run_that_is_home_what_is_left_of_the_way_is_not_read(two: Path, root: Path, ingest: Ingest) -> None:

@@ -132,8 +132,8 @@ def test_other_tables_are_passed_over(name: str, root: Path, ingest: Ingest) -> 
     [
         (b"epoch,loss\n1,2.5\n", "is named like telemetry and is none that is understood"),
         (b"\0\1\2" * 500, "is named like telemetry and is none that is understood"),
-        (b"", "is telemetry without a single sample"),
-        (HEADER.encode() + b"\n", "is telemetry without a single sample"),
+        (b"", "is telemetry without a sample"),
+        (HEADER.encode() + b"\n", "is telemetry without a sample"),
     ],
 )
 def test_our_own_name_with_another_content_is_said(content: bytes, said: str, root: Path, ingest: Ingest) -> None:
@@ -161,7 +161,7 @@ def test_faults_are_said_with_their_line(root: Path, ingest: Ingest) -> None:
     log.with_name("gpu.csv").write_text(rows)
     called = ingest(root, "--json")
     (problem,) = called.problems
-    assert problem.startswith("logs/a/b/c/1/gpu.csv:4: has 2 values that are no figures of their column")
+    assert problem.startswith("logs/a/b/c/1/gpu.csv:4: has 2 values that do not fit their column")
     found = called.lines[0]["telemetry"]
     assert (found["memory_peak_mib"], found["power_peak_w"]) == (2200, 200)
 
@@ -180,7 +180,7 @@ def test_only_telemetry_makes_no_run(root: Path, ingest: Ingest) -> None:
     (root / "gpu.log").write_text(csv())
     called = ingest(root, "--json", "--out", root.parent / "docs")
     assert (called.code, called.lines) == (1, [])
-    assert called.problems[0].startswith("logs/gpu.log: is telemetry, and no log lies in its folder")
+    assert called.problems[0].startswith("logs/gpu.log: is telemetry, but there is no log in its folder")
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_mem_of_another_name_belongs_to_none(root: Path, ingest: Ingest) -> None
     (root / "log/n1g8.mem").write_text("max device0 memory usage is: 8455716864\n")
     called = ingest(root, "--json")
     assert called.lines[0]["telemetry"] is None
-    assert [each for each in called.problems if "n1g8.mem: holds a maximum only" in each]
+    assert [each for each in called.problems if "n1g8.mem: contains a maximum only" in each]
 
 
 def test_mem_that_is_not_understood(root: Path, ingest: Ingest) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import WordsError
+from ingest.common.toml_file import FileError
 from ingest.site.render import colours, drawing
 
 PAPER, SLATE = "#ffffff", "#1c2027"
@@ -154,16 +154,23 @@ def test_scripts_get_the_same_inks() -> None:
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("[a]\nlight = 1", "an entry has match, light, dark, hatch, marker"),
-        ('[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"', "match is no list"),
-        ('[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"', "#1a2b3c, not as 'red'"),
-        ("[a", "no TOML"),
+        ("[a]\nlight = 1", "a.light: expected a colour such as #1a2b3c, got 1"),
+        (
+            '[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"',
+            "a.match: expected a list, got 'x'",
+        ),
+        (
+            '[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nhatch = ""\nmarker = "o"',
+            "a.light: expected a colour such as #1a2b3c, got 'red'",
+        ),
+        ('[a]\nlight = "#000000"', "a: the key 'match' is missing"),
+        ("[a", "is not TOML"),
     ],
 )
 def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) -> None:
     source = tmp_path / "frameworks.toml"
     source.write_text(text, "utf-8")
-    with pytest.raises(WordsError, match=re.escape(wrong)) as raised:
+    with pytest.raises(FileError, match=re.escape(wrong)) as raised:
         colours.inks(source)
     assert str(source) in str(raised.value)
 

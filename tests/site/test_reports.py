@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from msgspec import structs
 
 from ingest.common import words
-from ingest.common.words import Both
+from ingest.common.toml_file import FileError
+from ingest.common.words import Entry
 from ingest.published import publications
-from ingest.published.declarations import FORMS, SECTIONS, SPEEDUPS, Report, ReportError, reports
+from ingest.published.declarations import SECTIONS, Form, Report, ReportError, Speedup, reports
 from ingest.published.publications import Publications, Published, Source
 from ingest.published.slices import Cut, Slice, cut, slices
 from ingest.site import builder
@@ -274,12 +276,12 @@ def test_differences_are_written_as_the_source_writes_them() -> None:
     assert "|742 (+25, ↑3.5%)|" in found
 
 
-@pytest.mark.parametrize("form", [each for each in FORMS if each != "table"])
+@pytest.mark.parametrize("form", [each for each in get_args(Form) if each != "table"])
 def test_every_form_of_chart_is_used_and_has_its_words(form: str) -> None:
     known = words.load()
     assert known.has(f"report.chart_{form}")
     assert known.has(f"report.text_{form}")
-    assert any(block.figures and form in block.figures.show for each in ALL for block in each.blocks)
+    assert any(block.rows and form in block.show for each in ALL for block in each.blocks)
 
 
 def test_what_is_named_by_data_has_its_words() -> None:
@@ -287,7 +289,7 @@ def test_what_is_named_by_data_has_its_words() -> None:
     metrics = {row.metric for row in figures().rows}
     assert not [each for each in metrics if not known.has(f"published_metric.{each}")]
     assert not [each for each in SECTIONS if not known.has(f"report.section_{each}")]
-    assert not [each for each in SPEEDUPS if each and not known.has(f"report.speedup_{each}")]
+    assert not [each for each in get_args(Speedup) if each and not known.has(f"report.speedup_{each}")]
     options = {name for row in figures().rows for name in row.options}
     assert not [each for each in options if not known.has(f"option.{each}")]
     ways = {row.options["parallel"] for row in figures().rows if "parallel" in row.options}
@@ -415,24 +417,30 @@ GOOD = 'rows = "devices"\ncolumns = "framework"\n'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[[block]]\nrowz = 1\n", "block 1: unknown key 'rowz'"),
-        ('[[block]]\nrows = "device"\ncolumns = "framework"\n', "block 1.rows: unknown column 'device'"),
-        ('[[block]]\nrows = "devices"\ncolumns = "frame"\n', "block 1.columns: unknown column 'frame'"),
-        (f'[[block]]\n{GOOD}where = {{ modell = "x" }}\n', "block 1.where: unknown column 'modell'"),
-        (f'[[block]]\n{GOOD}split = "lines"\n', "block 1.split: unknown column 'lines'"),
-        (f'[[block]]\n{GOOD}show = "pie"\n', "block 1.show: 'pie' is none of"),
-        (f'[[block]]\n{GOOD}speedup = "yes"\n', "block 1.speedup: 'yes' is none of"),
-        ('[[block]]\nrows = "devices"\n', "block 1: either columns"),
-        ('[[block]]\ncolumns = "framework"\n', "block 1: no rows"),
-        ('[[block]]\nuse = "nothing"\n', "use: no block 'nothing'"),
+        ("[[block]]\nrowz = 1\n", "block[0].rowz: unknown key; did you mean 'rows'?"),
+        ('[[block]]\nrows = "device"\ncolumns = "framework"\n', "block[0].rows[0]: expected one of *, model, "),
+        ('[[block]]\nrows = "devices"\ncolumns = "frame"\n', "block[0].columns[0]: expected one of model, "),
+        (f'[[block]]\n{GOOD}where = {{ modell = "x" }}\n', "got 'modell'; did you mean 'model'?"),
+        (f'[[block]]\n{GOOD}split = "lines"\n', "block[0].split[0]: expected one of table, model, "),
+        (
+            f'[[block]]\n{GOOD}show = "pie"\n',
+            "block[0].show[0]: expected one of bars, curve, lines, panels, speedup, table, got 'pie'",
+        ),
+        (f'[[block]]\n{GOOD}speedup = "yes"\n', "block[0].speedup: expected one of computed, published, got 'yes'"),
+        ('[[block]]\nrows = "devices"\n', "block[0]: expected either columns"),
+        ('[[block]]\ncolumns = "framework"\n', "block[0]: the key 'rows' is missing"),
+        ('[[block]]\nuse = "nothing"\n', "block[0].use: there is no block 'nothing'"),
         ('[[block]]\ntitle = { en = "only" }\n', "no text in 'zh'"),
-        ('[[block]]\ntext = "one language"\n', "block 1: text is a text; it has to be a list or a table"),
-        ('[[block]]\nfacts = { columns = ["a", "b"], rows = [["1"]] }\n', "block 1.facts.rows: a row has not 2 cells"),
-        ("order = 2\n[[block\n", "no TOML"),
+        ('[[block]]\ntext = "one language"\n', "block[0].text[0]: expected a text in both languages"),
+        (
+            '[[block]]\nfacts = { columns = ["a", "b"], rows = [["1"]] }\n',
+            "block[0].facts.rows[0]: the row has 1 cells, but there are 2 columns",
+        ),
+        ("order = 2\n[[block\n", "is not TOML"),
     ],
 )
 def test_a_wrong_declaration_is_named_with_file_and_key(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ReportError, match=re.escape(message)) as error:
+    with pytest.raises(FileError, match=re.escape(message)) as error:
         declared(tmp_path, text)
     assert re.search(r"(made|_shared)\.toml:\d+: ", str(error.value))
 
@@ -440,7 +448,7 @@ def test_a_wrong_declaration_is_named_with_file_and_key(tmp_path: Path, text: st
 @pytest.mark.parametrize("missing", ["source", "section", "order", "title", "description"])
 def test_a_declaration_without_its_head_is_refused(tmp_path: Path, missing: str) -> None:
     head = "\n".join(line for line in HEAD.splitlines() if not line.startswith(missing))
-    with pytest.raises(ReportError, match=missing):
+    with pytest.raises(FileError, match=missing):
         declared(tmp_path, "", head=head)
 
 
@@ -482,9 +490,9 @@ def test_a_shared_block_is_filled_in_and_added_to(tmp_path: Path) -> None:
     shared = '[pair]\nrows = "devices"\ncolumns = "framework"\nwhere = { metric = "throughput" }\n'
     text = '[[block]]\nuse = "pair"\nwhere = { model = "Test net" }\nshow = ["table", "bars"]\n'
     block = declared(tmp_path, text, shared=shared).blocks[0]
-    assert block.figures
-    assert block.figures.where == {"metric": ("throughput",), "model": ("Test net",)}
-    assert block.figures.show == ("table", "bars")
+    assert block.rows
+    assert block.where == {"metric": ("throughput",), "model": ("Test net",)}
+    assert block.show == ("table", "bars")
 
 
 # --- the site ---------------------------------------------------------------------------------------------------------
@@ -527,7 +535,7 @@ def test_a_model_page_leads_to_reports_and_to_where_figures_were_printed(tmp_pat
 def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
     from ingest.site.reports.model import published_tables
 
-    source = replace(next(iter(figures().sources.values())), name="Made up")
+    source = structs.replace(next(iter(figures().sources.values())), name="Made up")
     rows = (one(model="CycleGAN", place="a.md", row=2), one(model="CycleGAN", place="b.md", row=3))
     site = site_of(Publications(rows, {"Made up": source}))
     suite = next(each for each in suites() if each.id == "cyclegan")
@@ -541,7 +549,7 @@ def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
 def test_a_model_page_shows_no_empty_cells_and_says_a_case_once() -> None:
     from ingest.site.reports.model import published_tables
 
-    source = replace(next(iter(figures().sources.values())), name="Made up")
+    source = structs.replace(next(iter(figures().sources.values())), name="Made up")
     case = {"case": "2D_8x1x1_16_1536x16", "data_parallel": "8", "layers": "16", "micro_batch": "2"}
     rows = (
         one(model="GPT", devices=8, options=case),
@@ -565,7 +573,7 @@ def test_text_of_others_stays_text(tmp_path: Path) -> None:
         one(framework=HOSTILE, hardware=HOSTILE, place=f"{HOSTILE}.md", log=HOSTILE, options={HOSTILE: HOSTILE}),
         one(framework="Beta", place="page (1).md", log="a b.log", framework_source=HOSTILE),
     ]
-    source = Source("Made up", Both("Made up", "示例"), "https://example.org/a", Both("x", "示"), 2020,
+    source = Source("Made up", Entry("Made up", "示例"), "https://example.org/a", Entry("x", "示"), 2020,
                     page="https://example.org/blob/{path}", log="https://example.org/blob/{path}")  # fmt: skip
     report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nseveral = true\n')
     site = site_of(Publications(tuple(rows), {"Made up": source}))

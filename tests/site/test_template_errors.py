@@ -8,10 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+from msgspec import Meta, Struct
 
-from ingest.common import suites, toml_file, words
+from ingest.common import toml_file, words
 from ingest.site.template_errors import TemplateError, located
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,12 +42,12 @@ MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
     "an unknown word, spelt nearly right": (
         PAGE,
         at_the_end('{{ w("nav.sumary") }}'),
-        f"{PAGE}:{{line}}: .*{WORDS}:\\d+: \\[nav\\] has no entry 'sumary'; is it 'summary'.* add sumary = ",
+        f"{PAGE}:{{line}}: .*{WORDS}:\\d+: \\[nav\\] has no entry 'sumary'; did you mean 'summary'.* add sumary = ",
     ),
     "a word of a table that is not there": (
         PAGE,
         at_the_end('{{ w("navv.summary") }}'),
-        f"{PAGE}:{{line}}: .*{WORDS}:\\d+: has no table \\[navv\\]; is it 'nav'",
+        f"{PAGE}:{{line}}: .*{WORDS}:\\d+: there is no table \\[navv\\]; did you mean 'nav'",
     ),
     "a word without its argument": (
         PAGE,
@@ -55,7 +57,7 @@ MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
     "a name that is not known": (
         PAGE,
         at_the_end("{{ langage }}"),
-        f"{PAGE}:{{line}}: 'langage' is undefined; is it 'language'",
+        f"{PAGE}:{{line}}: 'langage' is undefined; did you mean 'language'",
     ),
     "a field that is not there": (PAGE, at_the_end("{{ words_of.x }}"), f"{PAGE}:{{line}}: 'words_of' is undefined"),
     "a statement that does not end": (
@@ -68,7 +70,7 @@ MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
     "a template that is not there": (
         PAGE,
         at_the_end('{% include "_scalin.md.j2" %}'),
-        f"{PAGE}:{{line}}: there is no template '_scalin.md.j2'; is it '_scaling.md.j2'",
+        f"{PAGE}:{{line}}: there is no template '_scalin.md.j2'; did you mean '_scaling.md.j2'",
     ),
     "a call with too little": (PAGE, at_the_end("{{ w() }}"), f"{PAGE}:{{line}}: TypeError: .*'key'"),
     "a word in one language": (
@@ -79,83 +81,87 @@ MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
     "a word in a third language": (
         WORDS,
         at_the_end('[made]\nup = { en = "x", zh = "甲", de = "y" }'),
-        f"{WORDS}:{{line}}: made.up: 'de' is none of",
+        f"{WORDS}:{{line}}: made.up.de: unknown key; known are en, zh",
     ),
-    "a word that is only a text": (WORDS, at_the_end('[made]\nup = "x"'), f"{WORDS}:{{line}}: made.up: an entry is"),
+    "a word that is only a text": (
+        WORDS,
+        at_the_end('[made]\nup = "x"'),
+        f"{WORDS}:{{line}}: made.up: expected a text in both languages",
+    ),
     "a placeholder in one language": (
         WORDS,
         at_the_end('[made]\nup = { en = "{n} x", zh = "甲" }'),
-        f"{WORDS}:{{line}}: made.up: the placeholders differ between the languages: en has {{{{n}}}}; zh has none",
+        f"{WORDS}:{{line}}: made.up: the placeholders differ: en has {{{{n}}}}, zh has none",
     ),
     "a brace that is not closed": (
         WORDS,
         at_the_end('[made]\nup = { en = "{n", zh = "{n" }'),
         f"{WORDS}:{{line}}: made.up: ",
     ),
-    "words that are no TOML": (WORDS, at_the_end("[made"), f"{WORDS}:{{line}}: no TOML"),
-    "a word above all tables": (WORDS, on_top("up = 1"), f"{WORDS}:1: up: stands above the first table"),
+    "words that are no TOML": (WORDS, at_the_end("[made"), f"{WORDS}:{{line}}: is not TOML"),
+    "a word above all tables": (WORDS, on_top("up = 1"), f"{WORDS}:1: up: expected a \\[table\\] of entries, got 1"),
     "a suite's key, spelt nearly right": (
         SUITE,
         on_top("framworks = []"),
-        f"{SUITE}:1: unknown key 'framworks'; is it 'frameworks'",
+        f"{SUITE}:1: framworks: unknown key; did you mean 'frameworks'",
     ),
     "a suite's number that is a text": (
         SUITE,
         instead_of(r"^order = \d+", 'order = "first"'),
-        f"{SUITE}:3: order is a text; it has to be a whole number",
+        f"{SUITE}:3: order: expected a whole number, got 'first'",
     ),
     "a suite's list that is a text": (
         SUITE,
         instead_of(r"^frameworks = .*", 'frameworks = "Paddle"'),
-        f"{SUITE}:6: frameworks is a text; it has to be a list",
+        f"{SUITE}:6: frameworks: expected a list, got 'Paddle'",
     ),
     "a suite's list with a number": (
         SUITE,
         instead_of(r"^frameworks = .*", "frameworks = [1]"),
-        f"{SUITE}:6: frameworks: \\[1\\] is no list",
+        f"{SUITE}:6: frameworks\\[0\\]: expected a text that is not blank, got 1",
     ),
-    "a suite without models": (SUITE, instead_of(r"^models = .*", ""), f"{SUITE}:1: no models"),
+    "a suite without models": (SUITE, instead_of(r"^models = .*", ""), f"{SUITE}:1: the key 'models' is missing"),
     "a suite's word, spelt nearly right": (
         SUITE,
         instead_of(r"^summary = ", "sumary = "),
-        f"{SUITE}:16: words: unknown key 'sumary'; is it 'summary'",
+        f"{SUITE}:16: words.sumary: unknown key; did you mean 'summary'",
     ),
     "a suite's word in one language": (
         SUITE,
         instead_of(r"^summary = .*", 'summary = { zh = "甲" }'),
         f"{SUITE}:16: words.summary: no text in 'en'",
     ),
-    "a suite that is no TOML": (SUITE, at_the_end("models = ["), f"{SUITE}:\\d+: no TOML"),
+    "a suite that is no TOML": (SUITE, at_the_end("models = ["), f"{SUITE}:\\d+: is not TOML"),
     "a spelling of two suites": (
         SUITE,
         instead_of(r"^models = \[", 'models = ["BERT base", '),
-        "resnet50.toml:4: 'BERT base' is a spelling of .*bert.toml",
+        "resnet50.toml:4: models: 'BERT base' is a spelling of .*bert.toml",
     ),
     "a report's key, spelt nearly right": (
         REPORT,
         on_top("ordr = 1"),
-        f"{REPORT}:1: unknown key 'ordr'; is it 'order'",
+        f"{REPORT}:1: ordr: unknown key; did you mean 'order'",
     ),
     "a report's block with an unknown key": (
         REPORT,
         at_the_end('[[block]]\nrowz = "devices"'),
-        f"{REPORT}:{{line}}: perf-bert, block \\d+: unknown key 'rowz'; is it 'rows'",
+        f"{REPORT}:{{line}}: block\\[\\d+\\]\\.rowz: unknown key; did you mean 'rows'",
     ),
     "a report's title in one language": (
         REPORT,
         instead_of(r"^title = .*", 'title = { en = "BERT" }'),
-        f"{REPORT}:\\d+: perf-bert.title: no text in 'zh'",
+        f"{REPORT}:\\d+: title: no text in 'zh'",
     ),
     "a report's list that is a number": (
         REPORT,
         at_the_end("[[block]]\nnotes = 1"),
-        f"{REPORT}:{{line}}: perf-bert, block \\d+: notes is a whole number; it has to be a list",
+        f"{REPORT}:{{line}}: block\\[\\d+\\]\\.notes: expected a list, got 1",
     ),
-    "a report that is no TOML": (REPORT, at_the_end("[[block"), f"{REPORT}:{{line}}: no TOML"),
+    "a report that is no TOML": (REPORT, at_the_end("[[block"), f"{REPORT}:{{line}}: is not TOML"),
     "a shared block with an unknown key": (
         SHARED,
         at_the_end("[made]\nrowz = 1"),
-        f"{SHARED}:{{line}}: made: unknown key 'rowz'",
+        f"{SHARED}:{{line}}: made.rowz: unknown key; did you mean 'rows'",
     ),
 }
 
@@ -316,7 +322,7 @@ d = 5
 def test_the_line_of_a_key_is_known(tmp_path: Path, keys: toml_file.Keys, line: int) -> None:
     path = tmp_path / "made.toml"
     path.write_text(TOML, "utf-8")
-    assert toml_file.read(path).line(keys) == line
+    assert toml_file.read_tables(path).line(keys) == line
 
 
 def test_the_lines_of_every_key_of_our_own_files_are_known() -> None:
@@ -324,7 +330,7 @@ def test_the_lines_of_every_key_of_our_own_files_are_known() -> None:
     files = sorted((ROOT / "report_templates").rglob("*.toml"))
     assert len(files) > 20
     for path in files:
-        file = toml_file.read(path)
+        file = toml_file.read_tables(path)
         lines = file.source.split("\n")
         for keys, line in file._lines.items():
             if isinstance(keys[-1], str):
@@ -336,4 +342,44 @@ def test_every_error_of_a_file_is_one_that_the_command_catches() -> None:
 
     for kind in (toml_file.FileError, words.WordsError, TemplateError):
         assert issubclass(kind, UsageError)
-    assert suites.suite_file(ROOT / SUITE).error is words.WordsError
+
+
+class Inner(Struct, frozen=True, forbid_unknown_fields=True):
+    count: Annotated[int, Meta(ge=1)] = 1
+    choice: Annotated[str, toml_file.one_of("left", "right")] = "left"
+
+    def __post_init__(self) -> None:
+        if self.count == 13:
+            raise toml_file.WrongValueError(("count",), "13 is unlucky")
+
+
+class Outer(Struct, frozen=True, forbid_unknown_fields=True):
+    entries: dict[str, Inner] = {}
+    chosen: dict[Annotated[str, toml_file.one_of("left", "right")], tuple[str, ...]] = {}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "[entries]\na = { count = 2 }\nb = { count = 0 }",
+            ":3: entries.b.count: expected a positive whole number, got 0",
+        ),
+        ("[entries.a]\n[entries.b]\ncount = 13", ":3: entries.b.count: 13 is unlucky"),
+        ("[entries.a]\n[entries.b]\ncuont = 1", ":3: entries.b.cuont: unknown key; did you mean 'count'?"),
+        (
+            '[entries.a]\nchoice = "lefd"',
+            ":2: entries.a.choice: expected one of left, right, got 'lefd'; did you mean 'left'?",
+        ),
+        ('[chosen]\nleft = ["a"]\nup = ["b"]', ":3: chosen.up: unknown key: expected one of left, right, got 'up'"),
+        ('[chosen]\nleft = ["a"]\nright = ["b", 1]', ":3: chosen.right[1]: expected a text, got 1"),
+        ("entries = 1", ":1: entries: expected a table, got 1"),
+    ],
+)
+def test_a_fault_below_a_key_of_a_dictionary_is_found(tmp_path: Path, text: str, fault: str) -> None:
+    """msgspec names no key of a dictionary; without the key there is no line."""
+    path = tmp_path / "made.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(toml_file.FileError) as error:
+        toml_file.read(path, Outer)
+    assert str(error.value) == f"{path}{fault}"

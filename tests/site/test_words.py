@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingest.common import words
+from ingest.common.toml_file import FileError
 from ingest.compute.rules import NAMES
 from ingest.site.model import suites
 
@@ -60,15 +61,15 @@ def test_the_chinese_entries_are_chinese() -> None:
     [
         ('[a]\nb = { en = "x" }\n', ":2: a.b: no text in 'zh'"),
         ('[a]\nb = { en = "x", zh = "" }\n', ":2: a.b: no text in 'zh'"),
-        ('[a]\n\nb = "x"\n', ":3: a.b: an entry is"),
+        ('[a]\n\nb = "x"\n', ":3: a.b: expected a text in both languages"),
         ('[a]\nb = { en = "{n}", zh = "x" }\n', ":2: a.b: the placeholders differ"),
-        ("[a\n", ":1: no TOML"),
+        ("[a\n", ":1: is not TOML"),
     ],
 )
 def test_a_faulty_entry_is_named_with_file_line_and_key(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "words.toml"
     path.write_text(text, "utf-8")
-    with pytest.raises(words.WordsError, match=re.escape(f"{path}{message}")):
+    with pytest.raises(FileError, match=re.escape(f"{path}{message}")):
         words.load(path)
 
 

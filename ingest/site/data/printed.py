@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.common.words import Words
-from ingest.published.publications import Published, Source, options_text
+from ingest.published.publications import Published, Source, options_cell
+from ingest.site import addresses
 from ingest.site.data.records import name, said
 from ingest.site.model import Site, Suite
 from ingest.site.reports.model import is_shown
@@ -58,7 +59,7 @@ def _all_figures(result: _Result) -> str:
 
 
 def _said(row: Published) -> str:
-    return json.dumps([*(getattr(row, key) for key in _CASE), options_text(row.options)], ensure_ascii=False)
+    return json.dumps([*(getattr(row, key) for key in _CASE), options_cell(row.options)], ensure_ascii=False)
 
 
 def _results(rows: Sequence[Published]) -> list[_Result]:
@@ -135,7 +136,7 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, told: str) 
         "conditions": {},
         "diverged": False,
         "runs": [],
-        "page": f"models/{suite.id}/",
+        "page": addresses.model_folder(suite),
     }
 
 

@@ -4,47 +4,48 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import re
-import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from ingest.common.words import TEMPLATES, WordsError
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
+
+from ingest.common.toml_file import read
+from ingest.common.words import TEMPLATES
 
 _SOURCE = TEMPLATES / "frameworks.toml"
-_COLOUR = re.compile(r"#[0-9a-f]{6}")
-_FIELDS = {"match": list, "light": str, "dark": str, "hatch": str, "marker": str}
+Colour = Annotated[str, Meta(pattern=r"^#[0-9a-f]{6}\Z", description="a colour such as #1a2b3c")]
 
 
-@dataclass(frozen=True)
-class Ink:
+class Style(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How a framework is drawn: on white and on slate, with what hatch (matplotlib's) in bars and marker on lines."""
 
-    id: str
     match: tuple[str, ...]
-    light: str
-    dark: str
+    light: Colour
+    dark: Colour
     hatch: str
     marker: str
 
 
+class Ink(Style, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A style with its name."""
+
+    id: str
+
+
 @functools.cache
 def inks(source: Path = _SOURCE) -> tuple[Ink, ...]:
-    """All inks in the order of the file.
+    """Return all inks in the order of the file.
 
     Raises:
-        WordsError: the file is no TOML, or an entry lacks a field or has a colour that is none.
+        FileError: the file is not TOML, or an entry lacks a field or holds a wrong value.
     """
-    try:
-        entries = tomllib.loads(source.read_text("utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise WordsError(f"{source}: no TOML: {error}") from error
-    return tuple(_ink(source, name, entry) for name, entry in entries.items())
+    return tuple(Ink(id=name, **asdict(style)) for name, style in read(source, dict[str, Style]).data.items())
 
 
 def ink(framework: str) -> Ink:
-    """The ink of a framework; of one without an entry it follows from its name alone, so that it never changes."""
+    """Return the ink of a framework; without an entry it follows from the name alone, so that it never changes."""
     folded = framework.lower()
     own = next((each for each in inks() if any(part in folded for part in each.match)), None)
     spare = [each for each in inks() if not each.match]
@@ -52,7 +53,7 @@ def ink(framework: str) -> Ink:
 
 
 def colours() -> list[dict[str, object]]:
-    """The inks for scripts: the same entries in the same order, those without a match last and by hash of the name."""
+    """Return the inks for scripts, in the order of the file; those without a match are chosen by hash of the name."""
     return [
         {"id": each.id, "match": list(each.match), "light": each.light, "dark": each.dark, "hatch": each.hatch}
         for each in inks()
@@ -60,12 +61,12 @@ def colours() -> list[dict[str, object]]:
 
 
 def variable(found: Ink) -> str:
-    """An ink as a CSS colour that follows the theme; where there is no style sheet it is the one for white."""
+    """Return an ink as a CSS colour that follows the theme; where there is no style sheet it is the one for white."""
     return f"var(--pl-ink-{found.id}, {found.light})"
 
 
 def stylesheet() -> str:
-    """The inks as CSS variables, for light, for dark, and for paper, which is always light; and a class for each."""
+    """Return the inks as CSS variables and classes, for light, for dark, and for paper, which is always light."""
     light, dark = (
         "".join(f"  --pl-ink-{each.id}: {colour};\n" for each, colour in zip(inks(), chosen, strict=True))
         for chosen in ([each.light for each in inks()], [each.dark for each in inks()])
@@ -79,20 +80,7 @@ def stylesheet() -> str:
 
 
 def in_theme(drawing: str, among: Sequence[Ink] | None = None) -> str:
-    """A drawing whose colours follow the theme, made of one that was drawn with the inks for white."""
+    """Return a drawing whose colours follow the theme, made of one that was drawn with the inks for white."""
     for each in inks() if among is None else among:
         drawing = drawing.replace(each.light, variable(each))
     return drawing
-
-
-def _ink(source: Path, name: str, entry: object) -> Ink:
-    at = f"{source}: [{name}]"
-    if not isinstance(entry, dict) or set(entry) != set(_FIELDS):
-        raise WordsError(f"{at}: an entry has {', '.join(_FIELDS)}, and nothing else")
-    for field, kind in _FIELDS.items():
-        if not isinstance(entry[field], kind):
-            raise WordsError(f"{at}: {field} is no {kind.__name__}")
-    for field in ("light", "dark"):
-        if not _COLOUR.fullmatch(entry[field]):
-            raise WordsError(f"{at}: {field} is written as #1a2b3c, not as {entry[field]!r}")
-    return Ink(name, tuple(entry["match"]), entry["light"], entry["dark"], entry["hatch"], entry["marker"])

@@ -1,6 +1,6 @@
-"""Charts of slices of published figures: what is drawn of each, and its words.
+"""Charts of slices of published figures, and the texts that describe them.
 
-Names within a chart are the same in both languages, or tokens, for which words are put in later.
+Names within a chart are the same in both languages, or tokens, which words replace later.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Drawn = tuple[Callable[[], str], tuple[Phrase, ...]]
 
 
 def of_report(report: Report, found: Cut) -> list[Chart]:
-    """All charts of a report."""
+    """Return all charts of a report."""
     return [
         chart
         for block, parts in zip(report.blocks, found.slices, strict=True)
@@ -42,12 +42,12 @@ def of_report(report: Report, found: Cut) -> list[Chart]:
 
 
 def of_slice(report: Report, block: Block, parts: Sequence[Slice], index: int, common: Values) -> list[Chart]:
-    """The charts of one of a block's slices, in the order in which they are declared."""
+    """Return the charts of one of a block's slices, in the order in which they are declared."""
     found = parts[index]
     name = f"reports/{report.id}-{report.blocks.index(block) + 1}-{index + 1}"
-    alone = block.title is not None and len(parts) == 1
-    said = caption(found, common)
-    what = joined(said) if said and not alone else block.title or report.title
+    only_slice = block.title is not None and len(parts) == 1
+    shared = caption(found, common)
+    what = joined(shared) if shared and not only_slice else block.title or report.title
     made = []
     for form in found.block.show:
         if form != "table" and (drawn := _FORMS[form](block, found)):
@@ -57,27 +57,27 @@ def of_slice(report: Report, block: Block, parts: Sequence[Slice], index: int, c
 
 
 def _bars(block: Block, found: Slice) -> Drawn | None:
-    return partial(drawing.bars, _grouped(block, found, range(len(found.columns)))), _said(found)
+    return partial(drawing.bars, _grouped(block, found, range(len(found.columns)))), _descriptions(found)
 
 
 def _lines(block: Block, found: Slice) -> Drawn | None:
     if len(found.rows) < 2:
         return None
-    return partial(drawing.trend, _grouped(block, found, range(len(found.columns)))), _said(found)
+    return partial(drawing.trend, _grouped(block, found, range(len(found.columns)))), _descriptions(found)
 
 
 def _panels(block: Block, found: Slice) -> Drawn | None:
-    """A panel per metric of the columns. One that fewer series have, such as a ratio, is left to the table."""
+    """Draw a panel per metric; one that fewer columns have than others, such as a ratio, is in the table only."""
     by_metric: dict[str, list[int]] = {}
     for index, head in enumerate(found.columns):
         by_metric.setdefault(dict(head.values).get("metric", ""), []).append(index)
     most = max(map(len, by_metric.values()))
     data = [_grouped(block, found, columns) for columns in by_metric.values() if len(columns) == most]
-    return partial(drawing.panels, data), _said(found)
+    return partial(drawing.panels, data), _descriptions(found)
 
 
 def _speedup(block: Block, found: Slice) -> Drawn | None:
-    """A line per column, or per column and batch size, that has at least two numbers of devices."""
+    """Draw a line per column, or per column and batch size, that has at least two numbers of devices."""
     lines: dict[str, dict[int, float]] = {}
     for (row, column), figures in sorted(found.cells.items()):
         rest = [_plain(block, found, *each, brief=False) for each in found.rows[row].values if each[0] != "devices"]
@@ -91,16 +91,16 @@ def _speedup(block: Block, found: Slice) -> Drawn | None:
         for name, points in lines.items()
         if len(points) > 1
     )
-    said = tuple(
+    described = tuple(
         phrase("chart.value_of", name=name, group=device, value=f"{speed:.2f}×")
         for name, devices, speeds in series
         for device, speed in zip(devices, speeds, strict=True)
     )
-    return (partial(drawing.speedup, drawing.Lines(series)), said) if series else None
+    return (partial(drawing.speedup, drawing.Lines(series)), described) if series else None
 
 
 def _curve(block: Block, found: Slice) -> Drawn | None:
-    """Throughput over the time of a step that follows from it; a line per number of devices, a point per batch size."""
+    """Draw throughput over the computed time of a step: a line per number of devices, a point per batch size."""
     points: dict[int, list[tuple[float, float, str]]] = {}
     for figure in found.figures:
         row = figure.row
@@ -113,7 +113,7 @@ def _curve(block: Block, found: Slice) -> Drawn | None:
         for devices, found in sorted(points.items())
     )
     data = drawing.Curves(series, "@latency@ (ms)", _up("throughput", found.figures[0].row.unit))
-    return partial(drawing.curves, data), _said(found)
+    return partial(drawing.curves, data), _descriptions(found)
 
 
 _FORMS: dict[str, Callable[[Block, Slice], Drawn | None]] = {
@@ -122,7 +122,7 @@ _FORMS: dict[str, Callable[[Block, Slice], Drawn | None]] = {
 
 
 def _grouped(block: Block, found: Slice, columns: Iterable[int]) -> drawing.Bars:
-    """Rows as groups, columns as series."""
+    """Return bars: rows as groups, columns as series."""
     chosen = list(columns)
     figures = [figure.row for (_, column), each in found.cells.items() if column in chosen for figure in each]
     if len({(row.metric, row.unit) for row in figures}) != 1:
@@ -158,7 +158,7 @@ def _group(block: Block, found: Slice, head: Head) -> str:
 
 
 def _name(block: Block, found: Slice, head: Head) -> str:
-    """The name of a series; the metric stands beside the axis."""
+    """Return the name of a series, without the metric, which the axis names."""
     alone = len(head.values) == 1
     named = [_plain(block, found, key, text, brief=alone) for key, text in head.values if key != "metric"]
     named = [f"{each} @cards@" if head.values == (("devices", head.values[0][1]),) else each for each in named]
@@ -168,7 +168,7 @@ def _name(block: Block, found: Slice, head: Head) -> str:
 
 
 def _plain(block: Block, found: Slice, key: str, text: str, *, brief: bool = True) -> str:
-    """A value that is written alike in every language."""
+    """Return a value in a form that is the same in every language."""
     if label := found.block.labels.get(key, {}).get(text):
         return _neutral(block, label)
     name = key.removeprefix("options.")
@@ -178,8 +178,8 @@ def _plain(block: Block, found: Slice, key: str, text: str, *, brief: bool = Tru
         return text.upper()
     if name in COUNTS and text.isdecimal() and int(text) >= 1_000_000:
         return f"{int(text) / 1e6:g}M"
-    if said := switch(name, text):
-        return said
+    if short := switch(name, text):
+        return short
     if key == "batch_size" and not brief:
         return f"bsz={text}"
     return f"{name}={text}" if key.startswith("options.") and not brief else text
@@ -193,8 +193,8 @@ def _neutral(block: Block, text: Text) -> str:
     return text
 
 
-def _said(found: Slice) -> tuple[Phrase, ...]:
-    """Every figure that is drawn, for those who cannot see the chart."""
+def _descriptions(found: Slice) -> tuple[Phrase, ...]:
+    """Describe every figure that is drawn, for those who cannot see the chart."""
     return tuple(
         phrase(
             "chart.value_of",

@@ -1,4 +1,4 @@
-"""What a model's page shows of figures that others published, and which reports hold them."""
+"""Others' published figures on the page of a model, and the reports that show them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.published.audit import Audited
 from ingest.published.declarations import CASE, Report, reports
-from ingest.published.publications import Published, options_text
+from ingest.published.publications import Published, options_cell
 from ingest.published.slices import common, fact, select
+from ingest.site import addresses
 from ingest.site.audit import TONES
 from ingest.site.model import Site, Suite
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
@@ -23,7 +24,6 @@ from ingest.site.reports import ours, tables
 from ingest.site.reports.ours import Ours
 from ingest.site.tables import representative
 
-INDEX = "reports/index.md"
 #: Single repeats and what follows from them stand on the pages of their reports and in the data.
 LEFT_OUT = ("throughput_run", "throughput_mean", "throughput_median")
 #: `2D_8x1x1_16_1536x16`: data, tensor and pipeline parallelism, batch size of the job, width and layers.
@@ -31,24 +31,19 @@ _IN_CASE = ("data_parallel", "tensor_parallel", "pipeline_parallel", "batch_size
 
 
 def shown(site: Site) -> tuple[Report, ...]:
-    """The reports whose source has figures here."""
+    """Return the reports whose source has figures here."""
     there = {row.source for row in site.published.rows}
     return tuple(each for each in reports() if each.source in there)
 
 
-def path(report: Report) -> str:
-    """The page of a report."""
-    return f"reports/{report.id}.md"
-
-
 def rows_of(site: Site, report: Report) -> tuple[Published, ...]:
-    """The figures of a report's source."""
+    """Return the figures of a report's source."""
     return tuple(row for row in site.published.rows if row.source == report.source)
 
 
 @dataclass(frozen=True)
 class Others:
-    """What others published on one hardware: who did, and the models, each leading to its comparison."""
+    """Published figures on one hardware: links to their sources, and to the comparison of each model."""
 
     hardware: str
     models: tuple[Link, ...]
@@ -56,13 +51,13 @@ class Others:
 
 
 def others(site: Site) -> tuple[Others, ...]:
-    """The hardware of published figures, that with most figures first. Only what the page that compares can show."""
+    """Return the hardware of published figures that the compare page can show, that with most figures first."""
     there = [row for row in site.published.rows if row.value is not None and row.hardware and is_shown(row)]
     counted = Counter(row.hardware for row in there)
     return tuple(
-        Others(hardware, _compared(site, mine), _sources(site, mine))
+        Others(hardware, _compared(site, of_hardware), _sources(site, of_hardware))
         for hardware, _ in sorted(counted.items(), key=lambda each: (-each[1], each[0]))
-        if (mine := [row for row in there if row.hardware == hardware and row.suite])
+        if (of_hardware := [row for row in there if row.hardware == hardware and row.suite])
     )
 
 
@@ -80,34 +75,34 @@ def _sources(site: Site, rows: Sequence[Published]) -> tuple[Link, ...]:
     names = {row.source for row in rows}
     anchors = source_anchors(site)
     sources = site.published.sources
-    return tuple(Link(sources[each].title, f"{INDEX}#{anchors[each]}") for each in sources if each in names)
+    return tuple(Link(sources[each].title, f"{addresses.REPORTS}#{anchors[each]}") for each in sources if each in names)
 
 
 def source_anchors(site: Site) -> Mapping[str, str]:
-    """Where each source stands on the index of the reports, in both languages alike."""
+    """Return the anchor of each source on the index of the reports, the same in both languages."""
     return slugs(site.published.sources)
 
 
 def reports_of(site: Site, suite: Suite) -> list[Link]:
-    """The reports that show figures of a suite's models."""
+    """Return links to the reports that show figures of a suite's models."""
     rows = site.published.by_suite.get(suite.id, ())
-    return [Link(each.title, path(each)) for each in shown(site) if _holds(each, rows)]
+    return [Link(each.title, addresses.report_page(each)) for each in shown(site) if _holds(each, rows)]
 
 
 def _holds(report: Report, rows: Sequence[Published]) -> bool:
-    mine = [row for row in rows if row.source == report.source]
-    return any(select(mine, block.figures.where) for block in report.blocks if block.figures)
+    of_source = [row for row in rows if row.source == report.source]
+    return any(select(of_source, block.where) for block in report.blocks if block.rows)
 
 
 def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
-    """What others published of a suite's models: a table per source, hardware and metric.
+    """Return the published figures of a suite's models: a table per source, hardware and metric.
 
-    A figure that several places print stands once; what all figures of a table share stands above it.
+    A figure that several places print is shown once; what all figures of a table share is stated above it.
     """
     rows = [row for row in site.published.by_suite.get(suite.id, ()) if is_shown(row)]
     verdicts = {id(each.row): each for each in site.audited if each.run}
-    beside = ours.of_suite(site, suite)
-    of_case = {id(row): found for row in rows if (found := beside(row))}
+    results_of = ours.of_suite(site, suite)
+    of_case = {id(row): found for row in rows if (found := results_of(row))}
     groups: dict[tuple[str, str, str, str], list[Published]] = {}
     for row in rows:
         groups.setdefault((row.source, row.hardware, row.metric, row.unit), []).append(row)
@@ -115,16 +110,18 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     return [
         {
             "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
-            "same": [tables.stated(*each) for each in common(mine) if each[0] != "hardware"],
-            "table": _figures(site, mine, verdicts, of_case),
-            "ours": any(id(row) in of_case for row in mine),
+            "same": [tables.stated(*each) for each in common(of_table) if each[0] != "hardware"],
+            "table": _figures(site, of_table, verdicts, of_case),
+            "ours": any(id(row) in of_case for row in of_table),
         }
-        for (source, hardware, _, _), mine in sorted(groups.items(), key=lambda each: (order[each[0][0]], each[0][1]))
+        for (source, hardware, _, _), of_table in sorted(
+            groups.items(), key=lambda each: (order[each[0][0]], each[0][1])
+        )
     ]
 
 
 def is_shown(row: Published) -> bool:
-    """Whether a model's page shows a figure: not what was never measured, nor single repeats."""
+    """Return whether a model's page shows a figure: one that was measured, and is not of a single repeat."""
     return row.metric not in LEFT_OUT and row.state != "not_measured"
 
 
@@ -141,46 +138,46 @@ def _figures(
     keys = [key for key in CASE if key not in same and any(fact(row, key) for row in rows)]
     options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
     audited = any(id(row) in verdicts for row in rows)
-    beside = any(id(row) in of_case for row in rows)
+    has_ours = any(id(row) in of_case for row in rows)
     head = [Column(tables.key_name(key), key in ("devices", "batch_size")) for key in keys]
     head += [Column(phrase("table.options"))] if options else []
     head += [Column(tables.metric(rows[0].metric, rows[0].unit), True)]
-    head += [Column(phrase("report.ours"), True)] if beside else []
+    head += [Column(phrase("report.ours"), True)] if has_ours else []
     head += [Column(phrase("table.verdict"))] if audited else []
     body = []
     for group in groups.values():
         line = [_label(tables.label(group[0], key)) for key in keys]
         line += [_label(_options(group[0], options))] if options else []
         line += [_value(site, group)]
-        line += [_ours(site, of_case.get(id(group[0]), ()))] if beside else []
+        line += [_ours(site, of_case.get(id(group[0]), ()))] if has_ours else []
         line += [_verdict(group, verdicts)] if audited else []
         body.append(tuple(line))
     return Table(tuple(head), tuple(body))
 
 
 def _options(row: Published, names: Sequence[str]) -> str:
-    """What a figure states of these options, less what the name of its case says already."""
+    """Return what a figure states of these options, without those that the name of its case contains."""
     left_out = _IN_CASE if "case" in row.options else ()
-    return options_text({name: row.options[name] for name in names if name in row.options and name not in left_out})
+    return options_cell({name: row.options[name] for name in names if name in row.options and name not in left_out})
 
 
 def _order(row: Published) -> tuple[object, ...]:
-    """Cases that differ in the number of devices only stand together, by that number."""
+    """Sort cases that differ only in their number of devices together, by that number."""
     options = tuple((name, _rank(value)) for name, value in sorted(row.options.items()))
     rest = (row.model, row.framework, row.precision, row.batch_size or 0, options)
     return (*rest, row.devices or 0, row.nodes or 0)
 
 
 def _rank(text: str) -> tuple[bool, float, str]:
-    """Numbers by size, then words."""
+    """Sort numbers by size, then words."""
     number = re.fullmatch(r"[0-9]+(\.[0-9]+)?", text)
     return (not number, float(text) if number else 0.0, text)
 
 
 def _case(row: Published) -> tuple[object, ...]:
-    """What a figure says: rows alike in it are one figure, printed at several places."""
+    """Return what identifies a figure: rows that agree in it are one figure, printed at several places."""
     stated = tuple(fact(row, key) for key in CASE)
-    return (*stated, options_text(row.options), row.value if row.value is not None else row.state)
+    return (*stated, options_cell(row.options), row.value if row.value is not None else row.state)
 
 
 def _label(text: Text) -> Cell:
@@ -188,7 +185,7 @@ def _label(text: Text) -> Cell:
 
 
 def _value(site: Site, group: Sequence[Published]) -> Cell:
-    """The figure, linked to the place where it was printed first, and the other places."""
+    """Return a figure with links to the place where it was printed first, and to the other places."""
     row, *others = group
     places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
     entry = Entry(tables.printed(row), _address(site, row), (), places, value=row.value)
@@ -196,7 +193,7 @@ def _value(site: Site, group: Sequence[Published]) -> Cell:
 
 
 def _ours(site: Site, found: Sequence[Ours]) -> Cell:
-    """Our results of the same case, each linked to its run, with their difference from the published figure."""
+    """Return our results of the same case, each linked to its run, with the difference from the published figure."""
     return Cell(tuple(_our(site, each) for each in found)) if found else absent(None)
 
 

@@ -10,28 +10,29 @@ from ingest.common.words import phrase
 from ingest.published.declarations import SECTIONS, Block, Report
 from ingest.published.publications import Published
 from ingest.published.slices import Slice, Values, cut
+from ingest.site import addresses
 from ingest.site.charts import Chart
 from ingest.site.model import Site
 from ingest.site.pages import Page
 from ingest.site.render.table import Link
 from ingest.site.reports import charts, tables
-from ingest.site.reports.model import INDEX, path, rows_of, shown, source_anchors
+from ingest.site.reports.model import rows_of, shown, source_anchors
 
 
 def pages(site: Site) -> list[Page]:
-    """The index, and a page per report whose source has figures here."""
+    """Return the index, and a page per report whose source has figures here."""
     found = shown(site)
     return [_index(site, found), *(page_of(site, each) for each in found)]
 
 
 def charts_of(site: Site, report: Report) -> Mapping[str, Chart]:
-    """The charts of a report by name."""
+    """Return the charts of a report by name."""
     return {each.name: each for each in charts.of_report(report, cut(report, rows_of(site, report)))}
 
 
 def _index(site: Site, found: Sequence[Report]) -> Page:
     return Page(
-        INDEX,
+        addresses.REPORTS,
         "reports",
         phrase("nav.reports"),
         phrase("describe.reports"),
@@ -42,7 +43,7 @@ def _index(site: Site, found: Sequence[Report]) -> Page:
 
 
 def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
-    """Those with reports, and then those whose figures stand on the models' pages only."""
+    """Return the sources with reports, and then those whose figures are on the models' pages only."""
     names = dict.fromkeys([*(each.source for each in found), *(row.source for row in site.published.rows)])
     return [
         {
@@ -50,9 +51,13 @@ def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
             "anchor": source_anchors(site)[name],
             "figures": sum(row.source == name for row in site.published.rows),
             "sections": [
-                (phrase(f"report.section_{section}"), mine)
+                (phrase(f"report.section_{section}"), of_section)
                 for section in SECTIONS
-                if (mine := [(r, path(r)) for r in found if r.source == name and r.section == section])
+                if (
+                    of_section := [
+                        (r, addresses.report_page(r)) for r in found if r.source == name and r.section == section
+                    ]
+                )
             ],
         }
         for name in names
@@ -60,9 +65,9 @@ def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
 
 
 def page_of(site: Site, report: Report) -> Page:
-    """The page of a report."""
+    """Return the page of a report."""
     return Page(
-        path(report),
+        addresses.report_page(report),
         "report",
         report.title,
         report.description,
@@ -79,7 +84,7 @@ def _context(site: Site, report: Report) -> Mapping[str, Any]:
     return {
         "report": report,
         "source": site.published.sources[report.source],
-        "index": INDEX,
+        "index": addresses.REPORTS,
         "common": [tables.stated(*each) for each in found.common],
         "models": _models(site, used),
         "software": tables.software(used),
@@ -93,7 +98,7 @@ def _context(site: Site, report: Report) -> Mapping[str, Any]:
 
 def _models(site: Site, rows: Sequence[Published]) -> list[Link]:
     used = {row.suite for row in rows}
-    return [Link(each.title, f"models/{each.id}/index.md") for each in site.shown if each.id in used]
+    return [Link(each.title, addresses.model_page(each)) for each in site.shown if each.id in used]
 
 
 def _block(site: Site, report: Report, block: Block, found: Sequence[Slice], common: Values) -> Mapping[str, Any]:

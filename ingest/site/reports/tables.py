@@ -1,4 +1,4 @@
-"""Slices of published figures as tables, and words for what figures state. Figures are shown as they were printed."""
+"""Tables of slices of published figures, and texts for their facts. Figures are shown as they were printed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED_BY_VALUE = ("parallel", "dataset", "reader")
 
 
 def of_slice(found: Slice) -> Table:
-    """The table of a slice: a column per key of its rows, then its columns."""
+    """Return the table of a slice: a column per key of its rows, then its columns."""
     keys = found.keys
     head = [Column(key_name(key), _numeric(key, found.rows)) for key in keys]
     head += [_column(found, index) for index in range(len(found.columns))]
@@ -38,21 +38,21 @@ def of_slice(found: Slice) -> Table:
 
 
 def _column(found: Slice, index: int) -> Column:
-    """A column with the unit of its figures, where they have one and neither its title nor the caption says it."""
+    """Return a column, with the unit of its figures unless its title or the caption states it."""
     head = found.columns[index]
     units = {each.row.unit for (_, at), figures in found.cells.items() if at == index for each in figures}
-    told = len(units) > 1 or any(key == "metric" for key, _ in head.values)
-    return Column(head_text(found, head), True, unit="" if told else next(iter(units), ""))
+    stated_elsewhere = len(units) > 1 or any(key == "metric" for key, _ in head.values)
+    return Column(head_text(found, head), True, unit="" if stated_elsewhere else next(iter(units), ""))
 
 
 def of_facts(facts: Facts) -> Table:
-    """A table of words."""
+    """Return a table of words."""
     columns = tuple(Column(each) for each in facts.columns)
     return Table(columns, tuple(tuple(cell(each) for each in row) for row in facts.rows))
 
 
 def software(rows: Iterable[Published]) -> Table | None:
-    """Which sources and versions the frameworks had; None where no figure says so."""
+    """Return the sources and versions of the frameworks; None where no figure states any."""
     found: dict[str, dict[str, None]] = {}
     for row in rows:
         if row.framework_source:
@@ -62,14 +62,14 @@ def software(rows: Iterable[Published]) -> Table | None:
 
 
 def caption(found: Slice, common: Values) -> tuple[Text, ...]:
-    """What all figures of a slice have in common, less what all of its page have."""
+    """Return what all figures of a slice have in common, without what all figures of its page have."""
     return tuple(
         found.block.labels.get(each[0], {}).get(each[1]) or stated(*each) for each in found.same if each not in common
     )
 
 
 def stated(key: str, text: str) -> Text:
-    """A fact in a caption."""
+    """Return a fact as a caption states it."""
     if key == "batch_size":
         return phrase("report.batch_size", n=grouped_digits(text))
     if key.startswith("options."):
@@ -82,7 +82,7 @@ def stated(key: str, text: str) -> Text:
 
 
 def switch(name: str, text: str) -> str | None:
-    """An option that is on or off, in brief; None for others."""
+    """Return a short form of an option that is on or off; None for others."""
     return f"{_OF_SWITCH[text]} {SWITCHES[name]}" if name in SWITCHES and text in _OF_SWITCH else None
 
 
@@ -102,7 +102,7 @@ def _option_value(name: str, text: str) -> Text:
 
 
 def printed_in(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
-    """The pages on which figures stand, with their lines where these are known."""
+    """Return links to the pages that print figures, with the lines where these are known."""
     found: dict[tuple[str, str], list[Published]] = {}
     for row in rows:
         found.setdefault((row.source, row.place.split(" ")[0]), []).append(row)
@@ -114,27 +114,27 @@ def printed_in(rows: Iterable[Published], sources: Mapping[str, Source]) -> tupl
 
 
 def logs(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
-    """The logs that figures name, each once."""
+    """Return links to the logs that figures name, each once."""
     found = {row.log: row for row in rows if row.log}
     return tuple(Link(path, sources[row.source].address_of_log(row)) for path, row in sorted(found.items()))
 
 
 def key_name(key: str) -> Text:
-    """The title of a column of labels."""
+    """Return the title of a column of labels."""
     if key.startswith("options."):
         return word_for("option", key.removeprefix("options."))
     return phrase(f"report.key_{key}")
 
 
 def head_text(found: Slice, head: Head) -> Text:
-    """A column's title, with its marks in brackets."""
+    """Return a column's title, with its marks in brackets."""
     text = head.text if head.text is not None else joined([_title(found, *each) for each in head.values])
     marks = joined([mark(found, each) for each in head.marks])
     return phrase("report.head", head=text, marks=marks) if head.marks else text
 
 
 def label(row: Published, key: str) -> Text:
-    """What a figure states under a key, below the key's title."""
+    """Return what a figure states under a key, for a column with the key's title."""
     text = fact(row, key)
     if key == "devices":
         return _devices(text) if text else ""
@@ -142,13 +142,13 @@ def label(row: Published, key: str) -> Text:
 
 
 def _title(found: Slice, key: str, text: str) -> Text:
-    """A value at the head of a column."""
+    """Return a value as the head of a column."""
     labelled = text in found.block.labels.get(key, {})
     return _counted(text) if key == "devices" and not labelled else value(found, key, text)
 
 
 def value(found: Slice, key: str, text: str) -> Text:
-    """A value as a label."""
+    """Return a value as a label."""
     if given := found.block.labels.get(key, {}).get(text):
         return given
     if key == "devices":
@@ -161,7 +161,7 @@ def value(found: Slice, key: str, text: str) -> Text:
 
 
 def mark(found: Slice, each: tuple[str, str]) -> Text:
-    """A fact as a mark beside a figure."""
+    """Return a fact as a mark of a figure."""
     key, text = each
     if given := found.block.labels.get(key, {}).get(text):
         return given
@@ -174,35 +174,35 @@ def _grouped(key: str, text: str) -> str:
 
 
 def metric(name: str, unit: str) -> Text:
-    """A metric's name with its unit."""
+    """Return a metric's name with its unit."""
     return phrase("report.in_unit", name=metric_name(name), unit=unit) if unit else metric_name(name)
 
 
 def metric_name(name: str) -> Text:
-    """A metric's name."""
+    """Return a metric's name."""
     return word_for("published_metric", name)
 
 
 def joined(texts: Sequence[Text]) -> Text:
-    """Texts in one line."""
+    """Join texts in one line."""
     if not texts:
         return ""
     return texts[0] if len(texts) == 1 else phrase("report.joined", first=texts[0], rest=joined(texts[1:]))
 
 
 def printed(row: Published) -> str:
-    """A figure as it was printed, with separators between its thousands."""
+    """Return a figure as it was printed, with thousands separators."""
     return grouped_digits(row.printed)
 
 
 def grouped_digits(text: str) -> str:
-    """Digits in groups; what is no plain number stays as it is."""
+    """Group the digits of a number; other texts stay as they are."""
     found = re.fullmatch(r"([0-9]{4,})(\.[0-9]+)?", text)
     return f"{int(found[1]):,}{found[2] or ''}" if found else text
 
 
 def state(row: Published) -> Cell | None:
-    """The cell of a figure that is none: out of memory, pending, not measured; None for a figure."""
+    """Return the cell of a row without a figure (out of memory, pending, not measured); None where it has one."""
     if row.state == "oom":
         return cell(phrase("table.oom"), tone="bad")
     if row.state == "pending":
@@ -223,9 +223,9 @@ def _entries(found: Slice, figure: Figure) -> tuple[Entry, ...]:
         return tuple(Entry(each.text, None, marks, tone=each.tone, details=details) for each in stated.entries)
     speedup = (f"{figure.speedup}×",) if figure.speedup and figure.row.devices != 1 else ()
     delta = (_delta(*figure.delta),) if figure.delta else ()
-    told: tuple[tuple[str, Value | None], ...] = (*details, ("speedup", _number(figure.speedup) if speedup else None))
-    told += (("difference", figure.delta[0]), ("difference_share", figure.delta[1])) if figure.delta else ()
-    return (Entry(printed(figure.row), None, (*delta, *speedup, *marks), value=figure.row.value, details=told),)
+    values: tuple[tuple[str, Value | None], ...] = (*details, ("speedup", _number(figure.speedup) if speedup else None))
+    values += (("difference", figure.delta[0]), ("difference_share", figure.delta[1])) if figure.delta else ()
+    return (Entry(printed(figure.row), None, (*delta, *speedup, *marks), value=figure.row.value, details=values),)
 
 
 def _number(text: str) -> Value:
@@ -233,7 +233,7 @@ def _number(text: str) -> Value:
 
 
 def _delta(difference: float, share: float) -> str:
-    """A difference in the notation of the sources: absolute, then relative with an arrow."""
+    """Write a difference in the notation of the sources: absolute, then relative with an arrow."""
     sign, arrow = ("−", "↓") if difference < 0 else ("+", "↑")
     return f"({sign}{numbers.exact(abs(round(difference, 6)))}, {arrow}{abs(share) * 100:.1f}%)"
 
@@ -244,11 +244,11 @@ def _speedup_note(found: Slice) -> tuple[Text, ...]:
 
 
 def _counted(text: str) -> Text:
-    """A number of devices where no title says what it counts."""
-    said = _devices(text)
-    if not isinstance(said, str):
-        return said
-    return phrase("report.one_device") if said == "1" else phrase("report.devices", n=said)
+    """Return a number of devices with its noun, for places without a title."""
+    number = _devices(text)
+    if not isinstance(number, str):
+        return number
+    return phrase("report.one_device") if number == "1" else phrase("report.devices", n=number)
 
 
 def _devices(text: str) -> Text:

@@ -42,7 +42,7 @@ _DATA = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 #: Under which the manifest keeps the names of the badges; no suite and no report can be called so.
 BADGES = "data:badges"
 #: Folders of templates that are copied as they are.
-COPIED = ("assets", "data")
+COPIED = ("assets",)
 #: The names of what was copied: of a file beside them, nobody could tell whether it was ever ours.
 COPIES = "assets/copied.txt"
 NOTE = b"\ngenerated: "
@@ -122,7 +122,7 @@ def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[T
     """Every file the site is made of, none of them rendered yet; and the names of the suites' charts."""
     everything = [*pages(site), *report_pages.pages(site)]
     found = [each for page in everything for each in _page_targets(site, words, page)]
-    found += _run_charts(site, words) + _published_tables(site) + _problems(site, words) + _assets()
+    found += _run_charts(site, words) + _published_tables(site) + _problems(site, words) + _assets() + _schemas()
     exported, badge_names = _results(site, words, names.get(BADGES))
     found += exported
     known: dict[str, Any] = {BADGES: badge_names}
@@ -242,6 +242,15 @@ def _problems(site: Site, words: Words) -> list[Target]:
     return [Target(PROBLEMS, key, lambda: problems.document(found, words))] if found else []
 
 
+def _schemas() -> list[Target]:
+    """Return what the data files hold, as JSON Schemas."""
+    return [_bytes_target(f"data/{name}", content) for name, content in results.schemas().items()]
+
+
+def _bytes_target(name: str, content: bytes) -> Target:
+    return Target(name, hashlib.sha256(content).hexdigest(), lambda: content)
+
+
 def _assets() -> list[Target]:
     """Files that are copied as they are: style, logo, schemas of the data; and the style sheet of the inks."""
     found = [_asset(path.relative_to(TEMPLATES).as_posix(), path) for folder in COPIED for path in _files(folder)]
@@ -256,8 +265,7 @@ def _files(folder: str) -> list[Path]:
 
 
 def _asset(name: str, path: Path) -> Target:
-    content = path.read_bytes()
-    return Target(name, hashlib.sha256(content).hexdigest(), lambda: content)
+    return _bytes_target(name, path.read_bytes())
 
 
 def _written(targets: Sequence[Target], out: Path, manifest: Manifest) -> tuple[Built, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Who may import whom: `parsers` and `runners` stand alone, `ingest` reads `parsers`, pages know no Python of ours."""
+"""Who may import whom: all may take `schema`, `ingest` reads `parsers`, and pages know no Python of ours."""
 
 from __future__ import annotations
 
@@ -153,6 +153,14 @@ def test_runners_import_nothing_that_is_installed() -> None:
     launcher = [path for path in modules("runners") if "workloads" not in path.parts]
     taken = [(path, name, line) for path in launcher for name, line in imported(ast.walk(parse(path)), "runners")]
     assert [f"{path}:{line}: {name}" for path, name, line in taken if name not in known] == []
+
+
+def test_the_vocabulary_imports_nothing_that_is_installed() -> None:
+    """Whoever launches runs may take names from it, and has a Python alone."""
+    path = ROOT / "schema" / "vocabulary.py"
+    taken = {name for name, _ in imported(ast.walk(parse(path)), "schema")}
+    assert taken
+    assert taken <= {*sys.stdlib_module_names}
 
 
 def test_pages_know_no_python_but_hooks_that_import_nothing_of_ours() -> None:

@@ -147,7 +147,7 @@ def _case(said: Mapping[str, str], language: str, change: Mapping[str, Any]) -> 
     software = " ".join(str(change[each]) for each in ("framework", "framework_version") if change.get(each))
     sizes = [said[each].format(n=change[each]) for each in ("devices", "batch_size") if change.get(each) is not None]
     options = " ".join(f"{name}={value}" for name, value in sorted((change.get("options") or {}).items()))
-    precision = _precisions().get(change.get("precision"), {}).get(language) or change.get("precision")
+    precision = _precisions().get(str(change.get("precision")), {}).get(language) or change.get("precision")
     parts = (change["title"][language], software, change.get("hardware"), *sizes, precision, options)
     return [str(each) for each in (*parts, change.get("round")) if each]
 

@@ -89,6 +89,19 @@ def test_results_of_any_runs_keep_the_schema(runs: list[Run]) -> None:
     assert list(VALIDATOR.iter_errors(json.loads(results.document(typed(runs))))) == []
 
 
+def test_every_run_of_ours_and_its_run_json_keep_their_schemas() -> None:
+    runs = [
+        line for path in sorted((ROOT / "docs/data/runs").glob("*.jsonl")) for line in path.read_text().splitlines()
+    ]
+    documents = [path.read_text("utf-8") for path in sorted((ROOT / "raw_logs").rglob("run.json"))]
+    for name, texts in (("runs.schema.json", runs), ("run_json.schema.json", documents)):
+        validator = jsonschema.Draft202012Validator(json.loads(results.schemas()[name]))
+        validator.check_schema(validator.schema)
+        assert texts
+        assert [error.message for text in texts for error in validator.iter_errors(json.loads(text))] == []
+        assert not validator.is_valid(json.loads(texts[0]) | {"case": 5})
+
+
 BAD: Mapping[str, Callable[[Record], object]] = {
     "a key is missing": lambda each: each.pop("conditions"),
     "a key is unknown": lambda each: each.update(speed=1.0),

@@ -459,7 +459,9 @@ def from_text(text: bytes | str, kind: type[Record]) -> Record:
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
     """Return the JSON Schema of a record."""
-    return msgspec.json.schema(kind, schema_hook=_schema)
+    (found,), parts = msgspec.json.schema_components([kind], schema_hook=_schema)
+    _, figures = msgspec.json.schema_components([Figure, NoFigure])
+    return {**found, "$defs": {**parts, **(figures if kind is Run else {})}}
 
 
 def _decode(kind: type, document: Any) -> Any:
@@ -480,8 +482,10 @@ def _figure(document: Any) -> Figure | NoFigure:
 def _schema(kind: type) -> dict[str, Any]:
     if kind is not Figures:
         raise NotImplementedError(kind)
-    (one, other), _ = msgspec.json.schema_components([Figure, NoFigure])
-    return {"type": "object", "additionalProperties": {"anyOf": [one, other]}}
+    return {
+        "type": "object",
+        "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Figure"}, {"$ref": "#/$defs/NoFigure"}]},
+    }
 
 
 def _one_of(place: str, value: str, known: Mapping[str, Any]) -> None:

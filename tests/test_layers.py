@@ -1,4 +1,4 @@
-"""Who may import whom: `parsers` and `runners` stand alone, `ingest` reads `parsers`, pages know no Python of ours."""
+"""Who may import whom: all may take `schema`, `ingest` reads `parsers`, and pages know no Python of ours."""
 
 from __future__ import annotations
 
@@ -157,6 +157,14 @@ def test_runners_import_nothing_that_is_installed() -> None:
 
 #: What hooks may take from us: words, and whether pages are old. What a page shows comes from ingest, ready to use.
 HOOKS_IMPORT = {"ingest.common"}
+
+
+def test_the_vocabulary_imports_nothing_that_is_installed() -> None:
+    """Whoever launches runs may take names from it, and has a Python alone."""
+    path = ROOT / "schema" / "vocabulary.py"
+    taken = {name for name, _ in imported(ast.walk(parse(path)), "schema")}
+    assert taken
+    assert taken <= {*sys.stdlib_module_names}
 
 
 def test_pages_know_no_python_but_hooks_that_import_little_of_ours() -> None:

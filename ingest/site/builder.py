@@ -41,8 +41,6 @@ PROBLEMS = "data/problems.jsonl"
 _DATA = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 #: Under which the manifest keeps the names of the badges; no suite and no report can be called so.
 BADGES = "data:badges"
-#: What each key of a result means, for programs; copied from the templates.
-SCHEMA = "data/results.schema.json"
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
 NOTE = b"\ngenerated: "
@@ -122,7 +120,7 @@ def _targets(site: Site, words: Words, names: Mapping[str, Any]) -> tuple[list[T
     """Every file the site is made of, none of them rendered yet; and the names of the suites' charts."""
     everything = [*pages(site), *report_pages.pages(site)]
     found = [each for page in everything for each in _page_targets(site, words, page)]
-    found += _run_charts(site, words) + _published_tables(site) + _problems(site, words) + _assets()
+    found += _run_charts(site, words) + _published_tables(site) + _problems(site, words) + _assets() + _schemas()
     exported, badge_names = _results(site, words, names.get(BADGES))
     found += exported
     known: dict[str, Any] = {BADGES: badge_names}
@@ -242,11 +240,19 @@ def _problems(site: Site, words: Words) -> list[Target]:
     return [Target(PROBLEMS, key, lambda: problems.document(found, words))] if found else []
 
 
+def _schemas() -> list[Target]:
+    """Return what the data files hold, as JSON Schemas."""
+    return [_bytes_target(f"data/{name}", content) for name, content in results.schemas().items()]
+
+
+def _bytes_target(name: str, content: bytes) -> Target:
+    return Target(name, hashlib.sha256(content).hexdigest(), lambda: content)
+
+
 def _assets() -> list[Target]:
-    """The style sheet, and the schema of the results."""
-    schema = (TEMPLATES / SCHEMA).read_bytes()
+    """Return the style sheet."""
     style = "\n".join([colours.stylesheet(), *(path.read_text("utf-8") for path in _styles())])
-    return [Target(SCHEMA, _hash([schema.decode()]), lambda: schema), Target(STYLES, digest(style), style.encode)]
+    return [Target(STYLES, digest(style), style.encode)]
 
 
 def _styles() -> list[Path]:

@@ -331,8 +331,9 @@ def _between(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
     found = []
     stated = conditions([run for row in pair for run in _runs(site, row)])
     for name in SHARED:
-        if isinstance(stated.get(name), list):
-            said = phrase(f"front.{name}", values=" / ".join(stated[name]))
+        values = getattr(stated, name)
+        if isinstance(values, tuple):
+            said = phrase(f"front.{name}", values=" / ".join(values))
             found.append(Mark(said, _page(suite, "environment")))
     rounds = sorted({row.round or "?" for row in pair})
     if len(rounds) > 1:

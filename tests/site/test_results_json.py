@@ -16,20 +16,20 @@ import jsonschema
 import pytest
 
 from ingest.common import words
-from ingest.common.words import TEMPLATES
 from ingest.compute.results import results as medians
 from ingest.published import publications as published_figures
 from ingest.site import builder
 from ingest.site.data import badges, changes, measured, results
 from ingest.site.model import Site, suites
 from ingest.site.reports.model import is_shown
-from schema.records import Run, from_text
+from schema.records import Run, from_text, to_json
+from schema.results import ResultRecord
 from schema.vocabulary import METRICS
 from tests import builders
 
 ROOT = Path(__file__).resolve().parents[2]
 Record = dict[str, Any]
-SCHEMA = json.loads((TEMPLATES / "data" / "results.schema.json").read_text("utf-8"))
+SCHEMA = json.loads(results.schemas()["results.schema.json"])
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
 
 
@@ -38,8 +38,12 @@ def site_of(runs: list[Run], found: published_figures.Publications | None = None
     return Site(ordered, (), suites(), medians, found or published_figures.Publications())
 
 
-def records(runs: list[Run], found: published_figures.Publications | None = None) -> list[Record]:
+def typed(runs: list[Run], found: published_figures.Publications | None = None) -> list[ResultRecord]:
     return results.records(site_of(runs, found), words.load())
+
+
+def records(runs: list[Run], found: published_figures.Publications | None = None) -> list[Record]:
+    return [to_json(each) for each in typed(runs, found)]
 
 
 @cache
@@ -50,12 +54,12 @@ def publications() -> published_figures.Publications:
 
 
 @cache
-def ours() -> tuple[Record, ...]:
+def ours() -> tuple[ResultRecord, ...]:
     """Every result of this repository."""
     ledger = sorted((ROOT / "docs" / "data" / "runs").glob("*.jsonl"))
     runs = [from_text(line, Run) for path in ledger for line in path.read_text("utf-8").splitlines()]
     assert len(runs) > 20
-    return tuple(records(runs, publications()))
+    return tuple(typed(runs, publications()))
 
 
 def by_id(found: list[Record]) -> dict[str, Record]:
@@ -82,7 +86,20 @@ def test_every_result_of_ours_keeps_the_schema() -> None:
 
 @pytest.mark.parametrize("runs", [builders.runs(), builders.hostile(), []], ids=["made up", "hostile", "none"])
 def test_results_of_any_runs_keep_the_schema(runs: list[Run]) -> None:
-    assert list(VALIDATOR.iter_errors(json.loads(results.document(records(runs))))) == []
+    assert list(VALIDATOR.iter_errors(json.loads(results.document(typed(runs))))) == []
+
+
+def test_every_run_of_ours_and_its_run_json_keep_their_schemas() -> None:
+    runs = [
+        line for path in sorted((ROOT / "docs/data/runs").glob("*.jsonl")) for line in path.read_text().splitlines()
+    ]
+    documents = [path.read_text("utf-8") for path in sorted((ROOT / "raw_logs").rglob("run.json"))]
+    for name, texts in (("runs.schema.json", runs), ("run_json.schema.json", documents)):
+        validator = jsonschema.Draft202012Validator(json.loads(results.schemas()[name]))
+        validator.check_schema(validator.schema)
+        assert texts
+        assert [error.message for text in texts for error in validator.iter_errors(json.loads(text))] == []
+        assert not validator.is_valid(json.loads(texts[0]) | {"case": 5})
 
 
 BAD: Mapping[str, Callable[[Record], object]] = {
@@ -115,7 +132,7 @@ BAD: Mapping[str, Callable[[Record], object]] = {
 
 @pytest.mark.parametrize("wrong", BAD)
 def test_the_schema_refuses_a_result_that_is_wrong(wrong: str) -> None:
-    document = json.loads(results.document(records(builders.runs())))
+    document = json.loads(results.document(typed(builders.runs())))
     one = next(each for each in document["results"] if each["value"] is not None)
     document["results"] = [one]
     assert VALIDATOR.is_valid(document)
@@ -125,7 +142,7 @@ def test_the_schema_refuses_a_result_that_is_wrong(wrong: str) -> None:
 
 @pytest.mark.parametrize("more", [{"version": 2}, {"schema": "other.json"}, {"extra": 1}])
 def test_the_schema_refuses_a_file_of_another_version(more: Record) -> None:
-    document = json.loads(results.document(records(builders.runs())))
+    document = json.loads(results.document(typed(builders.runs())))
     assert not VALIDATOR.is_valid(document | more)
 
 
@@ -164,7 +181,7 @@ def test_what_has_no_figure_says_why_in_both_languages() -> None:
 
 def test_every_figure_that_the_pages_of_models_show_of_others_is_there() -> None:
     found: dict[tuple[Any, ...], set[tuple[str, float | None]]] = {}
-    for each in ours():
+    for each in map(to_json, ours()):
         if each["origin"] == "published":
             case = tuple(each[name] for name in ("model", "framework", "devices", "batch_size", "precision"))
             said = {(name, metric["value"]) for name, metric in each["metrics"].items()}
@@ -178,8 +195,8 @@ def test_every_figure_that_the_pages_of_models_show_of_others_is_there() -> None
 
 
 def test_a_published_figure_is_written_as_it_was_printed() -> None:
-    one = next(each for each in ours() if each["value"] == 12411.97)
-    assert (one["text"], one["unit"], one["rule"], one["runs"]) == ("12,411.97", "images/s", None, [])
+    one = next(each for each in map(to_json, ours()) if each["value"] == 12411.97)
+    assert (one["text"], one["unit"], one["rule"], one["runs"]) == ("12,411.97", "images/s", None, ())
     assert (one["model"], one["framework"], one["devices"]) == ("ResNet-50 v1.5", "OneFlow", 32)
     assert (one["round"], one["speedup"]) == ("DLPerf 2022", 31.21)
     assert one["options"] == {"xla": False}
@@ -206,7 +223,8 @@ def test_what_several_places_print_alike_is_one_result_and_what_they_print_other
 
 
 def test_no_two_results_share_a_name() -> None:
-    assert len(by_id(list(ours()))) > 1000
+    assert len({each.id for each in ours()}) == len(ours())
+    assert len(ours()) > 1000
 
 
 def test_a_further_run_changes_no_other_result() -> None:
@@ -263,28 +281,28 @@ def test_conditions_say_what_runs_share_and_where_they_differ() -> None:
         builders.run("a-3", environment=machine(gpu_power_limit_watts=400)),
     ]
     (found,) = records(runs)
-    assert found["conditions"] == {"driver": "550.54", "power_limit": "400", "image": ["a", "b"]}
+    assert found["conditions"] == {"driver": "550.54", "power_limit": "400", "image": ("a", "b")}
 
 
 # The flat table.
 
 
 def test_the_table_has_a_row_per_result_and_the_same_figures() -> None:
-    found = list(ours())
+    found = ours()
     rows = list(csv.DictReader(io.StringIO(results.table(found).decode())))
     assert tuple(rows[0]) == results.COLUMNS
-    assert [row["id"] for row in rows] == [each["id"] for each in found]
-    assert [row["value"] for row in rows] == ["" if each["value"] is None else repr(each["value"]) for each in found]
-    latencies = [each["metrics"].get("latency", {}) for each in found]
+    assert [row["id"] for row in rows] == [each.id for each in found]
+    assert [row["value"] for row in rows] == ["" if each.value is None else repr(each.value) for each in found]
+    latencies = [each.metrics.get("latency") for each in found]
     assert any(latencies)
     for row, latency in zip(rows, latencies, strict=True):
-        expected = latency.get("value") if latency.get("unit") == METRICS["latency"].unit else None
+        expected = latency.value if latency and latency.unit == METRICS["latency"].unit else None
         assert row["latency_ms"] == ("" if expected is None else repr(expected))
 
 
 @pytest.mark.parametrize("evil", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
 def test_no_cell_is_a_formula(evil: str) -> None:
-    found = records([builders.run("a", framework=evil, hardware=evil)])
+    found = typed([builders.run("a", framework=evil, hardware=evil)])
     (row,) = csv.DictReader(io.StringIO(results.table(found).decode()))
     assert row["framework"] == f"'{evil}"
     assert row["hardware"] == f"'{evil}"
@@ -451,9 +469,9 @@ def test_files_of_data_without_a_manifest_are_known_as_ours(copied: Path) -> Non
 
 def test_a_changed_figure_is_a_changed_line() -> None:
     runs = builders.runs()
-    before = results.document(records(runs)).decode().splitlines()
+    before = results.document(typed(runs)).decode().splitlines()
     changed = builders.with_speed(runs, "bert-pytorch-1", 99.0)
-    after = results.document(records(changed)).decode().splitlines()
+    after = results.document(typed(changed)).decode().splitlines()
     assert len(before) == len(after)
     assert sum(one != two for one, two in zip(before, after, strict=True)) == 1
 

@@ -39,8 +39,11 @@ class FileError(UsageError):
     """A file that a person writes is wrong; the message is `path:line: what is wrong, and what to do`."""
 
     def __init__(self, path: Path, line: int, what: str) -> None:
-        super().__init__(f"{shown(path)}:{line}: {what}" if line else f"{shown(path)}: {what}")
-        self.line, self.what = line, what
+        super().__init__(path, line, what)
+        self.path, self.line, self.what = path, line, what
+
+    def __str__(self) -> str:
+        return f"{shown(self.path)}:{self.line}: {self.what}" if self.line else f"{shown(self.path)}: {self.what}"
 
 
 class WrongValueError(ValueError):

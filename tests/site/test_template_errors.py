@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import shutil
 import subprocess
@@ -383,3 +384,9 @@ def test_a_fault_below_a_key_of_a_dictionary_is_found(tmp_path: Path, text: str,
     with pytest.raises(toml_file.FileError) as error:
         toml_file.read(path, Outer)
     assert str(error.value) == f"{path}{fault}"
+
+
+def test_an_error_survives_the_way_back_from_another_process() -> None:
+    """Logs are read in several processes, and an error that cannot be pickled breaks the pool."""
+    error = toml_file.FileError(Path("made.toml"), 3, "what is wrong")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error) == "made.toml:3: what is wrong"

@@ -56,6 +56,21 @@ NUMBER = rb"[-+.0-9EINFAeinfa]++"
 #: so many decimals stand there that a cut could only have taken meaningless ones.
 ENDED = rb"(?=\s|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(6, 18))
 
+
+def up_to(label: bytes, again: bytes, within: bytes = rb"[^\n]") -> bytes:
+    """Return a pattern for the characters up to and with the next `label`, in linear time.
+
+    A gap such as `[^\n]*?` rescans the line from each beginning of the pattern, which takes hours on a line of many
+    beginnings and no label. This gap ends where the pattern begins again, so that no character is scanned twice.
+
+    Args:
+        label: a pattern without groups that ends the gap.
+        again: a pattern without groups for the beginning, or for a part of it that stands nowhere in a real gap.
+        within: the characters that the gap may hold.
+    """
+    return rb"(?:(?!%s|%s)%s)*+%s" % (again, label, within, label)
+
+
 #: A DLLogger stamp.
 DLLOGGER_CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "
 

@@ -24,8 +24,8 @@ _TAGS_HEAD = 1 << 16
 _RARE = 256
 
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
-_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\r\n]*+\x07)")
-_BACKSPACES = re.compile(rb"[^\r\n\x08]\x08")
+_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
+_BACKSPACES = re.compile(rb"(\x08++)")
 # mpirun --tag-output, with the date of --timestamp-output glued to its front, or horovodrun, which names no job; a tag
 # can stand inside a line.
 _MPI_TAG = re.compile(
@@ -179,12 +179,15 @@ def unstyled(text: bytes) -> bytes:
 
 
 def _backspaced(text: bytes) -> bytes:
-    """Apply backspaces as a terminal does; bars nest them, so the pairs are removed from the inside out."""
-    for _ in range(1000):
-        text, changed = _BACKSPACES.subn(b"", text)
-        if not changed:
-            break
-    return text.replace(b"\x08", b"")
+    """Apply backspaces as a terminal does: each takes the character before it, but never a line end."""
+    kept = bytearray()
+    for part in _BACKSPACES.split(text):
+        if part.startswith(b"\x08"):
+            last = kept[-len(part) :]
+            del kept[len(kept) - len(last) + max(last.rfind(b"\n"), last.rfind(b"\r")) + 1 :]
+        else:
+            kept += part
+    return bytes(kept)
 
 
 def _label_of(text: bytes) -> re.Pattern[bytes] | None:

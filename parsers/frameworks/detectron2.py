@@ -35,7 +35,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"d2\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\ni]++)?+iter: (?P<step>[0-9]++)  total_loss: (?P<loss>" + NUMBER
-            + rb") (?:[^\r\n ]++| (?!time: ))*+ time: (?P<step_seconds>" + NUMBER
+            + rb") (?:[^\r\n d]++| (?!time: )|d(?!2\.utils\.events))*+ time: (?P<step_seconds>" + NUMBER
             + rb")  (?:last_time: " + NUMBER + rb"  )?+data_time: (?P<reader_seconds>" + NUMBER
             + rb")  (?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
             unit="images/s",

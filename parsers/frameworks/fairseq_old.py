@@ -51,7 +51,7 @@ FORMAT = Format(
             settle=_batches,
         ),
         Reading(
-            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nw]++|w(?!ps ))*+"
+            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"
             rb"wps (?P<throughput>" + NUMBER + rb") \| ",
             unit="tokens/s",
             span="epoch",

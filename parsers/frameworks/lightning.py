@@ -63,7 +63,7 @@ FORMAT = Format(
         Fact("gpu", rb"You are using a CUDA device \('([^'\n]++)'\)"),
         Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
-        Fact("validation", rb"Validat(?:ing|ion DataLoader \d++): [\s\S]{0,2000}?(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
+        Fact("validation", rb"Validat(?:ing|ion DataLoader \d++): (?:(?!Validat)[\s\S]){0,2000}?(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
     ),
     samples=(
         Sample(

@@ -71,7 +71,7 @@ FORMAT = Format(
         _rates(_LOGGER),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"\*++ Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
+        Fact("batch_size_of_job", rb"\* Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
              rb"INFO:tensorflow: ++Batch size = (\d++)", int),
         Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),
     ),

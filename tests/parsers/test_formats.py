@@ -87,15 +87,3 @@ def test_every_reading_is_exercised(each: Format) -> None:
     assert any(
         not math.isnan(value) for one in each.samples if isinstance(one, Sample) for value in one.values.values()
     )
-
-
-@pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
-def test_patterns_do_not_run_away(each: Format) -> None:
-    """A long line of beginnings must be left in linear time; a pattern that rescans takes minutes on it."""
-    patterns = [reading.regex for reading in each.readings] + [one for one in (each.start_regex, each.end_regex) if one]
-    for sample in each.samples:
-        line = sample.line.rstrip().replace(b"\n", b" ")
-        for cut in range(10, len(line), 40):
-            hostile = (line[:cut] + b" ") * (200_000 // cut)
-            for pattern in patterns:
-                pattern.search(hostile)

@@ -95,7 +95,7 @@ class Faults:
 
 
 @dataclass(frozen=True)
-class Printer:
+class TelemetryFormat:
     """What one printer of telemetry prints. `id` and `doc` are filled in by the registry from the module.
 
     `claims` says of some whole lines whether they are its own, and is asked only where one of `markers` stands in them;
@@ -121,7 +121,7 @@ class Recording:
     date; one without tells lengths of time and no more.
     """
 
-    printer: Printer
+    format: TelemetryFormat
     time: Column
     device: NDArray[np.intp]
     devices: tuple[str, ...]

@@ -8,11 +8,8 @@ clock is UTC, whatever the zone of the log.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
-from parsers.engine.scan import Chunk
-from parsers.telemetry.contract import Block, Faults, Printer
-from parsers.telemetry.rows import Dialect, Header, blocks, claimed
+from parsers.telemetry.rows import Dialect, Header, rows_format
 
 COLUMNS = {
     "load_1m": "load",
@@ -41,18 +38,9 @@ def _split(line: bytes) -> list[bytes]:
 _DIALECT = Dialect(_split, header, lambda _line: False)
 
 
-def _claims(text: bytes) -> bool:
-    return claimed(text, _DIALECT)
-
-
-def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
-    return blocks(chunks, faults, _DIALECT)
-
-
-PRINTER = Printer(
+FORMAT = rows_format(
+    _DIALECT,
     title="Perfledger, of a machine (CPU)",
     markers=(",".join(_NAMES).encode(),),
-    claims=_claims,
-    blocks=_blocks,
     host=True,
 )

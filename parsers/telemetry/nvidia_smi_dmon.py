@@ -7,11 +7,7 @@ which day. `pmon` looks alike and counts processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from parsers.engine.scan import Chunk
-from parsers.telemetry.contract import Block, Faults, Printer
-from parsers.telemetry.rows import Dialect, Header, blocks, claimed
+from parsers.telemetry.rows import Dialect, Header, rows_format
 
 COLUMNS = {
     "pwr": "power",
@@ -61,17 +57,8 @@ def _passed(line: bytes) -> bool:
 _DIALECT = Dialect(_cells, header, _passed)
 
 
-def _claims(text: bytes) -> bool:
-    return claimed(text, _DIALECT)
-
-
-def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
-    return blocks(chunks, faults, _DIALECT)
-
-
-PRINTER = Printer(
+FORMAT = rows_format(
+    _DIALECT,
     title="nvidia-smi dmon",
     markers=(b"# gpu", b"#gpu", b"#Date", b"# Date", b"#Time", b"# Time"),
-    claims=_claims,
-    blocks=_blocks,
 )

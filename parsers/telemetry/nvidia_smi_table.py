@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from parsers.engine.scan import Chunk
 from parsers.telemetry import cells
-from parsers.telemetry.contract import Block, Faults, Printer
+from parsers.telemetry.contract import Block, Faults, TelemetryFormat
 
 _DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ++(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ++(?P<day>[0-9]{1,2})"
 _DATE = re.compile(_DAY + rb" (?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?: (?!AM|PM)[A-Z]{2,5})? (?P<year>[0-9]{4})\s*+")
@@ -111,4 +111,4 @@ def _seconds(found: re.Match[bytes]) -> float:
     return at.replace(tzinfo=dt.UTC).timestamp()
 
 
-PRINTER = Printer(title="nvidia-smi", markers=(b"| NVIDIA-SMI ",), claims=_claims, blocks=_blocks)
+FORMAT = TelemetryFormat(title="nvidia-smi", markers=(b"| NVIDIA-SMI ",), claims=_claims, blocks=_blocks)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from parsers.engine.scan import Chunk
 from parsers.telemetry import cells
-from parsers.telemetry.contract import Block, Faults
+from parsers.telemetry.contract import Block, Faults, TelemetryFormat
 
 #: How many of the lines must be a printer's own before a file is taken for its work.
 _MOSTLY = 0.9
@@ -43,6 +44,13 @@ class _Open:
     header: Header | None
     rows: list[list[bytes]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
+
+
+def rows_format(dialect: Dialect, title: str, markers: tuple[bytes, ...], *, host: bool = False) -> TelemetryFormat:
+    """Return the format of files that are rows of one dialect."""
+    return TelemetryFormat(
+        title, markers, partial(claimed, dialect=dialect), partial(blocks, dialect=dialect), host=host
+    )
 
 
 def claimed(text: bytes, dialect: Dialect) -> bool:

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from parsers.engine.registry import telemetry_by_id, telemetry_formats
 from parsers.engine.scan import ScanError
 from parsers.telemetry.contract import QUANTITIES, Recording
-from parsers.telemetry.read import by_id, claimant, printers, read
+from parsers.telemetry.read import claimant, read_telemetry
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
@@ -172,7 +173,7 @@ def of(tmp_path: Path, text: str | bytes, printer: str | None = None) -> Recordi
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     claimed = claimant(path)
     assert printer is None or claimed == printer
-    return read(path, by_id(claimed))
+    return read_telemetry(path, telemetry_by_id(claimed))
 
 
 def column(given: Recording, quantity: str) -> list[float | None]:
@@ -184,8 +185,8 @@ def names(given: Recording) -> list[str]:
 
 
 def test_every_printer_is_found_and_described() -> None:
-    assert {each.id for each in printers()} == set(PLAIN)
-    for each in printers():
+    assert {each.id for each in telemetry_formats()} == set(PLAIN)
+    for each in telemetry_formats():
         assert each.doc.strip()
         assert each.markers
 
@@ -193,7 +194,7 @@ def test_every_printer_is_found_and_described() -> None:
 @pytest.mark.parametrize("printer", PLAIN)
 def test_a_file_is_claimed_by_its_printer_alone(printer: str, tmp_path: Path) -> None:
     text = PLAIN[printer].encode()
-    assert [each.id for each in printers() if each.claims(text)] == [printer]
+    assert [each.id for each in telemetry_formats() if each.claims(text)] == [printer]
     assert len(of(tmp_path, text, printer)) > 0
 
 
@@ -406,7 +407,7 @@ def test_tables_across_chunks(tmp_path: Path) -> None:
     text = (TABLE_418 + TABLE_550) * 1200
     path.write_text(text)
     assert path.stat().st_size > 2 << 20
-    given = read(path, by_id(claimant(path)))
+    given = read_telemetry(path, telemetry_by_id(claimant(path)))
     assert (len(given), given.faults) == (3600, ())
 
 
@@ -433,7 +434,7 @@ def test_other_queries_without_a_header_are_not_guessed_at(text: str, tmp_path: 
 @pytest.mark.parametrize(("printed", "mebibytes"), [("8455716863", 8063), ("8455716864", 8064), ("0", 0)])
 def test_mem_is_cut_to_whole_mebibytes(printed: str, mebibytes: int, tmp_path: Path) -> None:
     given = of(tmp_path, f"max device0 memory usage is: {printed}\n", "oneflow_mem")
-    assert given.printer.peaks
+    assert given.format.peaks
     assert (given.devices, column(given, "memory_used")) == (("0",), [mebibytes])
 
 
@@ -522,7 +523,7 @@ def test_compressed(tmp_path: Path) -> None:
     path = tmp_path / "gpu.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode()))
     assert claimant(path) == "nvidia_smi_csv"
-    assert len(read(path, by_id("nvidia_smi_csv"))) == 4
+    assert len(read_telemetry(path, telemetry_by_id("nvidia_smi_csv"))) == 4
 
 
 HOSTILE = {
@@ -544,7 +545,7 @@ def test_hostile_files_end_soon_and_yield_nothing(what: str, tmp_path: Path) -> 
     path.write_bytes(HOSTILE[what])
     began = time.perf_counter()
     claimed = claimant(path)
-    found = read(path, by_id(claimed)) if claimed else None
+    found = read_telemetry(path, telemetry_by_id(claimed)) if claimed else None
     assert time.perf_counter() - began < 5
     assert found is None or len(found) == 0
 
@@ -553,7 +554,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     assert claimant(tmp_path / "missing.csv") == ""
     assert claimant(tmp_path) == ""
     with pytest.raises(ScanError):
-        read(tmp_path / "missing.csv", by_id("nvidia_smi_csv"))
+        read_telemetry(tmp_path / "missing.csv", telemetry_by_id("nvidia_smi_csv"))
 
 
 def test_thousands_of_rows_are_soon_read(tmp_path: Path) -> None:
@@ -561,7 +562,7 @@ def test_thousands_of_rows_are_soon_read(tmp_path: Path) -> None:
     path = tmp_path / "samples"
     path.write_text("\n".join([head, *(rows * 50_000), ""]))
     began = time.perf_counter()
-    given = read(path, by_id(claimant(path)))
+    given = read_telemetry(path, telemetry_by_id(claimant(path)))
     assert time.perf_counter() - began < 10
     assert len(given) == 100_000
     assert given.values["memory_used"].mean() == 12002

@@ -22,6 +22,8 @@ Span = Literal["step", "interval", "epoch", "run"]
 Quantity = Literal["throughput", "seconds", "clock"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
+#: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore; they go no
+#: further.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
         "epoch": "epoch",
@@ -135,6 +137,13 @@ _MORE_PARAMETERS = 10**15
 
 
 Columns = Mapping[str, "NDArray[np.float64]"]
+#: The rows that are records, and the columns of these records.
+Postprocessed = tuple["NDArray[np.intp]", Columns]
+
+
+def is_private(column: str) -> bool:
+    """Return whether a column is for a reading's own `postprocess` only."""
+    return column.startswith("_")
 
 
 class FormatError(ValueError):
@@ -156,8 +165,9 @@ class Reading:
     claim a log only where nobody else does.
     `where` is what must stand in the head of a session for its lines to mean this: the same words may count one worker
     or all of them, as the configuration printed above them says.
-    `settle` is for printers with state: a pure function of the columns in file order (float64, NaN where a line did not
-    print it) to the rows that are records and their columns. It gets the lines of one rank, where tags tell them apart.
+    `postprocess` is for printers with state: a pure function of the columns in file order (float64, NaN where a line
+    did not print it) to the rows that are records and their columns. It gets the lines of one rank, where tags tell
+    them apart. What it needs besides the columns above stands in private ones, such as `_epoch_start`.
     """
 
     pattern: bytes
@@ -172,15 +182,16 @@ class Reading:
     reader_apart: bool = False
     weak: bool = False
     where: bytes | None = None
-    settle: Callable[[Columns], tuple[NDArray[np.intp], Columns]] | None = None
+    postprocess: Callable[[Columns], Postprocessed] | None = None
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
         """The compiled pattern, with its named groups only as columns."""
         compiled = re.compile(self.pattern)
-        unknown = (set(compiled.groupindex) | set(self.factors)) - set(COLUMNS)
+        names = set(compiled.groupindex) | set(self.factors)
+        unknown = sorted(each for each in names - set(COLUMNS) if not (self.postprocess and is_private(each)))
         if unknown or compiled.groups != len(compiled.groupindex):
-            raise FormatError(f"groups must be named after columns, not {sorted(unknown) or 'left unnamed'}")
+            raise FormatError(f"groups must be named after columns, not {unknown or 'left unnamed'}")
         if len(CLOCKS & set(compiled.groupindex)) > 1:
             raise FormatError("one reading has one clock")
         return compiled
@@ -230,7 +241,10 @@ class Fact:
         """What a printed word states, or None where it states nothing we know, or a count that no job can have."""
         if len(printed) > _LONGEST_WORD:
             return None
-        value = self.words.get(printed) if self.words is not None else self.read(printed)
+        try:
+            value = self.words.get(printed) if self.words is not None else self.read(printed)
+        except ValueError:  # such as `1.2.3` or `4, ,2`, from a garbled line
+            return None
         most = _MORE_PARAMETERS if self.name == "parameters" else _MORE_THAN_ANY
         return None if isinstance(value, int) and not 0 < value < most else value
 

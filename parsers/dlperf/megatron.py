@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 _HEAD = rb"iteration ++(?P<step>[0-9]++)/ *+[0-9]++ \|"
 
@@ -49,7 +48,7 @@ _EXTRAS = (
 )
 
 
-def _settle(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+def _with_samples(columns: Columns) -> Postprocessed:
     """Samples of each record: what was consumed since the one before, where it can be told, else batch times steps."""
     import numpy as np
 
@@ -66,7 +65,7 @@ def _with_batch(unit: bytes, seconds: float) -> Reading:
     return Reading(
         _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
         + _ahead(rb" global batch size: ++", b"batch") + _EXTRAS,
-        unit="sequences/s", factors={"step_seconds": seconds}, settle=_settle,
+        unit="sequences/s", factors={"step_seconds": seconds}, postprocess=_with_samples,
     )  # fmt: skip
 
 

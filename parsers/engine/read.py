@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from pathlib import Path
@@ -45,21 +43,8 @@ def read(path: Path) -> Log:
     if len(found) != 1:
         return Log(path, found, (), noise, sum(each.lines for each in head))
     reader = _Reader(path, found[0].format)
-    with _no_collection():
-        sessions = tuple(reader.sessions(chain(head, stream)))
+    sessions = tuple(reader.sessions(chain(head, stream)))
     return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """No search for cycles while millions of tuples come and go that hold none; it takes a tenth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Piece(NamedTuple):
@@ -181,7 +166,7 @@ class _Reader:
             Records(table, first, last) for table, first, last in zip(self.tables, current.rows, rows, strict=True)
         )
         extents = tuple(current.head), tuple(current.tail)
-        return Session(number, self.format, records, self.source, *extents).meant()
+        return Session(number, self.format, records, self.source, *extents).without_unmet_readings()
 
 
 def _shape(line: bytes) -> bytes:

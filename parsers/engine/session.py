@@ -65,7 +65,7 @@ class Session:
         beyond = self.tail if sum(each.end - each.begin for each in self.head) >= FACTS_HEAD else ()
         return dict(_facts(self.format, [(self._head(), self.first_line), *map(self._text, beyond)]))
 
-    def meant(self) -> Session:
+    def without_unmet_readings(self) -> Session:
         """The session without records of readings whose condition its head does not hold."""
         if not any(each.where for each in self.format.readings):
             return self

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
-def _since_start(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+def _since_start(columns: Columns) -> Postprocessed:
     """Iterations of this program: those before the interval that the first record closes were another's."""
     import numpy as np
 
@@ -40,7 +39,7 @@ FORMAT = Format(
             + rb")  (?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
             unit="images/s",
             cumulative_since=2,
-            settle=_since_start,
+            postprocess=_since_start,
         ),
     ),
     facts=(

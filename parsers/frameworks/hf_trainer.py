@@ -34,7 +34,7 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
         return np.empty(0, np.intp), {}
     seconds = np.where(np.isfinite(columns["step_seconds"]), columns["step_seconds"], 1.0 / columns["steps_per_second"])
     total = _total(columns, seconds)
-    rows = np.flatnonzero((columns["samples"] == total) & (columns["step"] < total) & (seconds > 0))
+    rows = np.flatnonzero((columns["_total"] == total) & (columns["step"] < total) & (seconds > 0))
     steps, first, group = np.unique(columns["step"][rows], return_index=True, return_inverse=True)
     taken = [float(np.median(seconds[rows][group == each])) for each in range(len(steps))]
     return rows[first], {"step": steps, "step_seconds": np.array(taken)}
@@ -44,11 +44,11 @@ def _total(columns: Columns, seconds: NDArray[np.float64]) -> float:
     """How many steps the training takes: as stated, or else those of the bar that lasted longest."""
     import numpy as np
 
-    stated = columns["consumed"][np.isfinite(columns["consumed"])]
+    stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
     if len(stated):
         return float(stated[0])
     lasted = np.where(np.isfinite(seconds), columns["step"] * seconds, 0.0)
-    return float(columns["samples"][np.argmax(lasted)]) if len(lasted) else float("nan")
+    return float(columns["_total"][np.argmax(lasted)]) if len(lasted) else float("nan")
 
 
 #: `2.5` or `'2.5'`, as a column.
@@ -64,12 +64,12 @@ FORMAT = Format(
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
     readings=(
         Reading(
-            rb"(?:(?<=[\r\n])|\A) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<samples>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
+            rb"(?:(?<=[\r\n])|\A) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<_total>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
             rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],])|"
-            rb"Total optimization steps = (?P<consumed>[0-9,]++)(?=\s)",
+            rb"Total optimization steps = (?P<_stated_total>[0-9,]++)(?=\s)",
             unit="samples/s",
             weak=True,
-            settle=_bar_of_training,
+            postprocess=_bar_of_training,
         ),
         Reading(
             rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"throughput"
@@ -108,11 +108,11 @@ FORMAT = Format(
     samples=(
         Sample(
             "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\n 12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]\r".encode(),
-            step=12, samples=100, step_seconds=4.5,
+            step=12, _total=100, step_seconds=4.5,
         ),
         Sample(
             "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\r\n 12%|█▎        | 120/1000 [00:58<14:41,  2.50it/s]".encode(),
-            step=120, samples=1000, steps_per_second=2.5,
+            step=120, _total=1000, steps_per_second=2.5,
         ),
         Sample(
             b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, 'train_loss': 2.5, "

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
-def _epochs(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+def _epochs(columns: Columns) -> Postprocessed:
     """The first complete state of each epoch's bar; steps per second and seconds per step in one column."""
     import numpy as np
 
@@ -45,7 +44,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
-            settle=_epochs,
+            postprocess=_epochs,
         ),
         Reading(
             rb"Epoch (?P<epoch>[0-9]++)(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++[0-9:]++ "
@@ -54,7 +53,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
-            settle=_epochs,
+            postprocess=_epochs,
         ),
     ),
     facts=(

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
-def _since_reset(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
+def _since_reset(columns: Columns) -> Postprocessed:
     """The rows since the clock last began anew, where that was within the warm-up."""
     import numpy as np
 
@@ -45,7 +44,7 @@ FORMAT = Format(
             rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:" + NUMBER + rb"ms",
             unit="tokens/s",
             factors={"elapsed": 1e-3},
-            settle=_since_reset,
+            postprocess=_since_reset,
         ),
         Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True),
     ),

@@ -7,8 +7,8 @@ import pytest
 
 from parsers.contract import CLOCKS, Format, NearMiss, Sample
 from parsers.engine.clock import clocks
-from parsers.engine.decimals import floats
 from parsers.engine.registry import formats
+from parsers.engine.table import floats
 
 FORMATS = formats()
 MANY_DECIMALS = re.compile(rb"\.\d{6,}$")

@@ -97,9 +97,11 @@ def texts(pattern: Any, size: int) -> list[Any]:
     source = pattern.pattern.decode("latin1") if is_bytes else pattern.pattern
     found = [*hostile.texts(source, size, examples=2, cuts=8)]
     literal = re.sub(r"\W", "", source)
-    for each in known_attacks():
-        if re.sub(r"\W", "", each["repeat"])[:8] in literal:
-            found.append(each["prefix"] + each["repeat"] * (size // len(each["repeat"])) + each["suffix"])
+    found += [
+        each["prefix"] + each["repeat"] * (size // len(each["repeat"])) + each["suffix"]
+        for each in known_attacks()
+        if re.sub(r"\W", "", each["repeat"])[:8] in literal
+    ]
     return [each.encode("latin1") if is_bytes else each for each in found]
 
 
@@ -133,8 +135,8 @@ def growth(used: Used, small_size: int = SMALL, sizes: tuple[int, int] = SIZES) 
 @pytest.mark.parametrize("owner", OWNERS)
 def test_time_grows_with_the_text_and_no_faster(owner: str) -> None:
     runaway = [
-        f"{used.name} {used.pattern.pattern!r}: {ratio:.0f} times the time for 4 times the text {text}. Let its gap end "
-        "where the pattern begins again (parsers.contract.up_to), or bound it."
+        f"{used.name} {used.pattern.pattern!r}: {ratio:.0f} times the time for 4 times the text {text}. "
+        "Let its gap end where the pattern begins again (parsers.contract.up_to), or bound it."
         for used in OWNERS[owner]()
         for ratio, text in [growth(used)]
         if ratio

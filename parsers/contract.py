@@ -187,24 +187,33 @@ class Reading:
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
         """The compiled pattern, with its named groups only as columns."""
-        compiled = re.compile(self.pattern)
-        names = set(compiled.groupindex) | set(self.factors)
+        regex = compiled(self.pattern)
+        names = set(regex.groupindex) | set(self.factors)
         unknown = sorted(each for each in names - set(COLUMNS) if not (self.postprocess and is_private(each)))
-        if unknown or compiled.groups != len(compiled.groupindex):
-            raise FormatError(f"groups must be named after columns, not {unknown or 'left unnamed'}")
-        if len(CLOCKS & set(compiled.groupindex)) > 1:
-            raise FormatError("one reading has one clock")
-        return compiled
+        if unknown or regex.groups != len(regex.groupindex):
+            known = f"one of {', '.join(COLUMNS)}, or, with a postprocess, a private one such as _start"
+            raise FormatError(f"groups must be named after columns, not {unknown or 'left unnamed'}: {known}")
+        if len(CLOCKS & set(regex.groupindex)) > 1:
+            raise FormatError("one reading has one clock: capture only one of clock, unix and elapsed")
+        return regex
 
     @cached_property
     def where_regex(self) -> re.Pattern[bytes] | None:
         """The compiled condition, if there is one; multi-line mode, so that `^` is a line's start."""
-        return re.compile(self.where, re.MULTILINE) if self.where else None
+        return compiled(self.where, re.MULTILINE) if self.where else None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Captured column names in the order of the groups."""
         return tuple(sorted(self.regex.groupindex, key=self.regex.groupindex.__getitem__))
+
+
+def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
+    """Compile a pattern; raise FormatError with the pattern where it is none."""
+    try:
+        return re.compile(pattern, flags)
+    except re.error as error:
+        raise FormatError(f"{pattern!r} is no pattern: {error}") from None
 
 
 def text(printed: bytes) -> str:
@@ -234,8 +243,8 @@ class Fact:
     def regex(self) -> re.Pattern[bytes]:
         """The compiled pattern; multi-line mode, so that `^` is a line's start."""
         if self.name not in FACTS:
-            raise FormatError(f"no such fact: {self.name}")
-        return re.compile(self.pattern, re.MULTILINE)
+            raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers/contract.py)")
+        return compiled(self.pattern, re.MULTILINE)
 
     def value(self, printed: bytes) -> int | str | None:
         """What a printed word states, or None where it states nothing we know, or a count that no job can have."""
@@ -310,7 +319,7 @@ class Format:
     @cached_property
     def start_regex(self) -> re.Pattern[bytes] | None:
         """The compiled start pattern, if the printer announces itself."""
-        return re.compile(self.start) if self.start else None
+        return compiled(self.start) if self.start else None
 
     def starts(self, text: bytes) -> list[int]:
         """Where in a text the program starts. A start that is a plain text is found by `find`, five times as fast."""
@@ -327,7 +336,7 @@ class Format:
     @cached_property
     def end_regex(self) -> re.Pattern[bytes] | None:
         """The compiled end pattern, if the printer says that it is done."""
-        return re.compile(self.end) if self.end else None
+        return compiled(self.end) if self.end else None
 
     @property
     def main(self) -> Reading:

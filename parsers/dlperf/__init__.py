@@ -41,7 +41,7 @@ def dotted_start(keys: bytes) -> bytes:
 
 def argument(fact: str, key: str, read: Callable[[bytes], int | str] = int) -> Fact:
     """A fact from an argument that is printed as `key = value` or as `key ........ value`."""
-    return Fact(fact, rb"^ *%s (?:=|\.++) ([^\s,]++)" % key.encode(), read if read is not int else _whole)
+    return Fact(fact, rb"^ *+%s (?:=|\.++) ([^\s,]++)" % key.encode(), read if read is not int else _whole)
 
 
 def _whole(printed: bytes) -> int:

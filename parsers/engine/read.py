@@ -29,8 +29,12 @@ class Log:
     cut_line: int = 0
 
 
-def read(path: Path) -> Log:
-    """Read a log.
+def read(path: Path, format: Format | None = None) -> Log:
+    """Read a log with the one format that claims it.
+
+    Args:
+        path: the log.
+        format: the format to read it with, whichever claims it.
 
     Raises:
         ScanError: the path is no readable, non-empty, regular file.
@@ -40,9 +44,9 @@ def read(path: Path) -> Log:
     head = list(islice(stream, HEAD_CHUNKS))
     rest = probes(path, path.stat().st_size) if len(head) == HEAD_CHUNKS else ()
     found = tuple(claims(chain(head, rest)))
-    if len(found) != 1:
+    if format is None and len(found) != 1:
         return Log(path, found, (), noise, sum(each.lines for each in head))
-    reader = _Reader(path, found[0].format)
+    reader = _Reader(path, format or found[0].format)
     sessions = tuple(reader.sessions(chain(head, stream)))
     return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
 

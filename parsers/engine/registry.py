@@ -63,7 +63,7 @@ def _modules(package: str) -> list[tuple[str, ModuleType]]:
 def _load(package: str, name: str, module: ModuleType) -> Format:
     found = getattr(module, "FORMAT", None)
     if not isinstance(found, Format) or not module.__doc__:
-        raise FormatError(f"{module.__name__}: a format module needs a docstring and one FORMAT")
+        raise FormatError(f"{module.__name__}: a format module needs a docstring and one FORMAT = Format(...)")
     if not any(isinstance(each, NearMiss) for each in found.samples):
-        raise FormatError(f"{module.__name__}: a format needs samples and near-misses")
+        raise FormatError(f"{module.__name__}: samples need a NearMiss: a line that looks alike and must yield nothing")
     return replace(found, id=f"{package}.{name}", doc=module.__doc__)

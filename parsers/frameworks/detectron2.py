@@ -47,7 +47,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"\bIMS_PER_BATCH: (\d++)", int),
         Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.(?:yaml|py)'"),
         Fact("precision", rb"^ *+AMP:\s++ENABLED: (True|False)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("gpu", rb"^GPU 0[\d,]*+ ++([^(\r\n]*[^(\s])"),
+        Fact("gpu", rb"^GPU 0[\d,]*+ ++([^(\s]++(?: ++[^(\s]++)*+)"),
         Fact("framework_version", rb"^PyTorch ++(\d[\w.]*+)"),
     ),
     samples=(

@@ -15,7 +15,7 @@ def _count(printed: bytes) -> int:
 
 
 #: An argument of the list that the program prints, name and value in two columns.
-_ARGUMENT = rb"\] - %s ++: ?+%s\s*$"
+_ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
 _FIELDS = rb"(?:(?!interval_|max_memory_allocated: )\w++: [^\s,]++, )*+"
 
 FORMAT = Format(

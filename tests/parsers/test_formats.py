@@ -2,6 +2,10 @@
 
 import math
 import re
+from collections.abc import Iterator
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
 
 import pytest
 
@@ -45,6 +49,26 @@ def test_sample_yields_its_values(each: Format, sample: Sample) -> None:
         assert found[name] == pytest.approx(value, nan_ok=True), name
     assert each.marker in sample.line
     assert all(one.marker in sample.line for one in each.readings if one.regex.search(sample.line))
+
+
+def greedy(tree: Any) -> Iterator[str]:
+    """Yield the kinds of unbounded greedy repeats of a parsed pattern, which give back and try again."""
+    for kind, value in tree:
+        if kind == op.MAX_REPEAT and value[1] == op.MAXREPEAT:
+            yield str(value[2])
+        for inner in value if isinstance(value, tuple | list) else [value]:
+            for part in inner if kind == op.BRANCH and isinstance(inner, list) else [inner]:
+                if isinstance(part, _parser.SubPattern):
+                    yield from greedy(part)
+
+
+@pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
+def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
+    patterns = [one.pattern for one in (*each.readings, *each.facts)]
+    patterns += [one for one in (each.start, each.end, *(reading.where for reading in each.readings)) if one]
+    for pattern in patterns:
+        found = list(greedy(_parser.parse(pattern)))
+        assert not found, f"{pattern!r} repeats greedily: write ++ or *+ for + or *, such as \\S++ for \\S+"
 
 
 def quoted(each: Format, text: bytes) -> list[tuple[int, dict[str, bytes]]]:

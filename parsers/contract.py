@@ -1,7 +1,7 @@
 """The contract between a format and everything that uses it.
 
-A format is data: patterns over bytes, the unit and scope of what they quote, and samples that hold it to account.
-The modules of the wings are the registry; a new format touches its own module only.
+A format is data: patterns over bytes, the unit and scope of what they quote, and samples that test it. The registry
+finds the modules in the packages of formats; a new format is one new module.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
 )
 CLOCKS = frozenset({"clock", "unix", "elapsed"})
 
-#: A number as printers print it, with what goes wrong with them: `nan` and `inf` must be quoted to be refused.
-#: Digits are spelled as a range here and in the readings: `re` tests a range by bitmap and `\\d` by a lookup.
+#: A number as printers print it. `nan` and `inf` match too: they must be quoted so that a rule can refuse them.
+#: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
 
-#: What must follow a number that ends its line: white space, or the end of a file that was not ended with a newline, if
-#: so many decimals stand there that a cut could only have taken meaningless ones.
+#: Lookahead after a number at the end of a line: white space, or the end of the file after six decimals or more. A file
+#: that was cut there has lost insignificant digits only.
 ENDED = rb"(?=\s|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(6, 18))
 
 
@@ -186,7 +186,7 @@ class Reading:
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
-        """The compiled pattern, with its named groups only as columns."""
+        """Compile the pattern and check that its groups are named after columns."""
         regex = compiled(self.pattern)
         names = set(regex.groupindex) | set(self.factors)
         unknown = sorted(each for each in names - set(COLUMNS) if not (self.postprocess and is_private(each)))
@@ -199,12 +199,12 @@ class Reading:
 
     @cached_property
     def where_regex(self) -> re.Pattern[bytes] | None:
-        """The compiled condition, if there is one; multi-line mode, so that `^` is a line's start."""
+        """Compile the condition, if there is one, in multi-line mode: `^` is the start of a line."""
         return compiled(self.where, re.MULTILINE) if self.where else None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Captured column names in the order of the groups."""
+        """Return the names of the captured columns in the order of the groups."""
         return tuple(sorted(self.regex.groupindex, key=self.regex.groupindex.__getitem__))
 
 
@@ -217,12 +217,12 @@ def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
 
 
 def text(printed: bytes) -> str:
-    """A printed word as text."""
+    """Decode a printed word."""
     return printed.decode("utf-8", "replace").strip()
 
 
 def listed(printed: bytes) -> int:
-    """How many items a printed, comma-separated list names: `0,1,2,3` is 4."""
+    """Count the items of a printed, comma-separated list: `0,1,2,3` is 4."""
     return printed.count(b",") + 1
 
 
@@ -241,13 +241,13 @@ class Fact:
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
-        """The compiled pattern; multi-line mode, so that `^` is a line's start."""
+        """Compile the pattern in multi-line mode: `^` is the start of a line."""
         if self.name not in FACTS:
             raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers/contract.py)")
         return compiled(self.pattern, re.MULTILINE)
 
     def value(self, printed: bytes) -> int | str | None:
-        """What a printed word states, or None where it states nothing we know, or a count that no job can have."""
+        """Return the value of a printed word; None where it is unknown, or a count that no job can have."""
         if len(printed) > _LONGEST_WORD:
             return None
         try:
@@ -318,11 +318,11 @@ class Format:
 
     @cached_property
     def start_regex(self) -> re.Pattern[bytes] | None:
-        """The compiled start pattern, if the printer announces itself."""
+        """Compile the start pattern, if the printer announces itself."""
         return compiled(self.start) if self.start else None
 
     def starts(self, text: bytes) -> list[int]:
-        """Where in a text the program starts. A start that is a plain text is found by `find`, five times as fast."""
+        """Return where the program starts. A start that is a plain text is found by `find`, five times as fast."""
         if self.start is None or self.start_regex is None:
             return []
         if not _PLAIN.fullmatch(self.start):
@@ -335,10 +335,10 @@ class Format:
 
     @cached_property
     def end_regex(self) -> re.Pattern[bytes] | None:
-        """The compiled end pattern, if the printer says that it is done."""
+        """Compile the end pattern, if the printer says that it is done."""
         return compiled(self.end) if self.end else None
 
     @property
     def main(self) -> Reading:
-        """The reading whose records are counted and computed from: the first one."""
+        """Return the first reading, whose records are counted and used for figures."""
         return self.readings[0]

@@ -24,7 +24,7 @@ _GIB = {"memory": 1024.0}
 
 
 def _first_epoch(columns: Columns) -> Postprocessed:
-    """Records of the first epoch, numbered by the run where steps begin anew without a word: the mean does so, too."""
+    """Keep the records of epoch 0; where the steps begin again, as the mean does, count one epoch more."""
     import numpy as np
 
     rows = np.flatnonzero(columns["epoch"] == 0)

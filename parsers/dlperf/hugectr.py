@@ -20,7 +20,7 @@ _START = (
 
 
 def _rows(megabytes: bytes) -> int:
-    """Rows of one float that a workspace holds; 0, which states nothing, where its size is no whole number."""
+    """Return how many rows of one float a workspace holds; 0, which states nothing, for no whole number."""
     return int(megabytes) * (1 << 20) // 4 if megabytes.isdigit() else 0
 
 

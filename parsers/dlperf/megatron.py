@@ -21,7 +21,7 @@ _HEAD = rb"iteration ++(?P<step>[0-9]++)/ *+[0-9]++ \|"
 
 
 def _ahead(label: bytes, group: bytes) -> bytes:
-    """A field that stands somewhere further on in the line; fields have no fixed order over the releases."""
+    """Return a lookahead for a field further on in the line: their order differs between releases."""
     return (
         rb"(?=(?:(?!%s)[^|\n]{0,120}+\|){0,30}+%s(?P<%s>" % (label, label, group)
         + NUMBER + rb")(?:/" + NUMBER + rb"|TFLOPS)?+ *+\|)"
@@ -49,7 +49,7 @@ _EXTRAS = (
 
 
 def _with_samples(columns: Columns) -> Postprocessed:
-    """Samples of each record: what was consumed since the one before, where it can be told, else batch times steps."""
+    """Add the samples of each record: those consumed since the record before, else batch size times steps."""
     import numpy as np
 
     gaps = np.diff(columns["step"], prepend=np.nan)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _timed_steps(printed: Columns) -> Postprocessed:
-    """Rows that print a time, with the step at which what they cover ended. Milliseconds and seconds come apart."""
+    """Return the rows that print a time, with the step at which it ended. Milliseconds and seconds have own columns."""
     import numpy as np
 
     duration = np.where(np.isnan(printed["duration"]), printed["_duration_in_seconds"], printed["duration"])
@@ -33,7 +33,7 @@ def _timed_steps(printed: Columns) -> Postprocessed:
 
 
 def _paired(times: NDArray[np.intp], states: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The state of each time. Times before any state, as in a log without its head, belong to none.
+    """Pair each time with its state. Times before any state, as in a log without its head, are dropped.
 
     One state to a time: first in, first out. Several, one for each step of a sink: the last before the time.
     """
@@ -51,7 +51,7 @@ def _paired(times: NDArray[np.intp], states: NDArray[np.intp]) -> tuple[NDArray[
 
 
 def _stride(step: NDArray[np.float64], epoch: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Steps per record where no time per step says so: the epoch's last, or the usual gap between steps of the run."""
+    """Return the steps per record: the last of the epoch, or the usual gap between the steps of the run."""
     import numpy as np
 
     distinct = np.unique(step)

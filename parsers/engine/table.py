@@ -1,4 +1,4 @@
-"""Records as columns: everything one reading found in one file, and the way back to the lines.
+"""Keep records as columns: all that one reading found in one file, and the way back to the lines.
 
 Columns wait as arrays per chunk. Line numbers are found again when asked for: one per record would fill the memory.
 """
@@ -85,7 +85,7 @@ class Table:
         return _slice(self.parts[name], rows, self.stretches)
 
     def rank(self, rows: slice) -> Column:
-        """The rank that printed each row; all 0 where nothing was tagged."""
+        """Return the rank that printed each row; all 0 where nothing was tagged."""
         import numpy as np
 
         if not any(map(len, self.ranks)):
@@ -95,7 +95,7 @@ class Table:
         return _slice(parts, rows, self.stretches)
 
     def lines(self, rows: Sequence[int]) -> list[int]:
-        """Line numbers of some rows; their chunks are read again, since a number per row would fill the memory."""
+        """Return the line numbers of some rows. Their chunks are read again: a number per row would fill the memory."""
         wanted = {row: self._stretch(row) for row in rows}
         found: dict[int, int] = {}
         for first, stretch in set(wanted.values()):
@@ -104,7 +104,7 @@ class Table:
         return [found[row] for row in rows]
 
     def printed(self, row: int, name: str) -> bytes:
-        """What the log prints in a row for a column, empty where the line does not print it: NaN would not tell."""
+        """Return what the log prints in a row for a column, empty where the line does not print it."""
         first, stretch = self._stretch(row)
         found = self.reading.regex.finditer(self.source.chunk(stretch).text)
         match = next(islice(found, row - first, None))
@@ -138,60 +138,64 @@ class Records:
     last: int
 
     def __len__(self) -> int:
-        """Number of records."""
-        return self.last - self.first if self._made is None else len(self._made[0])
+        """Return the number of records."""
+        return self.last - self.first if self._processed is None else len(self._processed[0])
 
     @property
     def reading(self) -> Reading:
-        """What the columns mean."""
+        """Return the reading, which says what the columns mean."""
         return self.table.reading
 
     @property
     def columns(self) -> Iterable[str]:
-        """Names of the columns that the records have."""
-        return [each for each in self.table.parts if not is_private(each)] if self._made is None else self._made[1]
+        """Return the names of the columns that the records have."""
+        return (
+            [each for each in self.table.parts if not is_private(each)]
+            if self._processed is None
+            else self._processed[1]
+        )
 
     def __contains__(self, name: str) -> bool:
-        """Whether the records have that column."""
+        """Return whether the records have that column."""
         return name in self.columns
 
     def __getitem__(self, name: str) -> Column:
-        """A column, one float64 per record, in file order; clocks run on over midnight."""
-        column = self._column(name) if self._made is None else self._made[1][name]
+        """Return a column, one float64 per record, in file order; clocks run on over midnight."""
+        column = self._column(name) if self._processed is None else self._processed[1][name]
         return unwrapped(column) if name == "clock" else column
 
     def none(self) -> Records:
-        """No records of the same reading."""
+        """Return no records of the same reading."""
         return Records(self.table, self.first, self.first)
 
     def ranks(self) -> Column:
-        """The rank that printed each record."""
+        """Return the rank that printed each record."""
         ranks = self.table.rank(slice(self.first, self.last))
-        return ranks if self._made is None else ranks[self._made[0]]
+        return ranks if self._processed is None else ranks[self._processed[0]]
 
     def lines(self, indices: Sequence[int]) -> list[int]:
-        """Line numbers of some records, counted from 0 within the session."""
-        rows = indices if self._made is None else self._made[0][list(indices)].tolist()
+        """Return the line numbers of some records, counted from 0 within the session."""
+        rows = indices if self._processed is None else self._processed[0][list(indices)].tolist()
         return self.table.lines([self.first + each for each in rows])
 
     def printed(self, index: int, name: str) -> bytes:
-        """What the log prints for a column of one record, empty where its line does not print it."""
-        row = index if self._made is None else int(self._made[0][index])
+        """Return what the log prints for a column of one record, empty where its line does not print it."""
+        row = index if self._processed is None else int(self._processed[0][index])
         return self.table.printed(self.first + row, name)
 
     def _column(self, name: str) -> Column:
         return self.table.column(name, slice(self.first, self.last))
 
     @property
-    def _made(self) -> Postprocessed | None:
-        """The rows that are records and their columns, where the reading has a `postprocess`."""
+    def _processed(self) -> Postprocessed | None:
+        """Return the rows that are records and their columns, where the reading has a `postprocess`."""
         if self.reading.postprocess is None or self.last == self.first:
             return None
         return self.table.postprocessed(self.first, self.last)
 
 
 def _by_rank(ranks: Column) -> list[NDArray[np.intp]]:
-    """The rows of each rank."""
+    """Return the rows of each rank."""
     import numpy as np
 
     rows = np.argsort(ranks, kind="stable")
@@ -250,7 +254,7 @@ def _float(printed: bytes) -> float:
 
 
 def _lines_of(chunk: Chunk, reading: Reading) -> list[int]:
-    """Line number of every record in a chunk."""
+    """Return the line number of every record in a chunk."""
     lines, line, position = [], chunk.first_line, 0
     for match in reading.regex.finditer(chunk.text):
         line, position = line + chunk.text.count(b"\n", position, match.start()), match.start()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _since_start(columns: Columns) -> Postprocessed:
-    """Iterations of this program: those before the interval that the first record closes were another's."""
+    """Count the iterations from the start of this program: those before the first interval are of an earlier one."""
     import numpy as np
 
     steps = columns["step"]

@@ -30,7 +30,7 @@ _STEPS: dict[Span, bytes] = {
 
 
 def _line(span: Span) -> bytes:
-    """A line up to its data, and the loss where there is one."""
+    """Return a pattern for a line up to its data, with the loss where there is one."""
     return (
         rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+'
         rb'"step": ?+' + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
@@ -38,7 +38,7 @@ def _line(span: Span) -> bytes:
 
 
 def _reading(unit: str, span: Span) -> Reading:
-    """Lines of a span that hold a speed of training in a unit."""
+    """Return the reading of a span's lines that hold a training speed in a unit."""
     key = rb'"' + _PREFIX + _COUNTED[unit] + rb'(?:_train|_avg)?+": ?+'
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""

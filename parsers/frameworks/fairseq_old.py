@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _batches(columns: Columns) -> Postprocessed:
-    """Batches since the epoch began, from the share of it that is done (`_epochs_done`) and the updates so far (`step`)."""
+    """Compute the batches since the epoch began from the epochs done and the updates so far (`step`)."""
     import numpy as np
 
     done, updates, epoch = columns["_epochs_done"], columns["step"], columns["epoch"]

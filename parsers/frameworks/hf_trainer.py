@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def _count(printed: bytes) -> int:
-    """`1,024` as a number."""
+    """Convert `1,024` to a number."""
     return int(printed.replace(b",", b""))
 
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
-    """One row per step of the bar that counts the optimiser steps: the median where several nodes print it."""
+    """Return one row per step of the bar of optimiser steps; the median where several nodes print it."""
     import numpy as np
 
     if "step" not in columns:
@@ -41,7 +41,7 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
 
 
 def _total(columns: Columns, seconds: NDArray[np.float64]) -> float:
-    """How many steps the training takes: as stated, or else those of the bar that lasted longest."""
+    """Return how many steps the training takes: as stated, or else those of the bar that lasted longest."""
     import numpy as np
 
     stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]

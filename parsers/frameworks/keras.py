@@ -30,7 +30,7 @@ _BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]
 
 
 def _epochs(columns: Columns) -> Postprocessed:
-    """Rows of finished epochs: the first complete bar after each line `Epoch n/m`, in steps or, if said so, in samples."""
+    """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
     import numpy as np
 
     rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
@@ -50,13 +50,13 @@ def _epochs(columns: Columns) -> Postprocessed:
 
 
 def _epochs_in_samples(columns: Columns) -> Postprocessed:
-    """The same where the bar itself says that it counts samples."""
+    """Return the same where the bar itself says that it counts samples."""
     rows, found = _epochs(columns)
     return rows, {"samples" if name == "steps" else name: each for name, each in found.items()}
 
 
 def _seconds(columns: Columns, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Seconds of an epoch by the number with more digits; NaN where it has too few to say."""
+    """Return the seconds of an epoch by the number with more digits; NaN where both have too few."""
     import numpy as np
 
     count, whole, milli, micro = (
@@ -69,7 +69,7 @@ def _seconds(columns: Columns, rows: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
-    """Lines that begin an epoch, and complete bars; milliseconds and microseconds stand in columns of their own."""
+    """Return the reading of lines that begin an epoch, and of complete bars."""
     return Reading(
         rb"(?m)^Epoch (?P<epoch>[0-9]++)/[0-9]++" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _epochs(columns: Columns) -> Postprocessed:
-    """The first complete state of each epoch's bar; steps per second and seconds per step in one column."""
+    """Return the first complete state of each epoch's bar, with the rate as seconds per step."""
     import numpy as np
 
     rows = np.flatnonzero(np.diff(columns["epoch"], prepend=np.nan) != 0)

@@ -35,7 +35,7 @@ _NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+(?P<epoch>[0-9]++)(?=[,}\s])'
 
 
 def _epochs_or_run(columns: Columns) -> Postprocessed:
-    """Whole epochs, or the whole run, as records with samples and seconds."""
+    """Return whole epochs, or the whole run, as records with samples and seconds."""
     import numpy as np
 
     at = {name: np.flatnonzero(np.isfinite(each)) for name, each in columns.items()}
@@ -54,7 +54,7 @@ def _epochs_or_run(columns: Columns) -> Postprocessed:
 
 
 def _run(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
-    """(row, epoch, seconds) of the whole run, if both its ends were logged."""
+    """Return (row, epoch, seconds) of the whole run, if both its ends were logged."""
     begin, end = at[_RUN][:1], at[_RUN_END][-1:]
     if not (len(begin) and len(end) and begin[0] < end[0]):
         return []
@@ -62,7 +62,7 @@ def _run(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, f
 
 
 def _epochs(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
-    """(row, epoch, seconds) of every whole epoch, if they are numbered one by one; without the last."""
+    """Return (row, epoch, seconds) of every epoch but the last, if they are numbered one by one."""
     import numpy as np
 
     numbers = columns["epoch"]
@@ -79,7 +79,7 @@ def _epochs(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int
 
 
 def _event(column: str, key: bytes, more: bytes = b"") -> bytes:
-    """An event of the JSON dialect: its time, in a column of its own."""
+    """Return a pattern for an event of the JSON dialect, with its time in a column of its own."""
     return rb"(?=(?P<%s>[0-9]++)%s%s\"%s)" % (column.encode(), _KEY, key, more)
 
 

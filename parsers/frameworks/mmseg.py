@@ -11,7 +11,7 @@ from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
 
 
 def _reading(head: bytes, apart: bytes) -> Reading:
-    """Records of one dialect; `apart` stands between the fields."""
+    """Return the reading of one dialect; `apart` stands between the fields."""
     return Reading(
         head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: (?P<step_seconds>" + NUMBER + rb")" + apart
         + rb"data_time: (?P<reader_seconds>" + NUMBER + rb")" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _since_reset(columns: Columns) -> Postprocessed:
-    """The rows since the clock last began anew, where that was within the warm-up."""
+    """Return the rows since the clock last began again, where that was within the warm-up."""
     import numpy as np
 
     steps, clock = columns["step"], columns["clock"]
@@ -28,7 +28,7 @@ def _since_reset(columns: Columns) -> Postprocessed:
 
 
 def _sequences(printed: bytes) -> int:
-    """Sequences of a step: `4096 train_seq_len:1024` tokens are 4."""
+    """Return the sequences of a step: `4096 train_seq_len:1024` tokens are 4."""
     tokens, _, length = printed.partition(b" train_seq_len:")
     return int(tokens) // int(length)
 

@@ -11,7 +11,7 @@ from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
 
 
 def _count(printed: bytes) -> int:
-    """`491,520` as a number."""
+    """Convert `491,520` to a number."""
     return int(printed.replace(b",", b""))
 
 

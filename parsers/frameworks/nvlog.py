@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _series(columns: Columns) -> Postprocessed:
-    """The numbers of one list: its first, and those that follow until another list begins."""
+    """Return the numbers of one list: its first, and those that follow until another list begins."""
     import numpy as np
 
     if "throughput" not in columns:

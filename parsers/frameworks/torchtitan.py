@@ -15,7 +15,7 @@ _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 
 
 def _product(printed: bytes) -> int:
-    """How many devices a mesh has: `4, 2` is 8."""
+    """Return how many devices a mesh has: `4, 2` is 8."""
     return prod(int(each) for each in printed.split(b","))
 
 

@@ -10,7 +10,7 @@ from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
 
 
 def _count(printed: bytes) -> int:
-    """`1,024` as a number."""
+    """Convert `1,024` to a number."""
     return int(printed.replace(b",", b""))
 
 

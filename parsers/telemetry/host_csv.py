@@ -22,14 +22,14 @@ _STAMP = re.compile(rb"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})
 
 
 def header(line: bytes) -> Header | None:
-    """The columns, if the line is the one that names them."""
+    """Return the columns, if the line is the one that names them."""
     if line.strip() != ",".join(_NAMES).encode():
         return None
     return Header(_NAMES, {COLUMNS[name]: at for at, name in enumerate(_NAMES) if name in COLUMNS}, time=(0,))
 
 
 def _split(line: bytes) -> list[bytes]:
-    """The cells of a row, its clock as the other printers write theirs."""
+    """Return the cells of a row, with its clock as the other printers write theirs."""
     clock, *cells = line.split(b",")
     found = _STAMP.fullmatch(clock.strip())
     return [b" ".join(found.groups()) if found else clock, *cells]

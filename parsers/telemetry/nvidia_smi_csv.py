@@ -36,7 +36,7 @@ _PASSED = re.compile(rb"Unable to determine the device handle|NVIDIA-SMI has fai
 
 
 def header(line: bytes) -> Header | None:
-    """The columns that a line names; None if it names none that is measured."""
+    """Return the columns that a line names; None if it names none that is measured."""
     if not line[:2].strip()[:1].islower() or not _HEADER.fullmatch(line):
         return None
     names = tuple(each.strip().decode() for each in line.split(b","))

@@ -24,7 +24,7 @@ _UNITS = {b"idx", b"#idx", b"yyyymmdd", b"#yyyymmdd", b"hh:mm:ss", b"#hh:mm:ss"}
 
 
 def header(line: bytes) -> Header | None:
-    """The columns that a line of names names; None for any other line."""
+    """Return the columns of a line of names; None for any other line."""
     if line[:1] != b"#" or _is_units(line):
         return None
     names = tuple(each.decode("utf-8", "replace").lower() for each in _cells(line[1:]))
@@ -43,7 +43,7 @@ def _is_units(line: bytes) -> bool:
 
 
 def _cells(line: bytes) -> list[bytes]:
-    """Cells of a line, also of `--format csv`; a date as nvidia-smi's other clocks write it."""
+    """Split a line, also of `--format csv`; write its date as nvidia-smi's other clocks do."""
     found = line.replace(b",", b" ").split()
     if found and len(found[0]) == 8 and found[0].isdigit():
         found[0] = b"%s/%s/%s" % (found[0][:4], found[0][4:6], found[0][6:])

@@ -15,7 +15,7 @@ _HEADER = Header(("utilization.gpu [%]", "memory.used [MiB]"), {"utilisation": 0
 
 
 def _split(line: bytes) -> list[bytes]:
-    """Two cells; none of a line that is no pair, since another query's two columns need not be these."""
+    """Return two cells; none of a line that is no pair, since another query has other columns."""
     return line.split(b",") if _PAIR.fullmatch(line) else []
 
 

@@ -35,7 +35,7 @@ _MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep
 
 
 def _claims(text: bytes) -> bool:
-    """Whether the lines are tables of nvidia-smi and nothing else."""
+    """Return whether the lines are tables of nvidia-smi and nothing else."""
     lines = [each for each in text.splitlines() if each.strip()]
     # The last line of a file may be cut.
     whole = lines[:-1] or lines
@@ -43,8 +43,8 @@ def _claims(text: bytes) -> bool:
 
 
 @dataclass
-class _Open:
-    """Samples of a chunk that wait to be made columns of."""
+class _OpenBlock:
+    """Samples of a chunk that are not yet columns."""
 
     lines: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -56,7 +56,7 @@ def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
     clock, name = float("nan"), b""
     dated = False
     for chunk in chunks:
-        waiting = _Open()
+        waiting = _OpenBlock()
         for number, line in enumerate(chunk.text.split(b"\n"), chunk.first_line):
             # The line after the one that names the GPU is the one that holds its figures, and no other is.
             if name:
@@ -72,7 +72,7 @@ def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
         yield from _block(waiting, faults)
 
 
-def _sample(waiting: _Open, faults: Faults, number: int, name: bytes, clock: float, line: bytes) -> None:
+def _sample(waiting: _OpenBlock, faults: Faults, number: int, name: bytes, clock: float, line: bytes) -> None:
     parts = _CELLS.fullmatch(line)
     state = _STATE.fullmatch(parts["first"]) if parts else None
     memory = _MEMORY.fullmatch(parts["memory"]) if parts else None
@@ -88,7 +88,7 @@ def _sample(waiting: _Open, faults: Faults, number: int, name: bytes, clock: flo
     )
 
 
-def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
+def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[Block]:
     import numpy as np
 
     if not waiting.rows:
@@ -102,7 +102,7 @@ def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
 
 
 def _seconds(found: re.Match[bytes]) -> float:
-    """The date above a table; NaN where there is no such day."""
+    """Convert the date above a table; NaN where there is no such day."""
     hour, minute, second = map(int, found["time"].split(b":"))
     try:
         at = dt.datetime(int(found["year"]), _MONTHS.index(found["month"]) + 1, int(found["day"]), hour, minute, second)

@@ -38,7 +38,7 @@ def claimant(path: Path) -> str:
 
 
 def _marked(path: Path) -> list[TelemetryFormat]:
-    """TelemetryFormats that a file may be of, by its very first lines as they lie there: of nearly all logs, none."""
+    """Return the formats whose markers stand in the first lines of a file: for nearly all logs, none."""
     check(path)
     try:
         with open_log(path) as stream:

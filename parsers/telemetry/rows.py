@@ -1,4 +1,4 @@
-"""Rows of cells under headers that may repeat, and may change: what `--format=csv` and `dmon` have in common."""
+"""Read rows of cells under headers that may repeat and change, as `--format=csv` and `dmon` print them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Dialect:
 
 
 @dataclass
-class _Open:
-    """Rows under one header that wait to be made columns of."""
+class _OpenBlock:
+    """Rows under one header that are not yet columns."""
 
     header: Header | None
     rows: list[list[bytes]] = field(default_factory=list)
@@ -54,7 +54,7 @@ def rows_format(dialect: Dialect, title: str, markers: tuple[bytes, ...], *, hos
 
 
 def claimed(text: bytes, dialect: Dialect) -> bool:
-    """Whether lines are those of a dialect, nearly all of them, with a header where it has one."""
+    """Return whether nearly all lines are of a dialect, with a header where it has one."""
     header, own, others = dialect.first, 0, 0
     for line in text.splitlines():
         if not line.strip() or dialect.passed(line):
@@ -69,7 +69,7 @@ def claimed(text: bytes, dialect: Dialect) -> bool:
 
 
 def _is_row(row: Sequence[bytes], header: Header) -> bool:
-    """Whether there is a cell for each column; of one column, which any text fills, the cell must be a figure."""
+    """Return whether there is a cell for each column; a single cell, which any text is, must be a number."""
     if len(row) != len(header.names) or len(row) > 1:
         return len(row) == len(header.names)
     nowhere = Faults()
@@ -79,17 +79,17 @@ def _is_row(row: Sequence[bytes], header: Header) -> bool:
 
 
 def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterator[Block]:
-    """All rows, a block per header and chunk."""
+    """Yield all rows, a block per header and chunk."""
     header = dialect.first
     for chunk in chunks:
-        waiting = _Open(header)
+        waiting = _OpenBlock(header)
         # The last line of a file that does not end was cut, and may have lost digits: it is no sample.
         for number, line in enumerate(chunk.text.split(b"\n")[:-1], chunk.first_line):
             if not line.strip() or dialect.passed(line):
                 continue
             if found := dialect.header(line):
                 yield from _block(waiting, faults)
-                waiting = _Open(found)
+                waiting = _OpenBlock(found)
                 for name in found.refused:
                     faults.add("values", number, name.encode(), name)
                 continue
@@ -103,7 +103,7 @@ def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterato
         header = waiting.header
 
 
-def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
+def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[Block]:
     header, rows, lines = waiting.header, waiting.rows, waiting.lines
     if not header or not rows:
         return
@@ -125,7 +125,7 @@ def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
 
 
 def _joined(columns: Sequence[Sequence[bytes]], wanted: Sequence[int]) -> list[bytes]:
-    """Several columns as one, cell by cell."""
+    """Join several columns to one, cell by cell."""
     if not wanted:
         return []
     if len(wanted) == 1:

@@ -45,6 +45,7 @@ def samples(kind: type) -> list[object]:
 @pytest.mark.parametrize(("each", "sample"), samples(Sample))
 def test_sample_yields_its_values(each: Format, sample: Sample) -> None:
     found = read(each, sample.line)
+    assert found, "no reading matches this sample"
     for name, value in sample.values.items():
         assert found[name] == pytest.approx(value, nan_ok=True), name
     assert each.marker in sample.line
@@ -68,7 +69,8 @@ def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
     patterns += [one for one in (each.start, each.end, *(reading.where for reading in each.readings)) if one]
     for pattern in patterns:
         found = list(greedy(_parser.parse(pattern)))
-        assert not found, f"{pattern!r} repeats greedily: write ++ or *+ for + or *, such as \\S++ for \\S+"
+        remedy = r"write ++ or *+ for + or *, and exclude what follows, such as [^\s)]++ for \S+"
+        assert not found, f"{pattern!r} repeats greedily: {remedy}"
 
 
 def quoted(each: Format, text: bytes) -> list[tuple[int, dict[str, bytes]]]:

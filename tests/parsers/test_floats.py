@@ -60,7 +60,7 @@ def test_each_value_is_what_float_reads(printed: list[bytes]) -> None:
     agree(printed)
 
 
-def test_no_numbers_at_all() -> None:
+def test_empty_list_of_numbers() -> None:
     assert floats([]).tolist() == []
 
 

@@ -329,7 +329,9 @@ def in_blocks(lines: list[str]) -> str:
 
 @pytest.mark.parametrize("carried", [as_printed, by_line, in_blocks])
 @pytest.mark.parametrize("printer", PRINTERS, ids=lambda each: each.__name__)
-def test_samples_over_time(printer: Callable[[], Job], carried: Callable[[list[str]], str], tmp_path: Path) -> None:
+def test_figure_is_samples_over_time(
+    printer: Callable[[], Job], carried: Callable[[list[str]], str], tmp_path: Path
+) -> None:
     job = printer()
     path = tmp_path / "train.log"
     path.write_text(carried(job.lines))

@@ -74,7 +74,7 @@ def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
 
 
 def quoted(each: Format, text: bytes) -> list[tuple[int, dict[str, bytes]]]:
-    """What every reading quotes of a text: the reading's number, and the printed figures by column."""
+    """Return what every reading quotes of a text: the reading's number, and the printed figures by column."""
     return [
         (number, {name: printed for name, printed in match.groupdict().items() if printed is not None})
         for number, reading in enumerate(each.readings)

@@ -95,7 +95,7 @@ def test_a_file_cut_inside_its_last_record_yields_no_other_number(format_id: str
 
 
 def _numbers(session: Session) -> list[float]:
-    """What speeds are made of, record by record."""
+    """Return what speeds are computed from, record by record."""
     columns = ("throughput", "step_seconds", "duration", "samples", "clock")
     name = next(each for each in columns if each in session.main)
     return [float(each) for each in session.main[name]]

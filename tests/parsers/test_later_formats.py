@@ -46,7 +46,7 @@ def value(session: Session, rule: str = ALL, **case: Any) -> float:
 
 
 def mllog(at: float, key: str, of: Any = None, **metadata: Any) -> str:
-    """A line of MLPerf's, `at` seconds after the start."""
+    """Return a line of MLPerf's, `at` seconds after the start."""
     kind = {"start": "INTERVAL_START", "stop": "INTERVAL_END"}.get(key.rpartition("_")[2], "POINT_IN_TIME")
     line = {"namespace": "", "time_ms": 1795168800000 + round(at * 1000), "event_type": kind, "key": key, "value": of}
     return ":::MLLOG " + json.dumps(line | {"metadata": {"file": "train.py", "lineno": 7} | metadata})

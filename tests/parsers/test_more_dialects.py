@@ -97,7 +97,7 @@ def test_fairseq_with_epochs_alone(tmp_path: Path) -> None:
 
 
 def estimator(seconds: Sequence[float]) -> list[str]:
-    """What Estimator prints every 100 steps of 1.13 and later: each line by both of its loggers."""
+    """Return what Estimator 1.13 and later print every 100 steps: each line by both of its loggers."""
     lines = ["INFO:tensorflow:Using config: {'_model_dir': 'made/up'}", "INFO:tensorflow:loss = 9.5, step = 0"]
     for number, took in enumerate(seconds, 1):
         for said in (
@@ -144,7 +144,7 @@ def bar(text: str, drawn: str = "[==============================] -") -> str:
 
 
 def states(last: str, count: int = 100) -> str:
-    """A bar redrawn in place, up to its last states."""
+    """Return a bar that is redrawn in place, up to its last states."""
     drawn = [f"{n:3d}/{count} [=====>........................] - ETA: 9s - loss: 0.9000" for n in (1, 50, 99)]
     return "\r".join(["", *drawn, last])
 

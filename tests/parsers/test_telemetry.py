@@ -42,7 +42,7 @@ USAGE = "|         Memory-Usage | GPU-Util  Compute M. |"
 
 
 def drawn(text: str, *widths: int) -> str:
-    """A table of nvidia-smi, whose rules and heads are written shortly in `text`."""
+    """Return a table of nvidia-smi, whose rules and heads are abbreviated in `text`."""
     wide = sum(widths) + len(widths) - 1
     lines, heads = "+".join("-" * each for each in widths), "+".join("=" * each for each in widths)
     rules = {
@@ -168,7 +168,7 @@ PLAIN = {
 
 
 def of(tmp_path: Path, text: str | bytes, printer: str | None = None) -> Recording:
-    """The recording of a file, which its printer must claim unless it is named here."""
+    """Read a file, which its format must claim unless it is named here."""
     path = tmp_path / "samples"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     claimed = claimant(path)

@@ -60,7 +60,7 @@ COLUMNS = ("epoch", "step", "throughput", "step_seconds", "steps_per_second", "d
 
 @pytest.fixture(params=FORMATS)
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, bytes, Rows]:
-    """A format, its golden log, and the records of that."""
+    """Return a format, its golden log, and the records of that log."""
     text = golden(request.param)
     found = rows(log_of(text, tmp_path))
     assert found

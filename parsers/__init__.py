@@ -11,7 +11,7 @@ _PATTERN, _TEXT = rb"(?:[^\nb]++|b(?!atch))*+batch", b"xx by yy batch"
 
 
 def possessive_quantifiers_work() -> bool:
-    """Whether this Python finds what formats look for; those of CPython issue 106052 find nothing, and say nothing."""
+    """Return whether possessive quantifiers work: with CPython issue 106052 patterns silently find nothing."""
     try:
         return re.match(_PATTERN, _TEXT) is not None
     except re.error:  # still older: it knows no possessive quantifiers

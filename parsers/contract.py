@@ -1,7 +1,7 @@
 """The contract between a format and everything that uses it.
 
-A format is data: patterns over bytes, the unit and scope of what they quote, and samples that hold it to account.
-The modules of the wings are the registry; a new format touches its own module only.
+A format is data: patterns over bytes, the unit and scope of what they quote, and samples that test it. The registry
+finds the modules in the packages of formats; a new format is one new module.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ Span = Literal["step", "interval", "epoch", "run"]
 Quantity = Literal["throughput", "seconds", "clock"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
+#: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore; they go no
+#: further.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
         "epoch": "epoch",
@@ -50,13 +52,28 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
 )
 CLOCKS = frozenset({"clock", "unix", "elapsed"})
 
-#: A number as printers print it, with what goes wrong with them: `nan` and `inf` must be quoted to be refused.
-#: Digits are spelled as a range here and in the readings: `re` tests a range by bitmap and `\\d` by a lookup.
+#: A number as printers print it. `nan` and `inf` match too: they must be quoted so that a rule can refuse them.
+#: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
 
-#: What must follow a number that ends its line: white space, or the end of a file that was not ended with a newline, if
-#: so many decimals stand there that a cut could only have taken meaningless ones.
+#: Lookahead after a number at the end of a line: white space, or the end of the file after six decimals or more. A file
+#: that was cut there has lost insignificant digits only.
 ENDED = rb"(?=\s|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(6, 18))
+
+
+def up_to(label: bytes, again: bytes, within: bytes = rb"[^\n]") -> bytes:
+    """Return a pattern for the characters up to and with the next `label`, in linear time.
+
+    A gap such as `[^\n]*?` rescans the line from each beginning of the pattern, which takes hours on a line of many
+    beginnings and no label. This gap ends where the pattern begins again, so that no character is scanned twice.
+
+    Args:
+        label: a pattern without groups that ends the gap.
+        again: a pattern without groups for the beginning, or for a part of it that stands nowhere in a real gap.
+        within: the characters that the gap may hold.
+    """
+    return rb"(?:(?!%s|%s)%s)*+%s" % (again, label, within, label)
+
 
 #: A DLLogger stamp.
 DLLOGGER_CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "
@@ -77,6 +94,13 @@ _MORE_PARAMETERS = 10**15
 
 
 Columns = Mapping[str, "NDArray[np.float64]"]
+#: The rows that are records, and the columns of these records.
+Postprocessed = tuple["NDArray[np.intp]", Columns]
+
+
+def is_private(column: str) -> bool:
+    """Return whether a column is for a reading's own `postprocess` only."""
+    return column.startswith("_")
 
 
 class FormatError(ValueError):
@@ -98,8 +122,9 @@ class Reading:
     claim a log only where nobody else does.
     `where` is what must stand in the head of a session for its lines to mean this: the same words may count one worker
     or all of them, as the configuration printed above them says.
-    `settle` is for printers with state: a pure function of the columns in file order (float64, NaN where a line did not
-    print it) to the rows that are records and their columns. It gets the lines of one rank, where tags tell them apart.
+    `postprocess` is for printers with state: a pure function of the columns in file order (float64, NaN where a line
+    did not print it) to the rows that are records and their columns. It gets the lines of one rank, where tags tell
+    them apart. What it needs besides the columns above stands in private ones, such as `_epoch_start`.
     """
 
     pattern: bytes
@@ -114,37 +139,47 @@ class Reading:
     reader_apart: bool = False
     weak: bool = False
     where: bytes | None = None
-    settle: Callable[[Columns], tuple[NDArray[np.intp], Columns]] | None = None
+    postprocess: Callable[[Columns], Postprocessed] | None = None
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
-        """The compiled pattern, with its named groups only as columns."""
-        compiled = re.compile(self.pattern)
-        unknown = (set(compiled.groupindex) | set(self.factors)) - set(COLUMNS)
-        if unknown or compiled.groups != len(compiled.groupindex):
-            raise FormatError(f"groups must be named after columns, not {sorted(unknown) or 'left unnamed'}")
-        if len(CLOCKS & set(compiled.groupindex)) > 1:
-            raise FormatError("one reading has one clock")
-        return compiled
+        """Compile the pattern and check that its groups are named after columns."""
+        regex = compiled(self.pattern)
+        names = set(regex.groupindex) | set(self.factors)
+        unknown = sorted(each for each in names - set(COLUMNS) if not (self.postprocess and is_private(each)))
+        if unknown or regex.groups != len(regex.groupindex):
+            known = f"one of {', '.join(COLUMNS)}, or, with a postprocess, a private one such as _start"
+            raise FormatError(f"groups must be named after columns, not {unknown or 'left unnamed'}: {known}")
+        if len(CLOCKS & set(regex.groupindex)) > 1:
+            raise FormatError("one reading has one clock: capture only one of clock, unix and elapsed")
+        return regex
 
     @cached_property
     def where_regex(self) -> re.Pattern[bytes] | None:
-        """The compiled condition, if there is one; multi-line mode, so that `^` is a line's start."""
-        return re.compile(self.where, re.MULTILINE) if self.where else None
+        """Compile the condition, if there is one, in multi-line mode: `^` is the start of a line."""
+        return compiled(self.where, re.MULTILINE) if self.where else None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Captured column names in the order of the groups."""
+        """Return the names of the captured columns in the order of the groups."""
         return tuple(sorted(self.regex.groupindex, key=self.regex.groupindex.__getitem__))
 
 
+def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
+    """Compile a pattern; raise FormatError with the pattern where it is none."""
+    try:
+        return re.compile(pattern, flags)
+    except re.error as error:
+        raise FormatError(f"{pattern!r} is no pattern: {error}") from None
+
+
 def text(printed: bytes) -> str:
-    """A printed word as text."""
+    """Decode a printed word."""
     return printed.decode("utf-8", "replace").strip()
 
 
 def listed(printed: bytes) -> int:
-    """How many items a printed, comma-separated list names: `0,1,2,3` is 4."""
+    """Count the items of a printed, comma-separated list: `0,1,2,3` is 4."""
     return printed.count(b",") + 1
 
 
@@ -163,16 +198,19 @@ class Fact:
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
-        """The compiled pattern; multi-line mode, so that `^` is a line's start."""
+        """Compile the pattern in multi-line mode: `^` is the start of a line."""
         if self.name not in FACTS:
-            raise FormatError(f"no such fact: {self.name}")
-        return re.compile(self.pattern, re.MULTILINE)
+            raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers/contract.py)")
+        return compiled(self.pattern, re.MULTILINE)
 
     def value(self, printed: bytes) -> int | str | None:
-        """What a printed word states, or None where it states nothing we know, or a count that no job can have."""
+        """Return the value of a printed word; None where it is unknown, or a count that no job can have."""
         if len(printed) > _LONGEST_WORD:
             return None
-        value = self.words.get(printed) if self.words is not None else self.read(printed)
+        try:
+            value = self.words.get(printed) if self.words is not None else self.read(printed)
+        except ValueError:  # such as `1.2.3` or `4, ,2`, from a garbled line
+            return None
         most = _MORE_PARAMETERS if self.name == "parameters" else _MORE_THAN_ANY
         return None if isinstance(value, int) and not 0 < value < most else value
 
@@ -237,11 +275,11 @@ class Format:
 
     @cached_property
     def start_regex(self) -> re.Pattern[bytes] | None:
-        """The compiled start pattern, if the printer announces itself."""
-        return re.compile(self.start) if self.start else None
+        """Compile the start pattern, if the printer announces itself."""
+        return compiled(self.start) if self.start else None
 
     def starts(self, text: bytes) -> list[int]:
-        """Where in a text the program starts. A start that is a plain text is found by `find`, five times as fast."""
+        """Return where the program starts. A start that is a plain text is found by `find`, five times as fast."""
         if self.start is None or self.start_regex is None:
             return []
         if not _PLAIN.fullmatch(self.start):
@@ -254,10 +292,10 @@ class Format:
 
     @cached_property
     def end_regex(self) -> re.Pattern[bytes] | None:
-        """The compiled end pattern, if the printer says that it is done."""
-        return re.compile(self.end) if self.end else None
+        """Compile the end pattern, if the printer says that it is done."""
+        return compiled(self.end) if self.end else None
 
     @property
     def main(self) -> Reading:
-        """The reading whose records are counted and computed from: the first one."""
+        """Return the first reading, whose records are counted and used for figures."""
         return self.readings[0]

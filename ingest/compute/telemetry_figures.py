@@ -71,9 +71,9 @@ def figures(given: Recording, job: Job) -> Telemetry:
     found: dict[str, int | float | None] = dict.fromkeys(KEYS)
     rows = [given.device == each for each in range(len(given.devices))] or [_all(given)]
     found |= {key: _number(_peak(given, name)) for key, name in PEAKS.items()}
-    if not given.printer.peaks:
+    if not given.format.peaks:
         found |= {key: _number(_mean_of([_mean(given, name, each) for each in rows])) for key, name in MEANS.items()}
-    energy = None if given.printer.peaks else _energy(given, rows, job)
+    energy = None if given.format.peaks else _energy(given, rows, job)
     absent = {ENERGY: energy} if isinstance(energy, str) else {}
     found[ENERGY] = None if isinstance(energy, str) else _number(energy)
     scope = {key: _scope(key, given) for key in KEYS if found[key] is not None}
@@ -87,7 +87,7 @@ def nothing(given: Recording, why: str) -> Telemetry:
 
 
 def _scope(key: str, given: Recording) -> str:
-    over = "host" if given.printer.host else "devices" if given.devices else "samples"
+    over = "host" if given.format.host else "devices" if given.devices else "samples"
     kind = "sum" if key == ENERGY else "peak" if key in PEAKS else "mean"
     return f"{kind}_of_{over}"
 
@@ -102,7 +102,7 @@ def _extent(given: Recording) -> Telemetry:
     ends = extent(given)
     clocks = [iso(each) for each in ends] if ends and given.dated else [None, None]
     return Telemetry(
-        samples=None if given.printer.peaks else len(given),
+        samples=None if given.format.peaks else len(given),
         seconds=_number(round(ends[1] - ends[0], 3)) if ends else None,
         first=clocks[0],
         last=clocks[1],
@@ -184,7 +184,7 @@ def _per_device(given: Recording, rows: Sequence[Mask]) -> tuple[dict[str, str |
     for at, (name, mask) in enumerate(zip(given.devices, rows, strict=False)):
         one = part(given, mask)
         own = {key: _number(_peak(one, quantity)) for key, quantity in PEAKS.items()}
-        if not given.printer.peaks:
+        if not given.format.peaks:
             own |= {key: _number(_mean(given, quantity, mask)) for key, quantity in MEANS.items()}
         # Serial numbers and bus ids are the host's business.
         named: dict[str, str | int | float] = {"device": name if name.isdigit() else f"#{at + 1}"}

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from ingest.read import facts
 from ingest.read.facts import Contradiction
-from parsers.contract import CLOCKS
 from parsers.engine.session import Session
 from schema.records import FactValue, Problem, Run
 
@@ -38,11 +37,9 @@ def fingerprint(session: Session) -> str | None:
     for name, quoted in sorted(session.facts.items()):
         digest.update(f"{name}={quoted.value}\n".encode())
     for number, records in enumerate(session.records):
-        names = sorted({"clock" if each in CLOCKS else each for each in records.reading.columns})
-        for name in names if len(records) else ():
-            if name in records:
-                digest.update(f"{number} {name} {len(records)}\n".encode() + records[name].tobytes())
-                numbers += len(np.unique(records[name][:_ENOUGH])) if name in _MEASURED else 0
+        for name in sorted(records.columns) if len(records) else ():
+            digest.update(f"{number} {name} {len(records)}\n".encode() + records[name].tobytes())
+            numbers += len(np.unique(records[name][:_ENOUGH])) if name in _MEASURED else 0
     return digest.hexdigest() if numbers >= _ENOUGH else None
 
 

@@ -22,9 +22,10 @@ from ingest.compute.telemetry_figures import Job, extent, seconds_of
 from ingest.read import run_json
 from ingest.read.redact import redact_record
 from ingest.read.walk import Input
+from parsers.engine.registry import telemetry_by_id
 from parsers.engine.scan import ScanError, check
 from parsers.telemetry.contract import Recording
-from parsers.telemetry.read import by_id, claimant, read
+from parsers.telemetry.read import claimant, read_telemetry
 from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of
 from schema.vocabulary import METRICS
 
@@ -194,7 +195,7 @@ def _attach(logs: Sequence[list[_Told]], files: Sequence[File], hashes: Mapping[
     for file in files:
         runs, named = _claimants(file, logs)
         try:
-            recording = read(file.given.path, by_id(file.printer))
+            recording = read_telemetry(file.given.path, telemetry_by_id(file.printer))
         except ScanError as error:
             _say(runs, [Problem(error.code, file.given.name, args=error.details)])
             continue
@@ -247,7 +248,7 @@ def _shares(
 ) -> list[tuple[_Told, Recording]] | Problem:
     """Which samples belong to which of the runs, or why nobody can tell."""
     name, count = file.given.name, {"runs": len(runs)}
-    if recording.printer.peaks and not named:
+    if recording.format.peaks and not named:
         return Problem("telemetry_name", name)
     if len(runs) == 1:
         return [(runs[0], recording)]
@@ -362,9 +363,7 @@ def _too_many(given: Recording, job: Job) -> int | None:
     """Return how many devices of a machine were sampled, if the run used fewer: idle ones would spoil every mean."""
     used = job.devices_per_node or job.devices
     sampled = len(given.devices) or telemetry_figures.sweep(given)
-    return (
-        sampled if used and sampled and sampled > used and not given.printer.peaks and not given.printer.host else None
-    )
+    return sampled if used and sampled and sampled > used and not given.format.peaks and not given.format.host else None
 
 
 def _in_window(told: _Told, given: Recording, job: Job) -> Sampled | None:

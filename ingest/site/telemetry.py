@@ -24,12 +24,12 @@ _COUNTED = frozenset({"memory_peak_mib", "memory_total_mib", "host_memory_peak_m
 
 def printers() -> list[Mapping[str, Any]]:
     """What telemetry is understood, as the modules that read it say, and in Chinese."""
-    from parsers.telemetry.read import printers
+    from parsers.engine.registry import telemetry_formats
 
     chinese = tomllib.loads((TEMPLATES / "formats.zh.toml").read_text("utf-8"))
     return [
         {"id": each.id, "title": each.title, "doc": each.doc, "said": {"zh": chinese[f"telemetry.{each.id}"]}}
-        for each in printers()
+        for each in telemetry_formats()
     ]
 
 

@@ -1,4 +1,4 @@
-"""Printers whose logs DLPerf collects and no other wing reads."""
+"""Printers whose logs DLPerf collects and no other package reads."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ ONEFLOW_START = (
 
 
 def header_start(keys: bytes) -> bytes:
-    """The line before the first of the `key = value` lines with which a program announces itself.
+    """Return a pattern for the line before the `key = value` lines with which a program announces itself.
 
     Args:
         keys: a pattern of argument names, of which one stands in that list and in no other program's.
@@ -30,7 +30,7 @@ def header_start(keys: bytes) -> bytes:
 
 
 def dotted_start(keys: bytes) -> bytes:
-    """Where a program announces itself by a list of its arguments in Megatron's form; other ranks may print into it.
+    """Return a pattern for the start of Megatron's list of arguments; other ranks may print into the list.
 
     Args:
         keys: a pattern of argument names, of which one stands in that list and in no other program's.
@@ -40,10 +40,10 @@ def dotted_start(keys: bytes) -> bytes:
 
 
 def argument(fact: str, key: str, read: Callable[[bytes], int | str] = int) -> Fact:
-    """A fact from an argument that is printed as `key = value` or as `key ........ value`."""
-    return Fact(fact, rb"^ *%s (?:=|\.++) ([^\s,]++)" % key.encode(), read if read is not int else _whole)
+    """Return a fact from an argument that is printed as `key = value` or as `key ........ value`."""
+    return Fact(fact, rb"^ *+%s (?:=|\.++) ([^\s,]++)" % key.encode(), read if read is not int else _whole)
 
 
 def _whole(printed: bytes) -> int:
-    """A whole number, 0 (which states nothing) where the argument is none: `None`."""
+    """Convert a whole number; anything else, such as `None`, becomes 0, which states nothing."""
     return int(printed) if printed.isdigit() else 0

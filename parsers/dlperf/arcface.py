@@ -5,7 +5,9 @@ of one worker where the head says that a distributed store joins several. Trap: 
 whatever it counted. `Iter[0]` is written by the trainer that splits the last layer.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+
+_ARGUMENTS = rb"Called with argument: Namespace\("
 
 _FIELDS = rb"(?:[\t ]++lossvalue=(?P<loss>" + NUMBER + rb")(?=\s))?+"
 _BATCH = (
@@ -15,22 +17,22 @@ _BATCH = (
 )
 _EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s)" + _FIELDS
 _ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s))?+" + _FIELDS
-_MANY_WORKERS = rb"[\s\S]*?Called with argument: Namespace\([^\n]*\bkvstore='dist"
+_MANY_WORKERS = _ARGUMENTS + up_to(rb"\bkvstore='dist", _ARGUMENTS)
 
 FORMAT = Format(
     title="InsightFace ArcFace",
     framework="MXNet",
     marker=b"Speed: ",
-    start=rb"Called with argument: Namespace\(",
+    start=_ARGUMENTS,
     readings=(
-        Reading(_EPOCH, unit="images/s", repeated=True, where=rb"\A(?!" + _MANY_WORKERS + rb")"),
-        Reading(_EPOCH, unit="images/s", repeated=True, where=rb"\A(?=" + _MANY_WORKERS + rb")", scope="node"),
+        Reading(_EPOCH, unit="images/s", repeated=True, where=rb"\A(?![\s\S]*?" + _MANY_WORKERS + rb")"),
+        Reading(_EPOCH, unit="images/s", repeated=True, where=rb"\A(?=[\s\S]*?" + _MANY_WORKERS + rb")", scope="node"),
         Reading(_ITER, unit="images/s", repeated=True),
     ),
     facts=(
         Fact("batch_size", rb"\bper_batch_size=(\d++)", int),
-        Fact("batch_size_of_job", rb"Called with argument: Namespace\((?![^\n]*\bkvstore='dist)[^\n]*?\bbatch_size=(\d++)", int),
-        Fact("model", rb"Called with argument: Namespace\([^\n]*?\bnetwork='(\w++)'"),
+        Fact("batch_size_of_job", rb"(?!" + _MANY_WORKERS + rb")" + _ARGUMENTS + up_to(rb"\bbatch_size=", _ARGUMENTS) + rb"(\d++)", int),
+        Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"(\w++)'"),
         Fact("num_classes", rb"'num_classes': (\d++)", int),
     ),
     windows={"dlperf": Window(2, 6, by="record")},

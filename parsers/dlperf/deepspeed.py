@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 _TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
 _SPEED = rb"(?P<throughput>" + NUMBER + rb")(?:(?=,)|" + ENDED + rb")"
@@ -24,8 +23,8 @@ _CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="
 _GIB = {"memory": 1024.0}
 
 
-def _first_epoch(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """Records of the first epoch, numbered by the run where steps begin anew without a word: the mean does so, too."""
+def _first_epoch(columns: Columns) -> Postprocessed:
+    """Keep the records of epoch 0; where the steps begin again, as the mean does, count one epoch more."""
     import numpy as np
 
     rows = np.flatnonzero(columns["epoch"] == 0)
@@ -55,7 +54,7 @@ FORMAT = Format(
         Reading(
             _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++), SamplesPerSec=" + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, settle=_first_epoch,
+            unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, postprocess=_first_epoch,
         ),
         Reading(
             rb"\bsteps: (?P<step>[0-9]++) loss: (?P<loss>" + NUMBER + rb") iter time \(s\): (?P<step_seconds>" + NUMBER

@@ -31,7 +31,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),
-        Fact("devices", rb"^(?:INFO:root:)?Namespace\((?![^\n]*kvstore='dist)[^\n]*?\bnum_gpus=(\d++)", int),
+        Fact("devices", rb"^(?:INFO:root:)?Namespace\((?![^\n]*?kvstore='dist)[^\n]*?\bnum_gpus=(\d++)", int),
         Fact("model", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bmodel='([^'\n]++)'"),
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\buse_amp=(True)", words={b"True": "amp"}),
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bdtype='(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),

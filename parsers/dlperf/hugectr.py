@@ -15,12 +15,12 @@ _PREFIX = rb"\[INFO\](?:\[(?:RANK|RK)[0-9]++\])?+(?:\[\w++\])?+: "
 _INIT = rb"= ?Model Init ?="
 _START = (
     rb"(?:" + header_start(rb"wide_workspace_size_per_gpu_in_mb")
-    + rb"(?:(?:(?![^\n]*%s)[^\n]*+\n){0,600}+[^\n]*%s)?|%s)" % (_INIT, _INIT, _INIT)
+    + rb"(?:(?:(?![^\n]*?%s)[^\n]*+\n){0,600}+[^\n]*?%s)?|%s)" % (_INIT, _INIT, _INIT)
 )  # fmt: skip
 
 
 def _rows(megabytes: bytes) -> int:
-    """Rows of one float that a workspace holds; 0, which states nothing, where its size is no whole number."""
+    """Return how many rows of one float a workspace holds; 0, which states nothing, for no whole number."""
     return int(megabytes) * (1 << 20) // 4 if megabytes.isdigit() else 0
 
 
@@ -39,7 +39,7 @@ FORMAT = Format(
         Reading(_PREFIX + rb"Evaluation, (?:AUC|HitRate|AverageLoss): (?P<accuracy>" + NUMBER + rb")" + ENDED),
     ),
     facts=(
-        Fact("model", rb"^ *(wide_workspace_size_per_gpu_in_mb|deep_vocab_size) ", lambda _: "Wide & Deep"),
+        Fact("model", rb"^ *+(wide_workspace_size_per_gpu_in_mb|deep_vocab_size) ", lambda _: "Wide & Deep"),
         Fact("model", _PREFIX + rb"Initialize model: (\S++)"),
         argument("nodes", "num_nodes"),
         argument("devices_per_node", "gpu_num_per_node"),

@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 _HEAD = rb"iteration ++(?P<step>[0-9]++)/ *+[0-9]++ \|"
 
 
 def _ahead(label: bytes, group: bytes) -> bytes:
-    """A field that stands somewhere further on in the line; fields have no fixed order over the releases."""
+    """Return a lookahead for a field further on in the line: their order differs between releases."""
     return (
         rb"(?=(?:(?!%s)[^|\n]{0,120}+\|){0,30}+%s(?P<%s>" % (label, label, group)
         + NUMBER + rb")(?:/" + NUMBER + rb"|TFLOPS)?+ *+\|)"
@@ -41,7 +40,7 @@ def _elapsed(unit: bytes) -> bytes:
 
 
 #: Arguments that stand between two others.
-_OTHERS = rb"(?:(?! *(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
+_OTHERS = rb"(?:(?! *+(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 _EXTRAS = (
     _maybe(rb" (?:throughput per GPU \(TFLOP/s/GPU\)|TFLOPs|approx flops per GPU): ++", b"flops")
     + _maybe(rb" (?:lm[ _])?+loss:?+ ++(?=[-+.0-9nNiI])", b"loss")
@@ -49,8 +48,8 @@ _EXTRAS = (
 )
 
 
-def _settle(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """Samples of each record: what was consumed since the one before, where it can be told, else batch times steps."""
+def _with_samples(columns: Columns) -> Postprocessed:
+    """Add the samples of each record: those consumed since the record before, else batch size times steps."""
     import numpy as np
 
     gaps = np.diff(columns["step"], prepend=np.nan)
@@ -66,7 +65,7 @@ def _with_batch(unit: bytes, seconds: float) -> Reading:
     return Reading(
         _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
         + _ahead(rb" global batch size: ++", b"batch") + _EXTRAS,
-        unit="sequences/s", factors={"step_seconds": seconds}, settle=_settle,
+        unit="sequences/s", factors={"step_seconds": seconds}, postprocess=_with_samples,
     )  # fmt: skip
 
 
@@ -94,15 +93,15 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("framework", rb"^ *deepspeed \.++ (True)", words={b"True": "DeepSpeed"}),
-        Fact("zero", rb"^ *zero_stage \.++ ([0-9])$"),
+        Fact("framework", rb"^ *+deepspeed \.++ (True)", words={b"True": "DeepSpeed"}),
+        Fact("zero", rb"^ *+zero_stage \.++ ([0-9])$"),
         Fact("model", rb"building (GPT2?|T5) model \.\.\.", words={b"GPT": "GPT", b"GPT2": "GPT", b"T5": "T5"}),
         argument("devices", "world_size"),
         argument("batch_size_of_job", "global_batch_size"),
         argument("micro_batch", "micro_batch_size"),
         # Before 2020's second half: samples of one copy of the network, and hence of a device where none is cut.
-        Fact("batch_size", rb"^ *batch_size \.++ ([0-9]++) *\n" + _OTHERS + rb" *model_parallel_size \.++ 1$", int),
-        Fact("batch_size", rb"^ *model_parallel_size \.++ 1 *\n" + _OTHERS + rb" *batch_size \.++ ([0-9]++)$", int),
+        Fact("batch_size", rb"^ *+batch_size \.++ ([0-9]++) *+\n" + _OTHERS + rb" *+model_parallel_size \.++ 1$", int),
+        Fact("batch_size", rb"^ *+model_parallel_size \.++ 1 *+\n" + _OTHERS + rb" *+batch_size \.++ ([0-9]++)$", int),
         argument("layers", "num_layers"),
         argument("hidden", "hidden_size"),
         argument("heads", "num_attention_heads"),
@@ -113,12 +112,12 @@ FORMAT = Format(
         argument("tensor_parallel", "model_parallel_size"),
         argument("pipeline_parallel", "pipeline_model_parallel_size"),
         argument("data_parallel", "data_parallel_size"),
-        Fact("precision", rb"^ *fp8 \.++ (\w++)", words={b"hybrid": "fp8", b"e4m3": "fp8"}),
-        Fact("precision", rb"^ *bf16 \.++ (\w++)", words={b"True": "bf16"}),
-        Fact("precision", rb"^ *fp16 \.++ (\w++)", words={b"True": "fp16", b"False": "fp32"}),
-        Fact("checkpointing", rb"^ *checkpoint_activations \.++ (\w++)", words={b"True": "full", b"False": "none"}),
+        Fact("precision", rb"^ *+fp8 \.++ (\w++)", words={b"hybrid": "fp8", b"e4m3": "fp8"}),
+        Fact("precision", rb"^ *+bf16 \.++ (\w++)", words={b"True": "bf16"}),
+        Fact("precision", rb"^ *+fp16 \.++ (\w++)", words={b"True": "fp16", b"False": "fp32"}),
+        Fact("checkpointing", rb"^ *+checkpoint_activations \.++ (\w++)", words={b"True": "full", b"False": "none"}),
         # `selective` recomputes neither all nor nothing; the formula for the arithmetic knows no such case.
-        Fact("checkpointing", rb"^ *recompute_granularity \.++ (\w++)", words={b"full": "full", b"None": "none"}),
+        Fact("checkpointing", rb"^ *+recompute_granularity \.++ (\w++)", words={b"full": "full", b"None": "none"}),
     ),
     windows={"dlperf": Window(301, 400, "seconds")},
     samples=(

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample, Window
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-def _settle(printed: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """Rows that print a time, with the step at which what they cover ended. Milliseconds and seconds come apart."""
+def _timed_steps(printed: Columns) -> Postprocessed:
+    """Return the rows that print a time, with the step at which it ended. Milliseconds and seconds have own columns."""
     import numpy as np
 
-    duration = np.where(np.isnan(printed["duration"]), printed["seconds"], printed["duration"])
+    duration = np.where(np.isnan(printed["duration"]), printed["_duration_in_seconds"], printed["duration"])
     times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
     times, states = _paired(times, states)
     step, epoch = printed["step"][states], printed["epoch"][states]
@@ -33,7 +33,7 @@ def _settle(printed: Columns) -> tuple[NDArray[np.intp], Columns]:
 
 
 def _paired(times: NDArray[np.intp], states: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The state of each time. Times before any state, as in a log without its head, belong to none.
+    """Pair each time with its state. Times before any state, as in a log without its head, are dropped.
 
     One state to a time: first in, first out. Several, one for each step of a sink: the last before the time.
     """
@@ -51,7 +51,7 @@ def _paired(times: NDArray[np.intp], states: NDArray[np.intp]) -> tuple[NDArray[
 
 
 def _stride(step: NDArray[np.float64], epoch: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Steps per record where no time per step says so: the epoch's last, or the usual gap between steps of the run."""
+    """Return the steps per record: the last of the epoch, or the usual gap between the steps of the run."""
     import numpy as np
 
     distinct = np.unique(step)
@@ -68,12 +68,12 @@ FORMAT = Format(
             rb"epoch: (?:(?P<epoch>[0-9]++),? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
             rb"(?P<step>[0-9]++), (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
             rb"(?P<loss>" + NUMBER + rb")(?=[\s\]),])"
-            rb"|epoch time: (?:(?P<duration>" + NUMBER + rb") ms|(?P<seconds>" + NUMBER + rb") s), "
+            rb"|epoch time: (?:(?P<duration>" + NUMBER + rb") ms|(?P<_duration_in_seconds>" + NUMBER + rb") s), "
             rb"per step time: (?:(?P<step_seconds>" + NUMBER + rb") ms|" + NUMBER + rb" s)",
             unit="samples/s",
             factors={"duration": 1e-3, "step_seconds": 1e-3},
             repeated=True,
-            settle=_settle,
+            postprocess=_timed_steps,
         ),
     ),
     windows={"dlperf": Window(21, 120, "seconds"), "dlperf-200": Window(101, 200, "seconds")},
@@ -88,7 +88,7 @@ FORMAT = Format(
             step=3, loss=10.856101, epoch=float("nan"),
         ),
         Sample(b"Train epoch time: 2234463.5 ms, per step time: 893.0 ms\n", duration=2234.4635, step_seconds=0.893),
-        Sample(b"epoch time: 0.3 s, per step time: 0.3 s\n", seconds=0.3, duration=float("nan")),
+        Sample(b"epoch time: 0.3 s, per step time: 0.3 s\n", _duration_in_seconds=0.3, duration=float("nan")),
         NearMiss(b"epoch: 1 step: 93, loss is 0.56", "cut, perhaps inside the number"),
         NearMiss(b"epoch time: 11625.0 ms, per step time: 12", "cut inside the number"),
         NearMiss(b"epoch: 1, acc: 0.7612, eval time: 3.1 s", "an evaluation"),

@@ -38,8 +38,8 @@ FORMAT = Format(
         argument("tensor_parallel", "tensor_model_parallel_size"),
         argument("pipeline_parallel", "pipeline_model_parallel_size"),
         argument("data_parallel", "data_parallel_size"),
-        Fact("precision", rb"^ *fp16 (?:=|\.++) (\w++)", words={b"True": "fp16", b"False": "fp32"}),
-        Fact("checkpointing", rb"^ *checkpoint_activations (?:=|\.++) (\w++)", words={b"True": "full", b"False": "none"}),
+        Fact("precision", rb"^ *+fp16 (?:=|\.++) (\w++)", words={b"True": "fp16", b"False": "fp32"}),
+        Fact("checkpointing", rb"^ *+checkpoint_activations (?:=|\.++) (\w++)", words={b"True": "full", b"False": "none"}),
     ),
     windows={"dlperf": Window(301, 400, "seconds")},
     samples=(

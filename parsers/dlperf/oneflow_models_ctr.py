@@ -22,8 +22,8 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", rb"^ *(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),
-        Fact("model", rb"^ *(bottom_mlp|top_mlp) ", lambda _: "DLRM"),
+        Fact("model", rb"^ *+(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),
+        Fact("model", rb"^ *+(bottom_mlp|top_mlp) ", lambda _: "DLRM"),
         argument("nodes", "num_nodes"),
         argument("devices_per_node", "gpu_num_per_node"),
         argument("devices", "world_size"),
@@ -35,7 +35,7 @@ FORMAT = Format(
         argument("embedding", "embedding_vec_size"),
         argument("layers", "hidden_units_num"),
         argument("hidden", "hidden_size"),
-        Fact("precision", rb"^ *(?:use_fp16|amp) (?:=|\.++) (\w++)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", rb"^ *+(?:use_fp16|amp) (?:=|\.++) (\w++)", words={b"True": "amp", b"False": "fp32"}),
     ),
     windows={"dlperf": Window(2, -2, "seconds", by="record")},
     samples=(

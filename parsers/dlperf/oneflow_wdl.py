@@ -25,7 +25,7 @@ FORMAT = Format(
         Reading(rb"(?<!\S)(?P<step>[0-9]++) eval_loss " + NUMBER + rb" eval_auc (?P<accuracy>" + NUMBER + rb")" + ENDED, marker=b" eval_loss "),
     ),
     facts=(
-        Fact("model", rb"^ *(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),
+        Fact("model", rb"^ *+(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),
         argument("nodes", "num_nodes"),
         argument("nodes", "node_num"),
         argument("devices_per_node", "gpu_num_per_node"),

@@ -15,8 +15,8 @@ FORMAT = Format(
     start=rb"Use GPU: 0 for training",
     readings=(
         Reading(
-            rb"Epoch: \[(?P<epoch>[0-9]++)\]\[ *+(?P<step>[0-9]++)/[0-9]++\][\t ]++Time +(?P<step_seconds>" + NUMBER + rb") "
-            rb"\( *+[^\s()]++\)[\t ]++Data +(?P<reader_seconds>" + NUMBER + rb") \( *+[^\s()]++\)[\t ]++Loss +(?P<loss>" + NUMBER + rb") ",
+            rb"Epoch: \[(?P<epoch>[0-9]++)\]\[ *+(?P<step>[0-9]++)/[0-9]++\][\t ]++Time ++(?P<step_seconds>" + NUMBER + rb") "
+            rb"\( *+[^\s()]++\)[\t ]++Data ++(?P<reader_seconds>" + NUMBER + rb") \( *+[^\s()]++\)[\t ]++Loss ++(?P<loss>" + NUMBER + rb") ",
             unit="images/s",
             span="step",
             repeated=True,

@@ -1,4 +1,4 @@
-"""Wall clocks as printed to seconds since 1970, taken as UTC: only differences are ever used."""
+"""Convert printed wall clocks to seconds since 1970, taken as UTC: only differences are used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TWO_HOURS, _DAY, _YEAR = 7_200.0, 86_400.0, 366 * 86_400.0
 
 
 def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
-    """`2020-09-15 14:29:13.473765`, `2023/07/28 06:42:58`, `2020-12-16 08:36:06,505`, `08:36:06.5` to seconds.
+    """Convert `2020-09-15 14:29:13.473765`, `2023/07/28 06:42:58`, `2020-12-16 08:36:06,505` or `08:36:06.5` to seconds.
 
     Args:
         printed: n stamps; one that is no date is NaN.
@@ -31,19 +31,19 @@ def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
     import numpy as np
 
     if not printed or _DATELESS.fullmatch(printed[0]):
-        return np.array([_one(each) for each in printed], dtype=np.float64)
+        return np.array([_seconds(each) for each in printed], dtype=np.float64)
     try:
         stamps = np.array([each.translate(_TO_ISO).decode("ascii") for each in printed], dtype="datetime64[us]")
     except ValueError:
-        return np.array([_one(each) for each in printed], dtype=np.float64)
+        return np.array([_seconds(each) for each in printed], dtype=np.float64)
     return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / 1e6)
 
 
 def unwrapped(clock: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Stamps without a date in the order of time: where they jump back by two hours or more, it was midnight.
+    """Put stamps without a date in the order of time: a jump back by two hours or more is midnight.
 
-    Of a pause of a day or more nothing is left to see. Where the printer goes on to print the old month and day, a day
-    has passed; at New Year, a year.
+    A pause of a day or more cannot be seen. Where the printed month and day go on, a jump back is a day; at New Year, a
+    year.
     """
     import numpy as np
 
@@ -56,14 +56,14 @@ def unwrapped(clock: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _iso(printed: bytes) -> str:
-    """A stamp as NumPy reads it; one without a date is put into 1972."""
+    """Rewrite a stamp as NumPy reads it; one without a date is put into 1972."""
     if found := _DATELESS.fullmatch(printed):
         month, day, time = found[1] or b"01", found[2] or b"01", found[3]
         printed = b"1972-%s-%s %s" % (month, day, time)
     return printed.translate(_TO_ISO).decode("ascii")
 
 
-def _one(printed: bytes) -> float:
+def _seconds(printed: bytes) -> float:
     import numpy as np
 
     try:

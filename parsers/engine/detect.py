@@ -1,4 +1,4 @@
-"""Which format claims a log: those of which at least one line can be read. Exactly one may.
+"""Find the formats that claim a log: those that can read at least one line of it. Exactly one may.
 
 A long file is not searched from end to end for every format: its first chunks are, and probes spread over the rest.
 """
@@ -29,22 +29,20 @@ class Claim:
 
 
 def claims(chunks: Iterable[Chunk]) -> list[Claim]:
-    """Formats that can read a record in the chunks; where there is none, the first that recognises a start.
+    """Return the formats that can read a record in the chunks; where none can, the first that recognises a start.
 
-    Lines that other printers' logs hold too count only where no format finds lines of its own.
-
-    Printers of one family announce themselves alike. A log that ends before its first record holds nothing that two of
-    them could read differently.
+    Weak readings, whose lines other printers' logs hold as well, count only where no format finds other lines. One start
+    is enough: printers of one family announce themselves alike, and without records nothing could be read differently.
     """
     seen = list(chunks)
     for weak in (False, True):
         if found := [claim for each in formats() if (claim := _reads(each, seen, weak))]:
-            return [each for each in found if not any(_above(other.format, each.format) for other in found)]
+            return [each for each in found if not any(_outranks(other.format, each.format) for other in found)]
     return list(islice((claim for each in formats() if (claim := _starts(each, seen))), 1))
 
 
 def probes(path: Path, size: int) -> Iterator[Chunk]:
-    """Chunks spread evenly over a long plain file, the last bytes included; none of a compressed one."""
+    """Yield chunks spread evenly over a long plain file, the last bytes included; none of a compressed one."""
     if path.suffix in {".gz", ".zst"}:
         return
     with open_log(path) as stream:
@@ -53,8 +51,8 @@ def probes(path: Path, size: int) -> Iterator[Chunk]:
             yield from clean(iter([(stream.read(PROBE_BYTES), 0, 0, 0)]), Noise())
 
 
-def _above(format: Format, other: Format) -> bool:
-    """Whether one format's claim stands above another's; of two that say so of each other, neither does."""
+def _outranks(format: Format, other: Format) -> bool:
+    """Return whether a format's claim stands above another's; of two that name each other, neither does."""
     return _names(format, other) and not _names(other, format)
 
 
@@ -72,7 +70,7 @@ def _reads(format: Format, chunks: Iterable[Chunk], weak: bool) -> Claim | None:
 
 
 def _starts(format: Format, chunks: Iterable[Chunk]) -> Claim | None:
-    """Where the program announces itself, in as much text as the first chunks hold where lines are of usual length."""
+    """Return a claim by the start of the program, looked for in the first few MiB."""
     left = HEAD_CHUNKS * CHUNK
     for chunk in chunks:
         if format.start_regex and left > 0 and (match := format.start_regex.search(chunk.text, 0, left)):

@@ -1,4 +1,4 @@
-"""How a run ended, as far as its log says: out of memory, a crash, a signal, or nothing of the kind."""
+"""Judge how a run ended from its log: out of memory, by a crash, by a signal, or none of these."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
-"""A log to its sessions, in one pass over its chunks; no line is handled one by one in Python."""
+"""Read a log into its sessions, in one pass over its chunks; no Python code runs per line."""
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from pathlib import Path
@@ -20,7 +18,7 @@ from parsers.engine.table import Records, Source, Stretch, Table
 
 @dataclass(frozen=True)
 class Log:
-    """What could be read of a file: the claims, and its sessions where exactly one format claims it."""
+    """The claims on a file, and its sessions where exactly one format claims it."""
 
     path: Path
     claims: tuple[Claim, ...]
@@ -31,8 +29,12 @@ class Log:
     cut_line: int = 0
 
 
-def read(path: Path) -> Log:
-    """Read a log.
+def read(path: Path, format: Format | None = None) -> Log:
+    """Read a log with the one format that claims it.
+
+    Args:
+        path: the log.
+        format: the format to read it with, whichever claims it.
 
     Raises:
         ScanError: the path is no readable, non-empty, regular file.
@@ -42,24 +44,11 @@ def read(path: Path) -> Log:
     head = list(islice(stream, HEAD_CHUNKS))
     rest = probes(path, path.stat().st_size) if len(head) == HEAD_CHUNKS else ()
     found = tuple(claims(chain(head, rest)))
-    if len(found) != 1:
+    if format is None and len(found) != 1:
         return Log(path, found, (), noise, sum(each.lines for each in head))
-    reader = _Reader(path, found[0].format)
-    with _no_collection():
-        sessions = tuple(reader.sessions(chain(head, stream)))
+    reader = _Reader(path, format or found[0].format)
+    sessions = tuple(reader.sessions(chain(head, stream)))
     return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """No search for cycles while millions of tuples come and go that hold none; it takes a tenth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Piece(NamedTuple):
@@ -71,7 +60,7 @@ class _Piece(NamedTuple):
 
 
 @dataclass
-class _Open:
+class _OpenSession:
     """A session that is still being read."""
 
     started: bool
@@ -95,9 +84,9 @@ class _Reader:
         self._starts_kept = 0
 
     def cut_line(self) -> int:
-        """The last line's number if it begins like a record, has no end, and could not be read as one; else 0.
+        """Return the number of the last line if it is a record that was cut before it could be read; else 0.
 
-        Digits apart, a cut record is a prefix of the record before it.
+        A cut record is a prefix of the record before it, apart from the digits.
         """
         rest = self._last_text.rpartition(b"\n")[2]
         before = self._last_text[: len(self._last_text) - len(rest)]
@@ -111,8 +100,8 @@ class _Reader:
         return self.last_line if _shape(line).startswith(_shape(rest)) else 0
 
     def sessions(self, stream: Iterable[Chunk]) -> Iterator[Session]:
-        """Sessions in order; the tables are complete only when the iterator is exhausted."""
-        current = _Open(False, self._rows())
+        """Yield the sessions in order; the tables are complete only when the iterator is exhausted."""
+        current = _OpenSession(False, self._rows())
         closed: list[Session] = []
         for chunk in stream:
             pending: list[list[tuple[bytes, ...]]] = [[] for _ in self.tables]
@@ -121,7 +110,7 @@ class _Reader:
                 if piece.starts and (current.started or any(self._count(current, pending))):
                     rows_now = self._rows(pending)
                     closed.append(self._close(current, len(closed) + 1, rows_now))
-                    current = _Open(True, rows_now)
+                    current = _OpenSession(True, rows_now)
                 current.started |= piece.starts
                 self._feed(current, chunk.text, stretch, piece, pending)
             for table, rows in zip(self.tables, pending, strict=True):
@@ -132,15 +121,15 @@ class _Reader:
         yield from closed
 
     def _rows(self, pending: Sequence[Sequence[object]] = ()) -> list[int]:
-        """Rows read so far, of each table."""
+        """Return how many rows of each table are read so far."""
         extra = [len(each) for each in pending] or [0] * len(self.tables)
         return [table.rows + more for table, more in zip(self.tables, extra, strict=True)]
 
-    def _count(self, current: _Open, pending: Sequence[Sequence[object]]) -> list[int]:
+    def _count(self, current: _OpenSession, pending: Sequence[Sequence[object]]) -> list[int]:
         return [now - before for now, before in zip(self._rows(pending), current.rows, strict=True)]
 
     def _pieces(self, chunk: Chunk) -> Iterator[_Piece]:
-        """The chunk cut where the program starts; whole, mostly."""
+        """Cut the chunk where the program starts; most chunks stay whole."""
         # A session begins with the line on which the program announces itself, not inside it.
         at = sorted({chunk.text.rfind(b"\n", 0, each) + 1 for each in self._starts(chunk)})
         edges = [*([] if 0 in at else [0]), *at, len(chunk.text)]
@@ -148,7 +137,7 @@ class _Reader:
             yield _Piece(begin, end, begin in at)
 
     def _starts(self, chunk: Chunk) -> list[int]:
-        """Where the program starts; of ranks that all announce themselves, the first to do so once more."""
+        """Return where the program starts; where every rank announces itself, only the first that does so again."""
         found = self.format.starts(chunk.text)
         if not (found and chunk.tags):
             return found
@@ -161,7 +150,12 @@ class _Reader:
         return kept
 
     def _feed(
-        self, current: _Open, text: bytes, stretch: Stretch, piece: _Piece, pending: list[list[tuple[bytes, ...]]]
+        self,
+        current: _OpenSession,
+        text: bytes,
+        stretch: Stretch,
+        piece: _Piece,
+        pending: list[list[tuple[bytes, ...]]],
     ) -> None:
         for table, rows in zip(self.tables, pending, strict=True):
             if text.find(table.reading.marker, piece.begin, piece.end) < 0:
@@ -172,18 +166,18 @@ class _Reader:
             current.head.append(Extent(stretch, piece.begin, piece.end))
             current.head_bytes += piece.end - piece.begin
         tail = Extent(stretch, max(piece.begin, piece.end - FACTS_TAIL), piece.end)
-        # Either two that touch, or one that is long enough by itself: a gap would put lines out of count.
+        # Either two extents that touch, or one that is long enough: with a gap between them lines would be miscounted.
         current.tail = [tail] if tail.end - tail.begin == FACTS_TAIL else [*current.tail[-1:], tail]
 
-    def _close(self, current: _Open, number: int, rows: list[int]) -> Session:
-        """The finished session; `rows` are the rows read by now, of each table."""
+    def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
+        """Close the session; `rows` are the numbers of rows read by now, of each table."""
         records = tuple(
             Records(table, first, last) for table, first, last in zip(self.tables, current.rows, rows, strict=True)
         )
         extents = tuple(current.head), tuple(current.tail)
-        return Session(number, self.format, records, self.source, *extents).meant()
+        return Session(number, self.format, records, self.source, *extents).without_unmet_readings()
 
 
 def _shape(line: bytes) -> bytes:
-    """A line without what differs between records: digits, and the spaces that align them."""
+    """Remove from a line what differs between records: digits, and the spaces that align them."""
     return line.translate(None, b"0123456789 \t-+.")

@@ -1,4 +1,4 @@
-"""Bytes to clean text in chunks: what transport put on is taken off, and where every line stood is kept.
+"""Turn bytes into chunks of clean text: remove what transport added, and keep the line numbers.
 
 Line numbers are those of the file as it lies on disk (newlines counted), so that an editor, `sed -n` and a forge's
 line anchors agree with them. Cleaning never adds or removes a newline. Memory does not grow with the file: a chunk is
@@ -24,8 +24,8 @@ _TAGS_HEAD = 1 << 16
 _RARE = 256
 
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
-_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\r\n]*+\x07)")
-_BACKSPACES = re.compile(rb"[^\r\n\x08]\x08")
+_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
+_BACKSPACES = re.compile(rb"(\x08++)")
 # mpirun --tag-output, with the date of --timestamp-output glued to its front, or horovodrun, which names no job; a tag
 # can stand inside a line.
 _MPI_TAG = re.compile(
@@ -57,7 +57,7 @@ _LABELS = tuple(
 
 
 class ScanError(Exception):
-    """A path that cannot be read as a log; `code` and `args` name the problem in the words of the site."""
+    """A path that cannot be read as a log; `code` and `args` are a problem of the site."""
 
     def __init__(self, code: str, **args: object) -> None:
         super().__init__(code)
@@ -78,18 +78,18 @@ class Chunk:
     tags: tuple[tuple[int, int], ...] = ()
 
     def line_of(self, position: int) -> int:
-        """Line number of a position in `text`."""
+        """Return the line number of a position in `text`."""
         return self.first_line + self.text.count(b"\n", 0, position)
 
     def ranks(self, positions: list[int]) -> list[int]:
-        """Rank that printed each position, 0 before the first tag."""
+        """Return the rank that printed each position, 0 before the first tag."""
         starts = [at for at, _ in self.tags]
         return [self.tags[found - 1][1] if (found := bisect_right(starts, each)) else 0 for each in positions]
 
 
 @dataclass
 class Noise:
-    """What was taken off, counted, so that it can be said."""
+    """Counts of what was removed, for the report of problems."""
 
     nul_bytes: int = 0
     cut_lines: list[int] = field(default_factory=list)
@@ -109,7 +109,7 @@ def check(path: Path) -> None:
 
 
 def chunks(path: Path, noise: Noise, size: int = CHUNK) -> Iterator[Chunk]:
-    """The file as clean chunks of whole lines; `.gz` is unpacked on the way, `.zst` where `zstandard` is installed.
+    """Yield the file as clean chunks of whole lines; unpack `.gz`, and `.zst` where `zstandard` is installed.
 
     Raises:
         ScanError: the file cannot be opened, read or unpacked.
@@ -123,7 +123,7 @@ def chunks(path: Path, noise: Noise, size: int = CHUNK) -> Iterator[Chunk]:
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """The log's bytes, unpacked by its suffix."""
+    """Open a log for reading; its suffix says how to unpack it."""
     if path.suffix == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     if path.suffix == ".zst":
@@ -136,7 +136,7 @@ def open_log(path: Path) -> IO[bytes]:
 
 
 def _whole_lines(stream: IO[bytes], size: int, noise: Noise) -> Iterator[tuple[bytes, int, int, int]]:
-    """(bytes, first line, offset, newlines), cut after a newline, or inside a line that is too long to hold."""
+    """Yield (bytes, first line, offset, newlines), cut after a newline, or inside a line that is too long to hold."""
     line, offset = 1, 0
     while data := stream.read(size):
         if not data.endswith(b"\n"):
@@ -170,7 +170,7 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
 
 
 def unstyled(text: bytes) -> bytes:
-    """Text without NUL bytes, colours and cursor moves, and with backspaces applied; lines stay as they are."""
+    """Remove NUL bytes, colours and cursor moves, and apply backspaces; lines stay as they are."""
     if b"\x00" in text:
         text = text.replace(b"\x00", b"")
     if b"\x1b" in text:
@@ -179,16 +179,19 @@ def unstyled(text: bytes) -> bytes:
 
 
 def _backspaced(text: bytes) -> bytes:
-    """Apply backspaces as a terminal does; bars nest them, so the pairs are removed from the inside out."""
-    for _ in range(1000):
-        text, changed = _BACKSPACES.subn(b"", text)
-        if not changed:
-            break
-    return text.replace(b"\x08", b"")
+    """Apply backspaces as a terminal does: each takes the character before it, but never a line end."""
+    kept = bytearray()
+    for part in _BACKSPACES.split(text):
+        if part.startswith(b"\x08"):
+            last = kept[-len(part) :]
+            del kept[len(kept) - len(last) + max(last.rfind(b"\n"), last.rfind(b"\r")) + 1 :]
+        else:
+            kept += part
+    return bytes(kept)
 
 
 def _label_of(text: bytes) -> re.Pattern[bytes] | None:
-    """What stands in front of most lines of a text, if anything does; three of them say whether to search at all."""
+    """Return the label in front of most lines of a text, if any; three lines say whether to search at all."""
     places = [text.find(b"\n", len(text) * quarter // 4) + 1 for quarter in (1, 2, 3)]
     starts = [at if 0 < at < len(text) else 0 for at in places]
     for label in _LABELS:
@@ -200,7 +203,7 @@ def _label_of(text: bytes) -> re.Pattern[bytes] | None:
 
 
 def _tags_in(text: bytes) -> re.Pattern[bytes] | None:
-    """The kind of rank tags in a text, if there are any."""
+    """Return the pattern of the rank tags in a text, if there are any."""
     if _has_mpi_tag(text):
         return _MPI_TAG
     # torchrun tags every line of a run, so that its tags stand in the first lines of the chunk too.
@@ -209,7 +212,7 @@ def _tags_in(text: bytes) -> re.Pattern[bytes] | None:
 
 
 def _has_mpi_tag(text: bytes) -> bool:
-    """Whether `]<std` is in a text. `<` is rare in most logs, and found ten times as fast as five characters are."""
+    """Return whether `]<std` is in a text. `<` is rare in logs and found ten times as fast as five characters."""
     at = text.find(b"<")
     for _ in range(_RARE):
         if at < 0 or text.startswith(b"]<std", at - 1):
@@ -219,7 +222,7 @@ def _has_mpi_tag(text: bytes) -> bool:
 
 
 def _untagged(text: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, tuple[tuple[int, int], ...]]:
-    """The text without rank tags, and where in the new text each tag stood."""
+    """Remove the rank tags; return the text, and where in it each tag stood."""
     found = list(pattern.finditer(text))
     removed = accumulate((each.end() - each.start() for each in found), initial=0)
     tags = tuple((each.start() - gone, int(each[1] or 0)) for each, gone in zip(found, removed, strict=False))

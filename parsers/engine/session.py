@@ -45,28 +45,28 @@ class Session:
 
     @property
     def main(self) -> Records:
-        """Records of the format's main reading."""
+        """Return the records of the format's main reading."""
         return self.records[0]
 
     @cached_property
     def first_line(self) -> int:
-        """Number of its first line."""
+        """Return the number of its first line."""
         return self._text(self.head[0])[1]
 
     @cached_property
     def last_line(self) -> int:
-        """Number of its last line, which may not be ended."""
+        """Return the number of its last line, which may lack a newline."""
         text, line = self._text(self.tail[-1])
         return line + text.count(b"\n") - text.endswith(b"\n")
 
     @cached_property
     def facts(self) -> dict[str, Quoted]:
-        """Facts by name; of several patterns for one fact, the first that states it."""
+        """Return the facts by name; of several patterns for one fact, the first that matches counts."""
         beyond = self.tail if sum(each.end - each.begin for each in self.head) >= FACTS_HEAD else ()
         return dict(_facts(self.format, [(self._head(), self.first_line), *map(self._text, beyond)]))
 
-    def meant(self) -> Session:
-        """The session without records of readings whose condition its head does not hold."""
+    def without_unmet_readings(self) -> Session:
+        """Return the session without the records of readings whose `where` does not match its head."""
         if not any(each.where for each in self.format.readings):
             return self
         head = self._head()
@@ -75,12 +75,12 @@ class Session:
         )
 
     def _head(self) -> bytes:
-        """One stretch of text, whichever chunks it was read in: a configuration has many lines."""
+        """Join the head of the session, since a configuration may stand in two chunks."""
         return b"".join(self._text(each)[0] for each in self.head)
 
     @cached_property
     def ending(self) -> Ending:
-        """How it ended, as far as its last lines say."""
+        """Judge from its last lines how it ended."""
         texts = [self._text(each) for each in self.tail]
         tail, line = b"".join(text for text, _ in texts), texts[0][1]
         end = self.format.end_regex

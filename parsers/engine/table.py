@@ -1,20 +1,20 @@
-"""Records as columns: everything one reading found in one file, and the way back to the lines.
+"""Keep records as columns: all that one reading found in one file, and the way back to the lines.
 
 Columns wait as arrays per chunk. Line numbers are found again when asked for: one per record would fill the memory.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from parsers.contract import CLOCKS, Reading
+from parsers.contract import CLOCKS, COLUMNS, FormatError, Postprocessed, Reading, is_private
 from parsers.engine.clock import clocks, unwrapped
-from parsers.engine.decimals import columns
 from parsers.engine.scan import Chunk, Noise, clean, open_log
 
 if TYPE_CHECKING:
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Column = NDArray[np.float64]
-    Settled = tuple[NDArray[np.intp], Mapping[str, Column]]
 
-CHUNKS_KEPT = 3
-#: Columns of whole numbers, which take less room while they wait.
-WHOLE = frozenset({"epoch", "step"})
+#: `1,234,567.8`; anything else with a comma is no number.
+_THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 
 
 class Stretch(NamedTuple):
@@ -42,18 +40,16 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._seen: dict[Stretch, Chunk] = {}
+        self._last: tuple[Stretch, Chunk] | None = None
 
     def chunk(self, stretch: Stretch) -> Chunk:
-        """A chunk as it was read before; the last few are kept."""
-        if stretch not in self._seen:
+        """Read a chunk once more; the last one is kept, since a session's looks follow each other."""
+        if self._last is None or self._last[0] != stretch:
             with open_log(self.path) as stream:
                 stream.seek(stretch.offset)
                 raw = (stream.read(stretch.bytes), stretch.first_line, stretch.offset, 0)
-            while len(self._seen) >= CHUNKS_KEPT:
-                del self._seen[next(iter(self._seen))]
-            self._seen[stretch] = next(clean(iter([raw]), Noise()))
-        return self._seen[stretch]
+            self._last = stretch, next(clean(iter([raw]), Noise()))
+        return self._last[1]
 
 
 @dataclass
@@ -68,31 +64,28 @@ class Table:
     ranks: list[Column] = field(default_factory=list)
     #: (first row, where it was read) of every chunk with records.
     stretches: list[tuple[int, Stretch]] = field(default_factory=list)
-    _settled: dict[tuple[int, int], Settled] = field(default_factory=dict)
+    _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
 
-    def settled(self, first: int, last: int) -> Settled:
-        """What the reading's `settle` makes of some rows: which of them are records, and their columns.
+    def postprocessed(self, first: int, last: int) -> Postprocessed:
+        """Apply the reading's `postprocess` to some rows: return which of them are records, and their columns.
 
-        Ranks that are told apart by tags are settled each by itself: their lines have nothing to say to each other.
+        Ranks that are told apart by tags are processed each by itself: the state of one says nothing about another.
+
+        Raises:
+            FormatError: the function returns columns that the contract does not know.
         """
-        if (first, last) not in self._settled:
-            assert self.reading.settle is not None
+        if (first, last) not in self._postprocessed:
             columns = {name: self.column(name, slice(first, last)) for name in self.parts}
-            found = [
-                _of(rows, self.reading.settle({name: each[rows] for name, each in columns.items()}))
-                for rows in _by_rank(self.rank(slice(first, last)))
-            ]
-            self._settled[first, last] = found[0] if len(found) == 1 else _joined(found)
-        return self._settled[first, last]
+            ranks = [_of_rank(self.reading, rows, columns) for rows in _by_rank(self.rank(slice(first, last)))]
+            self._postprocessed[first, last] = ranks[0] if len(ranks) == 1 else _joined(ranks)
+        return self._postprocessed[first, last]
 
     def column(self, name: str, rows: slice) -> Column:
-        """A column over a slice of rows."""
-        import numpy as np
-
-        return _slice(self.parts[name], rows, self.stretches).astype(np.float64, copy=False)
+        """Return a column over a slice of rows."""
+        return _slice(self.parts[name], rows, self.stretches)
 
     def rank(self, rows: slice) -> Column:
-        """The rank that printed each row; all 0 where nothing was tagged."""
+        """Return the rank that printed each row; all 0 where nothing was tagged."""
         import numpy as np
 
         if not any(map(len, self.ranks)):
@@ -102,7 +95,7 @@ class Table:
         return _slice(parts, rows, self.stretches)
 
     def lines(self, rows: Sequence[int]) -> list[int]:
-        """Line numbers of some rows; their chunks are read again, since a number per row would fill the memory."""
+        """Return the line numbers of some rows. Their chunks are read again: a number per row would fill the memory."""
         wanted = {row: self._stretch(row) for row in rows}
         found: dict[int, int] = {}
         for first, stretch in set(wanted.values()):
@@ -111,7 +104,7 @@ class Table:
         return [found[row] for row in rows]
 
     def printed(self, row: int, name: str) -> bytes:
-        """What the log prints in a row for a column, empty where the line does not print it: NaN would not tell."""
+        """Return what the log prints in a row for a column, empty where the line does not print it."""
         first, stretch = self._stretch(row)
         found = self.reading.regex.finditer(self.source.chunk(stretch).text)
         match = next(islice(found, row - first, None))
@@ -127,95 +120,108 @@ class Table:
         if not rows:
             return
         self.stretches.append((self.rows, Stretch(chunk.first_line, chunk.offset, chunk.bytes)))
-        names = self.reading.columns
-        numbers = [index for index, name in enumerate(names) if name != "clock"]
-        for index, column in zip(numbers, columns(rows, numbers), strict=True):
-            factor = self.reading.factors.get(names[index])
-            name = "clock" if names[index] in CLOCKS else names[index]
-            self.parts.setdefault(name, []).append(
-                column * factor if factor else _narrow(column) if name in WHOLE else column
-            )
-        if "clock" in names:
-            at = names.index("clock")
-            self.parts.setdefault("clock", []).append(clocks([row[at] for row in rows]))
+        for name, printed in zip(self.reading.columns, zip(*rows, strict=True), strict=True):
+            column = clocks(printed) if name == "clock" else floats(printed)
+            if factor := self.reading.factors.get(name):
+                column = column * factor
+            self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
         self.ranks.append(np.asarray(_ranks(self.reading, chunk) if chunk.tags else (), dtype=np.float64))
         self.rows += len(rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """One session's records of one reading: rows of a table, or what the reading's `settle` makes of them."""
+    """One session's records of one reading: rows of a table, or what the reading's `postprocess` makes of them."""
 
     table: Table
     first: int
     last: int
 
     def __len__(self) -> int:
-        """Number of records."""
-        return self.last - self.first if self._settled is None else len(self._settled[0])
+        """Return the number of records."""
+        return self.last - self.first if self._processed is None else len(self._processed[0])
 
     @property
     def reading(self) -> Reading:
-        """What the columns mean."""
+        """Return the reading, which says what the columns mean."""
         return self.table.reading
 
+    @property
+    def columns(self) -> Iterable[str]:
+        """Return the names of the columns that the records have."""
+        return (
+            [each for each in self.table.parts if not is_private(each)]
+            if self._processed is None
+            else self._processed[1]
+        )
+
     def __contains__(self, name: str) -> bool:
-        """Whether the printer prints that column."""
-        return name in (self.table.parts if self._settled is None else self._settled[1])
+        """Return whether the records have that column."""
+        return name in self.columns
 
     def __getitem__(self, name: str) -> Column:
-        """A column, one float64 per record, in file order; clocks run on over midnight."""
-        column = self._column(name) if self._settled is None else self._settled[1][name]
+        """Return a column, one float64 per record, in file order; clocks run on over midnight."""
+        column = self._column(name) if self._processed is None else self._processed[1][name]
         return unwrapped(column) if name == "clock" else column
 
     def none(self) -> Records:
-        """No records of the same reading."""
+        """Return no records of the same reading."""
         return Records(self.table, self.first, self.first)
 
     def ranks(self) -> Column:
-        """The rank that printed each record."""
+        """Return the rank that printed each record."""
         ranks = self.table.rank(slice(self.first, self.last))
-        return ranks if self._settled is None else ranks[self._settled[0]]
+        return ranks if self._processed is None else ranks[self._processed[0]]
 
     def lines(self, indices: Sequence[int]) -> list[int]:
-        """Line numbers of some records, counted from 0 within the session."""
-        rows = indices if self._settled is None else self._settled[0][list(indices)].tolist()
+        """Return the line numbers of some records, counted from 0 within the session."""
+        rows = indices if self._processed is None else self._processed[0][list(indices)].tolist()
         return self.table.lines([self.first + each for each in rows])
 
     def printed(self, index: int, name: str) -> bytes:
-        """What the log prints for a column of one record, empty where its line does not print it."""
-        row = index if self._settled is None else int(self._settled[0][index])
+        """Return what the log prints for a column of one record, empty where its line does not print it."""
+        row = index if self._processed is None else int(self._processed[0][index])
         return self.table.printed(self.first + row, name)
 
     def _column(self, name: str) -> Column:
         return self.table.column(name, slice(self.first, self.last))
 
     @property
-    def _settled(self) -> Settled | None:
-        return self.table.settled(self.first, self.last) if self.reading.settle and self.last > self.first else None
+    def _processed(self) -> Postprocessed | None:
+        """Return the rows that are records and their columns, where the reading has a `postprocess`."""
+        if self.reading.postprocess is None or self.last == self.first:
+            return None
+        return self.table.postprocessed(self.first, self.last)
 
 
 def _by_rank(ranks: Column) -> list[NDArray[np.intp]]:
-    """The rows of each rank."""
+    """Return the rows of each rank."""
     import numpy as np
 
     rows = np.argsort(ranks, kind="stable")
     return np.split(rows, np.flatnonzero(np.diff(ranks[rows])) + 1)
 
 
-def _of(rows: NDArray[np.intp], found: Settled) -> Settled:
-    return rows[found[0]], found[1]
+def _of_rank(reading: Reading, rows: NDArray[np.intp], columns: Mapping[str, Column]) -> Postprocessed:
+    """Apply `postprocess` to the rows of one rank; the rows that it returns become rows of the table."""
+    assert reading.postprocess is not None
+    kept, made = reading.postprocess({name: each[rows] for name, each in columns.items()})
+    if unknown := sorted(set(made) - set(COLUMNS)):
+        raise FormatError(
+            f"{reading.postprocess.__module__}: postprocess returns columns unknown to COLUMNS: {unknown}"
+        )
+    return rows[kept], made
 
 
-def _joined(found: list[Settled]) -> Settled:
-    """What was settled of several ranks, in file order, with the columns that all have which have records."""
+def _joined(ranks: list[Postprocessed]) -> Postprocessed:
+    """Join the records of several ranks in file order, with the columns that all ranks with records have."""
     import numpy as np
 
-    settled = [each for each in found if len(each[0])] or found[:1]
-    rows = np.concatenate([each for each, _ in settled])
-    names = [name for name in settled[0][1] if all(name in columns for _, columns in settled)]
+    filled = [each for each in ranks if len(each[0])] or ranks[:1]
+    rows = np.concatenate([each for each, _ in filled])
+    names = [name for name in filled[0][1] if all(name in columns for _, columns in filled)]
     order = np.argsort(rows, kind="stable")
-    return rows[order], {name: np.concatenate([columns[name] for _, columns in settled])[order] for name in names}
+    return rows[order], {name: np.concatenate([columns[name] for _, columns in filled])[order] for name in names}
 
 
 def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]]) -> Column:
@@ -230,18 +236,25 @@ def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]
     return np.concatenate(touched) if touched else np.empty(0)
 
 
-def _narrow(column: Column) -> Column:
-    """Whole numbers in two or four bytes each, where they fit; they come out of the table as they went in."""
+def floats(printed: Sequence[bytes]) -> Column:
+    """Convert numbers as printed to float64; what is no number (`None`, an empty group) becomes NaN."""
     import numpy as np
 
-    for kind in (np.int16, np.int32):
-        if (np.abs(column) <= np.iinfo(kind).max).all() and (column == np.trunc(column)).all():
-            return cast("Column", column.astype(kind))
-    return column
+    try:
+        return np.fromiter(map(float, printed), np.float64, len(printed))
+    except ValueError:
+        return np.fromiter(map(_float, printed), np.float64, len(printed))
+
+
+def _float(printed: bytes) -> float:
+    try:
+        return float(printed.replace(b",", b"") if _THOUSANDS.fullmatch(printed) else printed)
+    except ValueError:
+        return float("nan")
 
 
 def _lines_of(chunk: Chunk, reading: Reading) -> list[int]:
-    """Line number of every record in a chunk."""
+    """Return the line number of every record in a chunk."""
     lines, line, position = [], chunk.first_line, 0
     for match in reading.regex.finditer(chunk.text):
         line, position = line + chunk.text.count(b"\n", position, match.start()), match.start()

@@ -8,13 +8,13 @@ from parsers.contract import NUMBER, Fact
 
 
 def quoted(key: bytes, column: bytes = b"") -> bytes:
-    """A pattern up to and with a key of a flat JSON object and its number, quoted or not, which becomes a column."""
+    """Return a pattern up to a key of a flat JSON object and its number, quoted or not, which becomes a column."""
     skipped = rb'(?:[^\r\n{}"]++|"(?!%s": ))*+"%s": ' % (key, key)
     return skipped + rb'"?+(?P<%s>' % column + NUMBER + rb')"?+[,}]' if column else skipped
 
 
 def resnet_v1(printed: bytes) -> str:
-    """`resnet50` where the program means the network with its strides in the first convolution of a block."""
+    """Return `ResNet-50 v1`: here the strides are in the first convolution of a block, unlike v1.5."""
     return f"ResNet-{printed.decode()} v1"
 
 

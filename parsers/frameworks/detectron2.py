@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
-def _since_start(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """Iterations of this program: those before the interval that the first record closes were another's."""
+def _since_start(columns: Columns) -> Postprocessed:
+    """Count the iterations from the start of this program: those before the first interval are of an earlier one."""
     import numpy as np
 
     steps = columns["step"]
@@ -35,12 +34,12 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"d2\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\ni]++)?+iter: (?P<step>[0-9]++)  total_loss: (?P<loss>" + NUMBER
-            + rb") (?:[^\r\n ]++| (?!time: ))*+ time: (?P<step_seconds>" + NUMBER
+            + rb") (?:[^\r\n d]++| (?!time: )|d(?!2\.utils\.events))*+ time: (?P<step_seconds>" + NUMBER
             + rb")  (?:last_time: " + NUMBER + rb"  )?+data_time: (?P<reader_seconds>" + NUMBER
             + rb")  (?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
             unit="images/s",
             cumulative_since=2,
-            settle=_since_start,
+            postprocess=_since_start,
         ),
     ),
     facts=(
@@ -48,7 +47,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"\bIMS_PER_BATCH: (\d++)", int),
         Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.(?:yaml|py)'"),
         Fact("precision", rb"^ *+AMP:\s++ENABLED: (True|False)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("gpu", rb"^GPU 0[\d,]*+ ++([^(\r\n]*[^(\s])"),
+        Fact("gpu", rb"^GPU 0[\d,]*+ ++([^(\s]++(?: ++[^(\s]++)*+)"),
         Fact("framework_version", rb"^PyTorch ++(\d[\w.]*+)"),
     ),
     samples=(

@@ -10,8 +10,9 @@ What the text form of the same programs prints is read by formats of their own.
 
 from __future__ import annotations
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Span
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Span, up_to
 
+_PARAMETER = rb'"PARAMETER", "data": \{'
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global)[._/ ])*+"
 #: Words for what is counted, by unit.
 _COUNTED = {
@@ -29,18 +30,18 @@ _STEPS: dict[Span, bytes] = {
 
 
 def _line(span: Span) -> bytes:
-    """A line up to its data, and the loss where there is one."""
+    """Return a pattern for a line up to its data, with the loss where there is one."""
     return (
-        rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+[^,\n{}]*+, ?+)*+"type": ?+"LOG", ?+'
+        rb'"timestamp": ?+"?+(?P<unix>[0-9]++(?:\.[0-9]++)?+)"?+, ?+(?:"(?:datetime|elapsedtime)": ?+"?+[^",\n{}]*+"?+, ?+)*+"type": ?+"LOG", ?+'
         rb'"step": ?+' + _STEPS[span] + rb', ?+"data": ?+\{(?:(?=[^\n{}]*?' + _LOSS + rb")|)"
     )
 
 
 def _reading(unit: str, span: Span) -> Reading:
-    """Lines of a span that hold a speed of training in a unit."""
+    """Return the reading of a span's lines that hold a training speed in a unit."""
     key = rb'"' + _PREFIX + _COUNTED[unit] + rb'(?:_train|_avg)?+": ?+'
     # What sums up a run under a bare `throughput` may be inference.
-    trained = rb'(?=[^\n{}]*?"(?:train|[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
+    trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
     value = rb"(?P<throughput>" + NUMBER + rb")(?=[,}])"
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
     return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span)
@@ -58,16 +59,16 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", rb'"PARAMETER", "data": \{[^\n]*?"(?:arch|model_name|model)": "([\w.+/-]++)"'),
+        Fact("model", _PARAMETER + up_to(rb'"(?:arch|model_name|model)": "', _PARAMETER) + rb'([\w.+/-]++)"'),
         Fact("model", rb"[(, ]bert_model='([\w.+/-]++)'"),
         Fact("batch_size", rb'"(?:batch_size_per_gpu|per_gpu_batch_size|batch_size_per_device|local_batch_size)": ([0-9]++)\b', int),
-        Fact("batch_size", rb'"PARAMETER", "data": \{(?=[^\n]*?"optimizer_batch_size": )[^\n]*?"batch_size": ([0-9]++)\b', int),
+        Fact("batch_size", _PARAMETER + rb"(?=" + up_to(rb'"optimizer_batch_size": ', _PARAMETER) + rb")" + up_to(rb'"batch_size": ', _PARAMETER) + rb"([0-9]++)\b", int),
         Fact("batch_size_of_job", rb'"global_batch_size": ([0-9]++)\b', int),
         Fact("accumulation", rb'"gradient_accumulation(?:_steps)?": ([0-9]++)\b', int),
         Fact("accumulation", rb"[(, ]gradient_accumulation_steps=([0-9]++)\b", int),
         Fact("devices", rb'"world_size": ([0-9]++)\b', int),
         Fact("sequence_length", rb"[(, ]max_seq_length=([0-9]++)\b", int),
-        Fact("precision", rb'"PARAMETER", "data": \{[^\n]*?"(?:amp|use_amp)": (true|false)\b', words={b"true": "amp", b"false": "fp32"}),
+        Fact("precision", _PARAMETER + up_to(rb'"(?:amp|use_amp)": ', _PARAMETER) + rb"(true|false)\b", words={b"true": "amp", b"false": "fp32"}),
         Fact("precision", rb"[(, ](?:fp16|amp)=(True)\b", words={b"True": "amp"}),
     ),
     samples=(

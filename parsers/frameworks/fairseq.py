@@ -38,7 +38,7 @@ FORMAT = Format(
             repeated=True,
         ),
         Reading(
-            _EPOCH + rb"epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nw]++|w(?!ps ))*+"
+            _EPOCH + rb"epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
             rb"wps (?P<throughput>" + NUMBER + rb") \| ",
             unit="tokens/s",
             span="epoch",

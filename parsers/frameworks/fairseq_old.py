@@ -10,22 +10,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private
 from parsers.frameworks import FAIRSEQ, quoted
 
 if TYPE_CHECKING:
+    pass
+
+
+def _batches(columns: Columns) -> Postprocessed:
+    """Compute the batches since the epoch began from the epochs done and the updates so far (`step`)."""
     import numpy as np
-    from numpy.typing import NDArray
 
-
-def _batches(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """Batches since the epoch began, from the share of it that is done (`steps`) and the updates so far (`step`)."""
-    import numpy as np
-
-    done, updates, epoch = columns["steps"], columns["step"], columns["epoch"]
+    done, updates, epoch = columns["_epochs_done"], columns["step"], columns["epoch"]
     gaps, more = np.diff(done, prepend=0.0), np.diff(updates, prepend=0.0)
     per_epoch = np.median((more / np.where(gaps > 0, gaps, np.nan))[gaps > 0]) if (gaps > 0).any() else np.nan
-    kept = {name: each for name, each in columns.items() if name != "steps"}
+    kept = {name: each for name, each in columns.items() if not is_private(name)}
     return np.arange(len(done)), kept | {"step": np.round((done - (epoch - 1)) * per_epoch)}
 
 
@@ -44,14 +43,14 @@ FORMAT = Format(
             repeated=True,
         ),
         Reading(
-            rb'\{"epoch": (?P<epoch>[0-9]++), "update": (?P<steps>[0-9.]++), (?=' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
+            rb'\{"epoch": (?P<epoch>[0-9]++), "update": (?P<_epochs_done>[0-9.]++), (?=' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
             + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
             unit="tokens/s",
             cumulative_since=1,
-            settle=_batches,
+            postprocess=_batches,
         ),
         Reading(
-            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nw]++|w(?!ps ))*+"
+            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"
             rb"wps (?P<throughput>" + NUMBER + rb") \| ",
             unit="tokens/s",
             span="epoch",
@@ -72,7 +71,7 @@ FORMAT = Format(
         Sample(
             b'{"epoch": 1, "update": 0.611, "loss": "7.125", "ppl": "45.25", "wps": "35000", "ups": "4.5", "wpb": "7500", '
             b'"bsz": "325", "num_updates": "997", "lr": "0.001", "gnorm": "1.5", "clip": "0%", "oom": "0", "wall": "223"}',
-            epoch=1, steps=0.611, step=997, throughput=35000,
+            epoch=1, _epochs_done=0.611, step=997, throughput=35000,
         ),
         Sample(
             b"| epoch 001 | loss 42000.5 | nll_loss 0.000 | ppl 1.00 | wps 352000 | ups 4.6 | wpb 74799 | bsz 321 | "

@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 
 
 def _count(printed: bytes) -> int:
-    """`1,024` as a number."""
+    """Convert `1,024` to a number."""
     return int(printed.replace(b",", b""))
 
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
-    """One row per step of the bar that counts the optimiser steps: the median where several nodes print it."""
+    """Return one row per step of the bar of optimiser steps; the median where several nodes print it."""
     import numpy as np
 
     if "step" not in columns:
         return np.empty(0, np.intp), {}
     seconds = np.where(np.isfinite(columns["step_seconds"]), columns["step_seconds"], 1.0 / columns["steps_per_second"])
     total = _total(columns, seconds)
-    rows = np.flatnonzero((columns["samples"] == total) & (columns["step"] < total) & (seconds > 0))
+    rows = np.flatnonzero((columns["_total"] == total) & (columns["step"] < total) & (seconds > 0))
     steps, first, group = np.unique(columns["step"][rows], return_index=True, return_inverse=True)
     taken = [float(np.median(seconds[rows][group == each])) for each in range(len(steps))]
     return rows[first], {"step": steps, "step_seconds": np.array(taken)}
 
 
 def _total(columns: Columns, seconds: NDArray[np.float64]) -> float:
-    """How many steps the training takes: as stated, or else those of the bar that lasted longest."""
+    """Return how many steps the training takes: as stated, or else those of the bar that lasted longest."""
     import numpy as np
 
-    stated = columns["consumed"][np.isfinite(columns["consumed"])]
+    stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
     if len(stated):
         return float(stated[0])
     lasted = np.where(np.isfinite(seconds), columns["step"] * seconds, 0.0)
-    return float(columns["samples"][np.argmax(lasted)]) if len(lasted) else float("nan")
+    return float(columns["_total"][np.argmax(lasted)]) if len(lasted) else float("nan")
 
 
 #: `2.5` or `'2.5'`, as a column.
@@ -64,12 +64,12 @@ FORMAT = Format(
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
     readings=(
         Reading(
-            rb"(?:(?<=[\r\n])|\A) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<samples>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
+            rb"(?:(?<=[\r\n])|\A) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<_total>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
             rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],])|"
-            rb"Total optimization steps = (?P<consumed>[0-9,]++)(?=\s)",
+            rb"Total optimization steps = (?P<_stated_total>[0-9,]++)(?=\s)",
             unit="samples/s",
             weak=True,
-            settle=_bar_of_training,
+            postprocess=_bar_of_training,
         ),
         Reading(
             rb"\{'train_runtime': " + _VALUE % b"seconds" + rb", 'train_samples_per_second': " + _VALUE % b"throughput"
@@ -84,7 +84,7 @@ FORMAT = Format(
             span="run",
         ),
         Reading(
-            rb"(?<=\s)train_samples_per_second ++= ++(?P<throughput>" + NUMBER + rb")(?=\s)[^\n]*+\n[^\n]*?\btrain_steps_per_second ++=",
+            rb"(?<=\s)train_samples_per_second ++= ++(?P<throughput>" + NUMBER + rb")(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
             unit="samples/s", span="run", weak=True,
         ),
         Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),
@@ -103,16 +103,16 @@ FORMAT = Format(
         Fact("zero", rb"print\]   zero_optimization_stage \.++ ([0-9]++)", int),
         Fact("precision", rb"\b(bf16|fp16)=True\b", words={b"bf16": "bf16", b"fp16": "amp"}),
         Fact("precision", rb"Using (?:amp|apex|cuda_amp|auto) (fp16) backend", words={b"fp16": "amp"}),
-        Fact("precision", rb"\bbf16=False,\s[^{}]{0,6000}?\bfp16=(False),", words={b"False": "fp32"}),
+        Fact("precision", rb"\bbf16=False,\s(?:(?!\bbf16=False,|\bfp16=)[^{}]){0,6000}+\bfp16=(False),", words={b"False": "fp32"}),
     ),
     samples=(
         Sample(
             "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\n 12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]\r".encode(),
-            step=12, samples=100, step_seconds=4.5,
+            step=12, _total=100, step_seconds=4.5,
         ),
         Sample(
             "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.12}\r\n 12%|█▎        | 120/1000 [00:58<14:41,  2.50it/s]".encode(),
-            step=120, samples=1000, steps_per_second=2.5,
+            step=120, _total=1000, steps_per_second=2.5,
         ),
         Sample(
             b"{'train_runtime': 512.5, 'train_samples_per_second': 19.5, 'train_steps_per_second': 0.25, 'train_loss': 2.5, "

@@ -10,7 +10,7 @@ from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
 FORMAT = Format(
     title="Horovod synthetic",
     marker=b"mg/sec ",
-    start=rb"Model: [^\r\n]++\r?\nBatch size: [0-9]",
+    start=rb"Model: (?:[^\r\nM]++|M(?!odel: ))++\r?\nBatch size: [0-9]",
     end=rb"Total img/sec on [0-9]++ \w++\(s\): ",
     readings=(
         Reading(

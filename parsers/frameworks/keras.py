@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 from parsers.frameworks import resnet_v1
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ _BAR = rb"(?:\[=*+\] |(?:\xe2[\x80-\xbf][\x80-\xbf])++ )?+(?:- )?+"
 _BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]*+[0-9]++/[0-9]++ (?:\[[=>.]|\xe2\x94|- [0-9]++s))"
 
 
-def _epochs(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """Rows of finished epochs: the first complete bar after each line `Epoch n/m`, in steps or, if said so, in samples."""
+def _epochs(columns: Columns) -> Postprocessed:
+    """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
     import numpy as np
 
     rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
     for row, (begun, given, bar) in enumerate(
-        zip(columns["epoch"], columns["consumed"], columns["steps"], strict=True)
+        zip(columns["epoch"], columns["_dataset"], columns["steps"], strict=True)
     ):
         epoch, samples = (begun if begun == begun else epoch), (given if given == given else samples)
         if bar == bar and epoch == epoch:
@@ -49,39 +49,41 @@ def _epochs(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
     return kept, found | {"epoch": np.array(epochs), count: columns["steps"][kept], "duration": _seconds(columns, kept)}
 
 
-def _epochs_in_samples(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """The same where the bar itself says that it counts samples."""
+def _epochs_in_samples(columns: Columns) -> Postprocessed:
+    """Return the same where the bar itself says that it counts samples."""
     rows, found = _epochs(columns)
     return rows, {"samples" if name == "steps" else name: each for name, each in found.items()}
 
 
 def _seconds(columns: Columns, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Seconds of an epoch by the number with more digits; NaN where it has too few to say."""
+    """Return the seconds of an epoch by the number with more digits; NaN where both have too few."""
     import numpy as np
 
-    count, whole, milli, micro = (columns[each][rows] for each in ("steps", "duration", "step_seconds", "seconds"))
+    count, whole, milli, micro = (
+        columns[each][rows] for each in ("steps", "duration", "_milliseconds", "_microseconds")
+    )
     printed = np.where(np.isnan(milli), micro, milli)
     by_step = printed > whole
     found = np.where(by_step, np.where(np.isnan(milli), 1e-6 * micro, 1e-3 * milli) * count, whole)
     return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, found)
 
 
-def _reading(unit: bytes, settle: Callable[[Columns], tuple[NDArray[np.intp], Columns]]) -> Reading:
-    """Lines that begin an epoch, and complete bars; milliseconds and microseconds stand in columns of their own."""
+def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
+    """Return the reading of lines that begin an epoch, and of complete bars."""
     return Reading(
-        rb"(?m)^Epoch (?P<epoch>[0-9]++)/[0-9]++" + _BEGINS + rb"|^Train on (?P<consumed>[0-9]++) samples"
+        rb"(?m)^Epoch (?P<epoch>[0-9]++)/[0-9]++" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
         + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: (?P<accuracy>" + NUMBER + rb")(?=\s)))?+"
         rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: (?P<loss>" + NUMBER + rb")(?=\s)",
         unit="samples/s",
         span="epoch",
         weak=True,
-        settle=settle,
+        postprocess=postprocess,
     )  # fmt: skip
 
 
 def _per(what: bytes) -> bytes:
-    return rb" (?:- )?+(?:(?P<step_seconds>[0-9]++)ms|(?P<seconds>[0-9]++)us|[0-9]++s)/" + what
+    return rb" (?:- )?+(?:(?P<_milliseconds>[0-9]++)ms|(?P<_microseconds>[0-9]++)us|[0-9]++s)/" + what
 
 
 #: A complete state of the bar, up to its seconds; the name is of the group that holds the count.
@@ -110,17 +112,17 @@ FORMAT = Format(
         ),
         Sample(
             b"100/100 [==============================] - 12s 120ms/step - loss: 0.5000 - accuracy: 0.7500 - val_loss: 0.6000\n",
-            steps=100, duration=12, step_seconds=120, loss=0.5, accuracy=0.75,
+            steps=100, duration=12, _milliseconds=120, loss=0.5, accuracy=0.75,
         ),
         Sample(
             b"\r100/100 \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81 12s 120ms/step - accuracy: 0.7500 - loss: 0.5000\n",
-            steps=100, duration=12, step_seconds=120, loss=0.5, accuracy=0.75,
+            steps=100, duration=12, _milliseconds=120, loss=0.5, accuracy=0.75,
         ),
-        Sample(b"100/100 - 12s - 850us/step - loss: 0.5000\n", steps=100, duration=12, seconds=850, loss=0.5),
+        Sample(b"100/100 - 12s - 850us/step - loss: 0.5000\n", steps=100, duration=12, _microseconds=850, loss=0.5),
         Sample(b"100/100 - 12s - loss: 0.5000 - acc: 0.7500\n", steps=100, duration=12, loss=0.5),
         Sample(
             b"60000/60000 [==============================] - 15s 250us/sample - loss: 0.5000 - acc: 0.7500\n",
-            steps=60000, duration=15, seconds=250,
+            steps=60000, duration=15, _microseconds=250,
         ),
         NearMiss(b"100/100 [==============================] - ETA: 0s - loss: 0.5000 - accuracy: 0.7500\n", "not yet complete"),
         NearMiss(

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
-def _epochs(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """The first complete state of each epoch's bar; steps per second and seconds per step in one column."""
+def _epochs(columns: Columns) -> Postprocessed:
+    """Return the first complete state of each epoch's bar, with the rate as seconds per step."""
     import numpy as np
 
     rows = np.flatnonzero(np.diff(columns["epoch"], prepend=np.nan) != 0)
@@ -45,7 +44,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
-            settle=_epochs,
+            postprocess=_epochs,
         ),
         Reading(
             rb"Epoch (?P<epoch>[0-9]++)(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++[0-9:]++ "
@@ -54,7 +53,7 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
-            settle=_epochs,
+            postprocess=_epochs,
         ),
     ),
     facts=(
@@ -63,7 +62,7 @@ FORMAT = Format(
         Fact("gpu", rb"You are using a CUDA device \('([^'\n]++)'\)"),
         Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),
-        Fact("validation", rb"Validat(?:ing|ion DataLoader \d++): [\s\S]{0,2000}?(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
+        Fact("validation", rb"Validat(?:ing|ion DataLoader \d++): (?:(?!Validat)[\s\S]){0,2000}?(?:it/s|s/it), (loss)=[^,\]\r\n]++, v_num=", lambda _: "included"),
     ),
     samples=(
         Sample(

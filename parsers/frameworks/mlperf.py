@@ -14,7 +14,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
 
-#: The columns that hold the time of an event until `_settled` makes records of them, in seconds.
-_RUN, _RUN_END, _EPOCH, _EPOCH_END = "seconds", "step_seconds", "duration", "reader_seconds"
+#: Times of events, of which `_epochs_or_run` makes records.
+_RUN, _RUN_END, _EPOCH, _EPOCH_END = "_run_start", "_run_stop", "_epoch_start", "_epoch_stop"
 _JSON = rb':::MLLOG \{"namespace": ?+"[^"\n]*+", ?+"time_ms": ?+'
 _KEY = rb', ?+"event_type": ?+"[A-Z_]++", ?+"key": ?+"'
 _VALUE = rb'", ?+"value": ?+'
@@ -34,8 +34,8 @@ _WHERE = rb" (?:\([^)\r\n]{0,300}+\) )?+"
 _NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+(?P<epoch>[0-9]++)(?=[,}\s])'
 
 
-def _settled(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """Whole epochs, or the whole run, as records with samples and seconds."""
+def _epochs_or_run(columns: Columns) -> Postprocessed:
+    """Return whole epochs, or the whole run, as records with samples and seconds."""
     import numpy as np
 
     at = {name: np.flatnonzero(np.isfinite(each)) for name, each in columns.items()}
@@ -54,7 +54,7 @@ def _settled(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
 
 
 def _run(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
-    """(row, epoch, seconds) of the whole run, if both its ends were logged."""
+    """Return (row, epoch, seconds) of the whole run, if both its ends were logged."""
     begin, end = at[_RUN][:1], at[_RUN_END][-1:]
     if not (len(begin) and len(end) and begin[0] < end[0]):
         return []
@@ -62,7 +62,7 @@ def _run(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, f
 
 
 def _epochs(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
-    """(row, epoch, seconds) of every whole epoch, if they are numbered one by one; without the last."""
+    """Return (row, epoch, seconds) of every epoch but the last, if they are numbered one by one."""
     import numpy as np
 
     numbers = columns["epoch"]
@@ -79,7 +79,7 @@ def _epochs(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int
 
 
 def _event(column: str, key: bytes, more: bytes = b"") -> bytes:
-    """An event of the JSON dialect: its time, in a column of its own."""
+    """Return a pattern for an event of the JSON dialect, with its time in a column of its own."""
     return rb"(?=(?P<%s>[0-9]++)%s%s\"%s)" % (column.encode(), _KEY, key, more)
 
 
@@ -109,17 +109,17 @@ FORMAT = Format(
             span="epoch",
             factors=dict.fromkeys((_RUN, _RUN_END, _EPOCH, _EPOCH_END), 1e-3),
             weak=True,
-            settle=_settled,
+            postprocess=_epochs_or_run,
         ),
         Reading(
-            _TEXT + rb"(?:(?=(?P<seconds>" + _TIME + rb")" + _WHERE + rb"run_start\b)|(?=(?P<step_seconds>" + _TIME + rb")" + _WHERE
-            + rb"run_stop\b)|(?=(?P<duration>" + _TIME + rb")" + _WHERE + rb"(?:train_epoch: |epoch_start: " + _NUMBER_OF_EPOCH[:-len(rb"(?P<epoch>[0-9]++)(?=[,}\s])")]
-            + rb")(?P<epoch>[0-9]++)(?=[,}\s]))|(?=(?P<reader_seconds>" + _TIME + rb")" + _WHERE + rb"epoch_stop\b)|(?=" + _TIME + _WHERE
+            _TEXT + rb"(?:(?=(?P<_run_start>" + _TIME + rb")" + _WHERE + rb"run_start\b)|(?=(?P<_run_stop>" + _TIME + rb")" + _WHERE
+            + rb"run_stop\b)|(?=(?P<_epoch_start>" + _TIME + rb")" + _WHERE + rb"(?:train_epoch: |epoch_start: " + _NUMBER_OF_EPOCH[:-len(rb"(?P<epoch>[0-9]++)(?=[,}\s])")]
+            + rb")(?P<epoch>[0-9]++)(?=[,}\s]))|(?=(?P<_epoch_stop>" + _TIME + rb")" + _WHERE + rb"epoch_stop\b)|(?=" + _TIME + _WHERE
             + rb'(?:input_size: |preproc_num_train_examples: |train_samples: \{"value": )(?P<samples>[0-9]++)(?=[,}\s])))',
             unit="samples/s",
             span="epoch",
             weak=True,
-            settle=_settled,
+            postprocess=_epochs_or_run,
         ),
         Reading(
             rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
@@ -148,21 +148,21 @@ FORMAT = Format(
         Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "epoch_start", '
             b'"value": null, "metadata": {"file": "train.py", "lineno": 258, "epoch_num": 2}}',
-            duration=1795169472.5, epoch=2, seconds=float("nan"),
+            _epoch_start=1795169472.5, epoch=2, _run_start=float("nan"),
         ),
         Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_samples", '
             b'"value": 2400384, "metadata": {"file": "train.py", "lineno": 224}}',
-            samples=2400384, duration=float("nan"),
+            samples=2400384, _epoch_start=float("nan"),
         ),
         Sample(
             b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) train_epoch: 7\n",
-            duration=1795169472.5, epoch=7,
+            _epoch_start=1795169472.5, epoch=7,
         ),
         Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) input_size: 1281167\n",
                samples=1281167),
         Sample(b':::MLL 1795169472.500 epoch_start: {"value": null, "metadata": {"epoch_num": 3, "lineno": 7}}',
-               duration=1795169472.5, epoch=3),
+               _epoch_start=1795169472.5, epoch=3),
         Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", '
             b'"value": 0.75, "metadata": {"file": "train.py", "lineno": 280, "epoch_num": 1}}',

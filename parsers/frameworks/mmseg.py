@@ -11,7 +11,7 @@ from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
 
 
 def _reading(head: bytes, apart: bytes) -> Reading:
-    """Records of one dialect; `apart` stands between the fields."""
+    """Return the reading of one dialect; `apart` stands between the fields."""
     return Reading(
         head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: (?P<step_seconds>" + NUMBER + rb")" + apart
         + rb"data_time: (?P<reader_seconds>" + NUMBER + rb")" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
@@ -34,9 +34,9 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", rb"^ *+backbone=dict\((?:(?!_head=)[\s\S]){0,3000}?depth=50,(?:(?!_head=)[\s\S]){0,3000}?"
+        Fact("model", rb"^ *+backbone=dict\((?:(?!_head=|backbone=dict|depth=50,)[\s\S]){0,3000}+depth=50,(?:(?!_head=|backbone=dict|^ *+decode_head=)[\s\S]){0,3000}+"
              rb"^ *+decode_head=dict\(\n *+type='(DepthwiseSeparableASPPHead)'", lambda _: "DeepLabV3+"),
-        Fact("model", rb"type='HRNet',(?:(?!_head=)[\s\S]){0,3000}?stage2=dict\((?:(?!_head=)[\s\S]){0,400}?"
+        Fact("model", rb"type='HRNet',(?:(?!_head=|type='HRNet',|stage2=dict\()[\s\S]){0,3000}+stage2=dict\((?:(?!_head=|stage2=dict\(|num_channels=\()[\s\S]){0,400}+"
              rb"num_channels=\((\d\d), \d", lambda width: f"HRNet-W{width.decode()}"),
         Fact("batch_size", rb"^ *+samples_per_gpu=(\d++),", int),
         Fact("batch_size", rb"^train_dataloader = dict\(\s++batch_size=(\d++),", int),

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
-def _since_reset(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """The rows since the clock last began anew, where that was within the warm-up."""
+def _since_reset(columns: Columns) -> Postprocessed:
+    """Return the rows since the clock last began again, where that was within the warm-up."""
     import numpy as np
 
     steps, clock = columns["step"], columns["clock"]
@@ -29,7 +28,7 @@ def _since_reset(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
 
 
 def _sequences(printed: bytes) -> int:
-    """Sequences of a step: `4096 train_seq_len:1024` tokens are 4."""
+    """Return the sequences of a step: `4096 train_seq_len:1024` tokens are 4."""
     tokens, _, length = printed.partition(b" train_seq_len:")
     return int(tokens) // int(length)
 
@@ -45,7 +44,7 @@ FORMAT = Format(
             rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:" + NUMBER + rb"ms",
             unit="tokens/s",
             factors={"elapsed": 1e-3},
-            settle=_since_reset,
+            postprocess=_since_reset,
         ),
         Reading(rb"peak memory (?:consumption|allocated): (?P<memory>[0-9]++) MiB", weak=True),
     ),

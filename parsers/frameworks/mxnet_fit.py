@@ -6,7 +6,9 @@ may hold many starts, and `Validation-` lines and `Time cost=` say nothing of tr
 lines of nearly this form.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, up_to
+
+_ARGUMENTS = rb"start with arguments Namespace\("
 
 _SPEED = (
     rb"Epoch\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER
@@ -14,7 +16,7 @@ _SPEED = (
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
 _WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED
-_ONE_MACHINE = rb"start with arguments Namespace\((?=[^\n]*\bkv_?store='(?:device|local|nccl))"
+_ONE_MACHINE = _ARGUMENTS + rb"(?=" + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(?:device|local|nccl))"
 
 FORMAT = Format(
     title="MXNet Module.fit",
@@ -27,11 +29,11 @@ FORMAT = Format(
         Reading(rb"(?<!Node\[\d\] )(?<!Node\[\d\d\] )(?<!Node\[\d{3}\] )(?<!:INFO: )" + _SPEED, unit="samples/s", repeated=True),
     ),
     facts=(
-        Fact("nodes", rb"start with arguments Namespace\([^\n]*?\bkv_?store='(device|local|nccl)'", lambda _: 1),
-        Fact("batch_size_of_job", _ONE_MACHINE + rb"[^\n]*?\bbatch_size=(\d++)", int),
-        Fact("devices", _ONE_MACHINE + rb"[^\n]*?\bgpus='([\d,]++)'", lambda printed: printed.count(b",") + 1),
-        Fact("model", rb"start with arguments Namespace\([^\n]*?\bnetwork='([^'\n]++)'"),
-        Fact("precision", rb"start with arguments Namespace\([^\n]*?\bdtype='(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
+        Fact("nodes", _ARGUMENTS + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(device|local|nccl)'", lambda _: 1),
+        Fact("batch_size_of_job", _ONE_MACHINE + up_to(rb"\bbatch_size=", _ARGUMENTS) + rb"(\d++)", int),
+        Fact("devices", _ONE_MACHINE + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", lambda printed: printed.count(b",") + 1),
+        Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"([^'\n]{1,200}+)'"),
+        Fact("precision", _ARGUMENTS + up_to(rb"\bdtype='", _ARGUMENTS) + rb"(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
     ),
     samples=(
         Sample(

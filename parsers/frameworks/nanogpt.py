@@ -11,7 +11,7 @@ from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
 
 
 def _count(printed: bytes) -> int:
-    """`491,520` as a number."""
+    """Convert `491,520` to a number."""
     return int(printed.replace(b",", b""))
 
 
@@ -20,7 +20,9 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"loss",
     # Every rank says so, one after the other: they are one start.
-    start=rb"tokens per iteration will be: (?:(?:(?!iter [0-9])[^\n]*+\n){1,300}?[^\n]*?tokens per iteration will be: )*+",
+    start=rb"tokens per iteration will be: "
+    rb"(?:(?!iter [0-9])(?:(?!tokens per iteration will)[^\n])*+\n(?:(?!iter [0-9]|[^\n]*?tokens per iteration will)[^\n]*+\n){0,299}+"
+    rb"[^\n]*?tokens per iteration will be: )*+",
     readings=(
         Reading(
             rb"iter (?<![\w.]iter )(?P<step>[0-9]++): loss (?P<loss>" + NUMBER + rb"), time (?P<step_seconds>" + NUMBER + rb")ms",

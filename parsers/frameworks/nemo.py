@@ -25,7 +25,7 @@ FORMAT = Format(
     end=rb"`Trainer\.fit` stopped: `max_(?:steps|epochs)=[0-9]++` reached|max_time reached",
     readings=(
         Reading(
-            rb'"timestamp": "(?P<unix>' + NUMBER + rb')", [^\n{}]*?"type": "LOG", "step": (?P<step>[0-9]++), "data": \{'
+            rb'"timestamp": "(?P<unix>' + NUMBER + rb')", (?:[^\n{}"]++|"(?!(?:type|timestamp)": ))*+"type": "LOG", "step": (?P<step>[0-9]++), "data": \{'
             + _JSON + rb'(?:"reduced_train_loss": (?P<loss>' + NUMBER + rb")" + _JSON + rb')?+(?:"consumed_samples": '
             rb"(?P<consumed>[0-9]++(?:\.[0-9]++)?+)" + _JSON + rb')?+"' + _TIMING + rb'": ' + NUMBER + rb"[,}]",
             unit="samples/s",
@@ -54,27 +54,27 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size_of_job", rb'"?cfg/global_batch_size"? ?: ([0-9]++)\b', int),
-        Fact("batch_size_of_job", rb"^\W*+global_batch_size: ([0-9]++)\b", int),
+        Fact("batch_size_of_job", rb"^[^\w\n]*+global_batch_size: ([0-9]++)\b", int),
         Fact("batch_size_of_job", rb"\| global_batch_size: ([0-9]++) \|", int),
         Fact("micro_batch", rb'"?cfg/micro_batch_size"? ?: ([0-9]++)\b', int),
-        Fact("micro_batch", rb"^\W*+micro_batch_size: ([0-9]++)\b", int),
+        Fact("micro_batch", rb"^[^\w\n]*+micro_batch_size: ([0-9]++)\b", int),
         Fact("tensor_parallel", rb'"?cfg/tensor_model_parallel_size"? ?: ([0-9]++)\b', int),
-        Fact("tensor_parallel", rb"^\W*+tensor_model_parallel_size: ([0-9]++)\b", int),
+        Fact("tensor_parallel", rb"^[^\w\n]*+tensor_model_parallel_size: ([0-9]++)\b", int),
         Fact("pipeline_parallel", rb'"?cfg/pipeline_model_parallel_size"? ?: ([0-9]++)\b', int),
-        Fact("pipeline_parallel", rb"^\W*+pipeline_model_parallel_size: ([0-9]++)\b", int),
+        Fact("pipeline_parallel", rb"^[^\w\n]*+pipeline_model_parallel_size: ([0-9]++)\b", int),
         Fact("sequence_length", rb'"?cfg/encoder_seq_length"? ?: ([0-9]++)\b', int),
-        Fact("sequence_length", rb"^\W*+(?:encoder_)?seq_length: ([0-9]++)\b", int),
+        Fact("sequence_length", rb"^[^\w\n]*+(?:encoder_)?seq_length: ([0-9]++)\b", int),
         Fact("layers", rb'"?cfg/num_layers"? ?: ([0-9]++)\b', int),
         Fact("hidden", rb'"?cfg/hidden_size"? ?: ([0-9]++)\b', int),
         Fact("heads", rb'"?cfg/num_attention_heads"? ?: ([0-9]++)\b', int),
-        Fact("nodes", rb"^\W*+num_nodes: ([0-9]++)\b", int),
-        Fact("devices_per_node", rb"^\W*+devices: ([0-9]++)\b", int),
-        Fact("devices", rb"^\W*All distributed processes registered\. Starting with ([0-9]++) processes", int),
+        Fact("nodes", rb"^[^\w\n]*+num_nodes: ([0-9]++)\b", int),
+        Fact("devices_per_node", rb"^[^\w\n]*+devices: ([0-9]++)\b", int),
+        Fact("devices", rb"^[^\w\n]*+All distributed processes registered\. Starting with ([0-9]++) processes", int),
         Fact("precision", rb'"?cfg/fp8"? ?: (\w++)', words={b"True": "fp8", b"true": "fp8"}),
-        Fact("precision", rb"^\W*+fp8: (True|true)\b", words={b"True": "fp8", b"true": "fp8"}),
+        Fact("precision", rb"^[^\w\n]*+fp8: (True|true)\b", words={b"True": "fp8", b"true": "fp8"}),
         Fact(
             "precision",
-            rb"^\W*+precision: '?([\w-]++)",
+            rb"^[^\w\n]*+precision: '?([\w-]++)",
             words={b"bf16": "bf16", b"bf16-mixed": "bf16", b"16": "amp", b"16-mixed": "amp", b"32": "fp32", b"32-true": "fp32"},
         ),
     ),

@@ -10,23 +10,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 
-def _series(columns: Columns) -> tuple[NDArray[np.intp], Columns]:
-    """The numbers of one list: its first, and those that follow until another list begins."""
+def _series(columns: Columns) -> Postprocessed:
+    """Return the numbers of one list: its first, and those that follow until another list begins."""
     import numpy as np
 
     if "throughput" not in columns:
         return np.empty(0, np.intp), {}
-    first, later = np.isfinite(columns["throughput"]), np.isfinite(columns["compute_throughput"])
+    first, later = np.isfinite(columns["throughput"]), np.isfinite(columns["_later"])
     lists = np.cumsum(~later)
     rows = np.flatnonzero(np.isin(lists, lists[first]))
-    values = np.where(first, columns["throughput"], columns["compute_throughput"])[rows]
+    values = np.where(first, columns["throughput"], columns["_later"])[rows]
     return rows, {"epoch": np.arange(len(rows), dtype=float), "throughput": values}
 
 
@@ -38,11 +37,11 @@ FORMAT = Format(
         Reading(
             rb'(?<=\n)[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
             rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|'
-            rb"(?:(?<=,\n)|(?<=,\r\n))[ \t]++(?P<compute_throughput>[0-9]++\.[0-9eE.+-]*+)(?=,?\r?\n)",
+            rb"(?:(?<=,\n)|(?<=,\r\n))[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?\r?\n)",
             unit="items/s",
             span="epoch",
             weak=True,
-            settle=_series,
+            postprocess=_series,
         ),
         Reading(
             rb'"train_epoch_avg_items/sec": ?+\[\s*+(?P<throughput>' + NUMBER + rb")\s*+\]", unit="items/s", span="run",

@@ -13,8 +13,9 @@ FORMAT = Format(
     title="PaddleDetection",
     framework="PaddlePaddle",
     marker=b" ips: ",
-    start=rb"(?:The server starts to listen on IP_ANY|HybridParallelInfo: rank_id: 0,|Please NOTE: device: \d++, \w++ Capa)"
-    rb"(?:[^p]++|p(?!pdet\.)){0,400}+ppdet\.",
+    # The gap ends at the next such line, since one that went on to `ppdet.` would scan the same text from each of them.
+    start=rb"(?:(?:The server starts to listen on IP_ANY|HybridParallelInfo: rank_id: 0,|Please NOTE: device: \d++, \w++ Capa)"
+    rb"(?:(?:[^pTHP]++|[THP](?!he server starts to|ybridParallelInfo: rank_id: 0,|lease NOTE: device: \d++, \w++ Capa))++|p(?!pdet\.)){0,400}+){1,20}+ppdet\.",
     readings=(
         Reading(
             rb"INFO: Epoch: \[(?P<epoch>[0-9]++)\] \[ *+(?P<step>[0-9]++)/[0-9]++\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
@@ -26,8 +27,8 @@ FORMAT = Format(
             scope="device",
         ),
         Reading(
-            rb"\biter: (?P<step>[0-9]++), lr: " + NUMBER + rb", (?:[^\r\n'e\[]++|'(?!loss': )|e(?!ta: ))*+"
-            rb"(?:'loss': '(?P<loss>" + NUMBER + rb")',(?:[^\r\ne\[]++|e(?!ta: ))*+)?+eta: [^\r\nb\[]*+"
+            rb"\biter: (?P<step>[0-9]++), lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
+            rb"(?:'loss': '(?P<loss>" + NUMBER + rb")',(?:[^\r\nei\[]++|e(?!ta: )|i(?!ter: ))*+)?+eta: (?:[^\r\nbi\[]++|i(?!ter: ))*+"
             rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, ips: (?P<throughput>" + NUMBER + rb") images/sec",
             unit="images/s",
             scope="device",

@@ -15,7 +15,7 @@ _MODES = {b"forward-only": "inference", b"evaluation": "evaluation"}
 
 
 def _steps(scope: Scope, where: bytes) -> Reading:
-    """Records that count what the head says."""
+    """Return the reading whose scope the head of the log states."""
     return Reading(
         _LINE + rb"(?P<step>[0-9]++)[\t ]++(?:images|examples)/sec: (?P<throughput>" + NUMBER + rb") \+/- " + NUMBER
         + rb" \(jitter = " + NUMBER + rb"\)[\t ]++(?P<loss>" + NUMBER + rb")(?=\s)",

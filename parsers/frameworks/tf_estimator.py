@@ -15,7 +15,7 @@ _TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ 
 
 
 def _speeds(logger: bytes) -> Reading:
-    """TPUEstimator's speed, by one of the two loggers; they print no step that would merge them."""
+    """Return the reading of TPUEstimator's speed by one of two loggers, which print no step to merge them by."""
     return Reading(
         logger + rb"examples/sec: " + _NUMBER % b"throughput" + ENDED,
         unit="samples/s",
@@ -71,7 +71,7 @@ FORMAT = Format(
         _rates(_LOGGER),
     ),
     facts=(
-        Fact("batch_size_of_job", rb"\*++ Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
+        Fact("batch_size_of_job", rb"\* Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
              rb"INFO:tensorflow: ++Batch size = (\d++)", int),
         Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),
     ),

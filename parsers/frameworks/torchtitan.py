@@ -15,7 +15,7 @@ _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 
 
 def _product(printed: bytes) -> int:
-    """How many devices a mesh has: `4, 2` is 8."""
+    """Return how many devices a mesh has: `4, 2` is 8."""
     return prod(int(each) for each in printed.split(b","))
 
 
@@ -24,7 +24,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"GiB(",
     # Every rank says so, one after the other: they are one start.
-    start=rb"Starting job: (?:(?:(?![^\n]*?step: )[^\n]*+\n){1,300}?[^\n]*?Starting job: )*+",
+    start=rb"Starting job: (?:(?:(?!step: |Starting job: )[^\n])*+\n(?:(?![^\n]*?(?:step|Starting job): )[^\n]*+\n){0,299}+[^\n]*?Starting job: )*+",
     end=rb"- INFO - Training completed",
     readings=(
         Reading(
@@ -42,12 +42,12 @@ FORMAT = Format(
         Fact("model", rb"Building (\w++ [\w.-]++) with "),
         Fact("model", rb"Model (\w++ [\w.-]++) size: "),
         Fact("parameters", rb" size: ([0-9,]++) total parameters", lambda printed: int(printed.replace(b",", b""))),
-        Fact("devices", rb"Building \d-D device mesh with \[[^\]\n]*+\], \[([0-9, ]++)\]", _product),
+        Fact("devices", rb"Building \d-D device mesh with \[[^\[\]\n]*+\], \[([0-9, ]++)\]", _product),
         Fact("micro_batch", rb"local batch size ([0-9]++),", int),
         Fact("batch_size_of_job", rb"global batch size ([0-9]++),", int),
         Fact("accumulation", rb"gradient accumulation steps ([0-9]++),", int),
         Fact("sequence_length", rb"sequence length ([0-9]++),", int),
-        Fact("gpu", rb"(?:CUDA|GPU) capacity: ([^\n(]+?)(?: \(\d+\))? with "),
+        Fact("gpu", rb"(?:CUDA|GPU) capacity: ([^\n(]{1,200}?)(?: \(\d{1,9}\))? with "),
     ),
     samples=(
         Sample(

@@ -5,7 +5,9 @@ one key; `batch_size` is that of the job; `dtype : float16  amp : False` is what
 closes with a table, whose figure is its own: the harmonic mean over the epochs after its warm-up epoch.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, listed, up_to
+
+_PARAMETERS = rb" - PARAMETER arch : "
 
 FORMAT = Format(
     title="NGC MXNet ResNet-50 (DLLogger)",
@@ -31,11 +33,11 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("batch_size_of_job", rb" - PARAMETER arch : [^\n]*? batch_size : (\d++)", int),
-        Fact("devices", rb" - PARAMETER arch : [^\n]*? gpus : \[([\d, ]++)\]", listed),
-        Fact("precision", rb" - PARAMETER arch : [^\n]*? dtype : float16 ++amp : (False)", words={b"False": "fp16"}),
-        Fact("precision", rb" - PARAMETER arch : [^\n]*? amp : (True)", words={b"True": "amp"}),
-        Fact("precision", rb" - PARAMETER arch : [^\n]*? dtype : (float32)", words={b"float32": "fp32"}),
+        Fact("batch_size_of_job", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
+        Fact("devices", _PARAMETERS + up_to(rb" gpus : \[", _PARAMETERS) + rb"([\d, ]++)\]", listed),
+        Fact("precision", _PARAMETERS + up_to(rb" dtype : float16 ++amp : ", _PARAMETERS) + rb"(False)", words={b"False": "fp16"}),
+        Fact("precision", _PARAMETERS + up_to(rb" amp : ", _PARAMETERS) + rb"(True)", words={b"True": "amp"}),
+        Fact("precision", _PARAMETERS + up_to(rb" dtype : ", _PARAMETERS) + rb"(float32)", words={b"float32": "fp32"}),
         Fact("dali", rb" data_backend : (dali)-\w++", words={b"dali": "True"}),
     ),
     samples=(

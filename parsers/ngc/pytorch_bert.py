@@ -18,7 +18,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"training_sequences_per_second : (?P<throughput>" + NUMBER + rb")(?: sequences/s)? "
-            rb"(?:[^\r\nrD]++|r(?!aw_train_time : )|D(?!LL ))*+raw_train_time : (?P<seconds>" + NUMBER + rb")(?=\s)",
+            rb"(?:[^\r\nrDt]++|r(?!aw_train_time : )|D(?!LL )|t(?!raining_sequences_per_second : ))*+raw_train_time : (?P<seconds>" + NUMBER + rb")(?=\s)",
             unit="sequences/s",
             span="run",
         ),
@@ -37,7 +37,7 @@ FORMAT = Format(
         Fact("devices_per_node", rb"--nproc_per_node=(\d++)", int),
         Fact("precision", rb"[( ]fp16=(\w++)", words={b"True": "fp16", b"False": "fp32"}),
         Fact("precision", rb"[( ]amp=(True)", words={b"True": "amp"}),
-        Fact("model", rb"--config_file=\S*?(bert_config_\w++|bert_(?:base|large)_config)"),
+        Fact("model", rb"--config_file=(?:(?!--config_file=|bert_config_\w|bert_(?:base|large)_config)\S)*+(bert_config_\w++|bert_(?:base|large)_config)"),
     ),
     windows={"dlperf": Window(25, 125, "clock"), "dlperf-110": Window(25, 115, "clock")},
     samples=(

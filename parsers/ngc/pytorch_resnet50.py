@@ -4,7 +4,10 @@
 `Summary` lines carry the same keys; the word `None` is a unit; the last iteration of an epoch can be very slow.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+
+_PARAMETERS = rb" - PARAMETER"
+_COMMAND = rb"'\./main\.py', "
 
 _TO_TOTAL = (
     rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : (?P<throughput>"
@@ -27,12 +30,12 @@ FORMAT = Format(
         Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_TOTAL, unit="images/s", span="run"),
     ),
     facts=(
-        Fact("model", rb" - PARAMETER (?:[^\n]*? )?arch : (\w++)"),
-        Fact("batch_size", rb" - PARAMETER [^\n]*? batch_size : (\d++)", int),
+        Fact("model", _PARAMETERS + up_to(rb" arch : ", _PARAMETERS) + rb"(\w++)"),
+        Fact("batch_size", _PARAMETERS + rb" " + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("batch_size", rb"'-b', '(\d++)'", int),
-        Fact("devices", rb" - PARAMETER [^\n]*? world_size : (\d++)", int),
-        Fact("precision", rb" - PARAMETER [^\n]*? amp : (\w++)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("precision", rb"'\./main\.py', [^\n\]]*?'(--amp|--fp16)'", lambda _: "amp"),
+        Fact("devices", _PARAMETERS + rb" " + up_to(rb" world_size : ", _PARAMETERS) + rb"(\d++)", int),
+        Fact("precision", _PARAMETERS + rb" " + up_to(rb" amp : ", _PARAMETERS) + rb"(\w++)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("precision", _COMMAND + up_to(rb"'--(?=(?:amp|fp16)')", _COMMAND, rb"[^\n\]]") + rb"(amp|fp16)'", lambda _: "amp"),
         Fact("dali", rb" data_backend : (dali)[\w-]*+ ", words={b"dali": "True"}),
     ),
     windows={"dlperf": Window(25, 125, "clock")},

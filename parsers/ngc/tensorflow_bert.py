@@ -33,7 +33,7 @@ FORMAT = Format(
         Fact("precision", rb"^INFO:tensorflow:  amp: (\w++)", words={b"True": "amp", b"False": "fp32"}),
         Fact("xla", rb"^INFO:tensorflow:  use_xla: (\w++)"),
         Fact("devices_per_node", rb"^\+ num_gpus=(\d++)", int),
-        Fact("gpu", rb"StreamExecutor device \(0\): ((?!Host)[^,\n]++), Compute Capability"),
+        Fact("gpu", rb"StreamExecutor device \(0\): ((?!Host)[^,\n]{1,200}+), Compute Capability"),
         Fact("model", rb"^\+ bert_model=(\w++)", lambda size: f"bert-{size.decode()}"),
     ),
     windows={"dlperf": Window(30, 120, every=10), "dlperf-time": Window(20, 120, "clock")},

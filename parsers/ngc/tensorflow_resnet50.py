@@ -5,7 +5,9 @@ its unit is not printed. The hook prints nothing during its own warm-up. A figur
 if the cut cannot have changed it.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import DLLOGGER_CLOCK, ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+
+_PARAMETERS = rb"PARAMETER arch : "
 
 FORMAT = Format(
     title="NGC TensorFlow ResNet-50",
@@ -29,11 +31,11 @@ FORMAT = Format(
     ),
     facts=(
         Fact("model", rb"PARAMETER arch : (\w++)"),
-        Fact("batch_size", rb"PARAMETER arch : [^\n]*? batch_size : (\d++)", int),
+        Fact("batch_size", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("batch_size", rb"^Per-GPU Batch Size (\d++)", int),
-        Fact("precision", rb"PARAMETER arch : [^\n]*? amp : (\w++)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("xla", rb"PARAMETER arch : [^\n]*? xla : (\w++)"),
-        Fact("dali", rb"PARAMETER arch : [^\n]*? dali : (\w++)"),
+        Fact("precision", _PARAMETERS + up_to(rb" amp : ", _PARAMETERS) + rb"(\w++)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("xla", _PARAMETERS + up_to(rb" xla : ", _PARAMETERS) + rb"(\w++)"),
+        Fact("dali", _PARAMETERS + up_to(rb" dali : ", _PARAMETERS) + rb"(\w++)"),
     ),
     windows={"dlperf": Window(21, 120), "dlperf-time": Window(21, 120, "clock")},
     samples=(

@@ -18,10 +18,10 @@ MEMORY = (
 
 #: What both trainers of PaddleClas print of their configuration. The train section's batch size is one of three.
 CLAS = (
-    Fact("batch_size", rb"Train :(?:(?!Eval :|Train :)[\s\S]){0,4000}?batch_size : (\d++)", int),
-    Fact("model", rb"Arch : (?:(?!---)[\s\S]){0,2000}? name : (\w++)"),
-    Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?use_amp : (False)", words={b"False": "fp32"}),
-    Fact("precision", rb"AMP : (?:(?!---)[\s\S]){0,600}?level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
+    Fact("batch_size", rb"Train :(?:(?!Eval :|Train :|batch_size : )[\s\S]){0,4000}+batch_size : (\d++)", int),
+    Fact("model", rb"Arch : (?:(?!---|Arch : | name : )[\s\S]){0,2000}+ name : (\w++)"),
+    Fact("precision", rb"AMP : (?:(?!---|AMP : |use_amp : )[\s\S]){0,600}+use_amp : (False)", words={b"False": "fp32"}),
+    Fact("precision", rb"AMP : (?:(?!---|AMP : |level : )[\s\S]){0,600}+level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
     Fact("dali", rb"use_dali : (\w++)"),
     *LAUNCHER,
 )  # fmt: skip

@@ -10,12 +10,12 @@ from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
 
 
 def _count(printed: bytes) -> int:
-    """`1,024` as a number."""
+    """Convert `1,024` to a number."""
     return int(printed.replace(b",", b""))
 
 
 #: An argument of the list that the program prints, name and value in two columns.
-_ARGUMENT = rb"\] - %s ++: ?+%s\s*$"
+_ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
 _FIELDS = rb"(?:(?!interval_|max_memory_allocated: )\w++: [^\s,]++, )*+"
 
 FORMAT = Format(

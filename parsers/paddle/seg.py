@@ -31,7 +31,7 @@ FORMAT = Format(
         Fact("gpu", rb"^GPU: \['GPU 0: ([^'(]++)"),
         Fact("framework_version", rb"^PaddlePaddle: (?!0\.0\.0)(\S++)"),
         Fact("precision", rb"\[INFO\]\t(use amp to train|use AMP to train[^\n]*+)", lambda _: "amp"),
-        Fact("precision", rb"^(?=[^\n]*--precision[= ]fp16\b)[^\n]*?--amp_level[= ](O[12])\b", words={b"O1": "amp", b"O2": "fp16"}),
+        Fact("precision", rb"^(?=[^\n]*?--precision[= ]fp16\b)[^\n]*?--amp_level[= ](O[12])\b", words={b"O1": "amp", b"O2": "fp16"}),
         Fact("precision", rb"--precision[= ](fp32|fp16)", words={b"fp32": "fp32", b"fp16": "amp"}),
     ),
     samples=(

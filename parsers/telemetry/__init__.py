@@ -1,4 +1,4 @@
-"""What lies beside a log and says how the devices fared: one module per printer, none of which reads training logs.
+"""Telemetry: files beside a log with samples of its devices or its machine. One module per format.
 
-The modules with a `PRINTER` are the registry, as those with a `FORMAT` are of the logs.
+The registry finds the modules that have a `FORMAT`, as it does for formats of training logs.
 """

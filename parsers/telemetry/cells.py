@@ -1,4 +1,4 @@
-"""Printed cells to numbers: a figure, nothing where the driver says that it does not know, or a fault."""
+"""Convert printed cells: to a number, to NaN where the driver says that it does not know, or to a fault."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TIME = re.compile(rb"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?")
 
 
 def values(quantity: str, printed: Sequence[bytes], lines: Sequence[int], faults: Faults, column: str = "") -> Column:
-    """A column of cells as numbers.
+    """Convert a column of cells to numbers.
 
     Args:
         quantity: a name of QUANTITIES.
@@ -52,7 +52,7 @@ def _has_unit(cell: bytes) -> bool:
 
 
 def _value(quantity: str, cell: bytes, *, bare: bool) -> float | None:
-    """The figure, NaN where the driver knows none, None where the cell is neither."""
+    """Return the number, NaN where the driver knows none, None where the cell is neither."""
     if _UNKNOWN.fullmatch(cell):
         return float("nan")
     found, about = _NUMBER.fullmatch(cell), QUANTITIES[quantity]
@@ -63,7 +63,7 @@ def _value(quantity: str, cell: bytes, *, bare: bool) -> float | None:
 
 
 def stamps(printed: Sequence[bytes], lines: Sequence[int], faults: Faults) -> Column:
-    """Cells that hold date and time, or the time of day alone, to seconds; NaN, and a fault, for others.
+    """Convert cells with a date and time, or a time of day, to seconds; others become NaN and a fault.
 
     Args:
         printed: n cells.

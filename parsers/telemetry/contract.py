@@ -1,6 +1,6 @@
-"""The contract between a printer of telemetry and everything that uses it.
+"""The contract between a format of telemetry and everything that uses it.
 
-A printer quotes samples: when, of which device, how much of which quantity. It averages nothing, and knows no run.
+A format quotes samples: when, of which device, how much of which quantity. It averages nothing, and knows no run.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Fault:
 
 
 class Faults:
-    """Faults met so far, the first of each kind."""
+    """The faults met so far: the first of each kind, and how many."""
 
     def __init__(self) -> None:
         self._first: dict[str, Fault] = {}
@@ -90,13 +90,13 @@ class Faults:
         self._first[code] = Fault(code, line, known.count + 1 if known else 1, column, shown)
 
     def all(self) -> tuple[Fault, ...]:
-        """All of them, by line."""
+        """Return all faults, by line."""
         return tuple(sorted(self._first.values(), key=lambda each: each.line))
 
 
 @dataclass(frozen=True)
-class Printer:
-    """What one printer of telemetry prints. `id` and `doc` are filled in by the registry from the module.
+class TelemetryFormat:
+    """A format of telemetry. `id` and `doc` are filled in by the registry from the module.
 
     `claims` says of some whole lines whether they are its own, and is asked only where one of `markers` stands in them;
     `blocks` reads a file's chunks. `peaks` marks printers whose numbers are maxima over the run already: nothing but
@@ -121,7 +121,7 @@ class Recording:
     date; one without tells lengths of time and no more.
     """
 
-    printer: Printer
+    format: TelemetryFormat
     time: Column
     device: NDArray[np.intp]
     devices: tuple[str, ...]
@@ -131,5 +131,5 @@ class Recording:
     faults: tuple[Fault, ...]
 
     def __len__(self) -> int:
-        """Number of samples."""
+        """Return the number of samples."""
         return len(self.time)

@@ -8,11 +8,8 @@ clock is UTC, whatever the zone of the log.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
-from parsers.engine.scan import Chunk
-from parsers.telemetry.contract import Block, Faults, Printer
-from parsers.telemetry.rows import Dialect, Header, blocks, claimed
+from parsers.telemetry.rows import Dialect, Header, rows_format
 
 COLUMNS = {
     "load_1m": "load",
@@ -25,14 +22,14 @@ _STAMP = re.compile(rb"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})
 
 
 def header(line: bytes) -> Header | None:
-    """The columns, if the line is the one that names them."""
+    """Return the columns, if the line is the one that names them."""
     if line.strip() != ",".join(_NAMES).encode():
         return None
     return Header(_NAMES, {COLUMNS[name]: at for at, name in enumerate(_NAMES) if name in COLUMNS}, time=(0,))
 
 
 def _split(line: bytes) -> list[bytes]:
-    """The cells of a row, its clock as the other printers write theirs."""
+    """Return the cells of a row, with its clock as the other printers write theirs."""
     clock, *cells = line.split(b",")
     found = _STAMP.fullmatch(clock.strip())
     return [b" ".join(found.groups()) if found else clock, *cells]
@@ -41,18 +38,9 @@ def _split(line: bytes) -> list[bytes]:
 _DIALECT = Dialect(_split, header, lambda _line: False)
 
 
-def _claims(text: bytes) -> bool:
-    return claimed(text, _DIALECT)
-
-
-def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
-    return blocks(chunks, faults, _DIALECT)
-
-
-PRINTER = Printer(
+FORMAT = rows_format(
+    _DIALECT,
     title="Perfledger, of a machine (CPU)",
     markers=(",".join(_NAMES).encode(),),
-    claims=_claims,
-    blocks=_blocks,
     host=True,
 )

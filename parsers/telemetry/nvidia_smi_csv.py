@@ -8,11 +8,10 @@ of. Every row bears a time of its own, in the host's own zone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from parsers.engine.scan import Chunk
-from parsers.telemetry.contract import QUANTITIES, Block, Faults, Printer
-from parsers.telemetry.rows import Dialect, Header, blocks, claimed
+from parsers.telemetry.contract import QUANTITIES
+from parsers.telemetry.rows import Dialect, Header, rows_format
 
 #: Quantity to the columns that hold it, the best first. Source: `nvidia-smi --help-query-gpu`.
 COLUMNS = {
@@ -37,7 +36,7 @@ _PASSED = re.compile(rb"Unable to determine the device handle|NVIDIA-SMI has fai
 
 
 def header(line: bytes) -> Header | None:
-    """The columns that a line names; None if it names none that is measured."""
+    """Return the columns that a line names; None if it names none that is measured."""
     if not line[:2].strip()[:1].islower() or not _HEADER.fullmatch(line):
         return None
     names = tuple(each.strip().decode() for each in line.split(b","))
@@ -70,13 +69,5 @@ def _passed(line: bytes) -> bool:
 _DIALECT = Dialect(_split, header, _passed)
 
 
-def _claims(text: bytes) -> bool:
-    return claimed(text, _DIALECT)
-
-
-def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
-    return blocks(chunks, faults, _DIALECT)
-
-
 _MARKERS = (b"memory.", b"utilization.", b"power.draw", b"temperature.", b"clocks.")
-PRINTER = Printer(title="nvidia-smi --query-gpu --format=csv", markers=_MARKERS, claims=_claims, blocks=_blocks)
+FORMAT = rows_format(_DIALECT, title="nvidia-smi --query-gpu --format=csv", markers=_MARKERS)

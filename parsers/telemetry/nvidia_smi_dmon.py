@@ -7,11 +7,7 @@ which day. `pmon` looks alike and counts processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from parsers.engine.scan import Chunk
-from parsers.telemetry.contract import Block, Faults, Printer
-from parsers.telemetry.rows import Dialect, Header, blocks, claimed
+from parsers.telemetry.rows import Dialect, Header, rows_format
 
 COLUMNS = {
     "pwr": "power",
@@ -28,7 +24,7 @@ _UNITS = {b"idx", b"#idx", b"yyyymmdd", b"#yyyymmdd", b"hh:mm:ss", b"#hh:mm:ss"}
 
 
 def header(line: bytes) -> Header | None:
-    """The columns that a line of names names; None for any other line."""
+    """Return the columns of a line of names; None for any other line."""
     if line[:1] != b"#" or _is_units(line):
         return None
     names = tuple(each.decode("utf-8", "replace").lower() for each in _cells(line[1:]))
@@ -47,7 +43,7 @@ def _is_units(line: bytes) -> bool:
 
 
 def _cells(line: bytes) -> list[bytes]:
-    """Cells of a line, also of `--format csv`; a date as nvidia-smi's other clocks write it."""
+    """Split a line, also of `--format csv`; write its date as nvidia-smi's other clocks do."""
     found = line.replace(b",", b" ").split()
     if found and len(found[0]) == 8 and found[0].isdigit():
         found[0] = b"%s/%s/%s" % (found[0][:4], found[0][4:6], found[0][6:])
@@ -61,17 +57,8 @@ def _passed(line: bytes) -> bool:
 _DIALECT = Dialect(_cells, header, _passed)
 
 
-def _claims(text: bytes) -> bool:
-    return claimed(text, _DIALECT)
-
-
-def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
-    return blocks(chunks, faults, _DIALECT)
-
-
-PRINTER = Printer(
+FORMAT = rows_format(
+    _DIALECT,
     title="nvidia-smi dmon",
     markers=(b"# gpu", b"#gpu", b"#Date", b"# Date", b"#Time", b"# Time"),
-    claims=_claims,
-    blocks=_blocks,
 )

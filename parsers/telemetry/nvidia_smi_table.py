@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 
 from parsers.engine.scan import Chunk
 from parsers.telemetry import cells
-from parsers.telemetry.contract import Block, Faults, Printer
+from parsers.telemetry.contract import Block, Faults, TelemetryFormat
 
 _DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ++(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ++(?P<day>[0-9]{1,2})"
 _DATE = re.compile(_DAY + rb" (?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?: (?!AM|PM)[A-Z]{2,5})? (?P<year>[0-9]{4})\s*+")
 _TITLE = re.compile(rb"\| NVIDIA-SMI [0-9.]++ ")
 _BUS = rb"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]"
-_NAME = re.compile(rb"\| {1,4}(?P<index>[0-9]{1,3}) {2,}[^|\n]*+\| ++" + _BUS + rb" [^|\n]*+\|[^|\n]*+\|\s*+")
+_NAME = re.compile(rb"\| {1,4}(?P<index>[0-9]{1,3}) {2}[^|\n]*+\| ++" + _BUS + rb" [^|\n]*+\|[^|\n]*+\|\s*+")
 _CELLS = re.compile(rb"\|(?P<first>[^|\n]*+)\|(?P<memory>[^|\n]*+)\|(?P<use>[^|\n]*+)\|\s*+")
 _STATE = re.compile(rb" *+(?:\S++) ++(?P<temperature>\S++) ++(?P<perf>\S++) ++(?P<power>\S++) */ *(?P<limit>\S++) *+")
 _MEMORY = re.compile(rb" *+(?P<used>\S++) */ *(?P<total>\S++) *+")
@@ -35,7 +35,7 @@ _MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep
 
 
 def _claims(text: bytes) -> bool:
-    """Whether the lines are tables of nvidia-smi and nothing else."""
+    """Return whether the lines are tables of nvidia-smi and nothing else."""
     lines = [each for each in text.splitlines() if each.strip()]
     # The last line of a file may be cut.
     whole = lines[:-1] or lines
@@ -43,8 +43,8 @@ def _claims(text: bytes) -> bool:
 
 
 @dataclass
-class _Open:
-    """Samples of a chunk that wait to be made columns of."""
+class _OpenBlock:
+    """Samples of a chunk that are not yet columns."""
 
     lines: list[int] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -56,7 +56,7 @@ def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
     clock, name = float("nan"), b""
     dated = False
     for chunk in chunks:
-        waiting = _Open()
+        waiting = _OpenBlock()
         for number, line in enumerate(chunk.text.split(b"\n"), chunk.first_line):
             # The line after the one that names the GPU is the one that holds its figures, and no other is.
             if name:
@@ -72,7 +72,7 @@ def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
         yield from _block(waiting, faults)
 
 
-def _sample(waiting: _Open, faults: Faults, number: int, name: bytes, clock: float, line: bytes) -> None:
+def _sample(waiting: _OpenBlock, faults: Faults, number: int, name: bytes, clock: float, line: bytes) -> None:
     parts = _CELLS.fullmatch(line)
     state = _STATE.fullmatch(parts["first"]) if parts else None
     memory = _MEMORY.fullmatch(parts["memory"]) if parts else None
@@ -88,7 +88,7 @@ def _sample(waiting: _Open, faults: Faults, number: int, name: bytes, clock: flo
     )
 
 
-def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
+def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[Block]:
     import numpy as np
 
     if not waiting.rows:
@@ -102,7 +102,7 @@ def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
 
 
 def _seconds(found: re.Match[bytes]) -> float:
-    """The date above a table; NaN where there is no such day."""
+    """Convert the date above a table; NaN where there is no such day."""
     hour, minute, second = map(int, found["time"].split(b":"))
     try:
         at = dt.datetime(int(found["year"]), _MONTHS.index(found["month"]) + 1, int(found["day"]), hour, minute, second)
@@ -111,4 +111,4 @@ def _seconds(found: re.Match[bytes]) -> float:
     return at.replace(tzinfo=dt.UTC).timestamp()
 
 
-PRINTER = Printer(title="nvidia-smi", markers=(b"| NVIDIA-SMI ",), claims=_claims, blocks=_blocks)
+FORMAT = TelemetryFormat(title="nvidia-smi", markers=(b"| NVIDIA-SMI ",), claims=_claims, blocks=_blocks)

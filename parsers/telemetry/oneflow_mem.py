@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from parsers.engine.scan import Chunk
-from parsers.telemetry.contract import QUANTITIES, Block, Faults, Printer
+from parsers.telemetry.contract import QUANTITIES, Block, Faults, TelemetryFormat
 
 _LINE = re.compile(rb"(?m)^[ \t]*+max device(?P<device>[0-9]{1,3}) memory usage is: *+(?P<bytes>[^\n]*+)$")
 _FEW = 10
@@ -40,7 +40,7 @@ def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
             yield Block(np.full(len(used), np.nan), devices, {"memory_used": np.array(used)})
 
 
-PRINTER = Printer(
+FORMAT = TelemetryFormat(
     title="max device0 memory usage (.mem)",
     markers=(b" memory usage is: ",),
     claims=_claims,

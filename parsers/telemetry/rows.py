@@ -1,13 +1,14 @@
-"""Rows of cells under headers that may repeat, and may change: what `--format=csv` and `dmon` have in common."""
+"""Read rows of cells under headers that may repeat and change, as `--format=csv` and `dmon` print them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from parsers.engine.scan import Chunk
 from parsers.telemetry import cells
-from parsers.telemetry.contract import Block, Faults
+from parsers.telemetry.contract import Block, Faults, TelemetryFormat
 
 #: How many of the lines must be a printer's own before a file is taken for its work.
 _MOSTLY = 0.9
@@ -37,16 +38,23 @@ class Dialect:
 
 
 @dataclass
-class _Open:
-    """Rows under one header that wait to be made columns of."""
+class _OpenBlock:
+    """Rows under one header that are not yet columns."""
 
     header: Header | None
     rows: list[list[bytes]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
 
 
+def rows_format(dialect: Dialect, title: str, markers: tuple[bytes, ...], *, host: bool = False) -> TelemetryFormat:
+    """Return the format of files that are rows of one dialect."""
+    return TelemetryFormat(
+        title, markers, partial(claimed, dialect=dialect), partial(blocks, dialect=dialect), host=host
+    )
+
+
 def claimed(text: bytes, dialect: Dialect) -> bool:
-    """Whether lines are those of a dialect, nearly all of them, with a header where it has one."""
+    """Return whether nearly all lines are of a dialect, with a header where it has one."""
     header, own, others = dialect.first, 0, 0
     for line in text.splitlines():
         if not line.strip() or dialect.passed(line):
@@ -61,7 +69,7 @@ def claimed(text: bytes, dialect: Dialect) -> bool:
 
 
 def _is_row(row: Sequence[bytes], header: Header) -> bool:
-    """Whether there is a cell for each column; of one column, which any text fills, the cell must be a figure."""
+    """Return whether there is a cell for each column; a single cell, which any text is, must be a number."""
     if len(row) != len(header.names) or len(row) > 1:
         return len(row) == len(header.names)
     nowhere = Faults()
@@ -71,17 +79,17 @@ def _is_row(row: Sequence[bytes], header: Header) -> bool:
 
 
 def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterator[Block]:
-    """All rows, a block per header and chunk."""
+    """Yield all rows, a block per header and chunk."""
     header = dialect.first
     for chunk in chunks:
-        waiting = _Open(header)
+        waiting = _OpenBlock(header)
         # The last line of a file that does not end was cut, and may have lost digits: it is no sample.
         for number, line in enumerate(chunk.text.split(b"\n")[:-1], chunk.first_line):
             if not line.strip() or dialect.passed(line):
                 continue
             if found := dialect.header(line):
                 yield from _block(waiting, faults)
-                waiting = _Open(found)
+                waiting = _OpenBlock(found)
                 for name in found.refused:
                     faults.add("values", number, name.encode(), name)
                 continue
@@ -95,7 +103,7 @@ def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterato
         header = waiting.header
 
 
-def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
+def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[Block]:
     header, rows, lines = waiting.header, waiting.rows, waiting.lines
     if not header or not rows:
         return
@@ -117,7 +125,7 @@ def _block(waiting: _Open, faults: Faults) -> Iterator[Block]:
 
 
 def _joined(columns: Sequence[Sequence[bytes]], wanted: Sequence[int]) -> list[bytes]:
-    """Several columns as one, cell by cell."""
+    """Join several columns to one, cell by cell."""
     if not wanted:
         return []
     if len(wanted) == 1:

@@ -508,7 +508,7 @@ def test_it_is_read_again_when_it_changes_and_only_then(
 ) -> None:
     looked: list[str] = []
     read: list[str] = []
-    for name, seen in (("claimant", looked), ("read", read)):
+    for name, seen in (("claimant", looked), ("read_telemetry", read)):
         real = getattr(telemetry, name)
 
         def noted(path: Path, *more: Any, real: Any = real, seen: list[str] = seen) -> Any:
@@ -577,14 +577,14 @@ def test_a_log_of_samples_makes_no_unknown_format(root: Path, ingest: Ingest) ->
 
 
 def test_every_printer_is_described_in_both_languages(root: Path, ingest: Ingest) -> None:
-    from parsers.telemetry.read import printers
+    from parsers.engine.registry import telemetry_formats
 
     log_of(root / "a/b/c/1")
     out = root.parent / "docs"
     ingest(root, "--out", out)
-    assert printers()
+    assert telemetry_formats()
     for language in ("en", "zh"):
         page = (out / language / "formats.md").read_text("utf-8")
-        assert [each.id for each in printers() if each.title not in page] == []
+        assert [each.id for each in telemetry_formats() if each.title not in page] == []
     assert "whose columns grew wider" in (out / "en/formats.md").read_text("utf-8")
     assert "530 和 550 版驱动" in (out / "zh/formats.md").read_text("utf-8")

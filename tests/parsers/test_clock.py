@@ -24,7 +24,7 @@ MOMENTS = st.datetimes(dt.datetime(1990, 1, 1), dt.datetime(2106, 1, 1))
         (b"1999-12-31 23:59:59.999999", dt.datetime(1999, 12, 31, 23, 59, 59, 999999)),
     ],
 )
-def test_spellings(printed: bytes, moment: dt.datetime) -> None:
+def test_clock_spellings(printed: bytes, moment: dt.datetime) -> None:
     assert clocks([printed])[0] == pytest.approx(moment.replace(tzinfo=dt.UTC).timestamp(), abs=1e-6)
 
 
@@ -48,40 +48,40 @@ def test_differences_are_exact_to_a_microsecond(moments: list[dt.datetime]) -> N
         b"\xff\xfe",
     ],
 )
-def test_what_is_no_date_is_no_number(printed: bytes) -> None:
+def test_no_date_is_nan(printed: bytes) -> None:
     found = clocks([b"2023-01-01 00:00:00", printed, b"2023-01-01 00:00:10"])
     assert math.isnan(found[1])
     assert found[2] - found[0] == 10
 
 
-def test_over_midnight_and_new_year() -> None:
+def test_clock_with_a_date_over_midnight_and_new_year() -> None:
     found = clocks([b"2023-12-31 23:59:59.500000", b"2024-01-01 00:00:00.250000"])
     assert found[1] - found[0] == pytest.approx(0.75, abs=1e-6)
 
 
 @pytest.mark.parametrize("date", ["", "0128 "])
 @pytest.mark.parametrize("gap", [60, 7_199, 43_000, 45_000, 70_000, 79_199])
-def test_without_a_date_midnight_is_undone(gap: int, date: str) -> None:
+def test_clock_without_a_date_runs_on_over_midnight(gap: int, date: str) -> None:
     """Up to two hours less than a day between two lines, over and over, by a clock whose date stands still."""
     moments = [52_153 + gap * each for each in range(6)]
     printed = [f"{date}{each // 3600 % 24:02}:{each // 60 % 60:02}:{each % 60:02}.250000".encode() for each in moments]
     assert unwrapped(clocks(printed)).tolist() == pytest.approx([clocks(printed)[0] + gap * each for each in range(6)])
 
 
-def test_without_a_date_a_clock_that_was_put_back_stays_so() -> None:
+def test_clock_without_a_date_may_be_set_back() -> None:
     found = unwrapped(clocks([b"02:59:59.5", b"02:00:00.5", b"02:00:01.5"]))
     assert [each - found[0] for each in found] == [0, -3599, -3598]
 
 
-def test_without_a_year_new_year_is_undone() -> None:
+def test_clock_without_a_year_runs_on_over_new_year() -> None:
     found = unwrapped(clocks([b"1231 23:59:59.5", b"0101 00:00:00.5"]))
     assert found[1] - found[0] == 1
 
 
-def test_with_a_date_a_clock_that_runs_back_stays_so() -> None:
+def test_clock_with_a_date_may_be_set_back() -> None:
     found = unwrapped(clocks([b"2026-11-20 08:00:00.5", b"2026-11-20 04:00:00.5"]))
     assert found[1] - found[0] == -14_400
 
 
-def test_no_clocks_at_all() -> None:
+def test_empty_list_of_clocks() -> None:
     assert clocks([]).tolist() == []

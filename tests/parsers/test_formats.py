@@ -2,13 +2,17 @@
 
 import math
 import re
+from collections.abc import Iterator
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
 
 import pytest
 
 from parsers.contract import CLOCKS, Format, NearMiss, Sample
 from parsers.engine.clock import clocks
-from parsers.engine.decimals import floats
 from parsers.engine.registry import formats
+from parsers.engine.table import floats
 
 FORMATS = formats()
 MANY_DECIMALS = re.compile(rb"\.\d{6,}$")
@@ -41,14 +45,36 @@ def samples(kind: type) -> list[object]:
 @pytest.mark.parametrize(("each", "sample"), samples(Sample))
 def test_sample_yields_its_values(each: Format, sample: Sample) -> None:
     found = read(each, sample.line)
+    assert found, "no reading matches this sample"
     for name, value in sample.values.items():
         assert found[name] == pytest.approx(value, nan_ok=True), name
     assert each.marker in sample.line
     assert all(one.marker in sample.line for one in each.readings if one.regex.search(sample.line))
 
 
+def greedy(tree: Any) -> Iterator[str]:
+    """Yield the kinds of unbounded greedy repeats of a parsed pattern, which give back and try again."""
+    for kind, value in tree:
+        if kind == op.MAX_REPEAT and value[1] == op.MAXREPEAT:
+            yield str(value[2])
+        for inner in value if isinstance(value, tuple | list) else [value]:
+            for part in inner if kind == op.BRANCH and isinstance(inner, list) else [inner]:
+                if isinstance(part, _parser.SubPattern):
+                    yield from greedy(part)
+
+
+@pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
+def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
+    patterns = [one.pattern for one in (*each.readings, *each.facts)]
+    patterns += [one for one in (each.start, each.end, *(reading.where for reading in each.readings)) if one]
+    for pattern in patterns:
+        found = list(greedy(_parser.parse(pattern)))
+        remedy = r"write ++ or *+ for + or *, and exclude what follows, such as [^\s)]++ for \S+"
+        assert not found, f"{pattern!r} repeats greedily: {remedy}"
+
+
 def quoted(each: Format, text: bytes) -> list[tuple[int, dict[str, bytes]]]:
-    """What every reading quotes of a text: the reading's number, and the printed figures by column."""
+    """Return what every reading quotes of a text: the reading's number, and the printed figures by column."""
     return [
         (number, {name: printed for name, printed in match.groupdict().items() if printed is not None})
         for number, reading in enumerate(each.readings)
@@ -87,15 +113,3 @@ def test_every_reading_is_exercised(each: Format) -> None:
     assert any(
         not math.isnan(value) for one in each.samples if isinstance(one, Sample) for value in one.values.values()
     )
-
-
-@pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
-def test_patterns_do_not_run_away(each: Format) -> None:
-    """A long line of beginnings must be left in linear time; a pattern that rescans takes minutes on it."""
-    patterns = [reading.regex for reading in each.readings] + [one for one in (each.start_regex, each.end_regex) if one]
-    for sample in each.samples:
-        line = sample.line.rstrip().replace(b"\n", b" ")
-        for cut in range(10, len(line), 40):
-            hostile = (line[:cut] + b" ") * (200_000 // cut)
-            for pattern in patterns:
-                pattern.search(hostile)

@@ -7,16 +7,13 @@ import math
 from pathlib import Path
 
 import pytest
+from golden import GOLDEN, NUMBERS, command
 
 from ingest.compute import rules
 from parsers.engine.read import Session, read
 from parsers.engine.registry import formats
 from schema.records import Figure
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-NUMBERS = (
-    "nodes", "devices", "batch_size", "accumulation", "sequence_length", "tokens_per_step", "batch_size_of_job",
-)  # fmt: skip
 FORMATS = [each.id for each in formats()]
 
 
@@ -25,9 +22,15 @@ def table(format_id: str, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+def log_of(format_id: str) -> Path:
+    logs = list((GOLDEN / format_id).glob("*.log"))
+    if len(logs) != 1:
+        pytest.fail(f"tests/golden/{format_id}/ must hold one log, not {len(logs)}. To make it: {command(format_id)}")
+    return logs[0]
+
+
 def session_of(format_id: str) -> Session:
-    (path,) = (GOLDEN / format_id).glob("*.log")
-    log = read(path)
+    log = read(log_of(format_id))
     assert [each.format.id for each in log.claims] == [format_id]
     assert log.cut_line == 0
     (session,) = log.sessions
@@ -35,7 +38,10 @@ def session_of(format_id: str) -> Session:
 
 
 def test_every_format_has_a_golden_log() -> None:
-    assert sorted(path.name for path in GOLDEN.iterdir() if path.is_dir()) == sorted(FORMATS)
+    folders = {path.name for path in GOLDEN.iterdir() if path.is_dir()}
+    missing = sorted(set(FORMATS) - folders)
+    assert not missing, "formats without a golden log; to make one: " + "; ".join(map(command, missing))
+    assert sorted(folders - set(FORMATS)) == [], "golden logs without a format"
 
 
 @pytest.mark.parametrize("format_id", FORMATS)
@@ -80,7 +86,7 @@ def test_figures(format_id: str) -> None:
 @pytest.mark.parametrize("format_id", FORMATS)
 def test_line_ends_with_a_carriage_return_change_nothing(format_id: str, tmp_path: Path) -> None:
     plain = session_of(format_id)
-    (path,) = (GOLDEN / format_id).glob("*.log")
+    path = log_of(format_id)
     other = tmp_path / path.name
     other.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
     (session,) = read(other).sessions

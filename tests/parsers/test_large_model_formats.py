@@ -68,7 +68,7 @@ WRITERS: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("format_id", RECORD)
-def test_the_same_log_otherwise_written(format_id: str, writer: str, tmp_path: Path) -> None:
+def test_line_ends_tags_and_colours_change_nothing(format_id: str, writer: str, tmp_path: Path) -> None:
     plain = only(log_of(golden(format_id), tmp_path))
     log = log_of(WRITERS[writer](golden(format_id)), tmp_path)
     assert [each.format.id for each in log.claims] == [format_id]
@@ -96,14 +96,14 @@ def test_a_file_cut_inside_its_last_record_yields_no_other_number(format_id: str
 
 
 def _numbers(session: Session) -> list[float]:
-    """What speeds are made of, record by record."""
+    """Return what speeds are computed from, record by record."""
     columns = ("throughput", "step_seconds", "duration", "samples", "clock")
     name = next(each for each in columns if each in session.main)
     return [float(each) for each in session.main[name]]
 
 
 @pytest.mark.parametrize("format_id", sorted(set(RECORD) - SILENT))
-def test_two_runs_in_one_file_are_two_runs(format_id: str, tmp_path: Path) -> None:
+def test_two_runs_in_one_file_are_two_sessions(format_id: str, tmp_path: Path) -> None:
     one = only(log_of(golden(format_id), tmp_path))
     two = log_of(golden(format_id) * 2, tmp_path).sessions
     assert [len(each.main) for each in two] == [len(one.main)] * 2
@@ -148,7 +148,7 @@ def test_deepspeed_window_undoes_the_mean_that_dlperf_averaged(tmp_path: Path) -
     assert value(session, "mean") < 7
 
 
-def test_deepspeed_uses_no_mean_whose_start_it_cannot_tell(tmp_path: Path) -> None:
+def test_deepspeed_mean_of_unknown_start_is_not_used(tmp_path: Path) -> None:
     first = [deepspeed(0, step, 10.0) for step in (10, 20, 30)]
     later = [deepspeed(1, step, 99.0) for step in (10, 20, 30)]
     session = only(log_of([*first, *later], tmp_path))
@@ -158,7 +158,7 @@ def test_deepspeed_uses_no_mean_whose_start_it_cannot_tell(tmp_path: Path) -> No
     assert reason(only(log_of(later, tmp_path)), devices=8, batch_size=1) == "no_records"
 
 
-def test_deepspeed_that_begins_anew_without_a_word(tmp_path: Path) -> None:
+def test_deepspeed_steps_that_begin_again_are_a_new_epoch(tmp_path: Path) -> None:
     lines = [deepspeed(0, step, speed) for speed in (10.0, 20.0) for step in (10, 20, 30)]
     session = only(log_of(lines, tmp_path))
     assert value(session, "sustained:skip=0") == pytest.approx(2 * 28 / (28 / 10 + 28 / 20))
@@ -180,7 +180,7 @@ def test_deepspeed_step_is_an_update(tmp_path: Path) -> None:
     assert found["latency"].value == pytest.approx(1000 * sum(256 / each for each in speeds) / 20)
 
 
-def test_deepspeed_pipeline(tmp_path: Path) -> None:
+def test_deepspeed_pipeline_engine(tmp_path: Path) -> None:
     lines = [
         f"steps: {step} loss: 7.5250 iter time (s): {256 / speed} samples/sec: {speed:.3f}"
         for step, speed in ((10, 16.0), (20, 64.0), (30, 128.0))
@@ -221,7 +221,7 @@ def test_megatron_without_consumed_samples(tmp_path: Path) -> None:
     assert value(session) == pytest.approx(3.0)
 
 
-def test_megatron_that_prints_no_batch_needs_to_be_told(tmp_path: Path) -> None:
+def test_megatron_without_a_printed_batch_size_needs_one(tmp_path: Path) -> None:
     lines = [
         f" iteration {step}/500000 | elapsed time per iteration (ms): 500.0 | learning rate 1.0E-05 | lm loss 8.2E+00 |"
         for step in (100, 200, 300)
@@ -244,7 +244,7 @@ def test_megatron_in_seconds_agrees_with_its_own_samples_per_second(tmp_path: Pa
     assert found["latency"].value == pytest.approx(1250.0)
 
 
-def test_gpt_neox_says_how_many_samples_it_trains(tmp_path: Path) -> None:
+def test_gpt_neox_throughput(tmp_path: Path) -> None:
     lines = [
         f" samples/sec: {speed} | iteration {step}/320000 | elapsed time per iteration (ms): {32000 / speed:.1f} |"
         " learning rate 9.375E-06 | approx flops per GPU: 24.5TFLOPS | lm_loss 1.0875E+01 | loss scale 65536.0 |"
@@ -269,7 +269,7 @@ def test_megatron_figures_beside_the_throughput(tmp_path: Path) -> None:
     assert found["flops"].value == pytest.approx(flops)
 
 
-def test_megatron_states_what_its_arguments_say_and_nothing_of_other_lengths(tmp_path: Path) -> None:
+def test_megatron_facts_come_from_its_arguments(tmp_path: Path) -> None:
     facts = only(log_of(golden("dlperf.megatron"), tmp_path)).facts
     assert (facts["sequence_length"].value, facts["hidden"].value) == (2048, 2048)
     text = golden("dlperf.megatron").replace(b"fp16 ........", b"bf16_ .......")
@@ -280,7 +280,7 @@ def test_megatron_states_what_its_arguments_say_and_nothing_of_other_lengths(tmp
 
 @pytest.mark.parametrize("size", [1, 2])
 @pytest.mark.parametrize("turned", [False, True])
-def test_batch_of_an_old_megatron_is_that_of_a_device_where_the_network_is_whole(
+def test_old_megatron_batch_size_is_per_device_without_model_parallelism(
     size: int, turned: bool, tmp_path: Path
 ) -> None:
     arguments = ["  batch_size ...................... 4", "  lr .............................. 0.1"]
@@ -321,19 +321,19 @@ def test_oneflow_wdl_with_dates_over_midnight(tmp_path: Path) -> None:
     assert found["accuracy"].value == 0.76162425
 
 
-def test_wdl_log_that_never_reaches_a_thousand_steps_has_no_figure_of_dlperf(tmp_path: Path) -> None:
+def test_wdl_log_of_less_than_a_thousand_steps_has_no_dlperf_figure(tmp_path: Path) -> None:
     lines = [f"{step} time 17951637{step // 10:02d}.5000000 loss 0.546875125" for step in (100, 200, 300)]
     assert reason(only(log_of(lines, tmp_path)), "dlperf", batch_size_of_job=16384, devices=8) == "window_not_reached"
 
 
-def test_ctr_models_state_their_devices_by_two_batches(tmp_path: Path) -> None:
+def test_ctr_models_devices_follow_from_two_batch_sizes(tmp_path: Path) -> None:
     facts = only(log_of(golden("dlperf.oneflow_models_ctr"), tmp_path)).facts
     assert (facts["batch_size_of_job"].value, facts["batch_size"].value) == (16384, 2048)
     dlrm = golden("dlperf.oneflow_models_ctr").replace(b"deep_vocab_size", b"bottom_mlp ....")
     assert only(log_of(dlrm, tmp_path)).facts["model"].value == "DLRM"
 
 
-def test_ranks_that_all_print_a_step_count_once(tmp_path: Path) -> None:
+def test_a_step_printed_by_all_ranks_counts_once(tmp_path: Path) -> None:
     lines = [
         f"[rank:{rank}] iter: {step}/900, loss: 0.078, latency(ms): {latency + rank} | 2026-11-20 13:19:02.848"
         for step, latency in ((100, 50.0), (200, 3.0), (300, 5.0))
@@ -351,7 +351,7 @@ DIALECTS = {
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_hugectr_dialects_and_the_interval_that_the_line_states(dialect: str, tmp_path: Path) -> None:
+def test_hugectr_dialects(dialect: str, tmp_path: Path) -> None:
     """Two lines of 100 iterations, then one of 50."""
     lines = [DIALECTS[dialect].format(*each) for each in ((100, 100, 9.0), (200, 100, 0.5), (250, 50, 0.3))]
     session = only(log_of(lines, tmp_path))
@@ -360,7 +360,7 @@ def test_hugectr_dialects_and_the_interval_that_the_line_states(dialect: str, tm
     assert len(session.main) == 3
 
 
-def test_hugectr_announces_itself_once_with_and_without_arguments(tmp_path: Path) -> None:
+def test_hugectr_start_with_and_without_arguments(tmp_path: Path) -> None:
     banner = "=" * 40 + "Model Init" + "=" * 40
     run = [banner, *(DIALECTS["new"].format(100 * n, 100, 0.5) for n in (1, 2, 3))]
     assert [len(each.main) for each in log_of([*run, *run], tmp_path).sessions] == [3, 3]

@@ -46,7 +46,7 @@ def value(session: Session, rule: str = ALL, **case: Any) -> float:
 
 
 def mllog(at: float, key: str, of: Any = None, **metadata: Any) -> str:
-    """A line of MLPerf's, `at` seconds after the start."""
+    """Return a line of MLPerf's, `at` seconds after the start."""
     kind = {"start": "INTERVAL_START", "stop": "INTERVAL_END"}.get(key.rpartition("_")[2], "POINT_IN_TIME")
     line = {"namespace": "", "time_ms": 1795168800000 + round(at * 1000), "event_type": kind, "key": key, "value": of}
     return ":::MLLOG " + json.dumps(line | {"metadata": {"file": "train.py", "lineno": 7} | metadata})
@@ -89,7 +89,7 @@ def test_mlperf_samples_that_the_run_has_processed(tmp_path: Path) -> None:
     ],
     ids=["one-epoch", "epochs-in-samples", "no-samples", "no-run"],
 )
-def test_mlperf_without_what_a_figure_takes(lines: list[str], tmp_path: Path) -> None:
+def test_mlperf_without_epochs_or_samples_has_no_figure(lines: list[str], tmp_path: Path) -> None:
     assert isinstance(figure(session_of(lines, tmp_path, "frameworks.mlperf")), NoFigure)
 
 
@@ -103,7 +103,7 @@ def test_mlperf_of_2018_counts_epochs_once(tmp_path: Path) -> None:
     assert (found.value, found.used) == (40.0, 3)
 
 
-def test_mlperf_stands_above_the_training_program(tmp_path: Path) -> None:
+def test_mlperf_claims_a_log_before_the_training_program(tmp_path: Path) -> None:
     lines = []
     for each in range(6):
         lines += [
@@ -177,18 +177,18 @@ def test_hugging_face_bar_of_training_is_found_without_the_head(tmp_path: Path) 
     assert (found["latency"].value, found["loss"].value) == (pytest.approx(2000), 2.5)
 
 
-def test_hugging_face_bar_of_training_is_that_of_the_stated_length(tmp_path: Path) -> None:
+def test_hugging_face_bar_of_training_has_the_stated_length(tmp_path: Path) -> None:
     head = ["***** Running training *****", "  Total train batch size (w. parallel, distributed & accumulation) = 64"]
     head.append("  Total optimization steps = 10")
     lines = [*head, *bars(10, "2.00s/it"), LOSS, *bars(50, "3.00s/it", 10), EVAL]
     assert value(session_of(lines, tmp_path, "frameworks.hf_trainer")) == pytest.approx(32)
 
 
-def test_hugging_face_bars_alone_name_no_program(tmp_path: Path) -> None:
+def test_hugging_face_bars_without_other_lines_are_not_claimed(tmp_path: Path) -> None:
     assert log_of(bars(10, "2.00s/it"), tmp_path).claims == ()
 
 
-def test_hugging_face_runs_are_told_apart_by_their_heads(tmp_path: Path) -> None:
+def test_hugging_face_head_starts_a_session(tmp_path: Path) -> None:
     """Two nodes each; what the nodes print one after the other before the first step is one start."""
     run = ["***** Running training *****", "  Num examples = 64", "***** Running training *****", "  Num examples = 64"]
     run += [*bars(10, "2.00s/it"), LOSS]
@@ -196,14 +196,14 @@ def test_hugging_face_runs_are_told_apart_by_their_heads(tmp_path: Path) -> None
     assert [len(each.main) for each in log.sessions] == [9, 9]
 
 
-def test_hugging_face_table_alone_is_the_tools_figure(tmp_path: Path) -> None:
+def test_hugging_face_summary_table_is_a_reported_figure(tmp_path: Path) -> None:
     lines = [LOSS, "***** train metrics *****", "  epoch                    =        1.0"]
     lines += ["  train_runtime            = 0:08:32.50", "  train_samples_per_second =     19.512"]
     lines += ["  train_steps_per_second   =      0.305"]
     assert value(session_of(lines, tmp_path, "frameworks.hf_trainer"), "reported") == 19.512
 
 
-def test_hugging_face_of_before_4_7_calls_steps_samples(tmp_path: Path) -> None:
+def test_hugging_face_before_4_7_prints_steps_as_samples(tmp_path: Path) -> None:
     lines = [LOSS, "{'train_runtime': 400.0, 'train_samples_per_second': 1.25, 'epoch': 3.0}"]
     lines += ["***** train metrics *****", "  train_samples_per_second =       1.25"]
     session = session_of(lines, tmp_path, "frameworks.hf_trainer")

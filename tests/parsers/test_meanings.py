@@ -50,14 +50,14 @@ def head(devices: str, variables: str, mode: str = "training") -> str:
         (head(WORKERS, "parameter_server") + STEPS, 100.0, "node"),
     ],
 )
-def test_what_a_speed_counts_is_told_by_the_head(text: str, expected: float, scope: str, tmp_path: Path) -> None:
+def test_scope_follows_the_head(text: str, expected: float, scope: str, tmp_path: Path) -> None:
     (session,) = sessions(text + TOTAL, tmp_path)
     found = rules.figure("median", session, {name: each.value for name, each in session.facts.items()})
     assert isinstance(found, Figure)
     assert (found.value, found.scope) == (expected, scope)
 
 
-def test_without_a_head_nobody_knows_what_a_speed_counts(tmp_path: Path) -> None:
+def test_records_without_a_head_are_not_read(tmp_path: Path) -> None:
     (session,) = sessions(STEPS + TOTAL, tmp_path)
     assert isinstance(rules.figure("median", session, {}), NoFigure)
     found = rules.figure("reported", session, {})
@@ -72,7 +72,7 @@ def test_inference_is_another_case(tmp_path: Path) -> None:
     assert "mode" not in session.facts
 
 
-def test_ranks_that_all_announce_themselves_are_one_start(tmp_path: Path) -> None:
+def test_tagged_ranks_start_one_session(tmp_path: Path) -> None:
     """Four ranks print the head, tagged and out of order; a second run is appended."""
     lines = head(HOROVOD, "horovod") + STEPS + TOTAL
     run = "".join(f"[1,{rank}]<stdout>:{line}\n" for line in lines.splitlines() for rank in (2, 0, 3, 1))
@@ -83,7 +83,7 @@ def test_ranks_that_all_announce_themselves_are_one_start(tmp_path: Path) -> Non
     assert figure.value == 400.0
 
 
-def test_ranks_without_tags_that_all_announce_themselves_are_one_start(tmp_path: Path) -> None:
+def test_untagged_ranks_start_one_session(tmp_path: Path) -> None:
     """Four processes print the head line by line, and the steps; a second run is appended, and one that died early."""
     early = head(HOROVOD, "horovod") + "Traceback (most recent call last):\n"
     run = "".join(f"{line}\n" * 4 for line in (head(HOROVOD, "horovod") + STEPS + TOTAL).splitlines())
@@ -94,6 +94,6 @@ def test_ranks_without_tags_that_all_announce_themselves_are_one_start(tmp_path:
     assert figure.value == 400.0
 
 
-def test_a_log_of_one_rank_that_is_not_the_first_has_its_starts(tmp_path: Path) -> None:
+def test_log_of_another_rank_than_0_has_sessions(tmp_path: Path) -> None:
     run = "".join(f"[1,3]<stdout>:{line}\n" for line in (head(LOCAL, "replicated") + STEPS).splitlines())
     assert len(sessions(run * 2, tmp_path)) == 2

@@ -98,7 +98,7 @@ def test_fairseq_with_epochs_alone(tmp_path: Path) -> None:
 
 
 def estimator(seconds: Sequence[float]) -> list[str]:
-    """What Estimator prints every 100 steps of 1.13 and later: each line by both of its loggers."""
+    """Return what Estimator 1.13 and later print every 100 steps: each line by both of its loggers."""
     lines = ["INFO:tensorflow:Using config: {'_model_dir': 'made/up'}", "INFO:tensorflow:loss = 9.5, step = 0"]
     for number, took in enumerate(seconds, 1):
         for said in (
@@ -145,7 +145,7 @@ def bar(text: str, drawn: str = "[==============================] -") -> str:
 
 
 def states(last: str, count: int = 100) -> str:
-    """A bar redrawn in place, up to its last states."""
+    """Return a bar that is redrawn in place, up to its last states."""
     drawn = [f"{n:3d}/{count} [=====>........................] - ETA: 9s - loss: 0.9000" for n in (1, 50, 99)]
     return "\r".join(["", *drawn, last])
 
@@ -174,12 +174,12 @@ def test_keras_counts_an_epoch_once(drawn: str, ends: str, tmp_path: Path) -> No
     assert session.main["loss"].tolist() == [0.5] * 3
 
 
-def test_keras_says_that_the_validation_is_in_the_seconds(tmp_path: Path) -> None:
+def test_keras_states_that_seconds_include_validation(tmp_path: Path) -> None:
     log = log_of(keras([50, 20], more=" - val_loss: 0.6000 - val_accuracy: 0.7000"), tmp_path)
     assert log.sessions[0].facts["validation"].value == "included"
 
 
-def test_keras_before_the_validation_is_redrawn_with_it(tmp_path: Path) -> None:
+def test_keras_bar_redrawn_after_validation_counts_once(tmp_path: Path) -> None:
     """Releases of old draw the complete bar twice; the first state is of the training alone."""
     lines = keras([50, 20, 40])
     lines = [
@@ -201,13 +201,13 @@ def test_keras_bars_of_samples(per: str, tmp_path: Path) -> None:
     assert value(log, "sustained") == pytest.approx(200 / 60)
 
 
-def test_keras_whole_numbers_that_say_too_little(tmp_path: Path) -> None:
+def test_keras_seconds_of_too_few_digits_are_nan(tmp_path: Path) -> None:
     lines = ["Epoch 1/2", bar("100 0s 3ms/step - loss: 0.5 "), "Epoch 2/2", bar("100 0s 3ms/step - loss: 0.4 ")]
     found = rules.figure("sustained", log_of(lines, tmp_path).sessions[0], ONE)
     assert isinstance(found, NoFigure)
 
 
-def test_keras_takes_the_longer_number(tmp_path: Path) -> None:
+def test_keras_uses_the_number_with_more_digits(tmp_path: Path) -> None:
     lines = ["Epoch 1/2", bar("1000 9s 9ms/step - loss: 0.5 "), "Epoch 2/2", bar("1000 8s 7900us/step - loss: 0.4 ")]
     assert value(log_of(lines, tmp_path), "sustained", ONE) == pytest.approx(32 / 0.0079)
     lines = ["Epoch 1/2", bar("1000 9s 9ms/step - loss: 0.5 "), "Epoch 2/2", bar("9000 72s 8ms/step - loss: 0.4 ")]
@@ -229,7 +229,7 @@ def lightning(count: int, rate: str, *, epoch: int = 0, more: str = "") -> str:
     return f"Epoch {epoch}: 100%|##########| {count}/{count} [01:40<00:00,  {rate}{more}]"
 
 
-def test_lightning_of_old_counts_the_validation_too(tmp_path: Path) -> None:
+def test_old_lightning_bar_includes_validation(tmp_path: Path) -> None:
     old = ", loss=0.625, v_num=0"
     bar_of_its_own = "Validation DataLoader 0: 100%|####| 9/9 [00:01<00:00, 9.00it/s]"
     lines = [f"{bar_of_its_own}\r{lightning(99, '5.00it/s', more=old)}"]
@@ -240,14 +240,14 @@ def test_lightning_of_old_counts_the_validation_too(tmp_path: Path) -> None:
     assert "validation" not in session.facts
 
 
-def test_lightning_turns_its_rate_over(tmp_path: Path) -> None:
+def test_lightning_seconds_per_iteration(tmp_path: Path) -> None:
     lines = [lightning(100, rate, epoch=epoch) for epoch, rate in enumerate(["9.00it/s", "2.00it/s", "1.50s/it"])]
     log = log_of(lines, tmp_path, "\r\n")
     assert claimed(log) == ["frameworks.lightning"]
     assert value(log, "sustained", ONE) == pytest.approx(32 * 200 / (50 + 150))
 
 
-def test_lightning_by_the_bars_of_rich(tmp_path: Path) -> None:
+def test_lightning_rich_bar(tmp_path: Path) -> None:
     """Three epochs of 100 steps at 5, 4 and 8 steps per second, 32 samples each; every state is drawn twice."""
     bar = "Epoch {epoch}/2  ━━━━━━━━ {n}/100 0:00:20 • 0:00:00 {rate:.2f}it/s v_num: 0.000 train_loss: 0.500"
     states = [(epoch, n, rate) for epoch, rate in enumerate((5, 4, 8)) for n in (50, 100, 100)]
@@ -256,7 +256,7 @@ def test_lightning_by_the_bars_of_rich(tmp_path: Path) -> None:
     assert value(log, "sustained", {"batch_size_of_job": 32}) == pytest.approx(32 * 200 / (25 + 12.5))
 
 
-def test_a_resumed_detectron2_began_its_mean_anew(tmp_path: Path) -> None:
+def test_resumed_detectron2_restarts_its_mean(tmp_path: Path) -> None:
     """Resumed at iteration 5000: 0.5 s each for the first 18 that count, then 0.25 s."""
     lines, spent = [], 0.0
     for number in range(1, 6):
@@ -271,7 +271,7 @@ def test_a_resumed_detectron2_began_its_mean_anew(tmp_path: Path) -> None:
     assert value(log, "sustained", {"devices": 4, "batch_size": 4}) == pytest.approx(16 / 0.25)
 
 
-def test_keras_bars_that_are_taken_back_by_backspaces(tmp_path: Path) -> None:
+def test_keras_bars_redrawn_by_backspaces(tmp_path: Path) -> None:
     """Keras 2.0 erases every state before it draws the next; what stays is the last, with the validation in it."""
     lines = ["Train on 100 samples, validate on 10 samples"]
     for epoch in (1, 2):

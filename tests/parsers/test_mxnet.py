@@ -48,14 +48,14 @@ def session_of(text: str, folder: Path) -> Session:
         (ARCFACE.format("dist_device_sync") + FACES, None, 250, "node"),
     ],
 )
-def test_what_a_speed_counts(text: str, nodes: int | None, expected: float, scope: str, tmp_path: Path) -> None:
+def test_scope_follows_the_store(text: str, nodes: int | None, expected: float, scope: str, tmp_path: Path) -> None:
     found = rules.figure("mean", session_of(text, tmp_path), {"nodes": nodes} if nodes else {})
     assert isinstance(found, Figure)
     assert (found.value, found.scope) == (expected, scope)
 
 
 @pytest.mark.parametrize(("store", "stated"), [("device", True), ("local", True), ("dist_sync", False)])
-def test_a_store_of_one_machine_says_how_many_there_are(store: str, stated: bool, tmp_path: Path) -> None:
+def test_local_store_states_one_node(store: str, stated: bool, tmp_path: Path) -> None:
     facts = session_of(FIT.format(store) + SPEEDS.format(node=0), tmp_path).facts
     assert ("nodes" in facts, "batch_size_of_job" in facts) == (stated, stated)
     assert ("batch_size_of_job" in session_of(ARCFACE.format(store) + FACES, tmp_path).facts) == stated

@@ -42,13 +42,13 @@ def test_a_crash(said: bytes, records: int) -> None:
 
 
 @pytest.mark.parametrize("said", STOPPED)
-def test_stopped_from_outside(said: bytes) -> None:
+def test_stopped_by_a_signal(said: bytes) -> None:
     assert ending(RECORD + said + b"\n", 1, None, 30).outcome == "truncated"
     assert ending(said + b"\n", 1, None, 0).outcome == "failed"
 
 
 @pytest.mark.parametrize("said", [*OOM, *CRASH, *STOPPED])
-def test_what_is_said_after_the_end_does_not_count(said: bytes) -> None:
+def test_messages_after_the_end_do_not_count(said: bytes) -> None:
     """Launchers complain when the others leave; the printer had said that it was done."""
     assert ending(RECORD + said + b"\n", 1, True, 30).outcome == "completed"
 
@@ -69,7 +69,7 @@ def test_out_of_memory_comes_before_the_crash_it_causes() -> None:
         (False, 0, "failed"),
     ],
 )
-def test_a_log_that_says_nothing_of_its_end(ended: bool | None, records: int, outcome: str) -> None:
+def test_outcome_without_messages(ended: bool | None, records: int, outcome: str) -> None:
     found = ending(RECORD * 5, 1, ended, records)
     assert (found.outcome, found.line) == (outcome, 0)
 
@@ -77,5 +77,5 @@ def test_a_log_that_says_nothing_of_its_end(ended: bool | None, records: int, ou
 @pytest.mark.parametrize(
     "said", [b"killer whale", b"signal processing", b"Exit code 0", b"traceback", b"out of memory of him"]
 )
-def test_what_only_sounds_like_it(said: bytes) -> None:
+def test_similar_messages_are_not_failures(said: bytes) -> None:
     assert ending(RECORD + said + b"\n", 1, None, 5).outcome == "completed"

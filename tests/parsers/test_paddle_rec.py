@@ -32,7 +32,7 @@ def facts_of(tmp_path: Path, *lines: str, unit: str = "example") -> dict[str, An
         ("CtrDnn_training_16_DataSet_async", {}),
     ],
 )
-def test_the_name_of_the_job(tmp_path: Path, job: str, expected: dict[str, str]) -> None:
+def test_facts_from_the_job_name(tmp_path: Path, job: str, expected: dict[str, str]) -> None:
     assert facts_of(tmp_path, WARNING.format(job)) == expected
 
 
@@ -50,7 +50,7 @@ def test_the_name_of_the_job(tmp_path: Path, job: str, expected: dict[str, str])
         ("Epoch 0 Var cost\tmean_1.tmp_0\t  - place: CPUPlace", {}),
     ],
 )
-def test_marks_of_the_mode(tmp_path: Path, line: str, expected: dict[str, Any]) -> None:
+def test_facts_from_lines_of_a_mode(tmp_path: Path, line: str, expected: dict[str, Any]) -> None:
     assert facts_of(tmp_path, line) == expected
 
 
@@ -63,7 +63,7 @@ def test_a_geo_run_under_a_job_called_async_is_geo(tmp_path: Path) -> None:
     assert facts_of(tmp_path, *lines, unit="word")["sync_mode"] == "geo"
 
 
-def test_a_node_and_a_thread_are_never_one_series(tmp_path: Path) -> None:
+def test_node_and_thread_figures_are_separate_series(tmp_path: Path) -> None:
     batch = (
         "2026-11-20 14:28:02,412 - INFO - Epoch: 0, Batch: 100, auc: [0.66], cost: [0.49],  "
         "avg_batch_cost: 1.00000 sec, avg_samples: 1000.00000, ips: 1000.00000 example/sec"

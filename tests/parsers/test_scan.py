@@ -105,7 +105,7 @@ def test_compressed_logs_are_the_same_log(tmp_path: Path) -> None:
     assert one.main.lines([0, 1999, 3999]) == other.main.lines([0, 1999, 3999]) == [2, 4000, 8000]
 
 
-def test_zst_is_read_or_named(tmp_path: Path) -> None:
+def test_zst_is_read_or_reported(tmp_path: Path) -> None:
     path = tmp_path / "train.log.zst"
     try:
         import zstandard
@@ -138,7 +138,7 @@ TAGS = {
 
 
 @pytest.mark.parametrize("kind", TAGS)
-def test_tags_of_ranks_are_taken_off(tmp_path: Path, kind: str) -> None:
+def test_rank_tags_are_removed(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "train.log"
     lines = [TAGS[kind] % rank + RECORD % (10 * i, i + 1) for i in range(6) for rank in (0, 3, 11)]
     path.write_bytes(b"\n".join(lines) + b"\n")
@@ -160,7 +160,7 @@ STAMPS = {
 
 @pytest.mark.parametrize("kind", STAMPS)
 @pytest.mark.parametrize("inner", [b"", b"[rank3]: ", b"[1,3]<stdout>:"])
-def test_a_stamp_before_every_line_is_taken_off(tmp_path: Path, kind: str, inner: bytes) -> None:
+def test_label_before_every_line_is_removed(tmp_path: Path, kind: str, inner: bytes) -> None:
     path = tmp_path / "train.log"
     lines = [STAMPS[kind] + inner + each for each in (b"epoch 1 loss: 2.5", b"", b"name : r50", b"GPU 0: V100")]
     path.write_bytes(b"\r\n".join(lines) + b"\r\n")
@@ -169,7 +169,7 @@ def test_a_stamp_before_every_line_is_taken_off(tmp_path: Path, kind: str, inner
     assert {rank for _, rank in chunk.tags} == ({3} if inner else {0})
 
 
-def test_lines_of_the_launcher_between_labelled_ones_stay(tmp_path: Path) -> None:
+def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
     path = tmp_path / "slurm-1.out"
     own, labelled = b"Loading modules\n" * 3, b"2: loss: 2.5\n" * 9
     path.write_bytes(own + labelled)
@@ -190,7 +190,7 @@ def test_lines_of_the_launcher_between_labelled_ones_stay(tmp_path: Path) -> Non
         b"1234567: loss\n" * 9,
     ],
 )
-def test_what_a_printer_itself_puts_in_front_stays(tmp_path: Path, text: bytes) -> None:
+def test_prefix_of_the_printer_itself_stays(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "train.log"
     path.write_bytes(text)
     assert text_of(path, 1 << 20) == text
@@ -224,7 +224,7 @@ def test_two_ranks_on_one_line(tmp_path: Path) -> None:
         (b"\x1b alone", b"\x1b alone"),
     ],
 )
-def test_what_is_taken_off(tmp_path: Path, printed: bytes, left: bytes) -> None:
+def test_styles_and_backspaces_are_removed(tmp_path: Path, printed: bytes, left: bytes) -> None:
     path = tmp_path / "x"
     path.write_bytes(printed + b"\n" + printed)
     assert text_of(path, 1 << 20) == left + b"\n" + left
@@ -240,7 +240,7 @@ def test_nul_bytes_are_counted(tmp_path: Path) -> None:
     assert noise.binary
 
 
-def test_a_line_that_is_too_long_is_cut_and_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_long_line_is_cut_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "LONGEST_LINE", 1000)
     path, noise = tmp_path / "x", Noise()
     path.write_bytes(b"one\n" + b"x" * 5000 + b"\nthree\n")
@@ -251,7 +251,7 @@ def test_a_line_that_is_too_long_is_cut_and_said_to_be(tmp_path: Path, monkeypat
     assert found[-1].first_line + found[-1].text.count(b"\n") - 1 == 3
 
 
-def test_a_line_of_just_less_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_longest_line_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scan, "LONGEST_LINE", 1000)
     path, noise = tmp_path / "x", Noise()
     path.write_bytes(b"x" * 900 + b"\n" + b"y" * 900)
@@ -261,7 +261,7 @@ def test_a_line_of_just_less_is_not_cut(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("make", "code"), [("missing", "unreadable"), ("folder", "not_a_file"), ("empty", "empty")])
-def test_what_is_no_file(tmp_path: Path, make: str, code: str) -> None:
+def test_paths_that_are_no_readable_file(tmp_path: Path, make: str, code: str) -> None:
     path = tmp_path / "x"
     if make == "folder":
         path.mkdir()
@@ -272,7 +272,7 @@ def test_what_is_no_file(tmp_path: Path, make: str, code: str) -> None:
     assert caught.value.code == code
 
 
-def test_only_the_columns_of_a_reading_are_there(tmp_path: Path) -> None:
+def test_records_have_only_the_columns_of_their_reading(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(noisy(3))
     records = read(path).sessions[0].main

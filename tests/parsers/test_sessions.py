@@ -48,7 +48,7 @@ def test_appended_runs_are_sessions(tmp_path: Path, size: int, monkeypatch: pyte
     assert found[3].main.lines([0]) == [30]
 
 
-def test_starts_that_never_printed_a_step(tmp_path: Path) -> None:
+def test_starts_without_records_are_sessions(tmp_path: Path) -> None:
     path = written(tmp_path, run(8) + CRASH + run(4) + run(2, 5.0, 6.0))
     found = read(path).sessions
     assert [len(each.main) for each in found] == [0, 0, 2]
@@ -56,7 +56,7 @@ def test_starts_that_never_printed_a_step(tmp_path: Path) -> None:
     assert found[0].ending.line == 9
 
 
-def test_only_starts(tmp_path: Path) -> None:
+def test_log_of_starts_alone(tmp_path: Path) -> None:
     found = read(written(tmp_path, run(8))).sessions
     assert [(len(each.main), each.ending.outcome) for each in found] == [(0, "failed")]
 
@@ -67,20 +67,20 @@ def test_records_before_the_first_start_are_a_session(tmp_path: Path) -> None:
     assert [each.main["throughput"].tolist() for each in found] == [[7.0, 8.0], [1.0]]
 
 
-def test_noise_before_the_first_start_is_none(tmp_path: Path) -> None:
+def test_noise_before_the_first_start_is_no_session(tmp_path: Path) -> None:
     found = read(written(tmp_path, b"+ python train.py\nnoise\n" + run(8, 1.0))).sessions
     assert len(found) == 1
     assert (found[0].first_line, found[0].facts["batch_size"].line) == (1, 8)
 
 
-def test_facts_of_one_session_are_not_the_next_ones(tmp_path: Path) -> None:
+def test_facts_belong_to_one_session(tmp_path: Path) -> None:
     plain = BANNER + record(10, 3.0)
     found = read(written(tmp_path, run(8, 1.0) + plain)).sessions
     assert found[0].facts["batch_size"].value == 8
     assert "batch_size" not in found[1].facts
 
 
-def test_a_crash_of_one_session_is_not_the_next_ones(tmp_path: Path) -> None:
+def test_crash_belongs_to_one_session(tmp_path: Path) -> None:
     found = read(written(tmp_path, run(8, 1.0) + CRASH + run(8, 2.0))).sessions
     assert [each.ending.outcome for each in found] == ["oom", "completed"]
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from parsers.engine.registry import telemetry_by_id, telemetry_formats
 from parsers.engine.scan import ScanError
 from parsers.telemetry.contract import QUANTITIES, Recording
-from parsers.telemetry.read import by_id, claimant, printers, read
+from parsers.telemetry.read import claimant, read_telemetry
 from tests.corpus import corpus
 
 CSV = """\
@@ -40,7 +41,7 @@ USAGE = "|         Memory-Usage | GPU-Util  Compute M. |"
 
 
 def drawn(text: str, *widths: int) -> str:
-    """A table of nvidia-smi, whose rules and heads are written shortly in `text`."""
+    """Return a table of nvidia-smi, whose rules and heads are abbreviated in `text`."""
     wide = sum(widths) + len(widths) - 1
     lines, heads = "+".join("-" * each for each in widths), "+".join("=" * each for each in widths)
     rules = {
@@ -166,12 +167,12 @@ PLAIN = {
 
 
 def of(tmp_path: Path, text: str | bytes, printer: str | None = None) -> Recording:
-    """The recording of a file, which its printer must claim unless it is named here."""
+    """Read a file, which its format must claim unless it is named here."""
     path = tmp_path / "samples"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     claimed = claimant(path)
     assert printer is None or claimed == printer
-    return read(path, by_id(claimed))
+    return read_telemetry(path, telemetry_by_id(claimed))
 
 
 def column(given: Recording, quantity: str) -> list[float | None]:
@@ -182,17 +183,17 @@ def names(given: Recording) -> list[str]:
     return [given.devices[each] for each in given.device]
 
 
-def test_every_printer_is_found_and_described() -> None:
-    assert {each.id for each in printers()} == set(PLAIN)
-    for each in printers():
+def test_every_telemetry_format_is_found_and_described() -> None:
+    assert {each.id for each in telemetry_formats()} == set(PLAIN)
+    for each in telemetry_formats():
         assert each.doc.strip()
         assert each.markers
 
 
 @pytest.mark.parametrize("printer", PLAIN)
-def test_a_file_is_claimed_by_its_printer_alone(printer: str, tmp_path: Path) -> None:
+def test_file_is_claimed_by_one_telemetry_format(printer: str, tmp_path: Path) -> None:
     text = PLAIN[printer].encode()
-    assert [each.id for each in printers() if each.claims(text)] == [printer]
+    assert [each.id for each in telemetry_formats() if each.claims(text)] == [printer]
     assert len(of(tmp_path, text, printer)) > 0
 
 
@@ -231,7 +232,7 @@ def test_csv_in_any_order_and_without_units(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "cell", ["[N/A]", "[Not Supported]", "N/A", "ERR!", "[Unknown Error]", "[GPU requires reset]", "Unknown Error"]
 )
-def test_what_the_driver_does_not_know_is_no_fault(cell: str, tmp_path: Path) -> None:
+def test_unknown_value_is_nan_without_a_fault(cell: str, tmp_path: Path) -> None:
     text = f"index, memory.used [MiB], power.draw [W]\n0, 5 MiB, 9.5 W\n0, 7 MiB, {cell}\n"
     given = of(tmp_path, text, "nvidia_smi_csv")
     assert (column(given, "power"), given.faults) == ([9.5, None], ())
@@ -240,7 +241,7 @@ def test_what_the_driver_does_not_know_is_no_fault(cell: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     "cell", ["nan", "inf", "-5 MiB", "1e9 MiB", "5 GiB", "5 MB", "5", "", "99999999999 MiB", "5 W"]
 )
-def test_what_is_no_figure_is_a_fault_and_no_figure(cell: str, tmp_path: Path) -> None:
+def test_unreadable_value_is_a_fault(cell: str, tmp_path: Path) -> None:
     text = f"index, memory.used [MiB]\n0, 5 MiB\n0, {cell}\n0, 6 MiB\n"
     given = of(tmp_path, text, "nvidia_smi_csv")
     assert column(given, "memory_used") == [5, None, 6]
@@ -248,23 +249,23 @@ def test_what_is_no_figure_is_a_fault_and_no_figure(cell: str, tmp_path: Path) -
     assert (fault.code, fault.line, fault.count, fault.column) == ("values", 3, 1, "memory.used [MiB]")
 
 
-def test_use_above_all_there_is(tmp_path: Path) -> None:
+def test_utilisation_above_100_percent_is_a_fault(tmp_path: Path) -> None:
     given = of(tmp_path, "index, utilization.gpu [%]\n0, 100 %\n0, 101 %\n")
     assert column(given, "utilisation") == [100, None]
 
 
-def test_a_unit_that_we_do_not_know_is_no_figure_and_is_said(tmp_path: Path) -> None:
+def test_unknown_unit_is_a_fault(tmp_path: Path) -> None:
     given = of(tmp_path, "index, memory.used [MB], utilization.gpu [%]\n0, 5 MB, 7 %\n", "nvidia_smi_csv")
     assert "memory_used" not in given.values
     assert [(each.code, each.line, each.printed) for each in given.faults] == [("values", 1, "memory.used [MB]")]
 
 
-def test_the_last_line_without_an_end_is_no_sample(tmp_path: Path) -> None:
+def test_last_line_without_newline_is_no_sample(tmp_path: Path) -> None:
     given = of(tmp_path, "index, memory.used [MiB]\n0, 12001\n0, 120")
     assert column(given, "memory_used") == [12001]
 
 
-def test_a_value_cut_inside_the_file_is_no_figure(tmp_path: Path) -> None:
+def test_cut_value_inside_the_file_is_a_fault(tmp_path: Path) -> None:
     """Where all cells bear their unit, one that does not was cut, perhaps inside its digits."""
     given = of(tmp_path, "index, memory.used [MiB]\n0, 12001 MiB\n0, 120\n0, 12003 MiB\n")
     assert column(given, "memory_used") == [12001, None, 12003]
@@ -284,7 +285,7 @@ def test_headers_that_repeat_and_change(tmp_path: Path) -> None:
     assert column(given, "temperature") == [None, None, 44]
 
 
-def test_rows_of_another_width_are_said(tmp_path: Path) -> None:
+def test_rows_of_another_width_are_faults(tmp_path: Path) -> None:
     rows = "".join(f"0, {each} MiB\n" for each in range(30))
     given = of(tmp_path, f"index, memory.used [MiB]\n{rows}0, 1 MiB, 7\n0\n", "nvidia_smi_csv")
     assert len(given) == 30
@@ -300,12 +301,12 @@ def test_devices_are_named_by_index_then_bus_then_uuid(tmp_path: Path) -> None:
     assert of(tmp_path, "pci.bus_id, memory.used [MiB]\n00000000:1A:00.0, 5 MiB\n").devices == ("00000000:1A:00.0",)
 
 
-def test_without_a_name_no_device_is_told_from_another(tmp_path: Path) -> None:
+def test_rows_without_a_device_name_have_no_devices(tmp_path: Path) -> None:
     given = of(tmp_path, "name, memory.used [MiB]\nTesla T4, 5 MiB\nTesla T4, 6 MiB\n", "nvidia_smi_csv")
     assert (given.devices, column(given, "memory_used")) == ((), [5, 6])
 
 
-def test_machines_gathered_in_one_file(tmp_path: Path) -> None:
+def test_hosts_in_one_file(tmp_path: Path) -> None:
     given = of(tmp_path, "hostname, index, memory.used [MiB]\na, 0, 5 MiB\nb, 0, 6 MiB\n", "nvidia_smi_csv")
     assert given.devices == ("a 0", "b 0")
 
@@ -319,7 +320,7 @@ def test_a_header_without_rows(tmp_path: Path) -> None:
     assert len(of(tmp_path, "timestamp, memory.used [MiB]\n", "nvidia_smi_csv")) == 0
 
 
-def test_tags_and_colours_are_taken_off(tmp_path: Path) -> None:
+def test_tags_and_colours_are_removed(tmp_path: Path) -> None:
     text = "\x1b[32mindex, memory.used [MiB]\x1b[0m\n[1,0]<stdout>:0, 5 MiB\n[1,1]<stdout>:1, 6 MiB\n"
     assert column(of(tmp_path, text, "nvidia_smi_csv"), "memory_used") == [5, 6]
 
@@ -394,7 +395,7 @@ def test_tables_one_after_the_other(tmp_path: Path) -> None:
     assert given.time.tolist() == [start, start, start + 1, start + 2, start + 3]
 
 
-def test_a_table_without_a_date_is_not_of_the_time_of_the_one_before(tmp_path: Path) -> None:
+def test_table_without_a_date_has_no_clock(tmp_path: Path) -> None:
     undated = TABLE_535.partition("\n")[2]
     given = of(tmp_path, TABLE_418 + undated, "nvidia_smi_table")
     assert np.isfinite(given.time).tolist() == [True, True, False]
@@ -405,7 +406,7 @@ def test_tables_across_chunks(tmp_path: Path) -> None:
     text = (TABLE_418 + TABLE_550) * 1200
     path.write_text(text)
     assert path.stat().st_size > 2 << 20
-    given = read(path, by_id(claimant(path)))
+    given = read_telemetry(path, telemetry_by_id(claimant(path)))
     assert (len(given), given.faults) == (3600, ())
 
 
@@ -423,21 +424,21 @@ def test_pairs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["12001 MiB, 97 %\n", "12001 MiB\n", "97 %, 40 %\n", "0, 97 %, 12001 MiB\n"])
-def test_other_queries_without_a_header_are_not_guessed_at(text: str, tmp_path: Path) -> None:
+def test_other_headerless_queries_are_not_claimed(text: str, tmp_path: Path) -> None:
     path = tmp_path / "samples"
     path.write_text(text * 5)
     assert claimant(path) == ""
 
 
 @pytest.mark.parametrize(("printed", "mebibytes"), [("8455716863", 8063), ("8455716864", 8064), ("0", 0)])
-def test_mem_is_cut_to_whole_mebibytes(printed: str, mebibytes: int, tmp_path: Path) -> None:
+def test_mem_is_rounded_down_to_mebibytes(printed: str, mebibytes: int, tmp_path: Path) -> None:
     given = of(tmp_path, f"max device0 memory usage is: {printed}\n", "oneflow_mem")
-    assert given.printer.peaks
+    assert given.format.peaks
     assert (given.devices, column(given, "memory_used")) == (("0",), [mebibytes])
 
 
 @pytest.mark.parametrize("printed", ["-1", "nan", "8e9", "", "8 GiB", "1" * 400])
-def test_mem_without_a_figure(printed: str, tmp_path: Path) -> None:
+def test_mem_with_an_unreadable_value(printed: str, tmp_path: Path) -> None:
     given = of(tmp_path, f"max device0 memory usage is: {printed}\n", "oneflow_mem")
     assert len(given) == 0
     assert [each.line for each in given.faults] == [1]
@@ -452,7 +453,7 @@ def seg(records: int) -> str:
 
 
 @pytest.mark.parametrize("printer", PLAIN)
-def test_a_log_that_holds_telemetry_stays_a_log(printer: str, tmp_path: Path) -> None:
+def test_log_that_holds_telemetry_is_not_claimed(printer: str, tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text(PLAIN[printer] + seg(9))
     assert claimant(path) == ""
@@ -461,27 +462,27 @@ def test_a_log_that_holds_telemetry_stays_a_log(printer: str, tmp_path: Path) ->
     assert claimant(path) == ""
 
 
-def test_a_table_in_a_script_that_failed_is_no_telemetry(tmp_path: Path) -> None:
+def test_table_in_a_shell_trace_is_not_claimed(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("+ nvidia-smi\n" + TABLE_418 + "+ python train.py\npython: can't open file\nexit\n")
     assert claimant(path) == ""
 
 
-def test_public_logs_with_a_table_inside_stay_logs() -> None:
+def test_public_logs_with_a_table_are_not_claimed() -> None:
     folder = corpus("public")
     logs = [each for each in sorted(folder.rglob("*")) if each.is_file()]
     assert any(b"| NVIDIA-SMI " in each.read_bytes() for each in logs)
     assert [each.name for each in logs if claimant(each)] == []
 
 
-def test_no_real_log_is_telemetry() -> None:
+def test_no_log_of_the_corpus_is_claimed() -> None:
     folder = corpus("paddle-perf")
     logs = [each for each in sorted(folder.rglob("*")) if each.is_file()]
     assert len(logs) > 80
     assert [each.name for each in logs if claimant(each)] == []
 
 
-def test_a_machine_without_devices(tmp_path: Path) -> None:
+def test_host_csv(tmp_path: Path) -> None:
     found = of(tmp_path, HOST, "host_csv")
     assert (found.devices, found.dated, len(found)) == ((), True, 2)
     assert [column(found, each) for each in ("load", "cpu")] == [[0.5, 1.25], [12.5, 100.0]]
@@ -491,14 +492,14 @@ def test_a_machine_without_devices(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cell", ["101", "-1", "nan", "1e3", "x"])
-def test_a_use_that_cannot_be_is_said(cell: str, tmp_path: Path) -> None:
+def test_impossible_host_values_are_faults(cell: str, tmp_path: Path) -> None:
     found = of(tmp_path, HOST + f"2026-03-02T00:00:01Z,1.00,{cell},2050,24064\n")
     assert column(found, "cpu") == [12.5, 100.0, None]
     assert [(each.code, each.line, each.column) for each in found.faults] == [("values", 4, "cpu_percent")]
 
 
 @pytest.mark.parametrize("clock", ["2026-03-02T00:00:01", "2026-03-02T00:00:01+01:00", "1772409601", ""])
-def test_a_clock_of_a_machine_that_is_not_in_utc_is_said(clock: str, tmp_path: Path) -> None:
+def test_host_clock_not_in_utc_is_a_fault(clock: str, tmp_path: Path) -> None:
     found = of(tmp_path, HOST + f"{clock},1.00,5.0,2050,24064\n")
     assert math.isnan(found.time[2])
     assert [(each.code, each.column) for each in found.faults] == [("values", "timestamp")]
@@ -507,17 +508,17 @@ def test_a_clock_of_a_machine_that_is_not_in_utc_is_said(clock: str, tmp_path: P
 @pytest.mark.parametrize(
     "line", ["timestamp,load_1m", "timestamp,load_1m,cpu_percent,memory_used_mib,memory_total", "load"]
 )
-def test_another_header_is_not_ours(line: str, tmp_path: Path) -> None:
+def test_host_csv_with_another_header_is_not_claimed(line: str, tmp_path: Path) -> None:
     path = tmp_path / "samples"
     path.write_text(f"{line}\n" + ",".join("1" * len(line.split(","))) + "\n")
     assert claimant(path) != "host_csv"
 
 
-def test_compressed(tmp_path: Path) -> None:
+def test_compressed_telemetry(tmp_path: Path) -> None:
     path = tmp_path / "gpu.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode()))
     assert claimant(path) == "nvidia_smi_csv"
-    assert len(read(path, by_id("nvidia_smi_csv"))) == 4
+    assert len(read_telemetry(path, telemetry_by_id("nvidia_smi_csv"))) == 4
 
 
 HOSTILE = {
@@ -534,29 +535,29 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_hostile_files_end_soon_and_yield_nothing(what: str, tmp_path: Path) -> None:
+def test_hostile_files_are_left_in_time(what: str, tmp_path: Path) -> None:
     path = tmp_path / ("x.gz" if what == "a cut archive" else "x.csv")
     path.write_bytes(HOSTILE[what])
     began = time.perf_counter()
     claimed = claimant(path)
-    found = read(path, by_id(claimed)) if claimed else None
+    found = read_telemetry(path, telemetry_by_id(claimed)) if claimed else None
     assert time.perf_counter() - began < 5
     assert found is None or len(found) == 0
 
 
-def test_what_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_files_are_not_claimed(tmp_path: Path) -> None:
     assert claimant(tmp_path / "missing.csv") == ""
     assert claimant(tmp_path) == ""
     with pytest.raises(ScanError):
-        read(tmp_path / "missing.csv", by_id("nvidia_smi_csv"))
+        read_telemetry(tmp_path / "missing.csv", telemetry_by_id("nvidia_smi_csv"))
 
 
-def test_thousands_of_rows_are_soon_read(tmp_path: Path) -> None:
+def test_thousands_of_rows_are_read_in_time(tmp_path: Path) -> None:
     head, *rows = CSV.splitlines()[:3]
     path = tmp_path / "samples"
     path.write_text("\n".join([head, *(rows * 50_000), ""]))
     began = time.perf_counter()
-    given = read(path, by_id(claimant(path)))
+    given = read_telemetry(path, telemetry_by_id(claimant(path)))
     assert time.perf_counter() - began < 10
     assert len(given) == 100_000
     assert given.values["memory_used"].mean() == 12002

@@ -60,7 +60,7 @@ COLUMNS = ("epoch", "step", "throughput", "step_seconds", "steps_per_second", "d
 
 @pytest.fixture(params=FORMATS)
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, bytes, Rows]:
-    """A format, its golden log, and the records of that."""
+    """Return a format, its golden log, and the records of that log."""
     text = golden(request.param)
     found = rows(log_of(text, tmp_path))
     assert found
@@ -84,7 +84,9 @@ def tagged(text: bytes, by: bytes = b"[1,0]<stdout>:") -> bytes:
     ],
     ids=["line ends", "tags", "labels of srun", "hosts", "stamps", "a head", "a tail"],
 )
-def test_the_same_records(case: tuple[str, bytes, Rows], carried: Callable[[bytes], bytes], tmp_path: Path) -> None:
+def test_transport_changes_no_records(
+    case: tuple[str, bytes, Rows], carried: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
     format_id, text, expected = case
     log = log_of(carried(text), tmp_path)
     assert [each.format.id for each in log.claims] == [format_id]
@@ -96,7 +98,7 @@ def told(found: dict[str, float], by: dict[str, float]) -> bool:
     return all(math.isclose(value, by.get(name, math.nan), rel_tol=2e-6) for name, value in found.items())
 
 
-def test_a_cut_leaves_no_other_number(case: tuple[str, bytes, Rows], tmp_path: Path) -> None:
+def test_cut_file_yields_no_other_number(case: tuple[str, bytes, Rows], tmp_path: Path) -> None:
     """Wherever in its last two hundred bytes a log is cut, its records are those of the whole, less the last ones."""
     format_id, text, expected = case
     for end in range(max(1, len(text) - 200), len(text)):

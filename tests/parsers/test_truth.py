@@ -61,12 +61,12 @@ def stamp(at: float) -> str:
 
 
 def epochs() -> Iterator[tuple[int, int, int]]:
-    """(number, first step, end) of every epoch."""
+    """Return (number, first step, end) of every epoch."""
     return ((n, begin, min(begin + EPOCH, STEPS)) for n, begin in enumerate(range(0, STEPS, EPOCH)))
 
 
 def paddle_clas_static() -> Job:
-    """Prints steps 0, 10, 20 ... of an epoch; the mean begins anew at step 5."""
+    """Print steps 0, 10, 20 ... of an epoch; the mean begins again at step 5."""
     job = Job()
     line = "epoch:{n}   train step:{i}   lr: 0.1, loss:  2.5 batch_cost: {s:.7f} s, reader_cost: 0.0 s, ips: {ips:.7f} samples/sec."
     for n, begin, end in epochs():
@@ -79,7 +79,7 @@ def paddle_clas_static() -> Job:
 
 
 def paddle_ocr() -> Job:
-    """Prints every tenth step of the run and the last of every epoch, over what came since the last print."""
+    """Print every tenth step of the run and the last of every epoch, over what came since the last print."""
     job, last = Job(), 0
     line = "ppocr INFO: epoch: [{n}/4], global_step: {i}, lr: 0.1, loss: 2.5, avg_reader_cost: 0.0 s, "
     line += "avg_batch_cost: {s:.7f} s, avg_samples: 8.0, ips: {ips:.7f} samples/s, eta: 0:01:02"
@@ -101,7 +101,7 @@ def tf_cnn_benchmarks() -> Job:
 
 
 def detectron2() -> Job:
-    """Counts from 0; the mean runs since the third step."""
+    """Count from 0; the mean runs since the third step."""
     job = Job(case={"batch_size_of_job": BATCH * DEVICES})
     for begin, end in intervals():
         line = f"[11/20 09:00:00 d2.utils.events]:  eta: 0:01:02  iter: {end - 1}  total_loss: 2.5  loss_cls: 1.5  "
@@ -111,7 +111,7 @@ def detectron2() -> Job:
 
 
 def fairseq_old() -> Job:
-    """Counts an epoch's steps from 0; the mean runs since the epoch's second."""
+    """Count an epoch's steps from 0; the mean runs since the epoch's second."""
     job = Job(case={})
     for n, begin, end in epochs():
         for i in range(EVERY, end - begin, EVERY):
@@ -132,7 +132,7 @@ def fairseq() -> Job:
 
 
 def deepspeed_of_2021() -> Job:
-    """A mean since the third step."""
+    """Print a mean since the third step."""
     job = Job(case={"batch_size_of_job": BATCH * DEVICES})
     for begin, end in intervals():
         speed = BATCH * DEVICES / mean(2, end)
@@ -186,7 +186,7 @@ def mmdetection() -> Job:
 
 
 def time_history() -> Job:
-    """Steps of an epoch, its last and shorter record among them; only the time of day is printed, over midnight."""
+    """Print steps of an epoch, with a shorter last record, and the time of day alone, over midnight."""
     job = Job(case={})
     for _, begin, end in epochs():
         for first in range(begin, end, EVERY):
@@ -217,7 +217,7 @@ def partial_fc() -> Job:
 
 
 def mindspore() -> Job:
-    """A line per epoch of ten steps and rank; the other ranks lag."""
+    """Print a line per epoch of ten steps and rank; the other ranks lag."""
     job, waiting = Job(), []
     for begin, end in intervals():
         state = f"epoch: {end // EVERY} step: {EVERY}, loss is 2.5"
@@ -232,7 +232,7 @@ def mindspore() -> Job:
 
 
 def nemo() -> Job:
-    """The clock tells; the first line has none before it."""
+    """Print clocks alone; the first line has none before it."""
     job = Job(case={"batch_size_of_job": BATCH * DEVICES})
     for begin, end in intervals():
         data = {
@@ -283,7 +283,7 @@ def hugectr() -> Job:
 
 
 def hugging_face() -> Job:
-    """A state of the bar per step, as if tqdm did not smooth; that of the last step is not drawn as a record."""
+    """Print a state of the bar per step, as if tqdm did not smooth; the last step's is no record."""
     job = Job(["{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"], case={"batch_size_of_job": BATCH * DEVICES})
     for i, seconds in enumerate(TOOK, 1):
         job.lines.append(f" 10%|#    | {i}/{STEPS} [00:21<06:46, {seconds:.6f}s/it]")
@@ -330,7 +330,9 @@ def in_blocks(lines: list[str]) -> str:
 
 @pytest.mark.parametrize("carried", [as_printed, by_line, in_blocks])
 @pytest.mark.parametrize("printer", PRINTERS, ids=lambda each: each.__name__)
-def test_samples_over_time(printer: Callable[[], Job], carried: Callable[[list[str]], str], tmp_path: Path) -> None:
+def test_figure_is_samples_over_time(
+    printer: Callable[[], Job], carried: Callable[[list[str]], str], tmp_path: Path
+) -> None:
     job = printer()
     path = tmp_path / "train.log"
     path.write_text(carried(job.lines))

@@ -11,7 +11,8 @@ from itertools import pairwise
 
 import pytest
 
-from parsers.telemetry.read import by_id, claimant, read
+from parsers.engine.registry import telemetry_by_id
+from parsers.telemetry.read import claimant, read_telemetry
 from runners.command.script import HOST
 from tests.runners.node import ended, nvidia_smi, polls, prepared, replacing, tool
 
@@ -48,7 +49,7 @@ def test_on_a_cpu_there_is_a_row_a_second_in_utc_whatever_the_zone(write_recipe,
     assert abs(int(rows[0]["memory_total_mib"]) - total) <= 1
     file = node.job / "telemetry.csv"
     assert claimant(file) == "host_csv"
-    assert read(file, by_id("host_csv")).faults == ()
+    assert read_telemetry(file, telemetry_by_id("host_csv")).faults == ()
 
 
 def test_the_share_of_the_processors_is_that_of_the_time_between_two_rows(write_recipe, tmp_path):
@@ -85,7 +86,7 @@ def test_of_gpus_the_rows_are_those_of_nvidia_smi_and_the_parsers_read_them(writ
     assert len(lines) in (5, 7)
     assert lines[1] == "2026/11/21 12:00:00.000, 0, NVIDIA T0, 512 MiB, 87 %, 68.50 W, 1590 MHz, 5000 MHz, 61"
     assert claimant(file) == "nvidia_smi_csv"
-    found = read(file, by_id("nvidia_smi_csv"))
+    found = read_telemetry(file, telemetry_by_id("nvidia_smi_csv"))
     assert (found.faults, found.devices) == ((), ("0", "1"))
     assert set(found.values["power"]) == {68.5}
 

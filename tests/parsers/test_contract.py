@@ -1,0 +1,59 @@
+"""The contract refuses what a format must not do, with the reason."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from parsers.contract import Columns, Fact, FormatError, Postprocessed, Reading, up_to
+from parsers.engine.scan import Chunk
+from parsers.engine.table import Records, Source, Table
+
+PRIVATE = rb"begin (?P<_begin>[0-9]++) end (?P<duration>[0-9]++)"
+
+
+def since_begin(columns: Columns) -> Postprocessed:
+    return np.arange(len(columns["_begin"])), {"duration": columns["duration"] - columns["_begin"]}
+
+
+def everything(columns: Columns) -> Postprocessed:
+    return np.arange(len(columns["_begin"])), columns
+
+
+def records_of(lines: bytes, reading: Reading) -> Records:
+    table = Table(Source(Path("never-opened.log")), reading)
+    table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), reading.regex.findall(lines))
+    return Records(table, 0, table.rows)
+
+
+def test_a_private_column_needs_a_postprocess() -> None:
+    with pytest.raises(FormatError, match="_begin"):
+        _ = Reading(PRIVATE).regex
+    assert Reading(PRIVATE, postprocess=since_begin).columns == ("_begin", "duration")
+
+
+def test_a_private_column_is_consumed_by_postprocess() -> None:
+    records = records_of(b"begin 3 end 5\nbegin 5 end 9\n", Reading(PRIVATE, postprocess=since_begin))
+    assert list(records.columns) == ["duration"]
+    assert records["duration"].tolist() == [2.0, 4.0]
+    assert list(records.none().columns) == ["duration"]
+
+
+def test_a_postprocess_that_returns_a_private_column_is_refused() -> None:
+    records = records_of(b"begin 3 end 5\n", Reading(PRIVATE, postprocess=everything))
+    with pytest.raises(FormatError, match=r"unknown to COLUMNS: \['_begin'\]"):
+        len(records)
+
+
+def test_a_garbled_number_states_no_fact() -> None:
+    assert Fact("devices", rb"([\d.]++)", int).value(b"1.2.3") is None
+    assert Fact("devices", rb"([\d.]++)", int).value(b"8") == 8
+
+
+def test_a_gap_ends_at_the_label_and_never_passes_a_new_beginning() -> None:
+    pattern = re.compile(rb"begin " + up_to(rb"label=", rb"begin ") + rb"(\d)")
+    assert pattern.findall(b"begin a label=1 label=2\nbegin b\nlabel=3\n") == [b"1"]
+    assert pattern.search(b"begin a begin b label=4")[0] == b"begin b label=4"  # type: ignore[index]

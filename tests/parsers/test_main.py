@@ -1,0 +1,91 @@
+"""`python -m parsers FORMAT LOG` and `python -m tests.parsers.golden FORMAT LOG`, as a contributor uses them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import golden
+import pytest
+from click.testing import CliRunner
+
+from parsers import __main__ as command
+
+SEG = golden.GOLDEN / "paddle.seg" / "train.log"
+NANOGPT = golden.GOLDEN / "frameworks.nanogpt"
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(command.main, [str(each) for each in arguments])
+    return result.exit_code, result.output
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_claim_records_and_facts_are_printed() -> None:
+    code, out = run("frameworks.nanogpt", NANOGPT / "made-up.log", "--rows", 2)
+    assert code == 0
+    assert "claimed by frameworks.nanogpt (line " in out
+    expected = table(NANOGPT / "records.csv")
+    head, _, records = out.partition(f"reading 0: {len(expected)} records, in tokens/s")
+    assert "session 1: lines 1 to " in head
+    rows = [line.split()[:2] for line in records.splitlines()[3:6]]
+    assert rows == [[each["line"], f"{each['step']}.0"] for each in expected[:2]] + [[]]
+    assert [line.split() for line in out.splitlines() if line.startswith("tokens_per_step")] == [
+        ["tokens_per_step", "65536", "1"]
+    ]
+
+
+def test_format_that_does_not_claim_the_log_is_told_why(tmp_path: Path) -> None:
+    code, out = run("frameworks.detectron2", SEG)
+    assert code == 0
+    assert "claimed by paddle.seg" in out
+    assert "would not read this one with frameworks.detectron2" in out
+    assert "no line holds the marker b'd2.utils.events'" in out
+    log = tmp_path / "train.log"
+    log.write_text("first\n[TRAIN] epoch: 1, iteration: 2\n")
+    assert (
+        "line 2 holds the marker, and no reading matches it:\n  b'[TRAIN] epoch: 1, iteration: 2'"
+        in run("paddle.seg", log)[1]
+    )
+
+
+def test_unknown_format_names_those_that_are_close() -> None:
+    code, out = run("paddle.segg", SEG)
+    assert code == 2
+    assert "there is no parsers/paddle/segg.py" in out
+    assert "Did you mean paddle.seg" in out
+
+
+def test_drafted_tables_are_those_of_the_golden_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golden, "GOLDEN", tmp_path)
+    arguments = ["frameworks.nanogpt", str(NANOGPT / "made-up.log"), "--case", "devices=1"]
+    result = CliRunner().invoke(golden.main, arguments)
+    assert result.exit_code == 0, result.output
+    drafted = tmp_path / "frameworks.nanogpt"
+    assert (drafted / "made-up.log").read_bytes() == (NANOGPT / "made-up.log").read_bytes()
+    assert table(drafted / "facts.csv") == table(NANOGPT / "facts.csv")
+    for name in ("records.csv", "figures.csv"):
+        expected, found = table(NANOGPT / name), table(drafted / name)
+        assert len(found) == len(expected)
+        for mine, checked in zip(found, expected, strict=True):
+            for column in mine:
+                assert same(mine[column], checked[column]), (mine, checked)
+
+
+def same(drafted: str, checked: str) -> bool:
+    try:
+        return float(drafted) == pytest.approx(float(checked))
+    except ValueError:
+        return drafted == checked
+
+
+def test_log_without_records_gives_no_golden_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golden, "GOLDEN", tmp_path)
+    result = CliRunner().invoke(golden.main, ["frameworks.detectron2", str(SEG)])
+    assert result.exit_code == 1
+    assert "python -m parsers frameworks.detectron2" in result.output
+    assert list(tmp_path.iterdir()) == []

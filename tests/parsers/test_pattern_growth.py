@@ -1,0 +1,156 @@
+"""No pattern may take time that grows faster than the text: a line of a log can be eight MiB long."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import hostile
+import pytest
+
+import parsers
+from ingest.read import redact
+from parsers.contract import Format
+from parsers.engine.registry import formats
+from parsers.engine.scan import unstyled
+
+#: A text of this size shows which patterns are worth a measurement: those that take longer than noise.
+SMALL, NOISE_SECONDS = 16_000, 0.001
+#: What the largest text takes at least of a pattern that was slow on the small one and is quadratic.
+SLOW_SECONDS = 0.03
+#: Larger than every bounded gap, so that a bound has its effect. A linear pattern takes 4 times as long for 4 times the
+#: text, a quadratic one 16 times.
+SIZES, MOST_GROWTH = (24_000, 96_000), 8.0
+ATTACKS = Path(__file__).resolve().parents[3] / "shared" / "trust" / "patterns.json"
+
+
+class Used(NamedTuple):
+    """A pattern, and how the code applies it to a text."""
+
+    name: str
+    pattern: Any
+    apply: Callable[[Any], object]
+
+
+def found_everywhere(name: str, pattern: Any) -> Used:
+    return Used(name, pattern, lambda text: sum(1 for _ in pattern.finditer(text)))
+
+
+def of_format(each: Format) -> Iterator[Used]:
+    for number, reading in enumerate(each.readings):
+        yield found_everywhere(f"reading {number}", reading.regex)
+        if reading.where_regex:
+            yield found_everywhere(f"condition of reading {number}", reading.where_regex)
+    if each.start_regex:
+        yield found_everywhere("start", each.start_regex)
+    if each.end_regex:
+        yield found_everywhere("end", each.end_regex)
+    for fact in each.facts:
+        yield found_everywhere(f"fact {fact.name}", fact.regex)
+
+
+def of_module(name: str) -> Iterator[Used]:
+    """Yield the patterns that a module holds; one that is only matched at a place is not searched for here either."""
+    module = importlib.import_module(name)
+    source = inspect.getsource(module)
+    for variable, value in vars(module).items():
+        ways = set(re.findall(rf"\b{variable}\.(match|fullmatch|search|findall|finditer|split|subn?)\b", source))
+        for pattern in value if isinstance(value, tuple) else (value,):
+            if not isinstance(pattern, re.Pattern):
+                continue
+            if ways and ways <= {"match", "fullmatch"}:
+                yield Used(variable, pattern, getattr(pattern, "match" if "match" in ways else "fullmatch"))
+            else:
+                yield found_everywhere(variable, pattern)
+
+
+def of_redaction() -> Iterator[Used]:
+    for number, (pattern, _) in enumerate(redact._secrets()):
+        yield found_everywhere(f"secret {number}", pattern)
+
+
+OWNERS: dict[str, Callable[[], Iterator[Used]]] = {each.id: lambda each=each: of_format(each) for each in formats()}  # type: ignore[misc]
+OWNERS |= {
+    each.name: lambda name=each.name: of_module(name)  # type: ignore[misc]
+    for each in pkgutil.walk_packages(parsers.__path__, "parsers.")
+    if each.name.startswith(("parsers.engine.", "parsers.telemetry."))
+}
+OWNERS["redaction"] = of_redaction
+
+
+@cache
+def known_attacks() -> tuple[dict[str, str], ...]:
+    """Attacks that worked once, where the file is at hand."""
+    return tuple(each["attack"] for each in json.loads(ATTACKS.read_text())) if ATTACKS.exists() else ()
+
+
+def texts(pattern: Any, size: int) -> list[Any]:
+    is_bytes = isinstance(pattern.pattern, bytes)
+    source = pattern.pattern.decode("latin1") if is_bytes else pattern.pattern
+    found = [*hostile.texts(source, size, examples=2, cuts=8)]
+    literal = re.sub(r"\W", "", source)
+    found += [
+        each["prefix"] + each["repeat"] * (size // len(each["repeat"])) + each["suffix"]
+        for each in known_attacks()
+        if re.sub(r"\W", "", each["repeat"])[:8] in literal
+    ]
+    return [each.encode("latin1") if is_bytes else each for each in found]
+
+
+def seconds(apply: Callable[[Any], object], text: Any, repeats: int = 3) -> float:
+    """Return the least CPU time of some measurements: noise only ever adds."""
+    taken = []
+    for _ in range(repeats):
+        begun = time.process_time()
+        apply(text)
+        taken.append(time.process_time() - begun)
+    return min(taken)
+
+
+def growth(used: Used, small_size: int = SMALL, sizes: tuple[int, int] = SIZES) -> tuple[float, str]:
+    """Return the ratio of times for four times a text, and how that text begins; 0 where no text shows bad growth."""
+    slow = [
+        at
+        for at, text in enumerate(texts(used.pattern, small_size))
+        if seconds(used.apply, text, 1) > NOISE_SECONDS and seconds(used.apply, text, 2) > NOISE_SECONDS
+    ]
+    for at in slow[:3]:
+        small, large = (texts(used.pattern, size)[at] for size in sizes)
+        before, after = seconds(used.apply, small), seconds(used.apply, large, 1)
+        if MOST_GROWTH * before < after < 1.0:  # once more, before it is believed
+            before, after = min(before, seconds(used.apply, small, 5)), min(after, seconds(used.apply, large))
+        if after > max(SLOW_SECONDS, MOST_GROWTH * before):
+            return after / before, repr(small[:120])
+    return 0.0, ""
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+def test_time_grows_with_the_text_and_no_faster(owner: str) -> None:
+    runaway = [
+        f"{used.name} {used.pattern.pattern!r}: {ratio:.0f} times the time for 4 times the text {text}. "
+        "Let its gap end where the pattern begins again (parsers.contract.up_to), or bound it."
+        for used in OWNERS[owner]()
+        for ratio, text in [growth(used)]
+        if ratio
+    ]
+    assert runaway == []
+
+
+@pytest.mark.parametrize("pattern", [rb"begin [^\n]*?end", rb"a\[[^\]\n]*+\]x"])
+def test_a_quadratic_pattern_is_found(pattern: bytes) -> None:
+    ratio, _ = growth(found_everywhere("quadratic", re.compile(pattern, re.MULTILINE)), 4_000, (6_000, 24_000))
+    assert ratio
+
+
+def test_nested_backspaces_are_applied_in_linear_time() -> None:
+    small, large = (b"a" * size + b"\x08" * size for size in SIZES)
+    assert unstyled(large) == b""
+    assert seconds(unstyled, large) < MOST_GROWTH * max(seconds(unstyled, small), NOISE_SECONDS)

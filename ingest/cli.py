@@ -265,7 +265,7 @@ def _built(
         collected.lines,
         redact([each.as_dict() for each in found.problems]),
         out,
-        cache=memory.with_name(memory.stem + "-site.json"),
+        cache=memory.with_name("cache.sqlite"),
         check=check,
         published=published,
         logs=_logs(found),

@@ -211,15 +211,16 @@ def test_the_order_of_paths_does_not_matter(tree: Path, ingest: Ingest, tmp_path
 def test_check_says_what_is_stale_and_writes_nothing(tree: Path, out: Path, ingest: Ingest) -> None:
     before = snapshot(out)
     assert ingest(tree, "--out", out, "--check").code == 0
-    page = out / "en" / "index.md"
-    page.write_text(page.read_text() + "edited by hand\n")
+    page, results = out / "en" / "index.md", out / "data" / "results.csv"
+    for path in (page, results):
+        path.write_text(path.read_text() + "edited by hand\n")
     shard(out, "bs2").write_text("{}\n")
     (out / "data/runs/left-over.jsonl").write_text("{}\n")
     edited = snapshot(out)
     called = ingest(tree, "--out", out, "--check")
     assert called.code == 2
     named = {each.split(": ")[0] for each in called.problems}
-    assert named == {str(page), str(shard(out, "bs2")), str(out / "data/runs/left-over.jsonl")}
+    assert named == {str(results), str(shard(out, "bs2")), str(out / "data/runs/left-over.jsonl")}
     assert snapshot(out) == edited
     assert ingest(tree, "--out", out).code == 0
     assert contents(out) == {name: data for name, (data, _) in before.items()}

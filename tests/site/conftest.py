@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import LANGUAGES
 from ingest.published import publications
 from ingest.site import builder
 from tests.site import fixture, kinds
@@ -44,7 +43,7 @@ def html(folder: Path) -> Path:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pages of the ordinary fixture, not yet HTML, for tests that only look."""
     folder = tmp_path_factory.mktemp("built")
-    builder.build(fixture.runs(), [], folder / "docs", cache=folder / "cache.json")
+    builder.build(fixture.runs(), [], folder / "docs", cache=folder / "cache.sqlite")
     return folder
 
 
@@ -59,7 +58,7 @@ def copied(built: Path, tmp_path: Path) -> Path:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of the ordinary fixture."""
     folder = tmp_path_factory.mktemp("site")
-    builder.build(fixture.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.json")
+    builder.build(fixture.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.sqlite")
     data = folder / "docs" / "data" / "runs"
     data.mkdir(parents=True)
     (data / "test.jsonl").write_text("{}\n", "utf-8")
@@ -81,9 +80,9 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of the committed ledger and figures, for whoever asks; its charts are blank: they cost most."""
     folder = tmp_path_factory.mktemp("real")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "_chart_targets", blank)
+        patched.setattr(builder, "drawn", lambda *_: b"<svg></svg>")
         builder.build(
-            [json.loads(line) for line in ledger()], [], folder / "docs", cache=folder / "cache.json",
+            [json.loads(line) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
             published=publications.read([ROOT / "raw_logs" / "published"]),
         )  # fmt: skip
     shutil.copytree(ROOT / "docs" / "data" / "runs", folder / "docs" / "data" / "runs")
@@ -95,15 +94,11 @@ def ledger() -> Iterator[str]:
         yield from shard.read_text("utf-8").splitlines()
 
 
-def blank(_words: Any, name: str, _data: str, _found: Any) -> list[builder.Target]:
-    return [builder.Target(f"charts/{each}/{name}.svg", "", lambda: b"<svg></svg>") for each in LANGUAGES]
-
-
 @pytest.fixture(scope="session")
 def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of runs whose every text tries to become markup."""
     folder = tmp_path_factory.mktemp("hostile")
-    builder.build(fixture.hostile(), [], folder / "docs", cache=folder / "cache.json")
+    builder.build(fixture.hostile(), [], folder / "docs", cache=folder / "cache.sqlite")
     return html(folder)
 
 

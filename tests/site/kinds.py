@@ -67,7 +67,7 @@ def build(folder: Path, problem: Mapping[str, Any]) -> None:
     assert not found.problems
     run, log = logged(folder)
     builder.build(
-        [*fixture.runs(), run], [problem], folder / "docs", cache=folder / "cache.json",
+        [*fixture.runs(), run], [problem], folder / "docs", cache=folder / "cache.sqlite",
         published=found, logs={run["path"]: (log,)}, limits=LIMITS,
     )  # fmt: skip
 

@@ -165,7 +165,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run["problems"] = [{"code": "empty", "path": run["path"], "line": number, "args": {}}]
     loose = [{"code": "binary", "path": "raw_logs/x.bin", "line": 0, "args": {}}]
     shards = {str(run["id"]): "made-up.jsonl" for run in runs}
-    builder.build(runs, loose, folder / "docs", cache=folder / "cache.json", limits=SMALL, shards=shards)
+    builder.build(runs, loose, folder / "docs", cache=folder / "cache.sqlite", limits=SMALL, shards=shards)
     (folder / "docs" / "data" / "runs").mkdir(parents=True)
     (folder / "docs" / "data" / "runs" / "made-up.jsonl").write_text("{}\n", "utf-8")
     return folder

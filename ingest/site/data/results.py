@@ -12,6 +12,7 @@ from ingest.common.words import Words
 from ingest.compute.metrics import METRICS
 from ingest.site.data import measured, printed
 from ingest.site.model import Site, options_text
+from ingest.site.render.table_files import no_formula
 
 #: Raised when a key changes its meaning or goes; new keys leave it as it is.
 VERSION = 1
@@ -24,8 +25,6 @@ _FIGURES = ("rule", "unit", "value", "low", "high", "spread", "repeats", "speedu
 #: A column of a metric is named with its unit, where all have one.
 _METRICS = {each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory")}
 COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")
-#: What a spreadsheet would run as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def records(site: Site, words: Words) -> list[dict[str, Any]]:
@@ -76,4 +75,4 @@ def _cell(value: Any) -> Any:
     """A cell; text that a spreadsheet would run begins with an apostrophe."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return no_formula(value) if isinstance(value, str) else value

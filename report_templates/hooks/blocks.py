@@ -3,7 +3,8 @@
 Both would read every tag of it, to find nothing: that took most of the time of a build, and figures of tables made
 most of the search index. Such blocks leave the page before Markdown sees it, and come back when the page is written.
 In them, and in the HTML of templates, links to Markdown files become links to pages, which MkDocs does for Markdown
-alone; and tables without a caption are labelled by the heading above them.
+alone; links to lines of a log lead to the forge that `repo_url` names, where it has them; and tables without a caption
+are labelled by the heading above them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,16 @@ from __future__ import annotations
 import logging
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the `mkdocs` command does not look beside mkdocs.yml
+
+from ingest.site import forge
 
 LOG = logging.getLogger("mkdocs.hooks.blocks")
 #: A table, as ingest/site/render/html_table.py writes it: its last line is the first that closes the box around it.
@@ -33,12 +39,29 @@ _LABELS = re.compile(
     r'|(?P<table><div class="pl-table">\s*<div class="pl-scroll"><table[^>]*>))',
     re.DOTALL,
 )
+#: The pages that are left out, by path, with the address of each one's log.
+_LEFT_OUT: dict[str, str] = {}
 _UNLABELLED = re.compile(r'<table class="pl-grid"(?= data-name="([^"]+)")')
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Leave out the pages of logs that the forge shows."""
+    _LEFT_OUT.clear()
+    host, repository = _forge(config), str(config["repo_url"])
+    checkout = forge.checkout_of(Path(config["config_file_path"]).parent) if host else None
+    if host and checkout:
+        for file in [each for each in files if re.fullmatch(r"\w+/runs/[^/]+/log\.md", each.src_uri)]:
+            if address := forge.address_of(file.content_string, host, checkout, repository):
+                _LEFT_OUT[file.src_uri] = address
+                files.remove(file)
+    return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Take the blocks out, and leave a mark in the place of each; resolve the links in HTML."""
     page.blocks = []
+    if _LEFT_OUT and (host := _forge(config)):
+        markdown = forge.relinked(markdown, page.file.src_uri, host, _LEFT_OUT)
 
     def taken(found: re.Match[str]) -> str:
         block = _read(Path(config["docs_dir"]), found, page) if found["file"] else found[0]
@@ -84,6 +107,13 @@ def label(html: str, blocks: list[str]) -> str:
         return caption + table
 
     return _LABELS.sub(labelled, html)
+
+
+def _forge(config: Any) -> forge.Forge | None:
+    named = config["extra"].get("forge")
+    if config["repo_url"] and named and named not in forge.FORGES:
+        LOG.warning("mkdocs.yml: extra.forge is %r; write one of %s.", named, ", ".join(forge.FORGES))
+    return forge.forge_of(str(config["repo_url"] or ""), named)
 
 
 def _resolved(link: re.Match[str], page: Any, files: Any) -> str:

@@ -67,7 +67,8 @@ def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
     run["figures"]["sustained"]["value"] = 99.0
     built = build(changed, copied)
     (badge,) = [path.partition("/")[2] for path in built.written if "badges/bert-base-pytorch" in path]
-    assert {path.partition("/")[2] for path in built.written if not path.startswith("charts/") and "/tables/" not in path} == {
+    pages = [path for path in built.written if not path.startswith("charts/") and "/tables/" not in path]
+    assert {path.partition("/")[2] for path in pages} == {
         "index.md", "models/bert/index.md", "models/bert/pytorch.md", "runs/bert-pytorch-1.md", "runs/index.md",
         "results.json", "results.csv", "changes.json", badge,
     }  # fmt: skip

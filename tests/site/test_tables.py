@@ -294,7 +294,7 @@ def test_a_table_of_sentences_is_searched_and_has_files_too() -> None:
     table = prose.table("|File|Holds|\n|---|---|\n|[`a.json`](../a.json)|*every* result & more|\n")
     page = written(table)
     assert page.startswith('<div class="pl-table">\n'), "it is not left out of the search"
-    assert '<td><a href="../a.json"><code>a.json</code></a></td><td><em>every</em> result &amp; more</td>' in page
+    assert '<td><a href="../a.json"><code>a.json</code></a></td>\n<td><em>every</em> result &amp; more</td>' in page
     assert filed(table)[0] == [{"column_1": "a.json", "column_2": "every result & more"}]
     with pytest.raises(TableError, match=r"'text': row 1 has 1 cells"):
         prose.table("|a|b|\n|---|---|\n|c|\n")

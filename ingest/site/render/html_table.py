@@ -92,7 +92,7 @@ class Writer:
             f'<p class="pl-caption" id="{name}-caption">{self.say(table.caption)}</p>\n' if table.caption else "",
             f'<div class="pl-table"{"" if table.prose else " data-search-exclude"}>',
             self._tools(table),
-            f"{grid}\n<thead><tr>{''.join(self._heads(table))}</tr></thead>",
+            "{}\n<thead><tr>{}</tr></thead>".format(grid, ("\n" if table.prose else "").join(self._heads(table))),
             "<tbody>\n{}\n</tbody></table></div>{}".format("\n".join(rows), self._files(name)),
             self._footnotes(notes),
             *(f'<p class="pl-note">{self.say(each)}</p>' for each in table.notes),
@@ -148,7 +148,8 @@ class Writer:
             tag = ("th", ' scope="row"') if index == 0 and not table.prose else ("td", "")
             inside, attributes = self._cell(table, column, content, notes, rooms[index])
             cells.append(f"<{tag[0]}{tag[1]}{_side(column)}{attributes}>{inside}</{tag[0]}>")
-        return f"<tr>{''.join(cells)}</tr>"
+        # Sentences are searched, and the search would join the words of cells that stand on one line.
+        return "<tr>{}</tr>".format(("\n" if table.prose else "").join(cells))
 
     def _cell(
         self, table: Table, column: Column, content: Cell, notes: _Notes, rooms: dict[str, _Room]

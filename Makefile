@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-CODE   := ingest parsers runners bench report_templates/hooks
+CODE   := schema ingest parsers runners bench report_templates/hooks
 
 # The oldest supported Python, and all of them without their patch releases: from the first in pyproject's
 # requires-python to the one before the last.

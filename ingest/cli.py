@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections import Counter
@@ -14,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.common.errors import UsageError
-from ingest.common.problems import Problem, printable
+from ingest.common.problems import printable
+from schema.records import Problem, text_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -159,8 +159,8 @@ def _ingested(options: argparse.Namespace) -> int:
     found = replace(found, problems=(*found.problems, *collected.problems))
     problems = _problems(found, collected)
     if options.json:
-        for line in collected.lines:
-            print(json.dumps(line, ensure_ascii=False, sort_keys=True))
+        for run in collected.runs:
+            print(text_of(run))
     _report_problems(problems)
     _report_words()
     status = _published(options, found, collected, problems, published, out, memory)
@@ -216,7 +216,7 @@ def _recorded(path: Path, collected: Ledger) -> None:
     from ingest.published import audit
 
     try:
-        write_if_changed(path, audit.record(line for line in collected.lines if line["format"]))
+        write_if_changed(path, audit.record(run for run in collected.runs if run.format))
     except OSError as error:
         raise UsageError(f"{error.filename or path}: {error.strerror}; no record was written") from None
 
@@ -258,12 +258,12 @@ def _written(found: Found, collected: Ledger, published: Publications, out: Path
 def _built(
     found: Found, collected: Ledger, published: Publications, out: Path, memory: Path, *, check: bool = False
 ) -> builder.Built:
-    from ingest.read.redact import redact
+    from ingest.read.redact import redact_record
     from ingest.site import builder
 
     return builder.build(
-        collected.lines,
-        redact([each.as_dict() for each in found.problems]),
+        collected.runs,
+        [redact_record(each) for each in found.problems],
         out,
         cache=memory.with_name("cache.sqlite"),
         check=check,
@@ -286,10 +286,8 @@ def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
 
 def _problems(found: Found, collected: Ledger) -> list[Problem]:
     """Every problem once, though several sessions of a log, or several logs beside one run.json, may have met it."""
-    from ingest.common.problems import of
-
-    met = [*found.problems, *(of(each) for line in collected.lines for each in line["problems"])]
-    return list({json.dumps(each.as_dict(), sort_keys=True): each for each in met}.values())
+    met = [*found.problems, *(each for run in collected.runs for each in run.problems)]
+    return list({text_of(each): each for each in met}.values())
 
 
 def _report_problems(problems: Sequence[Problem]) -> None:
@@ -311,11 +309,11 @@ def _table(collected: Ledger) -> str:
     """What was read, per format."""
     from tabulate import tabulate
 
-    formats = Counter(line["format"] or "not understood" for line in collected.lines)
-    published = Counter(line["format"] for line in collected.lines if line["published"])
+    formats = Counter(run.format or "not understood" for run in collected.runs)
+    published = Counter(run.format for run in collected.runs if run.published)
     records: Counter[str] = Counter()
-    for line in collected.lines:
-        records[line["format"] or "not understood"] += line["observations"]
+    for run in collected.runs:
+        records[run.format or "not understood"] += run.observations
     rows = [[name, count, records[name], published[name]] for name, count in sorted(formats.items())]
     return str(tabulate(rows, headers=["format", "runs", "records", "published"]))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from ingest.common.problems import printable
 from ingest.compute import rules
@@ -17,6 +16,7 @@ from ingest.record.run import facts_of
 from parsers.engine.read import Log, read
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
+from schema.records import Facts, Figure, MetricFigure, NoFigure
 
 
 def explain(given: Input, layout: Layout) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
         yield f"{name:<10} {_measured(metric)}"
 
 
-def _window(session: Session, case: dict[str, object]) -> Iterator[str]:
+def _window(session: Session, case: Facts) -> Iterator[str]:
     try:
         given = series(session, case)
         used = set(rules.kept(rules.HEADLINE, given).tolist())
@@ -89,23 +89,23 @@ def _ranges(given: Series, indices: Sequence[int]) -> str:
     return f"{len(indices)} records: lines {', '.join(shown)}"
 
 
-def _said(found: rules.Figure | Absent) -> str:
-    if isinstance(found, Absent):
-        details = ", ".join(f"{name} {value}" for name, value in found.details.items())
-        return f"—  {found.code}{f' ({details})' if details else ''}"
+def _said(found: Figure | NoFigure) -> str:
+    if isinstance(found, NoFigure):
+        details = ", ".join(f"{name} {value}" for name, value in found.reason.args.items())
+        return f"—  {found.reason.code}{f' ({details})' if details else ''}"
     return (
         f"{found.value:.10g} {found.unit} ({found.scope}), {found.used} used, {found.skipped} dropped, "
         f"lines {found.first_line}-{found.last_line}: {found.arithmetic}"
     )
 
 
-def _measured(found: Mapping[str, Any]) -> str:
-    if reason := found.get("reason"):
-        return _said(Absent(reason["code"], reason["args"]))
-    value = "not finite" if found["value"] is None else f"{found['value']:.10g}"
-    shown = " ".join(filter(None, (value, found["unit"], "(diverged)" if found.get("diverged") else "")))
-    lines = f", lines {found['first_line']}-{found['last_line']}" if found.get("first_line") else ""
-    return f"{shown}, {found['source']}{lines}: {found['arithmetic']}"
+def _measured(found: MetricFigure) -> str:
+    if found.reason:
+        return _said(NoFigure(found.reason))
+    value = "not finite" if found.value is None else f"{found.value:.10g}"
+    shown = " ".join(filter(None, (value, found.unit, "(diverged)" if found.diverged else "")))
+    lines = f", lines {found.first_line}-{found.last_line}" if found.first_line else ""
+    return f"{shown}, {found.source}{lines}: {found.arithmetic}"
 
 
 def text(path: Path, name: str, layout: Layout) -> str:

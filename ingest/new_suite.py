@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ingest.common import suites
 from ingest.common.errors import UsageError
@@ -16,6 +15,7 @@ from ingest.common.files import write_if_changed
 from ingest.common.toml_file import shown
 from ingest.common.words import LANGUAGES, load
 from ingest.compute.rules import HEADLINE
+from schema.records import Run, from_text
 
 #: The words that say something of one model alone; the others are true of most.
 OWN_WORDS = ("summary", "what", "setup")
@@ -51,7 +51,7 @@ def create(name: str, runs: Path, folder: Path = suites.SUITES) -> str:
     path = folder / f"{name}.toml"
     _check(name, path)
     lines = list(_without_suite(runs))
-    known = _known([line for line in lines if suites.folded(line["case"]["model"]) == suites.folded(name)])
+    known = _known([run for run in lines if suites.folded(run.case.model or "") == suites.folded(name)])
     try:
         write_if_changed(path, _text(name, known, _last_order(folder) + 10).encode())
     except OSError as error:
@@ -89,28 +89,27 @@ def _check(name: str, path: Path) -> None:
         raise UsageError(f"--new-suite {name}: {other} compares {suites.model(name)} already; edit it, or rename yours")
 
 
-def _without_suite(runs: Path) -> Iterator[Mapping[str, Any]]:
-    """The ledger's runs of models that no suite compares; a line that cannot be read says nothing."""
+def _without_suite(runs: Path) -> Iterator[Run]:
+    """Yield the ledger's runs of models that no suite compares, without lines that cannot be read."""
     for path in sorted(runs.glob("*.jsonl")):
         for line in path.read_text("utf-8", "replace").splitlines():
             try:
-                run = json.loads(line)
-                model = run["case"].get("model")
-            except (ValueError, LookupError, TypeError, AttributeError):
+                run = from_text(line, Run)
+            except ValueError:
                 continue
-            if isinstance(model, str) and suites.suite(model) is None:
+            if run.case.model is not None and suites.suite(run.case.model) is None:
                 yield run
 
 
-def _known(lines: Sequence[Mapping[str, Any]]) -> Known:
-    cases = [line["case"] for line in lines]
-    figures = [(line.get("figures") or {}).get(HEADLINE) or {} for line in lines]
-    unit = next(iter(_frequent(figure.get("unit") for figure in figures)), "")
-    stated = {name for case in cases for name in case.get("options") or ()}
+def _known(runs: Sequence[Run]) -> Known:
+    cases = [run.case for run in runs]
+    figures = [figure for run in runs if (figure := run.figure(HEADLINE))]
+    unit = next(iter(_frequent(figure.unit for figure in figures)), "")
+    stated = {name for case in cases for name in case.options}
     return Known(
-        len(lines),
-        _frequent(case["model"] for case in cases),
-        _frequent(case.get("framework") for case in cases),
+        len(runs),
+        _frequent(case.model for case in cases),
+        _frequent(case.framework for case in cases),
         unit,
         tuple(sorted(stated & _workload_options(unit))),
     )
@@ -153,11 +152,8 @@ def _text(name: str, known: Known, order: int) -> str:
         "# Other models on the same page, each a list of spellings; they stay different models.",
         '# more = [["Another model", "another_model"]]',
         "",
-        "# Precisions that are compared with each other, in groups.",
-        "[precision]",
-        'fp32 = ["fp32"]',
-        'tf32 = ["tf32"]',
-        'half = ["amp", "fp16", "bf16"]',
+        "# Precisions that are compared with each other, where the groups of schema/vocabulary.toml do not fit.",
+        '# precision = { single = ["fp32", "tf32"], half = ["amp", "fp16", "bf16"] }',
         "",
         "# Write each for an engineer of the field, in both languages, not word for word; ingest says which are left.",
         "[words]",
@@ -193,9 +189,9 @@ def _written(path: Path, known: Known) -> str:
     return f"{shown(path)}: written, filled from {runs} of {known.models[0]} ({', '.join(known.frameworks)})"
 
 
-def _others(lines: Sequence[Mapping[str, Any]], known: Known) -> list[str]:
+def _others(runs: Sequence[Run], known: Known) -> list[str]:
     """Models that wait for a suite, where none of them was meant: one may be another spelling of it."""
-    names = [] if known.runs else _frequent(line["case"]["model"] for line in lines)
+    names = [] if known.runs else _frequent(run.case.model for run in runs)
     return [f"Runs without a suite: {', '.join(names)}; name those of this model in models"] if names else []
 
 

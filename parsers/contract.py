@@ -13,6 +13,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from schema import vocabulary
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -61,55 +63,10 @@ DLLOGGER_CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "
 
 #: Names of facts a format may state, with what they mean.
 FACTS: Mapping[str, str] = MappingProxyType(
-    {
-        "model": "network, as the log spells it",
-        "nodes": "machines",
-        "devices": "devices of the whole job",
-        "devices_per_node": "devices of one machine",
-        "batch_size": "samples per device and step",
-        "batch_size_of_job": "samples per step over all devices",
-        "samples_per_update_and_device": "samples per device between two optimiser updates",
-        "accumulation": "steps per optimiser update",
-        "precision": "fp32, tf32, amp, fp16, bf16 or fp8",
-        "gpu": "accelerator, as the log spells it",
-        "framework": "framework, as the log names it",
-        "framework_version": "version of the framework",
-        "dali": "whether NVIDIA DALI feeds the data",
-        "xla": "whether XLA compiles the graph",
-        "clip": "whether gradients are clipped",
-        "optimizer": "optimiser, as the log spells it",
-        "reader": "how the data are read",
-        "sync_mode": "how a parameter server is kept in step",
-        "threads": "threads of one machine that train",
-        "sequence_length": "tokens per sample",
-        "tokens_per_step": "tokens per step over all devices",
-        "num_classes": "classes of the last layer",
-        "vocabulary": "rows of the embedding",
-        "embedding": "width of the embedding",
-        "hidden": "width of the hidden layers",
-        "layers": "number of layers",
-        "heads": "attention heads",
-        "parameters": "parameters of the model",
-        "micro_batch": "samples per device and pass",
-        "data_parallel": "copies of the model",
-        "tensor_parallel": "devices that share a layer",
-        "pipeline_parallel": "stages of the pipeline",
-        "parallel": "how the last layer is spread over the devices",
-        "partial_fc": "share of the classes that a step samples",
-        "zero": "stage of ZeRO",
-        "checkpointing": "whether activations are computed again",
-        "mode": "what is run, where it is not training alone: inference, evaluation",
-        "validation": "whether the printed seconds hold validation as well",
-    }
+    {name: fact.meaning for name, fact in vocabulary.FACTS.items() if fact.in_log}
 )
 #: Facts that make another workload or another way to run it: cases that differ in them are not repeats.
-OPTIONS = frozenset(
-    {
-        "dali", "xla", "clip", "optimizer", "reader", "sync_mode", "threads", "sequence_length", "num_classes",
-        "vocabulary", "embedding", "hidden", "layers", "heads", "micro_batch", "data_parallel", "tensor_parallel",
-        "pipeline_parallel", "parallel", "partial_fc", "zero", "checkpointing", "mode", "validation",
-    }
-)  # fmt: skip
+OPTIONS = vocabulary.OPTIONS
 
 
 _PLAIN = re.compile(rb"[\w -]+")

@@ -1,4 +1,4 @@
-"""Who may import whom: `parsers` and `runners` stand alone, `ingest` reads `parsers`, pages know no Python of ours."""
+"""Who may import whom: all may take `schema`, `ingest` reads `parsers`, and pages know no Python of ours."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-MAY_IMPORT = {"parsers": {"parsers"}, "runners": {"runners"}, "ingest": {"ingest", "parsers"}}
+MAY_IMPORT = {
+    "schema": {"schema"},
+    "parsers": {"parsers", "schema"},
+    "runners": {"runners"},
+    "ingest": {"ingest", "parsers", "schema"},
+}
 #: Top-level packages of ours that no layer may take from either.
-OURS = {"bench", "docs", "ingest", "parsers", "report_templates", "runners", "tests"}
+OURS = {"bench", "docs", "ingest", "parsers", "report_templates", "runners", "schema", "tests"}
 #: The packages of `ingest` in the order of the data; each imports only what comes before it.
 ORDER = {
     name: place
@@ -148,6 +153,14 @@ def test_runners_import_nothing_that_is_installed() -> None:
     launcher = [path for path in modules("runners") if "workloads" not in path.parts]
     taken = [(path, name, line) for path in launcher for name, line in imported(ast.walk(parse(path)), "runners")]
     assert [f"{path}:{line}: {name}" for path, name, line in taken if name not in known] == []
+
+
+def test_the_vocabulary_imports_nothing_that_is_installed() -> None:
+    """Whoever launches runs may take names from it, and has a Python alone."""
+    path = ROOT / "schema" / "vocabulary.py"
+    taken = {name for name, _ in imported(ast.walk(parse(path)), "schema")}
+    assert taken
+    assert taken <= {*sys.stdlib_module_names}
 
 
 #: What hooks may take from us: words, whether pages are old, and the addresses of forges, which know the commit that

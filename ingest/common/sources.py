@@ -11,7 +11,7 @@ from pathlib import Path
 from ingest.common.files import write_if_changed
 
 #: Below the project's folder: what pages are made of, other than the logs.
-CODE = ("report_templates", "ingest", "parsers")
+CODE = ("report_templates", "ingest", "parsers", "schema")
 _ROOT = Path(__file__).resolve().parents[2]
 
 

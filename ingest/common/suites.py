@@ -9,6 +9,7 @@ from typing import Any
 
 from ingest.common.toml_file import TomlFile, read, shown
 from ingest.common.words import WordsError
+from schema.vocabulary import UNITS
 
 #: Every key of a suite, and the kind of value it has; `report_templates/suites/` has examples.
 KEYS: Mapping[str, type] = {
@@ -85,7 +86,8 @@ def suite(spelled: str) -> str | None:
 
 
 #: What a printer of any model says that it counts; and units in which a suite counts one of them as it is.
-SAMPLES, _SAMPLE_EACH = "samples/s", frozenset({"images/s", "sequences/s"})
+SAMPLES = "samples/s"
+_SAMPLE_EACH = frozenset(name for name, unit in UNITS.items() if unit.counts == "sample") - {SAMPLES}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The words of the site: one file, both languages on one line, and no entry without both."""
+"""The words of the site, with those of the vocabulary: both languages on one line, and no entry without both."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ingest.common.toml_file import FileError, Keys, TomlFile, instead, read, shown
+from schema import vocabulary
+from schema.records import Problem, Reason
 
 LANGUAGES = ("en", "zh")
 TEMPLATES = Path(__file__).resolve().parents[2] / "report_templates"
@@ -55,19 +57,19 @@ def word_for(table: str, name: object) -> Phrase:
     return Phrase(f"{table}.{name}", (), str(name))
 
 
-def coded(table: str, found: Mapping[str, Any]) -> Phrase:
-    """The words for a code with arguments, the form in which the ledger keeps reasons and problems.
+def coded(table: str, found: Reason | Problem) -> Phrase:
+    """Return the words for a reason or a problem, which are codes with arguments.
 
     Names of facts, outcomes, rules and sources among the arguments are said in the page's language; everything else is
     data.
     """
-    args = {name: _said(name, each) for name, each in found.get("args", {}).items()}
-    return phrase(f"{table}.{found['code']}", **args)
+    args = {name: _said(name, each) for name, each in found.args.items()}
+    return phrase(f"{table}.{found.code}", **args)
 
 
 def _said(name: str, value: Any) -> object:
     if isinstance(value, Mapping) and "code" in value:
-        return coded("reason", value)
+        return coded("reason", Reason(value["code"], value.get("args", {})))
     table = "source" if name.endswith("source") else {"fact": "fact", "outcome": "outcome", "rule": "rule"}.get(name)
     if table and isinstance(value, str):
         return word_for(table, value)
@@ -112,10 +114,11 @@ class Words:
 
 
 def load(path: Path = WORDS) -> Words:
-    """Reads and checks a words file.
+    """Read and check a words file, and add what the vocabulary calls its terms.
 
     Raises:
-        WordsError: no TOML, an entry without one of the languages, or placeholders that differ between them.
+        WordsError: no TOML, an entry without one of the languages, placeholders that differ between them, or an entry
+            that the vocabulary has.
     """
     file = read(path, WordsError)
     for table, keys in file.data.items():
@@ -124,7 +127,12 @@ def load(path: Path = WORDS) -> Words:
     entries = {(table, key): entry for table, keys in file.data.items() for key, entry in keys.items()}
     for (table, key), entry in entries.items():
         _check(file, f"{table}.{key}", (table, key), entry)
-    return Words(path, MappingProxyType({f"{table}.{key}": entry for (table, key), entry in entries.items()}))
+    terms = vocabulary.words()
+    for table, key in entries:
+        if f"{table}.{key}" in terms:
+            raise file.wrong((table, key), f"{table}.{key}: stands in schema/vocabulary.toml already; take it out here")
+    own = {f"{table}.{key}": entry for (table, key), entry in entries.items()}
+    return Words(path, MappingProxyType({**terms, **own}))
 
 
 def pair(path: Path, source: str, key: str, entry: object, keys: Keys | None = None) -> Mapping[str, str]:

@@ -1,25 +1,27 @@
 """Figures other than throughput: time per step, memory, arithmetic done, loss; each with unit and direction.
 
-A figure of one session is a mapping with `value`, `unit`, `source` (`log`, `telemetry` or `formula`), the lines it
-comes from and the arithmetic; or `value` None with a `reason`. What a log says nothing about is left out.
+What a log says nothing about is left out.
 """
 
 from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ingest.compute.frame import added, framed
-from ingest.compute.rules import Figure, warm_up
-from ingest.compute.series import Absent, absent, refuse_impossible, sequences_per_step, series
+from ingest.compute.rules import warm_up
+from ingest.compute.series import Absent, refuse_impossible, sequences_per_step, series
 from parsers.contract import Reading
 from parsers.engine.session import Session
 from parsers.engine.table import Records
+from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason
+from schema.vocabulary import METRICS, PRECISION_GROUPS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,36 +29,16 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
 
-Found = dict[str, Any]
 PEAKS = Path(__file__).resolve().parent / "peaks.toml"
 #: A loss that has more than doubled since the start has left the rails; one that merely wavers has not.
 _DIVERGED = 2.0
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A figure's unit, and whether more or less of it is better."""
-
-    unit: str
-    better: Literal["higher", "lower"]
-
-
-METRICS: Mapping[str, Metric] = {
-    "latency": Metric("ms", "lower"),
-    "memory": Metric("MiB", "lower"),
-    "flops": Metric("TFLOP/s", "higher"),
-    "peak_share": Metric("%", "higher"),
-    "flops_of_job": Metric("PFLOP/s", "higher"),
-    "loss": Metric("", "lower"),
-    "accuracy": Metric("", "higher"),
-}
-
-
 def metrics(
     session: Session,
-    case: Mapping[str, Any],
-    headline: Figure | Absent,
-) -> dict[str, Found]:
+    case: Facts,
+    headline: Figure | NoFigure,
+) -> dict[str, MetricFigure]:
     """Every metric that a session has something to say about, in the order of METRICS.
 
     Args:
@@ -67,35 +49,36 @@ def metrics(
     import numpy as np
 
     with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
-        found: dict[str, Found | None] = {
+        found: dict[str, MetricFigure | None] = {
             "latency": _latency(session, case),
             "memory": _memory(session),
             **_flops(session, case, headline),
             "loss": _last(session, "loss"),
             "accuracy": _last(session, "accuracy"),
         }
-    return {name: {"unit": METRICS[name].unit, **_possible(said)} for name in METRICS if (said := found.get(name))}
+    return {name: _possible(said) for name in METRICS if (said := found.get(name))}
 
 
-def _possible(found: Found) -> Found:
-    """The figure, or that it is larger than any number."""
-    if found["value"] is None or math.isfinite(found["value"]):
+def _possible(found: MetricFigure) -> MetricFigure:
+    """Return the figure, or that it is larger than any number."""
+    if found.value is None or math.isfinite(found.value):
         return found
-    return {"value": None, "reason": absent("impossible_figure", line=found["first_line"], count=1).as_dict()}
+    reason = Reason("impossible_figure", {"line": found.first_line, "count": 1})
+    return MetricFigure(None, found.unit, reason=reason)
 
 
-def _latency(session: Session, case: Mapping[str, Any]) -> Found | None:
+def _latency(session: Session, case: Facts) -> MetricFigure | None:
     """Milliseconds per step over the house window: seconds over steps, running means undone.
 
     A step is one of the case's batch size on every device, so that printers of optimiser updates stand beside others.
     """
     try:
         return _stepped(session, case) or _from_series(session, case)
-    except Absent as reason:
-        return {"value": None, "reason": reason.as_dict()}
+    except Absent as absent:
+        return MetricFigure(None, METRICS["latency"].unit, reason=absent.reason)
 
 
-def _stepped(session: Session, case: Mapping[str, Any]) -> Found | None:
+def _stepped(session: Session, case: Facts) -> MetricFigure | None:
     """From printed seconds or clocks, for which no batch size needs to be known unless they are those of updates."""
     for records in _steps(session):
         frame = framed(records)
@@ -110,7 +93,7 @@ def _stepped(session: Session, case: Mapping[str, Any]) -> Found | None:
     return None
 
 
-def _from_series(session: Session, case: Mapping[str, Any]) -> Found | None:
+def _from_series(session: Session, case: Facts) -> MetricFigure | None:
     given = series(session, case)
     if not given.timed or given.records.reading.span == "epoch":
         return None
@@ -118,7 +101,7 @@ def _from_series(session: Session, case: Mapping[str, Any]) -> Found | None:
     return _per_step(given.records, given.rows, given.seconds, steps)
 
 
-def _steps_per_record(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
+def _steps_per_record(session: Session, reading: Reading, case: Facts) -> float:
     """Steps of the case's batch size in what the printer counts as one: more than one where gradients are accumulated.
 
     Raises:
@@ -130,22 +113,17 @@ def _steps_per_record(session: Session, reading: Reading, case: Mapping[str, Any
     return samples / (case["batch_size"] * case["devices"]) if case.get("batch_size") and case.get("devices") else 1.0
 
 
-def _per_step(records: Records, rows: NDArray[np.intp], seconds: Column, steps: Column) -> Found | None:
+def _per_step(records: Records, rows: NDArray[np.intp], seconds: Column, steps: Column) -> MetricFigure | None:
     kept = slice(warm_up(len(rows)), None)
     took, done = float(seconds[kept].sum()), float(steps[kept].sum())
     if not (took > 0 and done > 0):
         return None
     first, last = records.lines([int(rows[kept][0]), int(rows[-1])])
-    return {
-        "value": _digits(1000 * took / done),
-        "source": "log",
-        "first_line": first,
-        "last_line": last,
-        "arithmetic": f"1000 × Σ s / Σ steps: 1000 × {took:.8g} / {done:.10g}",
-    }
+    shown = f"1000 × Σ s / Σ steps: 1000 × {took:.8g} / {done:.10g}"
+    return MetricFigure(_digits(1000 * took / done), METRICS["latency"].unit, "log", first, last, shown)
 
 
-def _memory(session: Session) -> Found | None:
+def _memory(session: Session) -> MetricFigure | None:
     """The most memory of one device that the log prints."""
     import numpy as np
 
@@ -156,28 +134,32 @@ def _memory(session: Session) -> Found | None:
                 continue
             line = records.lines([row])[0]
             shown = f"max of {len(values)}"
-            return {"value": _digits(values[row]), "source": "log", "first_line": line, "last_line": line,
-                    "arithmetic": shown}  # fmt: skip
+            return MetricFigure(_digits(values[row]), METRICS["memory"].unit, "log", line, line, shown)
     return None
 
 
-def _flops(session: Session, case: Mapping[str, Any], headline: Figure | Absent) -> dict[str, Found | None]:
+def _flops(session: Session, case: Facts, headline: Figure | NoFigure) -> dict[str, MetricFigure | None]:
     """TFLOP/s of one device, what share of its peak that is, and PFLOP/s of the job."""
     each = _printed_flops(session) or _computed_flops(case, headline)
-    if not each or each.get("value") is None:
+    if not each or each.value is None:
         return {"flops": each}
     devices, peak = case.get("devices"), peak_of(case.get("hardware"), case.get("precision"))
-    found: dict[str, Found | None] = {"flops": each}
+    found: dict[str, MetricFigure | None] = {"flops": each}
     if peak:
-        shown = f"100 × {each['value']:.6g} / {peak:g}"
-        found["peak_share"] = {**each, "value": _digits(100 * each["value"] / peak), "arithmetic": shown}
+        shown = f"100 × {each.value:.6g} / {peak:g}"
+        found["peak_share"] = _like(each, "peak_share", 100 * each.value / peak, shown)
     if devices:
-        shown = f"{each['value']:.6g} × {devices} / 1000"
-        found["flops_of_job"] = {**each, "value": _digits(each["value"] * devices / 1000), "arithmetic": shown}
+        shown = f"{each.value:.6g} × {devices} / 1000"
+        found["flops_of_job"] = _like(each, "flops_of_job", each.value * devices / 1000, shown)
     return found
 
 
-def _printed_flops(session: Session) -> Found | None:
+def _like(found: MetricFigure, name: str, value: float, arithmetic: str) -> MetricFigure:
+    """Return a metric that follows from another one of the same lines."""
+    return replace(found, value=_digits(value), unit=METRICS[name].unit, arithmetic=arithmetic)
+
+
+def _printed_flops(session: Session) -> MetricFigure | None:
     import numpy as np
 
     for records in _steps(session):
@@ -185,12 +167,11 @@ def _printed_flops(session: Session) -> Found | None:
             kept = np.flatnonzero(np.isfinite(printed))[warm_up(int(np.isfinite(printed).sum())) :]
             value = float(np.median(printed[kept]))
             first, last = records.lines([int(kept[0]), int(kept[-1])])
-            return {"value": _digits(value), "source": "log", "first_line": first, "last_line": last,
-                    "arithmetic": f"median of {len(kept)}"}  # fmt: skip
+            return MetricFigure(_digits(value), METRICS["flops"].unit, "log", first, last, f"median of {len(kept)}")
     return None
 
 
-def _computed_flops(case: Mapping[str, Any], headline: Figure | Absent) -> Found | None:
+def _computed_flops(case: Facts, headline: Figure | NoFigure) -> MetricFigure | None:
     """By the formula for GPT, where the log states the shape of the network and whether activations are made again.
 
     Source: D. Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM",
@@ -198,7 +179,7 @@ def _computed_flops(case: Mapping[str, Any], headline: Figure | Absent) -> Found
     """
     shape = [case.get(name) for name in ("sequence_length", "layers", "hidden", "vocabulary", "devices")]
     again = case.get("checkpointing")
-    if isinstance(headline, Absent) or headline.scope != "job" or again is None or not all(shape):
+    if isinstance(headline, NoFigure) or headline.scope != "job" or again is None or not all(shape):
         return None
     if headline.unit not in {"sequences/s", "samples/s"}:
         return None
@@ -207,11 +188,11 @@ def _computed_flops(case: Mapping[str, Any], headline: Figure | Absent) -> Found
     each = factor * s * l * h**2 * (1 + s / (6 * h) + v / (16 * l * h))
     value = each * headline.value / devices / 1e12
     shown = f"{factor} s l h² (1 + s / 6h + V / 16lh) × {headline.value:.8g} / {devices:g} / 1e12"
-    return {"value": _digits(value), "source": "formula", "first_line": headline.first_line,
-            "last_line": headline.last_line, "arithmetic": shown}  # fmt: skip
+    first, last = headline.first_line, headline.last_line
+    return MetricFigure(_digits(value), METRICS["flops"].unit, "formula", first, last, shown)
 
 
-def _last(session: Session, column: str) -> Found | None:
+def _last(session: Session, column: str) -> MetricFigure | None:
     """The last printed value beside the first, and whether training left the rails."""
     for records in _steps(session):
         if column not in records:
@@ -222,11 +203,10 @@ def _last(session: Session, column: str) -> Found | None:
             continue
         first, last = float(values[said[0]]), float(values[said[-1]])
         line = records.lines([int(said[-1])])[0]
-        found = {"value": _finite(last), "first": _finite(first), "source": "log", "first_line": line,
-                 "last_line": line, "arithmetic": f"{first:g} → {last:g}"}  # fmt: skip
+        shown, diverged = f"{first:g} → {last:g}", None
         if column == "loss":
-            found["diverged"] = not math.isfinite(last) or (first > 0 and last > _DIVERGED * first)
-        return found
+            diverged = not math.isfinite(last) or (first > 0 and last > _DIVERGED * first)
+        return MetricFigure(_finite(last), METRICS[column].unit, "log", line, line, shown, _finite(first), diverged)
     return None
 
 
@@ -265,15 +245,6 @@ def peak_of(hardware: str | None, precision: str | None) -> float | None:
 def _peaks() -> Mapping[str, Mapping[str, float]]:
     table = tomllib.loads(PEAKS.read_text("utf-8"))["peak"]
     return {
-        name: {precision: each[kind] for kind, words in _KINDS.items() if kind in each for precision in words}
+        name: {precision: each[kind] for kind, words in PRECISION_GROUPS.items() if kind in each for precision in words}
         for name, each in table.items()
     }
-
-
-#: Which precisions of a case run on which of a device's units.
-_KINDS: Mapping[str, Sequence[str]] = {
-    "fp32": ("fp32",),
-    "tf32": ("tf32",),
-    "half": ("amp", "fp16", "bf16"),
-    "fp8": ("fp8",),
-}

@@ -9,13 +9,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ingest.compute.frame import added, framed
 from ingest.compute.series import Absent, Series, absent, refuse_impossible, samples_per_step, scoped, series
 from parsers.contract import Window
 from parsers.engine.session import Session
 from parsers.engine.table import Records
+from schema.records import Facts, Figure, NoFigure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,24 +51,6 @@ class Rule:
         return f"{self.statistic}:{given}" if given else self.statistic
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One figure of one session: value in `unit` at `scope`, and what it rests on."""
-
-    value: float
-    unit: str
-    scope: str
-    used: int
-    skipped: int
-    first_line: int
-    last_line: int
-    arithmetic: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """The form in which the ledger keeps it: ten significant digits, more than any log prints."""
-        return {**self.__dict__, "value": float(f"{self.value:.10g}")}
-
-
 def parse(name: str) -> Rule:
     """A rule from its written form.
 
@@ -87,8 +70,8 @@ def parse(name: str) -> Rule:
 
 
 def figure(
-    rule: Rule | str, session: Session, case: Mapping[str, Any], given: Callable[[], Series] | None = None
-) -> Figure | Absent:
+    rule: Rule | str, session: Session, case: Facts, given: Callable[[], Series] | None = None
+) -> Figure | NoFigure:
     """The figure of a session under a rule, or why there is none.
 
     Args:
@@ -105,10 +88,10 @@ def figure(
         with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
             return _possible(_computed(rule, session, case, given))
     except Absent as reason:
-        return reason
+        return reason.figure()
 
 
-def _computed(rule: Rule, session: Session, case: Mapping[str, Any], given: Callable[[], Series]) -> Figure:
+def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], Series]) -> Figure:
     if rule.statistic == "reported":
         return _reported(session, case)
     if rule.statistic.startswith("dlperf"):
@@ -123,7 +106,7 @@ def _possible(found: Figure) -> Figure:
     return found
 
 
-def figures(session: Session, case: Mapping[str, Any]) -> dict[str, Figure | Absent]:
+def figures(session: Session, case: Facts) -> dict[str, Figure | NoFigure]:
     """All named rules over one session, and further windows that its format declares."""
     more = sorted(set(session.format.windows) - set(NAMES))
     given = cache(partial(series, session, case))
@@ -186,7 +169,7 @@ def _figure(value: float, given: Series, used: Rows, arithmetic: str) -> Figure:
     return Figure(value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic)
 
 
-def _reported(session: Session, case: Mapping[str, Any]) -> Figure:
+def _reported(session: Session, case: Facts) -> Figure:
     """The tool's own figure for the run: the last record of the first reading that spans the run."""
     for records in session.records:
         if records.reading.span == "run" and len(records) and "steps_per_second" in records:
@@ -207,7 +190,7 @@ def _last_row(records: Records) -> Rows:
     return np.array([len(records) - 1])
 
 
-def _reported_steps(records: Records, session: Session, case: Mapping[str, Any]) -> Figure:
+def _reported_steps(records: Records, session: Session, case: Facts) -> Figure:
     """The same where the tool counts steps: times the samples of one."""
     printed = records["steps_per_second"][-1:]
     refuse_impossible(printed, records, _last_row(records))
@@ -216,7 +199,7 @@ def _reported_steps(records: Records, session: Session, case: Mapping[str, Any])
     return Figure(float(printed[0]) * samples, records.reading.unit, "job", 1, len(records) - 1, line, line, shown)
 
 
-def _window(name: str, session: Session, case: Mapping[str, Any], given: Callable[[], Series]) -> Figure:
+def _window(name: str, session: Session, case: Facts, given: Callable[[], Series]) -> Figure:
     window = session.format.windows.get(name)
     if window is None:
         raise absent("no_window", rule=name)
@@ -261,7 +244,7 @@ def _last(window: Window, count: int) -> int | None:
     return count + 1 + window.last if window.last is not None and window.last < 0 else window.last
 
 
-def _clock_window(window: Window, session: Session, case: Mapping[str, Any]) -> Figure:
+def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
     records = next((each for each in session.records if len(each) and "clock" in each and "step" in each), None)
     if records is None:
         raise absent("no_clock")

@@ -13,6 +13,8 @@ from ingest.compute.frame import TIMED, Frame, added, framed
 from parsers.contract import Reading, Scope
 from parsers.engine.session import Session
 from parsers.engine.table import Records
+from schema.records import Facts, NoFigure, Reason
+from schema.vocabulary import UNITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,28 +24,27 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
 
 #: Units of which a sample, as the batch size of a case counts them, holds many.
-TOKENS = frozenset({"tokens/s", "words/s"})
-#: A unit of which nobody knows how many a sample holds.
-UNCOUNTED = "items/s"
+TOKENS = frozenset(name for name, unit in UNITS.items() if unit.counts == "part")
+#: Units of which nobody knows how many a sample holds.
+UNCOUNTED = frozenset(name for name, unit in UNITS.items() if unit.counts == "unknown")
 #: What a figure of this scope must be multiplied by to count the job, as a name of a case fact.
 _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
 
 
 @dataclass
 class Absent(Exception):
-    """Why there is no figure: a code of the words' table `reason`, and what it names."""
+    """Raised where there is no figure, with the reason."""
 
-    code: str
-    details: dict[str, Any]
+    reason: Reason
 
-    def as_dict(self) -> dict[str, Any]:
-        """The form in which the ledger keeps it."""
-        return {"code": self.code, "args": self.details}
+    def figure(self) -> NoFigure:
+        """Return what stands in the figure's place."""
+        return NoFigure(self.reason)
 
 
 def absent(code: str, **args: Any) -> Absent:
-    """An Absent, written shortly."""
-    return Absent(code, args)
+    """Return the exception for a code of the words' table `reason` and what its sentence names."""
+    return Absent(Reason(code, args))
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Series:
         return len(self.values)
 
 
-def series(session: Session, case: Mapping[str, Any]) -> Series:
+def series(session: Session, case: Facts) -> Series:
     """The session's throughput over its records.
 
     Printed speeds come first, then printed seconds, then the clocks of consecutive records.
@@ -94,7 +95,7 @@ def series(session: Session, case: Mapping[str, Any]) -> Series:
     raise absent("no_records")
 
 
-def samples_per_step(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
+def samples_per_step(session: Session, reading: Reading, case: Facts) -> float:
     """Samples of the whole job per printed step; tokens, where the reading counts tokens.
 
     Raises:
@@ -109,7 +110,7 @@ def samples_per_step(session: Session, reading: Reading, case: Mapping[str, Any]
     return float(length) * sequences_per_step(session, reading, case)
 
 
-def sequences_per_step(session: Session, reading: Reading, case: Mapping[str, Any]) -> float:
+def sequences_per_step(session: Session, reading: Reading, case: Facts) -> float:
     """Samples as the batch sizes of the case count them.
 
     Where steps are optimiser updates the accumulation must be known, or follow from the run's own figure:
@@ -158,7 +159,7 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     return float(batches // updates * batch_of_job)
 
 
-def scoped(reading: Reading, case: Mapping[str, Any]) -> tuple[int, Scope]:
+def scoped(reading: Reading, case: Facts) -> tuple[int, Scope]:
     """(multiplier, scope reached): `job` where the factor is known, otherwise 1 and the printed scope."""
     if reading.scope == "job":
         return 1, "job"
@@ -176,7 +177,7 @@ def refuse_impossible(values: Column, records: Records, rows: Rows | None = None
         raise absent("impossible_figure", line=records.lines([row])[0], count=len(bad))
 
 
-def _printed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
+def _printed(frame: Frame, session: Session, case: Facts) -> Series:
     printed, reading = frame["throughput"], frame.records.reading
     refuse_impossible(printed, frame.records, frame.rows)
     multiplier, scope = scoped(reading, case)
@@ -200,9 +201,9 @@ def _lasts(frame: Frame) -> bool:
     return bool((np.isfinite(frame["duration"]) & (frame["duration"] > 0)).all())
 
 
-def _printed_samples(records: Records, session: Session, case: Mapping[str, Any], multiplier: int) -> float | None:
+def _printed_samples(records: Records, session: Session, case: Facts, multiplier: int) -> float | None:
     """Samples per step at the printed scope; None where not known."""
-    if records.reading.unit == UNCOUNTED:
+    if records.reading.unit in UNCOUNTED:
         return None
     try:
         return samples_per_step(session, records.reading, case) / multiplier
@@ -242,7 +243,7 @@ def _says(frame: Frame, name: str) -> bool:
     return name in frame and bool(np.isfinite(frame[name]).any())
 
 
-def _timed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
+def _timed(frame: Frame, session: Session, case: Facts) -> Series:
     step_seconds = frame.step_seconds
     assert step_seconds is not None
     whole_epochs = frame.records.reading.span == "epoch" and "duration" in frame and "steps" not in frame
@@ -251,7 +252,7 @@ def _timed(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
     return _over(frame, step_seconds, session, case)
 
 
-def _clocked(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
+def _clocked(frame: Frame, session: Session, case: Facts) -> Series:
     """One record per pair of consecutive lines; the later line is the record."""
     later, seconds = frame.by_clock()
     if not len(later):
@@ -259,7 +260,7 @@ def _clocked(frame: Frame, session: Session, case: Mapping[str, Any]) -> Series:
     return _over(later, seconds / later.covered, session, case)
 
 
-def _over(frame: Frame, step_seconds: Column, session: Session, case: Mapping[str, Any]) -> Series:
+def _over(frame: Frame, step_seconds: Column, session: Session, case: Facts) -> Series:
     """Samples over the seconds that each record covers."""
     refuse_impossible(step_seconds, frame.records, frame.rows)
     samples, seconds = _samples(frame), step_seconds * frame.covered

@@ -6,12 +6,16 @@ What the samples do not allow is absent, and the reason is kept where it is not 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from parsers.telemetry.contract import Recording
+from schema.records import Telemetry
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,14 +66,9 @@ class Job:
     visible: tuple[str, ...] = ()
 
 
-def figures(given: Recording, job: Job) -> dict[str, Any]:
-    """Everything that some samples say.
-
-    Returns:
-        `samples`, `seconds`, `first`, `last`, `devices`; every key of KEYS with its figure or None; `scope` of those
-        that are there; `absent`, why energy is not there; `per_device`, the same figures of every device by itself.
-    """
-    found: dict[str, Any] = {**_extent(given), **dict.fromkeys(KEYS)}
+def figures(given: Recording, job: Job) -> Telemetry:
+    """Compute everything that some samples say; `absent` says why there is no energy."""
+    found: dict[str, int | float | None] = dict.fromkeys(KEYS)
     rows = [given.device == each for each in range(len(given.devices))] or [_all(given)]
     found |= {key: _number(_peak(given, name)) for key, name in PEAKS.items()}
     if not given.printer.peaks:
@@ -78,14 +77,13 @@ def figures(given: Recording, job: Job) -> dict[str, Any]:
     absent = {ENERGY: energy} if isinstance(energy, str) else {}
     found[ENERGY] = None if isinstance(energy, str) else _number(energy)
     scope = {key: _scope(key, given) for key in KEYS if found[key] is not None}
-    return {**found, "scope": scope, "absent": absent, "per_device": _per_device(given, rows)}
+    return replace(_extent(given), **found, scope=scope, absent=absent, per_device=_per_device(given, rows))
 
 
-def nothing(given: Recording, why: str) -> dict[str, Any]:
-    """The same where the samples are not known to be the run's: no figure but those of every device by itself."""
+def nothing(given: Recording, why: str) -> Telemetry:
+    """Return what is left where the samples are not known to be the run's: figures of every device by itself."""
     rows = [given.device == each for each in range(len(given.devices))]
-    empty: dict[str, Any] = {**_extent(given), **dict.fromkeys(KEYS), "scope": {}}
-    return empty | {"absent": dict.fromkeys(KEYS, why), "per_device": _per_device(given, rows)}
+    return replace(_extent(given), absent=dict.fromkeys(KEYS, why), per_device=_per_device(given, rows))
 
 
 def _scope(key: str, given: Recording) -> str:
@@ -100,16 +98,16 @@ def _all(given: Recording) -> Mask:
     return np.ones(len(given), dtype=np.bool_)
 
 
-def _extent(given: Recording) -> dict[str, Any]:
+def _extent(given: Recording) -> Telemetry:
     ends = extent(given)
     clocks = [iso(each) for each in ends] if ends and given.dated else [None, None]
-    return {
-        "samples": None if given.printer.peaks else len(given),
-        "seconds": _number(round(ends[1] - ends[0], 3)) if ends else None,
-        "first": clocks[0],
-        "last": clocks[1],
-        "devices": len(given.devices) or None,
-    }
+    return Telemetry(
+        samples=None if given.printer.peaks else len(given),
+        seconds=_number(round(ends[1] - ends[0], 3)) if ends else None,
+        first=clocks[0],
+        last=clocks[1],
+        devices=len(given.devices) or None,
+    )
 
 
 def extent(given: Recording) -> tuple[float, float] | None:
@@ -181,7 +179,7 @@ def _integral(time: Column, power: Column) -> float | str:
     return "pauses" if float(pauses.max()) > longest else float(np.trapezoid(power, time))
 
 
-def _per_device(given: Recording, rows: Sequence[Mask]) -> list[dict[str, Any]]:
+def _per_device(given: Recording, rows: Sequence[Mask]) -> tuple[dict[str, str | int | float], ...]:
     found = []
     for at, (name, mask) in enumerate(zip(given.devices, rows, strict=False)):
         one = part(given, mask)
@@ -189,15 +187,15 @@ def _per_device(given: Recording, rows: Sequence[Mask]) -> list[dict[str, Any]]:
         if not given.printer.peaks:
             own |= {key: _number(_mean(given, quantity, mask)) for key, quantity in MEANS.items()}
         # Serial numbers and bus ids are the host's business.
-        named = {"device": name if name.isdigit() else f"#{at + 1}"}
+        named: dict[str, str | int | float] = {"device": name if name.isdigit() else f"#{at + 1}"}
         found.append(named | {key: value for key, value in own.items() if value is not None})
-    return found
+    return tuple(found)
 
 
 def part(given: Recording, rows: Mask) -> Recording:
     """Some of the samples."""
     values = {name: column[rows] for name, column in given.values.items()}
-    return replace(given, time=given.time[rows], device=given.device[rows], values=values)
+    return dataclasses.replace(given, time=given.time[rows], device=given.device[rows], values=values)
 
 
 def within(given: Recording, first: float, last: float) -> Recording:
@@ -213,7 +211,7 @@ def chosen(given: Recording, names: Sequence[str]) -> Recording:
     found = part(given, np.isin(given.device, wanted))
     place = {old: new for new, old in enumerate(wanted)}
     device = np.array([place[int(each)] for each in found.device], dtype=np.intp)
-    return replace(found, device=device, devices=tuple(names))
+    return dataclasses.replace(found, device=device, devices=tuple(names))
 
 
 def sweep(given: Recording) -> int | None:
@@ -283,7 +281,7 @@ def _merged(given: Sequence[Recording], names: Sequence[Sequence[str]]) -> Recor
     }
     time = np.concatenate([each.time for each in given])
     order = np.argsort(time, kind="stable")
-    return replace(
+    return dataclasses.replace(
         given[0],
         time=time[order],
         device=np.concatenate(device)[order],

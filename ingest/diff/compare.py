@@ -7,13 +7,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from ingest.common.numbers import known
-from ingest.common.problems import Problem
-from ingest.compute.metrics import METRICS
-from ingest.diff.revision import Kept, Line
-from ingest.read import facts
+from ingest.compute.results import results
+from ingest.diff.revision import Kept
+from schema.records import Problem, Result, Run
+from schema.vocabulary import CASE, METRICS
 
 Log = tuple[str, int]
 #: Whether a move is larger than what repeats differ by; unknown where one of the sides has no repeats.
@@ -21,52 +20,51 @@ Verdict = Literal["within", "beyond", "unknown"]
 
 #: Two computations of one figure may differ in the last of sixteen digits, on another machine.
 _SAME = 1e-9
-_CASE = (*facts.CASE, "options_text", "version", "round")
+_CASE = (*CASE, "options_text", "version", "round")
 
 
 @dataclass(frozen=True)
-class Result:
-    """One row of `ingest.compute.results` without NaN, and the sessions behind it."""
+class Held:
+    """A result and the sessions behind it."""
 
-    row: Mapping[str, Any]
+    result: Result
     logs: frozenset[Log]
 
     @property
     def case(self) -> str:
         """What was measured."""
-        return json.dumps([self.row.get(name) for name in _CASE], default=str)
+        return json.dumps([getattr(self.result, name) for name in _CASE])
 
     @property
     def key(self) -> str:
         """What tells the result from all others: its case, and the unit if there is a figure."""
-        return json.dumps([self.case, self.row["unit"]])
+        return json.dumps([self.case, self.result.unit])
 
     @property
     def value(self) -> float | None:
-        """The figure, in the row's unit."""
-        value: float | None = self.row["value"]
-        return value
+        """The figure, in the result's unit."""
+        return self.result.value
 
 
 @dataclass(frozen=True)
 class Pair:
     """A result before and after."""
 
-    before: Result
-    after: Result
+    before: Held
+    after: Held
 
     @property
     def share(self) -> float | None:
         """The move as a share of what was; None where one side has no figure, or the units differ."""
         old, new = self.before.value, self.after.value
-        if old is None or new is None or old == 0 or self.before.row["unit"] != self.after.row["unit"]:
+        if old is None or new is None or old == 0 or self.before.result.unit != self.after.result.unit:
             return None
         return new / old - 1
 
     @property
     def verdict(self) -> Verdict:
         """Whether the move is larger than the standard deviations of both sides together."""
-        deviations = [_deviation(each.row) for each in (self.before, self.after)]
+        deviations = [_deviation(each.result) for each in (self.before, self.after)]
         if None in deviations or self.before.value is None or self.after.value is None:
             return "unknown"
         room = sum(each for each in deviations if each is not None)
@@ -87,7 +85,7 @@ class Metric:
 class Alone:
     """A result of one side only, and why: a key of the words' table `diff`, with a problem where that is the reason."""
 
-    result: Result
+    result: Held
     why: str
     problem: Problem | None = None
 
@@ -96,7 +94,7 @@ class Alone:
 class Withdrawn:
     """A run that was published and no longer is, and the problems that keep it from being."""
 
-    line: Line
+    run: Run
     problems: tuple[Problem, ...]
 
 
@@ -131,8 +129,8 @@ class _Side:
     """One state of the ledger, with its results."""
 
     kept: Kept
-    found: Mapping[str, Result]
-    lines: Mapping[Log, Line] = field(repr=False)
+    found: Mapping[str, Held]
+    runs: Mapping[Log, Run] = field(repr=False)
 
 
 def compare(before: Kept, after: Kept) -> Difference:
@@ -156,33 +154,19 @@ def compare(before: Kept, after: Kept) -> Difference:
         new=tuple(_alone(each, old, "new") for each in born if each.key not in paired[1]),
         gone=tuple(_alone(each, new, "gone") for each in lost if each.key not in paired[0]),
         withdrawn=tuple(_withdrawn(old, new)),
-        new_problems=tuple(_problems(after.lines, before.lines)),
-        gone_problems=tuple(_problems(before.lines, after.lines)),
+        new_problems=tuple(_problems(after.runs, before.runs)),
+        gone_problems=tuple(_problems(before.runs, after.runs)),
         unchanged=len(shared) - len(moved) - len(changed),
-        runs=(len(before.lines), len(after.lines)),
+        runs=(len(before.runs), len(after.runs)),
         published=_rows(before.published, after.published),
     )
 
 
 def _side(kept: Kept) -> _Side:
-    from ingest.compute.results import results
-
-    lines = {(str(each["path"]), int(each["session"])): each for each in kept.lines}
-    logs = {str(each["id"]): log for log, each in lines.items()}
-    found = [_result(row, logs) for row in results(kept.lines).to_dict("records")]
-    return _Side(kept, {each.key: each for each in found}, lines)
-
-
-def _result(row: Mapping[Any, Any], logs: Mapping[str, Log]) -> Result:
-    clean = {str(name): _clean(value) for name, value in row.items()}
-    return Result(clean, frozenset(logs[str(each)] for each in row["run_ids"]))
-
-
-def _clean(value: Any) -> Any:
-    """pandas turns what is absent into NaN, and the whole numbers of a column that lacks one into fractions."""
-    if isinstance(value, float):
-        return None if not math.isfinite(value) else int(value) if value.is_integer() else value
-    return value
+    runs = {(each.path, each.session): each for each in kept.runs}
+    logs = {each.id: log for log, each in runs.items()}
+    found = [Held(each, frozenset(logs[run] for run in each.run_ids)) for each in results(kept.runs)]
+    return _Side(kept, {each.key: each for each in found}, runs)
 
 
 def _by_size(pair: Pair) -> tuple[float, str]:
@@ -199,44 +183,43 @@ def _changed(pair: Pair) -> bool:
     old, new = pair.before, pair.after
     if old.value is not None and new.value is not None:
         return False
-    said = [(each.value is None, each.row["outcome"], each.row["reason"]) for each in (old, new)]
+    said = [(each.value is None, each.result.outcome, each.result.reason) for each in (old, new)]
     return said[0] != said[1]
 
 
-def _deviation(row: Mapping[str, Any]) -> float | None:
-    """The standard deviation of the repeats, in the row's unit."""
-    return row["spread"] * row["value"] if known(row["spread"]) and known(row["value"]) else None
+def _deviation(result: Result) -> float | None:
+    """Return the standard deviation of the repeats, in the result's unit."""
+    return None if result.spread is None or result.value is None else result.spread * result.value
 
 
 def _metrics(pair: Pair) -> Iterable[Metric]:
     for name in METRICS:
-        old, new = ((each.row["metrics"].get(name) or {}).get("value") for each in (pair.before, pair.after))
-        old, new = (each if known(each) else None for each in (old, new))
+        old, new = (each.result.metric(name) for each in (pair.before, pair.after))
         same = old is new or (old is not None and new is not None and math.isclose(old, new, rel_tol=_SAME))
         if not same:
             yield Metric(name, pair, old, new)
 
 
-def _lost_figures(lost: Sequence[Result], born: Sequence[Result]) -> list[Pair]:
+def _lost_figures(lost: Sequence[Held], born: Sequence[Held]) -> list[Pair]:
     """Results of one case of which one side has no figure, and so no unit either."""
-    by_case: dict[str, tuple[list[Result], list[Result]]] = defaultdict(lambda: ([], []))
-    for side, results in enumerate((lost, born)):
-        for each in results:
+    by_case: dict[str, tuple[list[Held], list[Held]]] = defaultdict(lambda: ([], []))
+    for side, alone in enumerate((lost, born)):
+        for each in alone:
             by_case[each.case][side].append(each)
     single = [(old[0], new[0]) for old, new in by_case.values() if len(old) == len(new) == 1]
     return [Pair(old, new) for old, new in single if old.value is None or new.value is None]
 
 
-def _renamed(lost: Sequence[Result], born: Sequence[Result]) -> list[Pair]:
+def _renamed(lost: Sequence[Held], born: Sequence[Held]) -> list[Pair]:
     """Results of the same logs under another description: each shares logs with exactly one of the other side."""
     heirs, parents = _sharing(lost, born), _sharing(born, lost)
     only = [(each, heirs[each.key][0]) for each in lost if len(heirs[each.key]) == 1]
     return [Pair(each, heir) for each, heir in only if len(parents[heir.key]) == 1]
 
 
-def _sharing(these: Sequence[Result], those: Sequence[Result]) -> Mapping[str, list[Result]]:
+def _sharing(these: Sequence[Held], those: Sequence[Held]) -> Mapping[str, list[Held]]:
     """For each of these by key, those that rest on one of its logs."""
-    by_log: dict[Log, list[Result]] = defaultdict(list)
+    by_log: dict[Log, list[Held]] = defaultdict(list)
     for each in those:
         for log in each.logs:
             by_log[log].append(each)
@@ -246,37 +229,27 @@ def _sharing(these: Sequence[Result], those: Sequence[Result]) -> Mapping[str, l
     }
 
 
-def _alone(result: Result, other: _Side, kind: Literal["new", "gone"]) -> Alone:
+def _alone(result: Held, other: _Side, kind: Literal["new", "gone"]) -> Alone:
     """Why the other side has no such result."""
-    there = [other.lines[log] for log in sorted(result.logs) if log in other.lines]
+    there = [other.runs[log] for log in sorted(result.logs) if log in other.runs]
     if not there:
         return Alone(result, f"{kind}_logs")
-    refused = [each for each in there if not each["published"]]
+    refused = [each for each in there if not each.published]
     if not refused:
         return Alone(result, f"{kind}_apart")
-    problems = [problem for line in refused for problem in _told(line)]
+    problems = [problem for run in refused for problem in run.problems]
     return Alone(result, f"{kind}_published", problems[0] if problems else None)
 
 
 def _withdrawn(old: _Side, new: _Side) -> Iterable[Withdrawn]:
-    for log in sorted(old.lines.keys() & new.lines.keys()):
-        if old.lines[log]["published"] and not new.lines[log]["published"]:
-            yield Withdrawn(new.lines[log], tuple(_told(new.lines[log])))
+    for log in sorted(old.runs.keys() & new.runs.keys()):
+        if old.runs[log].published and not new.runs[log].published:
+            yield Withdrawn(new.runs[log], new.runs[log].problems)
 
 
-def _told(line: Line) -> list[Problem]:
-    """A line's problems; one that an earlier version wrote may lack its place."""
-    return [
-        Problem(
-            str(each["code"]), str(each.get("path") or line["path"]), int(each.get("line") or 0), each.get("args") or {}
-        )
-        for each in line["problems"]
-    ]
-
-
-def _problems(these: Sequence[Line], those: Sequence[Line]) -> Iterable[Problem]:
-    """Problems of these lines that those do not have, each once, by place."""
-    mine, theirs = ({_spelled(each): each for line in lines for each in _told(line)} for lines in (these, those))
+def _problems(these: Sequence[Run], those: Sequence[Run]) -> Iterable[Problem]:
+    """Return problems of these runs that those do not have, each once, by place."""
+    mine, theirs = ({_spelled(each): each for run in runs for each in run.problems} for runs in (these, those))
     return [mine[each] for each in sorted(mine) if each not in theirs]
 
 

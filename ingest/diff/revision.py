@@ -1,36 +1,30 @@
 """The ledger as it lies in a folder, and as git keeps it at a revision. No log is read.
 
-Lines that an earlier version wrote may lack keys; those that a result needs are filled in as that version meant them.
+Lines that an earlier version wrote may lack keys, which then have their defaults, and hold others, which are ignored.
 """
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from msgspec import ValidationError
+from msgspec.structs import replace
 
 from ingest.common.errors import UsageError
 from ingest.record.ledger import FOLDER
-
-Line = Mapping[str, Any]
+from schema.records import Run, from_text
 
 _PUBLISHED = "published.csv"
-#: What every line has today, and what a line without it means.
-_MEANT: Mapping[str, Any] = {
-    "id": "", "path": "", "session": 1, "suite": None, "format": None, "outcome": "completed", "published": False,
-    "duplicate_of": None, "case": {}, "facts": {}, "environment": {}, "figures": {}, "metrics": {}, "problems": [],
-}  # fmt: skip
-_SHAPES: Mapping[str, type] = {"case": dict, "figures": dict, "problems": list}
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What one side of a comparison holds: the ledger's lines, and the rows of figures that others published."""
+    """What one side of a comparison holds: the ledger's runs, and the rows of figures that others published."""
 
-    lines: tuple[Line, ...]
+    runs: tuple[Run, ...]
     published: tuple[bytes, ...]
 
 
@@ -137,30 +131,21 @@ def _called(folder: Path, *arguments: str, given: bytes | None = None) -> subpro
 
 def _kept(files: Mapping[str, bytes], where: str) -> Kept:
     ledger = {name: data for name, data in files.items() if name.endswith(".jsonl")}
-    lines = [line for name, data in ledger.items() for line in _lines(data, where + name.partition("/")[2])]
-    return Kept(tuple(lines), tuple(files.get(_PUBLISHED, b"").splitlines()[1:]))
+    runs = [run for name, data in ledger.items() for run in _runs(data, where + name.partition("/")[2])]
+    return Kept(tuple(runs), tuple(files.get(_PUBLISHED, b"").splitlines()[1:]))
 
 
-def _lines(data: bytes, where: str) -> list[Line]:
-    return [_line(each, f"{where}:{number}") for number, each in enumerate(data.splitlines(), 1) if each.strip()]
+def _runs(data: bytes, where: str) -> list[Run]:
+    return [_run(each, f"{where}:{number}") for number, each in enumerate(data.splitlines(), 1) if each.strip()]
 
 
-def _line(written: bytes, where: str) -> Line:
+def _run(written: bytes, where: str) -> Run:
     try:
-        found = json.loads(written)
+        run = from_text(written, Run)
+    except ValidationError as error:
+        raise UsageError(f"{where}: is no line of a ledger ({error}); run python -m ingest raw_logs/ again") from None
     except ValueError as error:
         raise UsageError(f"{where}: is not JSON ({error}); run python -m ingest raw_logs/ again") from None
-    if not isinstance(found, dict) or _misshapen(found):
-        raise UsageError(f"{where}: is no line of a ledger; run python -m ingest raw_logs/ again")
-    return {**_MEANT, **found}
-
-
-def _misshapen(found: Mapping[str, Any]) -> bool:
-    if any(not isinstance(found.get(name, kind()), kind) for name, kind in _SHAPES.items()):
-        return True
-    figures, problems = found.get("figures", {}).values(), found.get("problems", [])
-    if not all(isinstance(each, dict) for each in (*figures, *problems)) or any(
-        "code" not in each for each in problems
-    ):
-        return True
-    return not all(isinstance(each.get("value"), int | float | None) for each in figures)
+    # A problem that an earlier version wrote may lack its place.
+    problems = (each if each.path else replace(each, path=run.path) for each in run.problems)
+    return replace(run, problems=tuple(problems))

@@ -6,14 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, get_args
+from typing import TypeVar, get_args
 
 from ingest.common import numbers
-from ingest.common.problems import Problem, printable
+from ingest.common.problems import printable
 from ingest.common.words import Phrase, Words, coded, phrase, word_for
-from ingest.compute.metrics import METRICS
-from ingest.diff.compare import Alone, Difference, Metric, Pair, Result, Verdict, Withdrawn
+from ingest.diff.compare import Alone, Difference, Held, Metric, Pair, Verdict, Withdrawn
 from ingest.diff.revision import Commit
+from schema.records import Problem, Result
+from schema.vocabulary import METRICS
 
 #: What GitHub takes as a comment, less a little; counted in bytes, which are never fewer than characters.
 LIMIT = 65_000
@@ -179,7 +180,7 @@ def _alone(say: _Writer, found: Alone) -> Row:
 
 def _withdrawn(say: _Writer, found: Withdrawn) -> Row:
     sentences = [_sentence(say, each) for each in found.problems]
-    return (escaped(str(found.line["path"])), "<br>".join(dict.fromkeys(sentences)) or say.say("unsaid"))
+    return (escaped(found.run.path), "<br>".join(dict.fromkeys(sentences)) or say.say("unsaid"))
 
 
 def _problem(say: _Writer, found: Problem) -> Row:
@@ -200,38 +201,38 @@ def _sentence(say: _Writer, found: Problem) -> str:
     from ingest.common.words import WordsError
 
     try:
-        return say.told(coded("problem", found.as_dict()))
+        return say.told(coded("problem", found))
     except WordsError:
         return escaped(found.code)
 
 
-def _case(say: _Writer, found: Result) -> str:
-    """A result's description, its model first."""
-    row = found.row
-    model = say.told(str(row["model"]) if row["model"] is not None else phrase("site.unknown_model"))
-    software = " ".join(str(row[each]) for each in ("framework", "version") if row.get(each))
-    counted = [(each, row[each]) for each in ("nodes", "devices", "batch_size") if row[each] is not None]
-    sizes = [say.say(name, n=value) for name, value in counted if (name, value) != ("nodes", 1)]
-    precision = say.told(word_for("precision", row["precision"])) if row["precision"] else ""
-    data = [escaped(str(each)) for each in (software, row["hardware"]) if each]
-    rest = [escaped(str(each)) for each in (row["options_text"], row.get("round")) if each]
+def _case(say: _Writer, held: Held) -> str:
+    """Return a result's description, its model first."""
+    found = held.result
+    model = say.told(found.model if found.model is not None else phrase("site.unknown_model"))
+    software = " ".join(each for each in (found.framework, found.version) if each)
+    counted = [("nodes", found.nodes), ("devices", found.devices), ("batch_size", found.batch_size)]
+    sizes = [say.say(name, n=value) for name, value in counted if value is not None and (name, value) != ("nodes", 1)]
+    precision = say.told(word_for("precision", found.precision)) if found.precision else ""
+    data = [escaped(each) for each in (software, found.hardware) if each]
+    rest = [escaped(each) for each in (found.options_text, found.round) if each]
     return " · ".join(each for each in (f"**{model}**", *data, *sizes, precision, *rest) if each)
 
 
-def _state(say: _Writer, found: Result) -> str:
-    """A result's figure, or why there is none."""
-    row = found.row
+def _state(say: _Writer, held: Held) -> str:
+    """Return a result's figure, or why there is none."""
+    found = held.result
     if found.value is not None:
-        return _with_unit(numbers.figure(found.value, row["spread"]), row)
-    if row["outcome"] in (None, "completed") and row["reason"]:
-        return say.told(coded("reason", row["reason"]))
-    return say.told(word_for("outcome", row["outcome"]))
+        return _with_unit(numbers.figure(found.value, found.spread), found)
+    if found.outcome in (None, "completed") and found.reason:
+        return say.told(coded("reason", found.reason))
+    return say.told(word_for("outcome", found.outcome))
 
 
 def _figures(pair: Pair) -> tuple[str, str]:
-    rows = (pair.before.row, pair.after.row)
-    old, new = _written((rows[0]["value"], rows[0]["spread"]), (rows[1]["value"], rows[1]["spread"]))
-    return _with_unit(old, rows[0]), _with_unit(new, rows[1])
+    before, after = pair.before.result, pair.after.result
+    old, new = _written((before.value, before.spread), (after.value, after.spread))
+    return _with_unit(old, before), _with_unit(new, after)
 
 
 def _written(before: tuple[float | None, float | None], after: tuple[float | None, float | None]) -> tuple[str, str]:
@@ -244,9 +245,9 @@ def _written(before: tuple[float | None, float | None], after: tuple[float | Non
     return finer if finer[0] != finer[1] else (numbers.exact(old), numbers.exact(new))
 
 
-def _with_unit(figure: str, row: Mapping[str, Any]) -> str:
-    spread = numbers.plus_minus(row["spread"])
-    return " ".join(each for each in (figure, escaped(str(row["unit"] or "")), spread) if each)
+def _with_unit(figure: str, found: Result) -> str:
+    spread = numbers.plus_minus(found.spread)
+    return " ".join(each for each in (figure, escaped(found.unit), spread) if each)
 
 
 def _change(share: float | None) -> str:

@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
+from msgspec import UNSET
+
 from ingest.compute.rules import HEADLINE, NAMES
 from ingest.published.publications import Publications, Published, options_text
+from schema.records import Figure, Figures, Problem, Run, to_json
 
 TOLERANCE = 0.001
 REPRODUCED, OTHER_RULE, OTHER_LOG, UNSUPPORTED, NO_FIGURE, NO_LOG = VERDICTS = (
@@ -34,8 +37,6 @@ _CASE = frozenset({"model", "nodes", "devices", "devices_per_node", "batch_size"
 _EXACT = Context(prec=1000)
 #: Off is what a table means that says nothing of these; of others (clipping) silence says nothing.
 _OFF = frozenset({("xla", "no"), ("dali", "no")})
-
-Run = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -211,23 +212,23 @@ class _Held:
         self._wanted = {row.log for row in publications.rows if row.log}
         self.by_log: dict[str, list[Run]] = {}
         self.alike: dict[tuple[Any, Any], list[Run]] = {}
-        read = [run for run in runs if run["format"]]
+        read = [run for run in runs if run.format]
         for run in read:
             self._add(run)
-        known, here = {run["sha256"] for run in read}, frozenset(self.by_log)
-        recorded = [run for run in publications.recorded if run["sha256"] not in known and not self._logs(run) & here]
+        known, here = {run.sha256 for run in read}, frozenset(self.by_log)
+        recorded = [run for run in publications.recorded if run.sha256 not in known and not self._logs(run) & here]
         for run in recorded:
             self._add(run)
         self.recorded = {id(run) for run in recorded}
 
     def _add(self, run: Run) -> None:
-        self.alike.setdefault((run["case"].get("model"), run["case"].get("framework")), []).append(run)
+        self.alike.setdefault((run.case.model, run.case.framework), []).append(run)
         for log in self._logs(run):
             self.by_log.setdefault(log, []).append(run)
 
     def _logs(self, run: Run) -> set[str]:
         """The logs that figures name and that this run's path ends in."""
-        return self._wanted.intersection(_ends(str(run["path"])))
+        return self._wanted.intersection(_ends(run.path))
 
 
 def _ends(path: str) -> Iterable[str]:
@@ -262,33 +263,33 @@ def _verdict(
 
 def _elsewhere(row: Published, own: Run, held: _Held) -> Found | None:
     """The figure of another log of the same model and framework that is the published one."""
-    others = [run for run in held.alike.get((row.model, row.framework), ()) if run["sha256"] != own["sha256"]]
+    others = [run for run in held.alike.get((row.model, row.framework), ()) if run.sha256 != own.sha256]
     found = _nearest([*_figures(row, others, headline=True), *_figures(row, others, headline=False)])
     return found if found and found.close else None
 
 
-def contradictions(run: Run) -> list[Mapping[str, Any]]:
-    """Problems in which the name of a log and its content say different things about its case."""
-    return [each for each in run.get("problems") or () if _contradicts(each)]
+def contradictions(run: Run | None) -> list[Problem]:
+    """Return the problems in which the name of a log and its content say different things about its case."""
+    return [each for each in run.problems if _contradicts(each)] if run else []
 
 
-def _contradicts(problem: Mapping[str, Any]) -> bool:
-    return problem["code"] == "contradiction" and problem["args"].get("fact") in _CASE
+def _contradicts(problem: Problem) -> bool:
+    return problem.code == "contradiction" and problem.args.get("fact") in _CASE
 
 
 def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[Found]:
     """Figures of the whole job: under the house rule, or under every other one."""
     found = []
     for run in runs:
-        for name, figure in [*(run.get("audit") or {}).items(), *run["figures"].items()]:
-            if figure.get("value") is not None and figure.get("scope") == "job" and (name == HEADLINE) == headline:
+        for name, figure in run.all_figures.items():
+            if isinstance(figure, Figure) and figure.scope == "job" and (name == HEADLINE) == headline:
                 found.append(_found(row, run, name, figure))
     return found
 
 
-def _found(row: Published, run: Run, name: str, figure: Mapping[str, Any]) -> Found:
-    value, lines = float(figure["value"]), (int(figure["first_line"]), int(figure["last_line"]))
-    return Found(run, name, value, str(figure["unit"]), *lines, value / (row.value or float("nan")) - 1)
+def _found(row: Published, run: Run, name: str, figure: Figure) -> Found:
+    difference = figure.value / (row.value or float("nan")) - 1
+    return Found(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference)
 
 
 def _nearest(found: Sequence[Found]) -> Found | None:
@@ -306,7 +307,7 @@ def table(found: Iterable[Audited]) -> bytes:
 
 
 def _cells(each: Audited) -> dict[str, object]:
-    row, run = each.row, each.run or {}
+    row, run = each.row, each.run
     said = {name: value for name in COLUMNS if (value := getattr(row, name, None)) is not None}
     shown = each.other or each.closest
     return {
@@ -316,11 +317,10 @@ def _cells(each: Audited) -> dict[str, object]:
         "verdict": each.verdict,
         **({"sustained": each.house.value, "sustained_difference": _short(each.house)} if each.house else {}),
         **(_of(shown) if shown else {}),
-        "other_log": each.other.run["path"] if each.other else "",
+        "other_log": each.other.run.path if each.other else "",
         "read": "" if each.run is None else "recorded" if each.recorded else "here",
-        **{name: run.get(name, "") for name in ("format", "sha256")},
-        "records": run.get("observations", ""),
-        "problems": " ".join(sorted({str(problem["code"]) for problem in run.get("problems") or ()})),
+        **({"format": run.format, "sha256": run.sha256, "records": run.observations} if run else {}),
+        "problems": " ".join(sorted({problem.code for problem in run.problems} if run else ())),
     }
 
 
@@ -340,25 +340,23 @@ def _short(found: Found) -> str:
 
 
 #: What a record keeps of a run: facts and figures, and no line of the log.
-_KEPT = ("path", "session", "sha256", "format", "outcome", "observations", "case", "figures", "audit", "problems")
+_KEPT = ("path", "session", "sha256", "format", "outcome", "observations", "case", "problems")
 _FIGURE = ("value", "unit", "scope", "used", "skipped", "first_line", "last_line")
 
 
-def record(lines: Iterable[Run]) -> bytes:
-    """What was computed from logs that stay where they are, one run per line, sorted."""
-    ordered = sorted(lines, key=lambda each: (each["path"], each["session"]))
-    kept = [{name: line[name] for name in _KEPT if name in line} | _shortened(line) for line in ordered]
+def record(runs: Iterable[Run]) -> bytes:
+    """Return what was computed from logs that stay where they are, one run per line, sorted."""
+    ordered = sorted(runs, key=lambda each: (each.path, each.session))
+    kept = [{name: to_json(run)[name] for name in _KEPT} | _figures_of(run) for run in ordered]
     return b"".join(json.dumps(each, sort_keys=True, ensure_ascii=False).encode() + b"\n" for each in kept)
 
 
-def _shortened(line: Run) -> dict[str, Any]:
-    """Figures there are, without their arithmetic."""
-    return {
-        group: {
-            rule: {name: figure[name] for name in _FIGURE}
-            for rule, figure in line[group].items()
-            if figure.get("value") is not None
-        }
-        for group in ("figures", "audit")
-        if group in line
-    }
+def _figures_of(run: Run) -> dict[str, dict[str, dict[str, object]]]:
+    """Return the figures that there are, without their arithmetic."""
+    found = {"figures": _shortened(run.figures)}
+    return found if run.audit is UNSET else {**found, "audit": _shortened(run.audit)}
+
+
+def _shortened(figures: Figures) -> dict[str, dict[str, object]]:
+    known = {rule: each for rule, each in figures.items() if isinstance(each, Figure)}
+    return {rule: {name: getattr(each, name) for name in _FIGURE} for rule, each in known.items()}

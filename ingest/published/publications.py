@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 import math
 import re
 import tomllib
@@ -22,10 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.common import suites
-from ingest.common.problems import Problem
 from ingest.common.words import Both, WordsError, pair
 from ingest.compute import rules
 from ingest.read.walk import PUBLISHED_FOLDER, SOURCES
+from schema import vocabulary
+from schema.records import Problem, Run, from_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ METRICS: Mapping[str, frozenset[str]] = {
     "flops_of_job": frozenset({"PFLOP/s"}),
     "loss": frozenset({""}),
 }
-PRECISIONS = frozenset({"", "fp32", "tf32", "amp", "fp16", "bf16"})
+PRECISIONS = frozenset({"", *vocabulary.PRECISIONS})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _COUNTS = ("nodes", "devices", "batch_size")
@@ -135,12 +135,12 @@ class Source:
 class Publications:
     """All that is known of published figures: rows in the order of their tables, sources by name.
 
-    `recorded` are runs that were computed elsewhere, in the ledger's keys; `digest` is a hash of the folders' bytes.
+    `recorded` are runs that were computed elsewhere; `digest` is a hash of the folders' bytes.
     """
 
     rows: tuple[Published, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
-    recorded: tuple[Mapping[str, Any], ...] = ()
+    recorded: tuple[Run, ...] = ()
     problems: tuple[Problem, ...] = ()
     digest: str = ""
 
@@ -187,7 +187,7 @@ def load(folder: Path) -> list[Published]:
 def read(found: Sequence[Path]) -> Publications:
     """All figures of the given folders. What is wrong with a row or a source is a problem, and the rest is read."""
     rows: list[Published] = []
-    recorded: list[Mapping[str, Any]] = []
+    recorded: list[Run] = []
     problems: list[Problem] = []
     sources: dict[str, Source] = {}
     digest = hashlib.sha256()
@@ -319,8 +319,8 @@ def _options(text: str) -> dict[str, str] | None:
     return {name.strip(): value.strip() for name, value in pairs}
 
 
-def _recorded(path: Path, problems: list[Problem]) -> Iterable[Mapping[str, Any]]:
-    """Runs of a record; a line that is none is a problem."""
+def _recorded(path: Path, problems: list[Problem]) -> Iterable[Run]:
+    """Yield the runs of a record; a line that is none is a problem."""
     try:
         text = path.read_text("utf-8", "replace")
     except OSError as error:
@@ -328,34 +328,9 @@ def _recorded(path: Path, problems: list[Problem]) -> Iterable[Mapping[str, Any]
         return
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            run = json.loads(line)
-            _check_record(run)
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            yield from_text(line, Run)
+        except ValueError as error:
             problems.append(_problem("published_row", path, number, cause=f"no record of a run ({error})"))
-        else:
-            yield run
-
-
-def _check_record(run: Any) -> None:
-    """Raise ValueError for what the audit could not read: the parts of a line of the ledger that it goes by."""
-    case, figures = run["case"], run["figures"]
-    if not isinstance(case, dict) or not isinstance(case.get("options", {}), dict):
-        raise ValueError("case and its options are objects")
-    if not isinstance(figures, dict) or not all(isinstance(each, dict) for each in figures.values()):
-        raise ValueError("figures is an object of objects")
-    for holder, names, kinds in (
-        (run, ("path", "sha256"), (str,)),
-        (case, [name for name in ("model", "framework", "hardware", "precision") if name in case], (str,)),
-        (case, [name for name in _COUNTS if case.get(name) is not None], (int,)),
-    ):
-        if wrong := [name for name in names if not isinstance(holder[name], kinds)]:
-            raise ValueError(f"{wrong[0]} is no {kinds[0].__name__}")
-    if any(not _is_figure(each.get("value")) for each in figures.values()):
-        raise ValueError("a value is no positive number")
-
-
-def _is_figure(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and math.isfinite(value) and value > 0)
 
 
 def _bytes(path: Path) -> bytes:

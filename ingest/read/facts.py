@@ -10,35 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.common import suites
-from ingest.common.problems import Problem
-from parsers.contract import OPTIONS
 from parsers.engine.session import Quoted
+from schema.records import Case, Facts, FactValue, Plain, Problem, Stated
+from schema.vocabulary import CASE, NEEDED, OPTIONS, PRECISIONS
 
-#: What a case is compared by.
-CASE = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
-#: Without these a figure belongs to no case and is not published.
-NEEDED = ("model", "framework", "devices", "batch_size")
 #: Samples per step of the whole job serve where they cannot be divided by the devices: a model may be cut over them.
 _BATCH_OF_JOB = "batch_size_of_job"
 _MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
 #: How people and printers write that an option is on or off.
 _SWITCHES = {**dict.fromkeys(("true", "on", "yes"), True), **dict.fromkeys(("false", "off", "no"), False)}
-#: Words of one family, of which a weaker source may use the looser one: a folder `amp` for pure FP16, a log `fp32` for
-#: what `run.json` knows to run in TF32.
-_PRECISIONS = (frozenset({"amp", "fp16", "bf16"}), frozenset({"fp32", "tf32"}))
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A value, the source that states it, and where in it."""
-
-    value: Any
-    source: str
-    where: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """The form in which the ledger keeps it."""
-        return dict(self.__dict__)
 
 
 @dataclass(frozen=True)
@@ -46,15 +26,15 @@ class Contradiction:
     """Two sources that state different values of one fact; the stronger first."""
 
     fact: str
-    first: Stated
-    second: Stated
+    first: FactValue
+    second: FactValue
 
 
 @dataclass(frozen=True)
 class Merged:
     """Facts by name with their source, and the contradictions between sources."""
 
-    stated: Mapping[str, Stated]
+    stated: Mapping[str, FactValue]
     contradictions: tuple[Contradiction, ...]
     #: Which of the facts are options of the case.
     options: frozenset[str] = OPTIONS
@@ -63,23 +43,23 @@ class Merged:
         """A fact's value, None where nothing states it."""
         return self.stated[name].value if name in self.stated else None
 
-    def case(self) -> dict[str, Any]:
-        """What is compared: known facts of the case, and its options."""
+    def case(self) -> Case:
+        """Return what is compared: known facts of the case, and its options."""
         found = {name: self.stated[name].value for name in CASE if name in self.stated}
         options = {name: each.value for name, each in self.stated.items() if name in self.options}
         if "batch_size" not in found and _BATCH_OF_JOB in self.stated:
             options[_BATCH_OF_JOB] = self.value(_BATCH_OF_JOB)
-        return found | {"options": dict(sorted(options.items()))}
+        return Case(**found, options=dict(sorted(options.items())))
 
-    def for_rules(self) -> dict[str, Any]:
-        """Every fact that a rule may need."""
+    def for_rules(self) -> Facts:
+        """Return every fact that a rule may need."""
         return {name: each.value for name, each in self.stated.items()}
 
 
 def merge(
-    run_json: Mapping[str, Any],
+    run_json: Mapping[str, Stated],
     log: Mapping[str, Quoted],
-    layout: Mapping[str, Any] | None,
+    layout: Mapping[str, Plain] | None,
     layout_name: str,
     implied: Mapping[str, str],
 ) -> Merged:
@@ -93,12 +73,12 @@ def merge(
         implied: what the format itself says (framework), weaker than everything.
     """
     sources = [
-        {name: Stated(value, "run.json", "run.json") for name, value in run_json.items()},
-        {name: Stated(each.value, "log", f"line {each.line}") for name, each in log.items()},
-        {name: Stated(value, "layout", f"layout {layout_name}") for name, value in (layout or {}).items()},
+        {name: FactValue(value, "run.json", "run.json") for name, value in run_json.items()},
+        {name: FactValue(each.value, "log", f"line {each.line}") for name, each in log.items()},
+        {name: FactValue(value, "layout", f"layout {layout_name}") for name, value in (layout or {}).items()},
     ]
     ready = [_derived(each) for each in sources]
-    merged: dict[str, Stated] = {}
+    merged: dict[str, FactValue] = {}
     contradictions = []
     for facts in ready:
         for name, stated in facts.items():
@@ -107,13 +87,15 @@ def merge(
                 contradictions.append(Contradiction(name, known, stated))
     _follow(merged, {name for each in sources for name in each})
     merged |= {
-        name: Stated(value, "format", "format") for name, value in implied.items() if value and name not in merged
+        name: FactValue(value, "format", "format") for name, value in implied.items() if value and name not in merged
     }
     contradictions += _batches(merged)
-    return Merged(merged, tuple(contradictions), OPTIONS | (run_json.get("options") or {}).keys())
+    stated_options = run_json.get("options")
+    named = frozenset(stated_options) if isinstance(stated_options, dict) else frozenset()
+    return Merged(merged, tuple(contradictions), OPTIONS | named)
 
 
-def _batches(merged: dict[str, Stated]) -> list[Contradiction]:
+def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
     """The job's samples per step, from whichever source, against those of a device; one gives the other.
 
     Devices that share a network have no batch of their own.
@@ -130,18 +112,18 @@ def _batches(merged: dict[str, Stated]) -> list[Contradiction]:
     return []
 
 
-def _all_devices(merged: Mapping[str, Stated], job: Stated, each: Stated) -> bool:
+def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValue) -> bool:
     """Whether the one batch is the other times the devices: both are of one source, and nothing else lies between."""
     steps = merged["accumulation"].value if "accumulation" in merged else 1
     return job.source == each.source and job.value % each.value == 0 and steps == 1 and not _is_cut(merged)
 
 
-def _is_cut(merged: Mapping[str, Stated]) -> bool:
+def _is_cut(merged: Mapping[str, FactValue]) -> bool:
     """Whether the network is cut over devices, within its layers or between them."""
     return any(merged[name].value != 1 for name in ("tensor_parallel", "pipeline_parallel") if name in merged)
 
 
-def _derived(facts: Mapping[str, Stated]) -> dict[str, Stated]:
+def _derived(facts: Mapping[str, FactValue]) -> dict[str, FactValue]:
     """One source's facts in the words of a case."""
     found = {name: each for name, each in facts.items() if name not in {"gpu", "options"}}
     if options := facts.get("options"):
@@ -155,7 +137,7 @@ def _derived(facts: Mapping[str, Stated]) -> dict[str, Stated]:
     return found
 
 
-def _devices(found: dict[str, Stated]) -> None:
+def _devices(found: dict[str, FactValue]) -> None:
     """Complete nodes, devices and devices per node from any two of them."""
     nodes, devices, each = (found.get(name) for name in ("nodes", "devices", "devices_per_node"))
     if devices is None and nodes and each:
@@ -166,22 +148,22 @@ def _devices(found: dict[str, Stated]) -> None:
         found["nodes"] = _with(devices, 1)
 
 
-def _follow(merged: dict[str, Stated], stated: set[str]) -> None:
+def _follow(merged: dict[str, FactValue], stated: set[str]) -> None:
     """Draw anew what no source states: it follows from the facts that stand, whichever sources they are of."""
     for name in {"nodes", "devices"} - stated:
         merged.pop(name, None)
     _devices(merged)
 
 
-def _with(stated: Stated, value: Any) -> Stated:
-    return Stated(value, stated.source, stated.where)
+def _with(stated: FactValue, value: Any) -> FactValue:
+    return FactValue(value, stated.source, stated.where)
 
 
 def _switch(printed: Any) -> Any:
     return _SWITCHES.get(str(printed).lower(), printed)
 
 
-def agree(name: str, known: Stated, other: Stated) -> bool:
+def agree(name: str, known: FactValue, other: FactValue) -> bool:
     """Whether two values of a fact may stand side by side; of a weaker source, the looser word too."""
     if name in {"framework", "framework_version", "repeat", "suite", "format"} or known.value == other.value:
         # A framework may have several names.
@@ -189,8 +171,13 @@ def agree(name: str, known: Stated, other: Stated) -> bool:
     if isinstance(known.value, str) and isinstance(other.value, str) and _alike(name, known.value, other.value):
         return True
     if name == "precision":
-        return any({known.value, other.value} <= family for family in _PRECISIONS)
+        return _family(known.value) == _family(other.value)
     return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", "round", _BATCH_OF_JOB}
+
+
+def _family(precision: str) -> str:
+    """The family of a precision, within which a weaker source may use the looser word; an unknown one is its own."""
+    return PRECISIONS[precision].family if precision in PRECISIONS else precision
 
 
 def _alike(name: str, known: str, other: str) -> bool:

@@ -10,18 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ingest.common.errors import UsageError
-from ingest.read.facts import CASE
+from schema.records import Plain
+from schema.vocabulary import CASE, COUNTS
 
 LAYOUTS = Path(__file__).resolve().parents[1] / "layouts"
 OWN = "perfledger"
-#: Slots that hold whole numbers.
-NUMBERS = frozenset(
-    {
-        "nodes", "devices", "devices_per_node", "batch_size", "batch_size_of_job", "samples_per_update_and_device",
-        "accumulation", "sequence_length", "threads", "repeat", "micro_batch", "data_parallel", "tensor_parallel",
-        "pipeline_parallel", "layers", "hidden", "heads", "tokens_per_step", "vocabulary", "embedding", "num_classes",
-    }
-)  # fmt: skip
 _TIMEOUT_SECONDS = 1.0
 
 
@@ -43,7 +36,7 @@ class Layout:
     title: str
     templates: tuple[Template, ...]
 
-    def facts(self, path: str) -> dict[str, Any] | None:
+    def facts(self, path: str) -> dict[str, Plain] | None:
         """What a log's absolute path says, or None where no template fits.
 
         The tree may lie below any folder, and the log be given by itself: templates are matched from the end.
@@ -105,10 +98,12 @@ def _check(facts: object, where: str) -> None:
     if not isinstance(facts, dict):
         raise TypeError(f"{where} is no table of facts")
     for name, value in facts.items():
-        if name in NUMBERS and (type(value) is not int or value < 1):
+        if name in COUNTS and (type(value) is not int or value < 1):
             raise ValueError(f"{where}: {name} = {value!r} is no positive whole number")
-        if name in CASE and name not in NUMBERS and not isinstance(value, str):
+        if name in CASE and name not in COUNTS and not isinstance(value, str):
             raise ValueError(f"{where}: {name} = {value!r} is no text")
+        if not isinstance(value, bool | int | float | str):
+            raise ValueError(f"{where}: {name} = {value!r} is no text, number or true or false")
 
 
 def _pattern(written: str, words: Mapping[str, Any]) -> Any:
@@ -122,12 +117,12 @@ def _pattern(written: str, words: Mapping[str, Any]) -> Any:
             raise ValueError(f"template {written!r}: {slot!r} is no name of a slot")
         alternatives = "|".join(map(regex.escape, sorted(words.get(slot, ()), key=len, reverse=True)))
         number = "[0-9]{1,9}" if slot == "repeat" else "0*[1-9][0-9]{0,8}"
-        out.append(f"(?P<{slot}>{alternatives or (number if slot in NUMBERS else '[^/]+?')})" + regex.escape(literal))
+        out.append(f"(?P<{slot}>{alternatives or (number if slot in COUNTS else '[^/]+?')})" + regex.escape(literal))
     return regex.compile(rf"(?:^|/){''.join(out)}$")
 
 
-def _said(template: Template, slots: Mapping[str, str]) -> dict[str, Any]:
+def _said(template: Template, slots: Mapping[str, str]) -> dict[str, Plain]:
     facts = dict(template.facts)
     for slot, printed in slots.items():
-        facts |= template.words.get(slot, {}).get(printed) or {slot: int(printed) if slot in NUMBERS else printed}
+        facts |= template.words.get(slot, {}).get(printed) or {slot: int(printed) if slot in COUNTS else printed}
     return facts

@@ -6,7 +6,13 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from schema.records import from_json, to_json
+
+Record = TypeVar("Record", bound=Struct)
 
 _FILE = Path(__file__).resolve().parent / "redaction.toml"
 _TIMEOUT_SECONDS = 1.0
@@ -93,3 +99,8 @@ def redact(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [redact(each) for each in value]
     return value
+
+
+def redact_record(record: Record) -> Record:
+    """Return a record with every text in it redacted."""
+    return from_json(redact(to_json(record)), type(record))

@@ -5,83 +5,148 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ingest.common.problems import Problem
-from ingest.read.layout import NUMBERS
+import msgspec
+
+from ingest.common.toml_file import instead
+from schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json
+from schema.vocabulary import CASE, COUNTS
 
 NAME = "run.json"
-SCHEMA = "perfledger.run/1"
-_CASE = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
-_PRECISIONS = ("fp32", "tf32", "amp", "fp16", "bf16")
-_OUTCOMES = ("completed", "oom", "failed", "timeout", "stopped", "truncated", "short")
 #: Documents that people write are flat; what is nested deeper is an attack on whoever walks it.
 _DEEPEST = 8
-#: A round is named in tables and addresses.
-_LONGEST_NAME = 40
-#: More bytes, and longer lists, than a runner writes.
-_LARGEST, _LONGEST_LIST = 8 << 20, 1000
+#: More bytes than a runner writes.
+_LARGEST = 8 << 20
+#: Objects whose keys are the user's own, so that a null in them is a value and not a missing one.
+_OPEN = frozenset({"case", "environment", "environment_variables", "source"})
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
 
-
-#: Keys that are carried on as they stand.
-_TOLD = (
-    "argv", "environment_variables", "recipe", "records", "warnings", "nodes", "start", "end", "wall_seconds", "notes",
-    "source",
-)  # fmt: skip
+Record = TypeVar("Record", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True)
-class RunJson:
-    """What `run.json` says of a log; empty where there is none, and a problem where it cannot be believed."""
+class RunJsonFile:
+    """What lies beside a log: a run.json that can be believed, a problem with it, or neither.
 
-    data: Mapping[str, Any]
+    `facts` are those that its case states beyond the ones that every case has.
+    """
+
+    document: RunJson | None = None
+    facts: Mapping[str, Plain] = field(default_factory=dict)
     problem: Problem | None = None
 
     @property
-    def present(self) -> bool:
-        """Whether there is one that can be believed."""
-        return bool(self.data)
+    def files(self) -> Mapping[str, StatedFile]:
+        """The files that it names, by their path below the folder of the run."""
+        return self.document.files if self.document else {}
 
-    def told(self) -> dict[str, Any]:
-        """What it says of how the run came about, in the form in which the ledger keeps it."""
-        stated = {key: self.data.get(key) for key in _TOLD}
-        recipe = stated["recipe"]
-        return stated | {"recipe": {key: recipe[key] for key in RECIPE if recipe.get(key)} if recipe else None}
+    @property
+    def expected_format(self) -> str | None:
+        """The format that the log is said to be of, by the document or by its recipe."""
+        if self.document is None:
+            return None
+        return self.document.format or (self.document.records.format if self.document.records else None)
 
-    def case(self) -> dict[str, Any]:
-        """Its facts of the case, and the benchmark round that the run was made for."""
-        stated = {"round": self.data["round"].strip()} if self.data.get("round") else {}
-        return {**self.data.get("case", {}), **stated}
+    def case(self) -> dict[str, Stated]:
+        """Return the facts of the case, its options, and the benchmark round that the run was made for."""
+        if self.document is None:
+            return {}
+        case = self.document.case
+        stated: dict[str, Stated] = {name: getattr(case, name) for name in CASE}
+        stated |= {**self.facts, "options": case.options}
+        return stated | ({"round": self.document.round.strip()} if self.document.round else {})
 
 
-def beside(log: Path, name: str) -> RunJson:
-    """The `run.json` in the log's folder, if it speaks of that log."""
+def beside(log: Path, name: str) -> RunJsonFile:
+    """Return the `run.json` in the log's folder, if it speaks of that log."""
     path = log.with_name(NAME)
     if not os.path.lexists(path):
-        return RunJson({})
+        return RunJsonFile()
     at = name.rpartition("/")[0] + "/" + NAME
     if path.exists() and not path.is_file():
-        return RunJson({}, Problem("not_a_file", at))
+        return RunJsonFile(problem=Problem("not_a_file", at))
+    document = read(path, at, "run_json_invalid", "run_json_wrong", _DEEPEST)
+    if isinstance(document, Problem):
+        return RunJsonFile(problem=document)
+    found = decoded(_without_nulls(document), RunJson)
+    wrong = found if isinstance(found, str) else _wrong_facts(_further_facts(document))
+    if wrong or isinstance(found, str):
+        return RunJsonFile(problem=Problem("run_json_wrong", at, args={"cause": short(wrong)}))
+    about_it = not found.files or log.name in found.files
+    return RunJsonFile(found, _further_facts(document)) if about_it else RunJsonFile()
+
+
+def read(path: Path, at: str, invalid: str, wrong: str, deepest: int) -> dict[str, Any] | Problem:
+    """Read a JSON object that a runner wrote.
+
+    Args:
+        path: the file.
+        at: its name in a problem.
+        invalid: code of the problem where it is no JSON.
+        wrong: code of the problem where it is another document.
+        deepest: levels that it may have.
+    """
     try:
-        data = parsed(path)
+        document = _parsed(path)
     except OSError as error:
-        return RunJson({}, Problem("unreadable", at, args={"cause": error.strerror or "cannot be opened"}))
+        return Problem("unreadable", at, args={"cause": error.strerror or "cannot be opened"})
     except json.JSONDecodeError as error:
-        return RunJson({}, Problem("run_json_invalid", at, error.lineno, {"cause": error.msg}))
+        return Problem(invalid, at, error.lineno, {"cause": error.msg})
     except (ValueError, RecursionError) as error:
-        return RunJson({}, Problem("run_json_invalid", at, args={"cause": short(str(error))}))
-    wrong = next(_wrong(data), "")
-    if wrong:
-        return RunJson({}, Problem("run_json_wrong", at, args={"cause": short(wrong)}))
-    files = data.get("files") or {}
-    return RunJson(data if not files or log.name in files else {})
+        return Problem(invalid, at, args={"cause": short(str(error))})
+    if not isinstance(document, dict):
+        return Problem(wrong, at, args={"cause": "the document is no object"})
+    if _depth(document, deepest) > deepest:
+        return Problem(wrong, at, args={"cause": f"the document is nested more than {deepest} deep"})
+    return document
 
 
-def parsed(path: Path) -> Any:
-    """A document of a runner.
+def decoded(document: Mapping[str, Any], kind: type[Record]) -> Record | str:
+    """Return the record of a document, or else what is wrong with it: the place, the value and what is allowed."""
+    try:
+        return from_json(document, kind)
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).partition(" - at `")
+        return _cause(document, what, place.rstrip("`") or "$")
+    except ValueError as error:  # A text that is no Unicode, which msgspec finds out on its own way.
+        return str(error)
+
+
+def short(text: str) -> str:
+    """Return a cause in as few characters as a sentence bears."""
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _cause(document: Mapping[str, Any], what: str, place: str) -> str:
+    """Put what a record refuses into words: `$.case.devices`: expected `int`, got `str` ('8')."""
+    value = _value_at(document, place)
+    if missing := _MISSING.fullmatch(what):
+        near = instead(missing[1], value) if isinstance(value, dict) else ""
+        return f"`{place}.{missing[1]}` is missing{near if near.startswith('; is it') else ''}"
+    if what.startswith("."):  # Our own checks name the key; see schema.records.WrongError.
+        key, _, rest = what.partition(" ")
+        return f"`{place}{key.rstrip(':')}` {rest}"
+    shown = f" ({value!r})" if isinstance(value, bool | int | float | str) else ""
+    return f"`{place}`: {what[:1].lower()}{what[1:]}{shown}"
+
+
+def _value_at(document: Any, place: str) -> Any:
+    """Return the value at a place such as `$.nodes[0].folder`; None where the place does not name it."""
+    for key in re.findall(r"\.(\w+)|\[(\d+)\]|(\[\.\.\.\])", place):
+        try:
+            document = document[key[0] if key[0] else int(key[1])]
+        except (LookupError, TypeError, ValueError):
+            return None
+    return document
+
+
+def _parsed(path: Path) -> Any:
+    """Parse a document.
 
     Raises:
         OSError: it cannot be opened.
@@ -91,11 +156,6 @@ def parsed(path: Path) -> Any:
     if (size := path.stat().st_size) > _LARGEST:
         raise ValueError(f"it has {size} bytes, and at most {_LARGEST} are read")
     return json.loads(path.read_text("utf-8"), parse_constant=_refuse, parse_float=_finite, parse_int=_counted)
-
-
-def short(text: str) -> str:
-    """A cause in as few characters as a sentence bears."""
-    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _refuse(constant: str) -> None:
@@ -114,167 +174,42 @@ def _counted(printed: str) -> int:
     return int(printed)
 
 
-def _wrong(data: Any) -> Iterator[str]:
-    """What keeps the document from being believed, the first first; nothing where nothing does."""
-    if not isinstance(data, dict):
-        yield "the document is no object"
-        return
-    if depth(data) > _DEEPEST:
-        yield f"the document is nested more than {_DEEPEST} deep"
-        return
-    if data.get("schema") != SCHEMA:
-        yield f"`schema` is {data.get('schema')!r}, not {SCHEMA!r}"
-    if isinstance(data.get("case"), dict):
-        yield from _wrong_case(data["case"])
-    else:
-        yield "`case` is missing"
-    if data.get("outcome") not in _OUTCOMES:
-        yield f"`outcome` is {data.get('outcome')!r}, not one of {', '.join(_OUTCOMES)}"
-    for key, (fits, shape) in _SHAPES.items():
-        if data.get(key) is not None and not fits(data[key]):
-            yield f"`{key}` is no {shape}"
+def _depth(document: Any, deepest: int) -> int:
+    """Return the levels of a document, as far as is needed to refuse it.
 
-
-def _wrong_case(case: Mapping[str, Any]) -> Iterator[str]:
-    for key in _CASE:
-        if key not in case:
-            yield f"`case.{key}` is missing"
-    for key, value in case.items():
-        if key in NUMBERS and not _is_count(value):
-            yield f"`case.{key}` is {value!r}, not a positive whole number"
-        elif key in _CASE and key not in NUMBERS and not (_is_text(value) and value):
-            yield f"`case.{key}` is {value!r}, not a text"
-        elif key == "round":
-            yield "`case.round` is no part of the case; `round` stands beside `case`"
-        elif key != "options" and not _is_plain(value):
-            yield f"`case.{key}` is no plain value"
-    if case.get("precision") not in _PRECISIONS:
-        yield f"`case.precision` is {case.get('precision')!r}, not one of {', '.join(_PRECISIONS)}"
-    if _is_object(case.get("options", {}), _is_plain):
-        yield from _wrong_options(case.get("options", {}))
-    else:
-        yield "`case.options` is no object of plain values"
-    nodes, devices = case.get("nodes"), case.get("devices")
-    if isinstance(nodes, int) and isinstance(devices, int) and nodes > 0 and devices % nodes:
-        yield f"`case.devices` is {devices}, which {nodes} nodes cannot share"
-
-
-def _wrong_options(options: Mapping[str, Any]) -> Iterator[str]:
-    """An option may bear the name of any fact and then counts as it: `"accumulation": "8"` multiplies a text."""
-    for name, value in options.items():
-        if name in _CASE:
-            yield f"`case.options.{name}` is no option, but stands in the case itself"
-        elif name == "round":
-            yield "`case.options.round` is no option; `round` stands beside `case`"
-        elif name in NUMBERS and not _is_count(value):
-            yield f"`case.options.{name}` is {value!r}, not a positive whole number"
-
-
-def depth(data: Any) -> int:
-    """Levels of a document, without walking down by calls of itself; no deeper than is needed to refuse it."""
-    level, levels = [data], 0
-    while level and levels <= _DEEPEST:
+    It does not call itself: a hostile document would end the interpreter's stack.
+    """
+    level, levels = [document], 0
+    while level and levels <= deepest:
         inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
         level, levels = [one for each in inner for one in each], levels + 1
     return levels
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+def _without_nulls(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document without keys that hold null, which say as much as missing ones."""
+    kept = {key: value for key, value in document.items() if value is not None}
+    return {key: value if key in _OPEN else _stated(value) for key, value in kept.items()}
 
 
-def _is_name(value: Any) -> bool:
-    return _is_text(value) and 0 < len(value.strip()) <= _LONGEST_NAME
+def _stated(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _stated(each) for key, each in value.items() if each is not None}
+    return [_stated(each) for each in value] if isinstance(value, list) else value
 
 
-def _is_plain(value: Any) -> bool:
-    return not isinstance(value, dict | list)
+def _further_facts(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts in the case that are not among those that every case has."""
+    return {name: value for name, value in document["case"].items() if name not in {*CASE, "options"}}
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value > 0
-
-
-def _is_object(value: Any, of: Callable[[Any], bool]) -> bool:
-    return isinstance(value, dict) and all(map(of, value.values()))
-
-
-def _is_amount(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and len(value) <= _LONGEST_LIST and all(map(_is_text, value))
-
-
-def _has(value: Any, shapes: Mapping[str, Callable[[Any], bool]], needed: str = "") -> bool:
-    """Whether an object has each of the keys in its shape where it has it at all; `needed` it must have."""
-    if not isinstance(value, dict) or (needed and needed not in value):
-        return False
-    return all(value.get(key) is None or fits(value[key]) for key, fits in shapes.items())
-
-
-def _is_recipe(value: Any) -> bool:
-    return _has(value, RECIPE, "name")
-
-
-def _is_node(value: Any) -> bool:
-    return _has(
-        value, {"folder": _is_below, "outcome": _is_text, "exit_status": lambda status: type(status) is int}, "folder"
-    )
-
-
-def _is_below(name: Any) -> bool:
-    """Whether a text is a path below the run's folder, or the folder itself: nothing else of the disk is looked at."""
-    return _is_text(name) and name.isprintable() and (name == "." or not {"", ".", ".."} & set(name.split("/")))
-
-
-def _is_files(value: Any) -> bool:
-    about = {"sha256": _is_text, "bytes": _is_amount}
-    return _is_object(value, lambda each: _has(each, about)) and all(map(_is_below, value))
-
-
-def _is_source(value: Any) -> bool:
-    return _is_object(value, _is_plain) and type(value.get("modified", False)) is bool
-
-
-#: What a recipe states of itself; what it states besides is not carried on.
-RECIPE: Mapping[str, Callable[[Any], bool]] = {
-    "name": lambda value: _is_text(value) and bool(value),
-    "sha256": _is_text,
-    "case": lambda value: _is_object(value, _is_text),
-    "command": _is_texts,
-    "setup": _is_texts,
-    "container": lambda value: _is_object(value, _is_plain),
-    "launcher": _is_text,
-    "data": lambda value: type(value) is bool,
-}
-#: What may be missing, but must be of its shape where it is not.
-_SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "suite": (_is_text, "text"),
-    "format": (_is_text, "text"),
-    "round": (_is_name, f"text of 1 to {_LONGEST_NAME} characters"),
-    "start": (_is_text, "text"),
-    "end": (_is_text, "text"),
-    "notes": (_is_text, "text"),
-    "repeat": (_is_count, "positive whole number"),
-    "wall_seconds": (lambda value: type(value) in (int, float), "number"),
-    "argv": (lambda value: isinstance(value, list) and all(map(_is_text, value)), "list of texts"),
-    "environment": (lambda value: isinstance(value, dict), "object"),
-    "environment_variables": (lambda value: _is_object(value, _is_plain), "object of plain values"),
-    "source": (_is_source, "object of plain values, `modified` of them true or false"),
-    "files": (_is_files, "object of objects, each under a path below the run's folder"),
-    "recipe": (
-        _is_recipe,
-        "object with `name`, and `case`, `command`, `setup`, `container`, `launcher` and `data` of their shapes",
-    ),
-    "records": (
-        lambda value: _has(value, {"format": _is_text, "count": _is_amount, "at_least": _is_amount}),
-        "object of `format`, `count` and `at_least`",
-    ),
-    "warnings": (_is_texts, f"list of at most {_LONGEST_LIST} texts"),
-    "nodes": (
-        lambda value: isinstance(value, list) and len(value) <= _LONGEST_LIST and all(map(_is_node, value)),
-        "list of objects with `folder`",
-    ),
-}
+def _wrong_facts(facts: Mapping[str, Any]) -> str:
+    """Return what is wrong with the further facts of a case; empty where nothing is."""
+    for name, value in facts.items():
+        if name == "round":
+            return "`$.case.round` is no part of the case; `round` stands beside `case`"
+        if name in COUNTS and (type(value) is not int or value < 1):
+            return f"`$.case.{name}` is {value!r}, not a positive whole number"
+        if isinstance(value, dict | list):
+            return f"`$.case.{name}` is no plain value"
+    return ""

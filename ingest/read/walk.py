@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.common.errors import UsageError
-from ingest.common.problems import Problem
+from schema.records import Problem
 
 #: The folder of figures that others published, and the file that marks it: no logs lie in it.
 PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"

@@ -1,23 +1,22 @@
 """One run told twice: logs with the same bytes, and logs with the same records. It counts once.
 
-Both are found over all lines of the ledger, since the two logs may lie anywhere. The marks are taken off and set anew
-at every call: which log is the original changes with the logs that there are.
+Both are found over all runs, since the two logs may lie anywhere. The marks are taken off and set anew at every call:
+which log is the original changes with the logs that there are.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
-from ingest.common.problems import Problem
+from msgspec.structs import replace
+
 from ingest.read import facts
-from ingest.read.facts import Contradiction, Stated
+from ingest.read.facts import Contradiction
 from parsers.contract import CLOCKS
 from parsers.engine.session import Session
-
-Line = dict[str, Any]
+from schema.records import FactValue, Problem, Run
 
 #: Columns that are measured; steps, epochs and losses are the same in every repeat of a seeded run.
 _MEASURED = frozenset(
@@ -47,61 +46,64 @@ def fingerprint(session: Session) -> str | None:
     return digest.hexdigest() if numbers >= _ENOUGH else None
 
 
-def settle(lines: Sequence[Line]) -> None:
-    """Mark the lines of runs that other lines tell already, and say where two names of one run disagree."""
-    for line in lines:
-        _stand_alone(line)
-    told = [line for line in lines if line["format"]]
-    twice = [*_again(told, "duplicate", "sha256")]
-    twice += _again([line for line in told if not line["duplicate_of"]], "same_run", "fingerprint")
-    for line, original in twice:
-        _compare(line, original)
+def mark(runs: Sequence[Run]) -> list[Run]:
+    """Mark the runs that other logs tell already, and say where two names of one run disagree."""
+    found = {index: _alone(run) for index, run in enumerate(runs)}
+    twice = [*_again(found, "duplicate", lambda run: run.sha256)]
+    twice += _again(found, "same_run", lambda run: run.fingerprint if not run.duplicate_of else None)
+    for again, original in twice:
+        _compare(found, again, original)
+    return list(found.values())
 
 
-def _stand_alone(line: Line) -> None:
-    """A line as if there were no other."""
-    line["problems"] = [each for each in line["problems"] if each["code"] not in _CODES and "other" not in each["args"]]
-    line["published"], line["duplicate_of"] = line["sound"], None
+def _alone(run: Run) -> Run:
+    """Return a run as if there were no other."""
+    problems = tuple(each for each in run.problems if each.code not in _CODES and "other" not in each.args)
+    return replace(run, problems=problems, published=run.sound, duplicate_of=None)
 
 
-def _again(lines: Iterable[Line], code: str, key: str) -> Iterator[tuple[Line, Line]]:
-    """Lines that tell a run again, marked, each with the line that counts."""
-    groups: dict[str, list[Line]] = defaultdict(list)
-    for line in lines:
-        if line[key]:
-            groups[line[key]].append(line)
-    for found in groups.values():
+def _again(runs: dict[int, Run], code: str, key: Callable[[Run], str | None]) -> list[tuple[int, int]]:
+    """Mark the runs that tell a run again; returns the index of each with that of the run that counts."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for index, run in runs.items():
+        if run.format and (value := key(run)):
+            groups[value].append(index)
+    found = []
+    for group in groups.values():
         # A log that its name contradicts is not the one to keep, if there is another.
-        original = min(found, key=lambda each: (not each["sound"], each["path"], each["session"]))
-        for line in found if original["sound"] or code == "duplicate" else ():
-            if (code == "duplicate" and line["path"] == original["path"]) or line is original:
+        first = min(group, key=lambda each: (not runs[each].sound, runs[each].path, runs[each].session))
+        original = runs[first]
+        for index in group if original.sound or code == "duplicate" else ():
+            run = runs[index]
+            if index == first or (code == "duplicate" and run.path == original.path):
                 continue
-            _add(line, Problem(code, line["path"], args={"original": original["path"]}))
-            line["duplicate_of"] = original["path"]
-            yield line, original
+            problem = Problem(code, run.path, args={"original": original.path})
+            runs[index] = replace(_with_problem(run, problem), duplicate_of=original.path)
+            found.append((index, first))
+    return found
 
 
-def _compare(line: Line, original: Line) -> None:
-    """Two names of one run that disagree where the run itself says nothing: it belongs to neither."""
-    if not (line["sound"] and original["sound"]):
+def _compare(runs: dict[int, Run], again: int, original: int) -> None:
+    """Withdraw two names of one run that disagree where the run itself says nothing: it belongs to neither."""
+    if not (runs[again].sound and runs[original].sound):
         return
-    for found in list(_contradictions(original, line)):
-        for one, other in ((line, original), (original, line)):
-            _add(one, facts.contradiction(one["path"], found, other=other["path"]))
+    for found in list(_contradictions(runs[original], runs[again])):
+        for one, other in ((again, original), (original, again)):
+            problem = facts.contradiction(runs[one].path, found, other=runs[other].path)
+            runs[one] = _with_problem(runs[one], problem)
 
 
-def _contradictions(first: Line, second: Line) -> Iterator[Contradiction]:
-    for name in sorted(first["facts"].keys() & second["facts"].keys()):
+def _contradictions(first: Run, second: Run) -> Iterator[Contradiction]:
+    for name in sorted(first.facts.keys() & second.facts.keys()):
         one, other = (_placed(each, name) for each in (first, second))
         if not facts.agree(name, one, other):
             yield Contradiction(name, one, other)
 
 
-def _placed(line: Line, name: str) -> Stated:
-    stated = Stated(**line["facts"][name])
-    return Stated(stated.value, stated.source, f"{line['path']}: {stated.where}")
+def _placed(run: Run, name: str) -> FactValue:
+    stated = run.facts[name]
+    return replace(stated, where=f"{run.path}: {stated.where}")
 
 
-def _add(line: Line, problem: Problem) -> None:
-    line["problems"].append(problem.as_dict())
-    line["published"] = False
+def _with_problem(run: Run, problem: Problem) -> Run:
+    return replace(run, problems=(*run.problems, problem), published=False)

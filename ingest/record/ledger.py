@@ -1,4 +1,4 @@
-"""The ledger: `docs/data/runs/<shard>.jsonl`, one line per run, and what must be read again to keep it true.
+"""The ledger: `docs/data/runs/<shard>.jsonl`, one line per run, and what must be read again to keep it up to date.
 
 A shard is one folder of logs (for our own tree, one case), the unit of work and of replacement. What its logs' bytes
 were, with which code they were read, and what was written is remembered outside `docs/`; losing that memory costs time
@@ -18,14 +18,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from ingest.common.files import file_hash, stamp, write_if_changed
-from ingest.common.problems import Problem
 from ingest.read import layout as layouts
 from ingest.read.redact import redacted
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
 from ingest.record.run import identify, runs_of
+from schema.records import Problem, Run, from_text, text_of
 
 FOLDER = Path("data") / "runs"
 
@@ -37,16 +39,16 @@ class Shard:
     name: str
     inputs: tuple[Input, ...]
     hashes: Mapping[str, str]
-    asked: Mapping[str, tuple[str, ...]]
+    extra_rules: Mapping[str, tuple[str, ...]]
     beside: tuple[telemetry.File, ...]
     key: str
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """All lines, and what has to be written to make `docs/` say the same."""
+    """All runs, and what has to be written to make `docs/` say the same."""
 
-    lines: list[dict[str, Any]]
+    runs: list[Run]
     files: dict[str, bytes]
     read_logs: int
     memory: dict[str, Any] = field(repr=False)
@@ -63,7 +65,7 @@ def collect(
     memory: Path,
     executor: Executor | None = None,
     progress: Any = None,
-    asked: Callable[[str], tuple[str, ...]] = lambda _name: (),
+    extra_rules: Callable[[str], tuple[str, ...]] = lambda _name: (),
     beside: Sequence[Input] = (),
 ) -> Ledger:
     """Read what changed, and take the rest from the shards as they lie.
@@ -75,30 +77,44 @@ def collect(
         memory: the file that remembers the last call.
         executor: where shards are read; here, one after the other, if None.
         progress: called with the number of logs read.
-        asked: name of a log to further rules, by which others computed what they published of it.
+        extra_rules: name of a log to further rules, by which others computed what they published of it.
         beside: files that are no logs, and may be telemetry of some.
     """
     known = _remembered(memory)
     told = telemetry.sort_out(inputs, beside, known.get("telemetry", {}), _code(layout))
     stats = _hashes([*told.logs, *(each.given for each in told.files)], known.get("stats", {}))
-    shards = _shards(told.logs, told.files, layout, stats, asked)
+    shards = _shards(told.logs, told.files, layout, stats, extra_rules)
     kept = {
         each.name: as_before for each in shards if (as_before := _kept(each, out, known.get("shards", {}))) is not None
     }
     changed = [each for each in shards if each.name not in kept]
-    lines = dict(kept)
+    by_shard = dict(kept)
     for shard, found in zip(changed, _read(changed, layout, executor), strict=True):
-        lines[shard.name] = _with_previous(found, shard, out)
+        by_shard[shard.name] = _with_previous(found, shard, out)
         if progress:
             progress(len(shard.inputs))
-    everything = [line for shard in shards for line in lines[shard.name]]
-    duplicates.settle(everything)
-    identify(everything)
-    files = {each.name: _bytes(lines[each.name]) for each in shards}
+    order = [shard.name for shard in shards for _ in by_shard[shard.name]]
+    marked = identify(duplicates.mark([run for shard in shards for run in by_shard[shard.name]]))
+    groups: dict[str, list[Run]] = {shard.name: [] for shard in shards}
+    for name, run in zip(order, marked, strict=True):
+        groups[name].append(run)
+    files = {name: _bytes(runs) for name, runs in groups.items()}
     digests = {each.name: [each.key, hashlib.sha256(files[each.name]).hexdigest()] for each in shards}
     remembered = {"stats": stats, "shards": digests, "telemetry": told.memory}
-    names = {str(line["id"]): shard.name for shard in shards for line in lines[shard.name]}
+    # Every run is what its line says, whether it was read just now or lay in the ledger: the order of keys as well.
+    everything = [run for name in groups for run in runs_in(files[name])]
+    names = {run.id: name for name, runs in groups.items() for run in runs}
     return Ledger(everything, files, sum(len(each.inputs) for each in changed), remembered, told.problems, names)
+
+
+def runs_in(data: bytes) -> list[Run]:
+    """Return the runs of a file of the ledger.
+
+    Raises:
+        ValueError: a line is no JSON.
+        msgspec.ValidationError: a line is no run.
+    """
+    return [from_text(each, Run) for each in data.splitlines()]
 
 
 def write(ledger: Ledger, out: Path, memory: Path) -> tuple[list[str], list[str]]:
@@ -170,7 +186,7 @@ def _hash(path: Path) -> str:
 
 def _shards(
     inputs: Sequence[Input], files: Sequence[telemetry.File], layout: str, stats: Mapping[str, list[Any]],
-    asked: Callable[[str], tuple[str, ...]],
+    extra_rules: Callable[[str], tuple[str, ...]],
 ) -> list[Shard]:  # fmt: skip
     folders: dict[str, list[Input]] = defaultdict(list)
     for each in inputs:
@@ -178,7 +194,7 @@ def _shards(
     hashes = {each.name: _known_hash(each.path, stats) for each in inputs}
     names = _file_names(sorted(folders))
     return [
-        _shard(names[folder], tuple(found), telemetry.beside(found, files), hashes, layout, stats, asked)
+        _shard(names[folder], tuple(found), telemetry.beside(found, files), hashes, layout, stats, extra_rules)
         for folder, found in sorted(folders.items())
     ]
 
@@ -209,13 +225,13 @@ def _slug(folder: str) -> str:
 
 def _shard(
     name: str, inputs: tuple[Input, ...], files: tuple[telemetry.File, ...], hashes: Mapping[str, str], layout: str,
-    stats: Mapping[str, list[Any]], asked: Callable[[str], tuple[str, ...]],
+    stats: Mapping[str, list[Any]], extra_rules: Callable[[str], tuple[str, ...]],
 ) -> Shard:  # fmt: skip
     mine = {each.name: hashes[each.name] for each in inputs}
     run_jsons = [_known_hash(each.path.with_name(RUN_JSON), stats) for each in inputs]
     # A layout reads the whole path, so that a tree moved elsewhere may say something else.
     paths = [str(each.path.absolute()) for each in inputs]
-    rules = {each.name: found for each in inputs if (found := asked(each.name))}
+    rules = {each.name: found for each in inputs if (found := extra_rules(each.name))}
     beside = {each.given.name: _known_hash(each.given.path, stats) for each in files}
     parts = [[str(part), _known_hash(part, stats)] for each in inputs for part in each.parts]
     known = [_code(layout), mine, run_jsons, paths, rules, beside, parts]
@@ -227,7 +243,12 @@ def _shard(
 def _code(layout: str) -> str:
     """Hash of everything but the logs that a line depends on: formats, rules, layouts, spellings, redaction."""
     top = Path(__file__).resolve().parents[2]
-    files = [*top.glob("parsers/**/*.py"), *top.glob("ingest/*/*.py"), *top.glob("ingest/*/*.toml")]
+    files = [
+        *top.glob("parsers/**/*.py"),
+        *top.glob("ingest/*/*.py"),
+        *top.glob("ingest/*/*.toml"),
+        *top.glob("schema/*.*"),
+    ]
     files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
     digest = hashlib.sha256(layouts.load(layout).name.encode())
     for path in sorted(files):
@@ -235,52 +256,45 @@ def _code(layout: str) -> str:
     return digest.hexdigest()
 
 
-def _kept(shard: Shard, out: Path, known: Mapping[str, tuple[str, str]]) -> list[dict[str, Any]] | None:
-    """The lines of a shard as they lie, if it lies as it was written from the same inputs."""
+def _kept(shard: Shard, out: Path, known: Mapping[str, tuple[str, str]]) -> list[Run] | None:
+    """Return the runs of a shard as they lie, if it lies as it was written from the same inputs."""
     key, digest = known.get(shard.name, ("", ""))
     path = out / FOLDER / shard.name
     if key != shard.key or not path.is_file():
         return None
     data = path.read_bytes()
-    return [json.loads(each) for each in data.splitlines()] if hashlib.sha256(data).hexdigest() == digest else None
+    return runs_in(data) if hashlib.sha256(data).hexdigest() == digest else None
 
 
-def _read(shards: Sequence[Shard], layout: str, executor: Executor | None) -> Iterator[list[dict[str, Any]]]:
+def _read(shards: Sequence[Shard], layout: str, executor: Executor | None) -> Iterator[list[Run]]:
     jobs = [(each, layout) for each in shards]
     yield from executor.map(_read_shard, jobs) if executor else map(_read_shard, jobs)
 
 
-def _read_shard(job: tuple[Shard, str]) -> list[dict[str, Any]]:
+def _read_shard(job: tuple[Shard, str]) -> list[Run]:
     shard, layout = job
     found = layouts.load(layout)
     logs = [
-        (each, runs_of(each, found, shard.hashes[each.name], shard.asked.get(each.name, ()))) for each in shard.inputs
+        (each, runs_of(each, found, shard.hashes[each.name], shard.extra_rules.get(each.name, ())))
+        for each in shard.inputs
     ]
-    telemetry.attach(logs, shard.beside, shard.hashes)
-    return [line for _, lines in logs for line in lines]
+    return telemetry.attach(logs, shard.beside, shard.hashes)
 
 
-def _with_previous(lines: list[dict[str, Any]], shard: Shard, out: Path) -> list[dict[str, Any]]:
-    """For logs that cannot be read now, what an earlier call read of them, with the problem added."""
+def _with_previous(runs: list[Run], shard: Shard, out: Path) -> list[Run]:
+    """Return, for logs that cannot be read now, what an earlier call read of them, with the problem added."""
     path = out / FOLDER / shard.name
-    lost = [
-        each
-        for each in lines
-        if any(problem["code"] == "unreadable" for problem in each["problems"]) and each["format"] is None
-    ]
+    lost = {run.path for run in runs if run.format is None and any(each.code == "unreadable" for each in run.problems)}
     if not lost or not path.is_file():
-        return lines
-    before = [json.loads(each) for each in path.read_bytes().splitlines()]
-    for line in lost:
-        earlier = [each for each in before if each["path"] == line["path"] and each["format"]]
-        if earlier:
-            at = lines.index(line)
-            lines[at : at + 1] = [each | {"problems": [*line["problems"]]} for each in earlier]
-    return lines
+        return runs
+    before = [run for run in runs_in(path.read_bytes()) if run.format]
+    found = []
+    for run in runs:
+        earlier = [replace(each, problems=run.problems) for each in before if each.path == run.path]
+        found += earlier or [run]
+    return found
 
 
-def _bytes(lines: Sequence[Mapping[str, Any]]) -> bytes:
-    ordered = sorted(lines, key=lambda each: (each["path"], each["session"]))
-    return b"".join(
-        json.dumps(each, sort_keys=True, ensure_ascii=False, allow_nan=False).encode() + b"\n" for each in ordered
-    )
+def _bytes(runs: Sequence[Run]) -> bytes:
+    ordered = sorted(runs, key=lambda each: (each.path, each.session))
+    return b"".join(text_of(each).encode() + b"\n" for each in ordered)

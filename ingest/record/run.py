@@ -1,4 +1,4 @@
-"""Runs: one session with its facts, figures and problems, as the line that the ledger keeps."""
+"""From a log to its runs: one per session, with its facts, figures and problems."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from ingest.common import suites
 from ingest.common.files import file_hash, is_as_stated, stamp
-from ingest.common.problems import Problem
 from ingest.compute import rules
 from ingest.compute.frame import TIMED, begun_anew, framed
 from ingest.compute.metrics import metrics
@@ -19,8 +20,8 @@ from ingest.compute.series import Absent, Series, series
 from ingest.compute.telemetry_figures import iso
 from ingest.read import environment_json, facts
 from ingest.read.layout import OWN, Layout
-from ingest.read.redact import redact
-from ingest.read.run_json import RunJson, beside
+from ingest.read.redact import redact_record
+from ingest.read.run_json import RunJsonFile, beside
 from ingest.read.walk import Input, may_be_log
 from ingest.record import duplicates
 from parsers.engine.clock import DATELESS_BEFORE
@@ -28,37 +29,54 @@ from parsers.engine.read import Log, read
 from parsers.engine.registry import current_id
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
+from schema.records import (
+    Facts,
+    Figure,
+    Figures,
+    NoFigure,
+    Plain,
+    Problem,
+    Reason,
+    Run,
+    RunJson,
+    Stated,
+    Trace,
+    to_json,
+)
 
 TRACE_POINTS = 400
 #: By how much batch size over seconds may differ from the printed speed before one of the two is not believed.
 _BATCH_TOLERANCE = 0.05
 
 
-def runs_of(given: Input, layout: Layout, sha256: str, asked: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Everything the ledger keeps of one log: a line per session, or one line that says why there is none.
+def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
+    """Read one log: a run per session, or one run that says why there is none.
 
     Args:
         given: the log.
         layout: how its tree names things.
         sha256: hash of its bytes.
-        asked: further rules, by which others computed what they published of this log; for the audit.
+        extra_rules: rules by which others computed what they published of this log; for the audit.
     """
     run_json = beside(given.path, given.name)
-    shared = {"path": given.name, "sha256": sha256, "bytes": given.path.stat().st_size if given.path.exists() else 0}
+    size = given.path.stat().st_size if given.path.exists() else 0
+    empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="failed")
     try:
         log = read(given.path)
     except ScanError as error:
-        return [redact(_not_understood(given, shared, [Problem(error.code, given.name, args=error.details)], run_json))]
-    shared["lines"] = log.lines
+        problem = Problem(error.code, given.name, args=error.details)
+        return [redact_record(_not_understood(empty, given, problem, run_json))]
+    empty = replace(empty, lines=log.lines)
     if not log.sessions:
-        return [redact(_not_understood(given, shared, [_unclaimed(log, given.name)], run_json))]
-    said = layout.facts(given.path.absolute().as_posix())
-    lines = [shared | _line(given, log, each, run_json, said, layout, asked) for each in log.sessions]
-    return [redact(line) for line in lines]
+        return [redact_record(_not_understood(empty, given, _unclaimed(log, given.name), run_json))]
+    stated = layout.facts(given.path.absolute().as_posix())
+    return [
+        redact_record(_run(empty, given, log, each, run_json, stated, layout, extra_rules)) for each in log.sessions
+    ]
 
 
 def _unclaimed(log: Log, name: str) -> Problem:
-    """Why no session could be made of a log."""
+    """Return why no session could be made of a log."""
     if len(log.claims) > 1:
         claims = sorted(log.claims, key=lambda each: each.line)
         claimants = ", ".join(f"{each.format.id} (line {each.line})" for each in claims)
@@ -70,71 +88,77 @@ def _unclaimed(log: Log, name: str) -> Problem:
     return Problem("unknown_format", name)
 
 
-def _not_understood(
-    given: Input, shared: Mapping[str, Any], problems: list[Problem], run_json: RunJson
-) -> dict[str, Any]:
-    problems += [run_json.problem] if run_json.problem else []
-    problems += _parts(given, run_json)
-    return {
-        "session": 1, "sessions": 1, "format": None, "outcome": "failed", "outcome_line": 0, "observations": 0,
-        "case": {"options": {}}, "facts": {}, "environment": {}, "figures": {}, "metrics": {},
-        "problems": [each.as_dict() for each in problems], "repeat": None, "environment_details": None,
-        "suite": None, "published": False, "sound": False, "duplicate_of": None, "fingerprint": None, "trace": None,
-        "lines": 0, "clock": None, "telemetry": None, **RunJson({}).told(), **shared,
-    }  # fmt: skip
+def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile) -> Run:
+    wrong = [run_json.problem] if run_json.problem else []
+    return replace(empty, problems=(problem, *wrong, *_parts(given, run_json)))
 
 
-def _line(
+def _run(
+    empty: Run,
     given: Input,
     log: Log,
     session: Session,
-    run_json: RunJson,
-    said: dict[str, Any] | None,
+    run_json: RunJsonFile,
+    layout_facts: Mapping[str, Plain] | None,
     layout: Layout,
-    asked: Sequence[str],
-) -> dict[str, Any]:
-    merged = facts_of(session, run_json, said, layout)
+    extra_rules: Sequence[str],
+) -> Run:
+    merged = facts_of(session, run_json, layout_facts, layout)
     for_rules = merged.for_rules()
     found = rules.figures(session, for_rules)
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.beside(given, run_json)
-    of_file = [*_problems_of_file(given, run_json, said, layout), *unread]
+    of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found)]
     case = merged.case()
-    blocking = {each.code for each in problems} - _HARMLESS
-    shown = problems if session.number == 1 else problems[len(of_file) :]
-    return {
-        "session": session.number,
-        "sessions": len(log.sessions),
-        "format": session.format.id,
-        "outcome": outcome,
-        # Where the log says so; 0 where it says nothing, or something else than run.json.
-        "outcome_line": session.ending.line if session.ending.outcome == outcome else 0,
-        "observations": _observations(session),
-        "case": case,
-        "facts": {name: each.as_dict() for name, each in sorted(merged.stated.items())},
-        "environment": _environment(run_json, session),
-        "environment_details": details,
-        "figures": {name: _kept(each) for name, each in found.items()},
-        "metrics": metrics(session, for_rules, found[rules.HEADLINE]),
-        **({"audit": {name: _kept(rules.figure(name, session, for_rules)) for name in asked}} if asked else {}),
-        "problems": [each.as_dict() for each in shown],
-        **run_json.told(),
-        "repeat": run_json.data.get("repeat") or merged.value("repeat"),
-        "clock": _clock(session),
-        "telemetry": None,
-        "suite": suites.suite(str(case["model"])) if "model" in case else None,
-        "published": not blocking,
-        "sound": not blocking,
-        "duplicate_of": None,
-        "fingerprint": None if run_json.present else duplicates.fingerprint(session),
-        "trace": _trace(session, for_rules),
-    }
+    sound = not {each.code for each in problems} - _HARMLESS
+    audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
+    return replace(
+        _with_run_json(empty, run_json.document),
+        session=session.number,
+        sessions=len(log.sessions),
+        format=session.format.id,
+        outcome=outcome,
+        outcome_line=session.ending.line if session.ending.outcome == outcome else 0,
+        observations=_observations(session),
+        case=case,
+        facts=dict(merged.stated),
+        environment=_environment(run_json, session),
+        environment_details=details,
+        figures=_rounded(found),
+        metrics=metrics(session, for_rules, found[rules.HEADLINE]),
+        audit=_rounded(audited) if audited else UNSET,
+        # What is wrong with the file as such is told once, by its first session.
+        problems=tuple(problems if session.number == 1 else problems[len(of_file) :]),
+        repeat=run_json.document.repeat if run_json.document and run_json.document.repeat else merged.value("repeat"),
+        clock=_clock(session),
+        suite=suites.suite(case.model) if case.model is not None else None,
+        published=sound,
+        sound=sound,
+        fingerprint=None if run_json.document else duplicates.fingerprint(session),
+        trace=_trace(session, for_rules),
+    )
 
 
-def facts_of(session: Session, run_json: RunJson, said: dict[str, Any] | None, layout: Layout) -> facts.Merged:
-    """What is known of a session, from its run.json, from itself, and from what the layout says of its path."""
-    return facts.merge(run_json.case(), session.facts, said, layout.name, {"framework": session.format.framework})
+#: Fields that a run takes from run.json as they stand.
+_FROM_RUN_JSON = (
+    "argv", "environment_variables", "recipe", "records", "warnings", "nodes", "start", "end", "wall_seconds", "notes",
+    "source",
+)  # fmt: skip
+
+
+def _with_run_json(empty: Run, document: RunJson | None) -> Run:
+    if document is None:
+        return empty
+    return replace(empty, **{name: getattr(document, name) for name in _FROM_RUN_JSON})
+
+
+def facts_of(
+    session: Session, run_json: RunJsonFile, layout_facts: Mapping[str, Plain] | None, layout: Layout
+) -> facts.Merged:
+    """Merge what is known of a session: from its run.json, from itself, and from what the layout says of its path."""
+    implied = {"framework": session.format.framework}
+    return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied)
 
 
 #: Problems that are said but do not keep a figure from its table.
@@ -143,10 +167,14 @@ _HARMLESS = frozenset(
 )
 
 
-def _kept(found: rules.Figure | Absent) -> dict[str, Any]:
-    if isinstance(found, Absent):
-        return {"value": None, "reason": found.as_dict()}
-    return found.as_dict()
+def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
+    """Round figures to ten significant digits, which is more than any log prints."""
+    return Figures(
+        {
+            rule: replace(each, value=float(f"{each.value:.10g}")) if isinstance(each, Figure) else each
+            for rule, each in found.items()
+        }
+    )
 
 
 def _observations(session: Session) -> int:
@@ -158,7 +186,7 @@ def _observations(session: Session) -> int:
     return 0
 
 
-def _clock(session: Session) -> list[str] | None:
+def _clock(session: Session) -> tuple[str, str] | None:
     """First and last clock of the records, as the host showed it; None where the log prints no date and time.
 
     Seconds since 1970 are no such clock: which zone the host was in they do not say.
@@ -170,35 +198,37 @@ def _clock(session: Session) -> list[str] | None:
     stamps = stamps[np.isfinite(stamps)]
     if not len(stamps) or float(stamps.min()) < DATELESS_BEFORE:
         return None
-    return [iso(float(stamps.min())), iso(float(stamps.max()))]
+    return iso(float(stamps.min())), iso(float(stamps.max()))
 
 
-def _outcome(session: Session, log: Log, run_json: RunJson) -> str:
-    """What run.json says of the end of the log; of sessions before the last, and without one, what the log does."""
+def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
+    """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
     last = session.number == len(log.sessions)
-    return str(run_json.data["outcome"]) if run_json.present and last else session.ending.outcome
+    return run_json.document.outcome if run_json.document and last else session.ending.outcome
 
 
-def _environment(run_json: RunJson, session: Session) -> dict[str, Any]:
-    known = dict(run_json.data.get("environment", {}))
+def _environment(run_json: RunJsonFile, session: Session) -> dict[str, Stated]:
+    known = dict(run_json.document.environment) if run_json.document else {}
     for fact, name in (("gpu", "gpu"), ("framework_version", "framework_version")):
         if fact in session.facts:
             known.setdefault(name, session.facts[fact].value)
     return known
 
 
-def _problems_of_file(given: Input, run_json: RunJson, said: dict[str, Any] | None, layout: Layout) -> list[Problem]:
-    """What is wrong with a log as a file; it holds for all its sessions and is said once."""
+def _problems_of_file(
+    given: Input, run_json: RunJsonFile, layout_facts: Mapping[str, Plain] | None, layout: Layout
+) -> list[Problem]:
+    """Return what is wrong with a log as a file, whatever its sessions say."""
     problems = [run_json.problem] if run_json.problem else []
     problems += [*_changed(given, run_json), *_parts(given, run_json)]
-    if said is None and not run_json.present and not run_json.problem and layout.name != OWN:
+    if layout_facts is None and not run_json.document and not run_json.problem and layout.name != OWN:
         problems.append(Problem("unmatched_name", given.name, args={"layout": layout.name}))
     return problems
 
 
 def _problems(
-    name: str, log: Log, session: Session, run_json: RunJson, merged: facts.Merged,
-    found: Mapping[str, rules.Figure | Absent],
+    name: str, log: Log, session: Session, run_json: RunJsonFile, merged: facts.Merged,
+    found: Mapping[str, Figure | NoFigure],
 ) -> list[Problem]:  # fmt: skip
     """All that is wrong with one session, most of it reasons not to publish its figure."""
     outcome = _outcome(session, log, run_json)
@@ -210,8 +240,8 @@ def _problems(
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += _begun_anew(name, session)
     headline = found[rules.HEADLINE]
-    if isinstance(headline, Absent):
-        problems.append(_without_figure(name, session, headline, outcome))
+    if isinstance(headline, NoFigure):
+        problems.append(_without_figure(name, session, headline.reason, outcome))
     elif (missing := facts.missing(merged.stated)) and not run_json.problem:
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
     elif headline.scope == "thread":
@@ -230,46 +260,46 @@ def _begun_anew(name: str, session: Session) -> list[Problem]:
     return []
 
 
-def _without_figure(name: str, session: Session, reason: Absent, outcome: str) -> Problem:
+def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -> Problem:
     if reason.code == "impossible_figure":
-        return Problem("impossible_figure", name, int(reason.details["line"]), {"count": reason.details["count"]})
+        return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session):
         return Problem(
             "no_step", name, session.ending.line or session.first_line, {"session": session.number, "outcome": outcome}
         )
-    return Problem("no_figure", name, session.first_line, {"reason": reason.as_dict()})
+    return Problem("no_figure", name, session.first_line, {"reason": to_json(reason)})
 
 
-def _changed(given: Input, run_json: RunJson) -> list[Problem]:
+def _changed(given: Input, run_json: RunJsonFile) -> list[Problem]:
     """A log that is no longer the one that run.json was written beside."""
-    stated = run_json.data.get("files", {}).get(given.path.name, {}).get("sha256")
-    if stated and stated != file_hash(given.path):
+    stated = run_json.files.get(given.path.name)
+    if stated and stated.sha256 and stated.sha256 != file_hash(given.path):
         return [Problem("hash_mismatch", given.name)]
     return []
 
 
-def _parts(given: Input, run_json: RunJson) -> list[Problem]:
+def _parts(given: Input, run_json: RunJsonFile) -> list[Problem]:
     """What else run.json names and is not there, or not as it was; and logs below that it does not name."""
-    files, folder, at = run_json.data.get("files") or {}, given.path.parent, given.name.rpartition("/")[0]
-    named = {name: about.get("sha256") for name, about in files.items() if name != given.path.name}
+    files, folder, at = run_json.files, given.path.parent, given.name.rpartition("/")[0]
+    named = {name: about.sha256 for name, about in files.items() if name != given.path.name}
     problems = [
         Problem("part_changed" if stamp(folder / name) else "part_missing", f"{at}/{name}")
         for name, sha256 in sorted(named.items())
         if not is_as_stated(folder / name, sha256)
     ]
     below = (each.relative_to(folder).as_posix() for each in given.parts if may_be_log(each) and each.parent != folder)
-    unnamed = [each for each in below if each not in files] if run_json.present else []
+    unnamed = [each for each in below if each not in files] if run_json.document else []
     return problems + [Problem("part_unnamed", f"{at}/{name}") for name in unnamed]
 
 
-def _wrong_format(name: str, session: Session, run_json: RunJson) -> list[Problem]:
-    expected = run_json.data.get("format") or (run_json.data.get("records") or {}).get("format")
-    if expected and current_id(str(expected)) != session.format.id and _observations(session):
-        return [Problem("other_format", name, args={"expected": str(expected), "found": session.format.id})]
+def _wrong_format(name: str, session: Session, run_json: RunJsonFile) -> list[Problem]:
+    expected = run_json.expected_format
+    if expected and current_id(expected) != session.format.id and _observations(session):
+        return [Problem("other_format", name, args={"expected": expected, "found": session.format.id})]
     return []
 
 
-def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, Any] | None:
+def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, str] | None:
     """The batch size that speed times seconds implies, where it is not the one stated."""
     import numpy as np
 
@@ -285,19 +315,19 @@ def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, Any] | N
     return {"implied": f"{implied:.4g}", "stated": str(stated), "where": merged.stated["batch_size"].where}
 
 
-def _trace(session: Session, case: Mapping[str, Any]) -> dict[str, Any] | None:
-    """At most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
+def _trace(session: Session, case: Facts) -> Trace | None:
+    """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
     try:
         given = series(session, case)
     except Absent:
         return None
     shown = _bins(given)
-    return {
-        "step": [float(f"{given.steps[each]:.10g}") for each in shown],
-        "value": [float(f"{given.values[each]:.6g}") for each in shown],
-        "unit": given.unit,
-        "skipped": sum(each < rules.warm_up(len(given)) for each in shown),
-    }
+    return Trace(
+        step=tuple(float(f"{given.steps[each]:.10g}") for each in shown),
+        value=tuple(float(f"{given.values[each]:.6g}") for each in shown),
+        unit=given.unit,
+        skipped=sum(each < rules.warm_up(len(given)) for each in shown),
+    )
 
 
 def _bins(given: Series) -> list[int]:
@@ -312,19 +342,22 @@ def _bins(given: Series) -> list[int]:
     return sorted(extremes)
 
 
-def identify(lines: Sequence[dict[str, Any]]) -> None:
-    """Give every line its `id`: a slug of its path, with a hash where two paths make one slug."""
-    slugs = [_slug(each) for each in lines]
+def identify(runs: Sequence[Run]) -> list[Run]:
+    """Give every run its `id`: a slug of its path, with a hash where two paths make one slug."""
+    slugs = [_slug(each) for each in runs]
     used = Counter(slugs)
-    for line, slug in zip(lines, slugs, strict=True):
-        if used[slug] > 1 or len(slug) > 100:
-            digest = hashlib.sha256(f"{line['path']}#{line['session']}".encode()).hexdigest()[:8]
-            slug = f"{slug[:90].rstrip('-')}-{digest}"
-        line["id"] = slug
+    return [replace(run, id=_id(run, slug, alone=used[slug] == 1)) for run, slug in zip(runs, slugs, strict=True)]
 
 
-def _slug(line: Mapping[str, Any]) -> str:
-    path = str(line["path"]).partition("/")[2] or str(line["path"])
+def _id(run: Run, slug: str, *, alone: bool) -> str:
+    if alone and len(slug) <= 100:
+        return slug
+    digest = hashlib.sha256(f"{run.path}#{run.session}".encode()).hexdigest()[:8]
+    return f"{slug[:90].rstrip('-')}-{digest}"
+
+
+def _slug(run: Run) -> str:
+    path = run.path.partition("/")[2] or run.path
     path = path.removesuffix("/train.log")
     slug = re.sub(r"[^a-z0-9]+", "-", path.lower()).strip("-") or "log"
-    return slug if line["sessions"] == 1 else f"{slug}-s{line['session']}"
+    return slug if run.sessions == 1 else f"{slug}-s{run.session}"

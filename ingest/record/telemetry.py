@@ -9,22 +9,24 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from ingest.common.files import is_as_stated, stamp
-from ingest.common.problems import Problem
 from ingest.compute import telemetry_figures
-from ingest.compute.metrics import METRICS
 from ingest.compute.telemetry_figures import Job, extent, seconds_of
 from ingest.read import run_json
-from ingest.read.redact import redact
+from ingest.read.redact import redact_record
 from ingest.read.walk import Input
 from parsers.engine.scan import ScanError, check
 from parsers.telemetry.contract import Recording
 from parsers.telemetry.read import by_id, claimant, read
+from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of
+from schema.vocabulary import METRICS
 
 #: The name that our own runs give it; under that name, what is not understood is said to be.
 NAME = "telemetry.csv"
@@ -34,7 +36,25 @@ _LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re
 _WORDS = r"(?:telemetry|gpus?|nvidia|nvsmi|smi|dmon|memory|mem|power|util|utilization|utilisation|monitor|usage|stats?)"
 _DECORATION = re.compile(rf"(?:^|[._-]){_WORDS}(?=[._-]|$)", re.IGNORECASE)
 
-Line = dict[str, Any]
+
+@dataclass
+class _Told:
+    """A run with what is found out about it here."""
+
+    given: Input
+    run: Run
+    telemetry: Telemetry | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+    def result(self) -> Run:
+        """Return the run with its telemetry; what was sampled stands in for memory that the log does not print."""
+        run = replace(self.run, problems=(*self.run.problems, *self.problems))
+        if self.telemetry is None:
+            return run
+        peak, metrics = self.telemetry.memory_peak_mib, run.metrics
+        if peak and "memory" not in metrics:
+            metrics = {**metrics, "memory": MetricFigure(float(peak), METRICS["memory"].unit, "telemetry")}
+        return replace(run, telemetry=self.telemetry, metrics=metrics)
 
 
 @dataclass(frozen=True)
@@ -128,29 +148,35 @@ def bare(name: str) -> str:
     return _LOG_ENDING.sub("", _DECORATION.sub("", stem(name))).strip("._-")
 
 
-def attach(logs: Sequence[tuple[Input, list[Line]]], files: Sequence[File], hashes: Mapping[str, str]) -> None:
-    """Put under `telemetry` of every line what the files of its folder say, and under `problems` what is wrong.
+def attach(logs: Sequence[tuple[Input, list[Run]]], files: Sequence[File], hashes: Mapping[str, str]) -> list[Run]:
+    """Return the runs with what the files of their folders say under `telemetry`, and what is wrong under `problems`.
 
     Args:
-        logs: every log with its lines.
+        logs: every log with its runs.
         files: telemetry of the same folders.
         hashes: SHA-256 by name of a file.
     """
-    folders: dict[Path, list[tuple[Input, list[Line]]]] = defaultdict(list)
-    for given, lines in logs:
-        folders[given.folder].append((given, lines))
+    told = [[_Told(given, run) for run in runs] for given, runs in logs]
+    folders: dict[Path, list[list[_Told]]] = defaultdict(list)
+    for (given, _), runs in zip(logs, told, strict=True):
+        folders[given.folder].append(runs)
     for folder, found in folders.items():
-        own = [each for each in files if each.given.folder == folder and _is_as_stated(each, found)]
+        everything = [run for runs in found for run in runs]
+        own = [each for each in files if each.given.folder == folder and _is_as_stated(each, everything)]
         if own:
             _attach(found, own, hashes)
+    return [each.result() for runs in told for each in runs]
 
 
-def _is_as_stated(file: File, logs: list[tuple[Input, list[Line]]]) -> bool:
-    """Whether a file is still the one that the run.json beside a log names, if it names one: another's samples are not
-    the run's. That it was changed is said elsewhere."""
+def _is_as_stated(file: File, runs: Sequence[_Told]) -> bool:
+    """Return whether a file is still the one that the run.json beside a log names, if it names one.
+
+    Samples of another file are not the run's. That it changed is a problem of its own, told elsewhere.
+    """
     name = file.given.path.relative_to(file.given.folder).as_posix()
-    stated = ((run_json.beside(given.path, given.name).data.get("files") or {}).get(name, {}) for given, _ in logs)
-    return all(is_as_stated(file.given.path, each.get("sha256")) for each in stated)
+    logs = {each.given.path: each.given for each in runs}.values()
+    stated = (run_json.beside(given.path, given.name).files.get(name) for given in logs)
+    return all(is_as_stated(file.given.path, each.sha256 if each else None) for each in stated)
 
 
 @dataclass(frozen=True)
@@ -162,9 +188,9 @@ class _Owned:
     whole: bool
 
 
-def _attach(logs: list[tuple[Input, list[Line]]], files: Sequence[File], hashes: Mapping[str, str]) -> None:
+def _attach(logs: Sequence[list[_Told]], files: Sequence[File], hashes: Mapping[str, str]) -> None:
     owned: dict[int, list[_Owned]] = defaultdict(list)
-    by_id_of = {id(line): (given, line) for given, lines in logs for line in lines}
+    by_id_of = {id(each): each for runs in logs for each in runs}
     for file in files:
         runs, named = _claimants(file, logs)
         try:
@@ -179,25 +205,17 @@ def _attach(logs: list[tuple[Input, list[Line]]], files: Sequence[File], hashes:
         if isinstance(shares, Problem):
             _say(runs, [shares])
             continue
-        for line, share in shares:
-            owned[id(line)].append(_Owned(file, share, len(runs) == 1))
+        for run, share in shares:
+            owned[id(run)].append(_Owned(file, share, len(runs) == 1))
     for key, found in owned.items():
-        given, line = by_id_of[key]
-        line["telemetry"] = redact(_of_run(line, _job(given, line), found, hashes))
-        _as_metric(line)
+        told = by_id_of[key]
+        told.telemetry = redact_record(_of_run(told, _job(told), found, hashes))
 
 
-def _as_metric(line: Line) -> None:
-    """What was sampled beside a log stands in for the memory that it does not print itself."""
-    peak = line["telemetry"]["memory_peak_mib"]
-    if peak and not line["metrics"].get("memory"):
-        line["metrics"]["memory"] = {"unit": METRICS["memory"].unit, "value": float(peak), "source": "telemetry"}
-
-
-def _say(lines: Sequence[Line], problems: Iterable[Problem]) -> None:
-    said = redact([each.as_dict() for each in problems])
-    for line in lines:
-        line["problems"] = [*line["problems"], *said]
+def _say(runs: Sequence[_Told], problems: Iterable[Problem]) -> None:
+    redacted = [redact_record(each) for each in problems]
+    for run in runs:
+        run.problems += redacted
 
 
 def _faults(file: File, recording: Recording) -> list[Problem]:
@@ -213,20 +231,20 @@ def _faults(file: File, recording: Recording) -> list[Problem]:
     return found if len(recording) else [*found, Problem("telemetry_empty", file.given.name)]
 
 
-def _claimants(file: File, logs: list[tuple[Input, list[Line]]]) -> tuple[list[Line], bool]:
-    """The runs that a file may belong to, by its name or else by its folder, and whether it was by its name."""
+def _claimants(file: File, logs: Sequence[list[_Told]]) -> tuple[list[_Told], bool]:
+    """Return the runs that a file may belong to, by its name or else by its folder, and whether it was by its name."""
     names = {stem(file.given.path.name), bare(file.given.path.name)} - {""}
-    named = [lines for given, lines in logs if stem(given.path.name) in names]
-    found = [line for lines in (named if len(named) == 1 else [lines for _, lines in logs]) for line in lines]
-    understood = [each for each in found if each["format"]]
+    named = [runs for runs in logs if stem(runs[0].given.path.name) in names]
+    found = [each for runs in (named if len(named) == 1 else logs) for each in runs]
+    understood = [each for each in found if each.run.format]
     # Of copies of one log only the first claims anything.
-    once = {(each["sha256"], each["session"]): each for each in reversed(understood)}
-    return [each for each in understood if each in once.values()] or found, len(named) == 1
+    once = {id(each) for each in {(e.run.sha256, e.run.session): e for e in reversed(understood)}.values()}
+    return [each for each in understood if id(each) in once] or found, len(named) == 1
 
 
 def _shares(
-    file: File, recording: Recording, runs: list[Line], *, named: bool
-) -> list[tuple[Line, Recording]] | Problem:
+    file: File, recording: Recording, runs: list[_Told], *, named: bool
+) -> list[tuple[_Told, Recording]] | Problem:
     """Which samples belong to which of the runs, or why nobody can tell."""
     name, count = file.given.name, {"runs": len(runs)}
     if recording.printer.peaks and not named:
@@ -234,7 +252,7 @@ def _shares(
     if len(runs) == 1:
         return [(runs[0], recording)]
     # A start that never printed a step has no part in the time of the others.
-    trained = [each for each in runs if each["observations"]]
+    trained = [each for each in runs if each.run.observations]
     windows = [_window(each) for each in trained]
     whole = extent(recording) if recording.dated else None
     known = [each for each in windows if each]
@@ -248,14 +266,14 @@ def _shares(
     if inside < len(known) and (inside, outside) != (1, len(known) - 1):
         return Problem("telemetry_apart", name, args=count)
     return [
-        (line, telemetry_figures.within(recording, *window))
-        for line, window, share in zip(trained, known, covered, strict=True)
+        (run, telemetry_figures.within(recording, *window))
+        for run, window, share in zip(trained, known, covered, strict=True)
         if share >= COVERED
     ]
 
 
-def _window(line: Line) -> tuple[float, float] | None:
-    clock = line.get("clock")
+def _window(told: _Told) -> tuple[float, float] | None:
+    clock = told.run.clock
     return (seconds_of(clock[0]), seconds_of(clock[1])) if clock else None
 
 
@@ -267,34 +285,30 @@ def _covered(window: tuple[float, float], whole: tuple[float, float]) -> float:
     return float(common >= 0)
 
 
-def _job(given: Input, line: Line) -> Job:
-    case, said = line["case"], run_json.beside(given.path, given.name).data
-    devices, nodes = case.get("devices"), case.get("nodes")
-    variables = said.get("environment_variables") or {}
+def _job(told: _Told) -> Job:
+    document = run_json.beside(told.given.path, told.given.name).document
+    devices, nodes = told.run.case.devices, told.run.case.nodes
+    variables = (document.environment_variables if document else None) or {}
     visible = str(variables.get("CUDA_VISIBLE_DEVICES", "")).replace(" ", "")
     listed = tuple(visible.split(",")) if re.fullmatch(r"[0-9]{1,3}(?:,[0-9]{1,3})*", visible) else ()
     return Job(devices, devices // nodes if devices and nodes else None, listed)
 
 
-def _of_run(line: Line, job: Job, owned: Sequence[_Owned], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """The telemetry of a run: of several printers, each figure is of the first that has it."""
+def _of_run(told: _Told, job: Job, owned: Sequence[_Owned], hashes: Mapping[str, str]) -> Telemetry:
+    """Return the telemetry of a run: of several printers, each figure is of the first that has it."""
     groups: dict[str, list[_Owned]] = defaultdict(list)
     for each in owned:
         groups[each.file.printer].append(each)
-    found = {name: _of_printer(line, job, groups[name]) for name in sorted(groups, key=_rank)}
-    files = [
-        {"path": each.file.given.name, "printer": each.file.printer, "sha256": hashes.get(each.file.given.name, "")}
-        for each in owned
-    ]
+    found = {name: _of_printer(told, job, groups[name]) for name in sorted(groups, key=_rank)}
+    names = [(each.file.given.name, each.file.printer) for each in owned]
     merged = _first_of(list(found.values()))
-    printers = {key: next(n for n, each in found.items() if each[key] is not None) for key in merged["scope"]}
-    return {
-        "files": files,
-        **merged,
-        "devices_of_job": job.devices,
-        "part": "file" if all(each.whole for each in owned) else "window",
-        "printers": printers,
-    }
+    return replace(
+        merged,
+        files=tuple(TelemetryFile(name, printer, hashes.get(name, "")) for name, printer in names),
+        devices_of_job=job.devices,
+        part="file" if all(each.whole for each in owned) else "window",
+        printers={key: next(n for n, each in found.items() if getattr(each, key) is not None) for key in merged.scope},
+    )
 
 
 def _rank(printer: str) -> tuple[int, str]:
@@ -303,19 +317,23 @@ def _rank(printer: str) -> tuple[int, str]:
     return (order.index(printer) if printer in order else len(order), printer)
 
 
-def _first_of(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Several printers' figures as one: the first one's, and of the others what it has not."""
-    first = dict(found[0])
+def _first_of(found: Sequence[Telemetry]) -> Telemetry:
+    """Return several printers' figures as one: the first one's, and of the others what it does not have."""
+    first = found[0]
     for other in found[1:]:
-        more = {key: other[key] for key in telemetry_figures.KEYS if first[key] is None and other[key] is not None}
-        first |= more
-        first["scope"] = first["scope"] | {key: other["scope"][key] for key in more}
-        first["absent"] = {key: why for key, why in first["absent"].items() if key not in more}
-        first["window"] = first["window"] or other["window"]
+        known = {key: value for key in telemetry_figures.KEYS if (value := getattr(other, key)) is not None}
+        more = {key: value for key, value in known.items() if getattr(first, key) is None}
+        first = replace(
+            first,
+            **more,
+            scope=first.scope | {key: other.scope[key] for key in more},
+            absent={key: why for key, why in first.absent.items() if key not in more},
+            window=first.window or other.window,
+        )
     return first
 
 
-def _of_printer(line: Line, job: Job, owned: Sequence[_Owned]) -> dict[str, Any]:
+def _of_printer(told: _Told, job: Job, owned: Sequence[_Owned]) -> Telemetry:
     recordings = [_used(each.recording, job) for each in owned]
     names = [each.file.given.name for each in owned]
     machines: dict[Path, list[Recording]] = defaultdict(list)
@@ -323,25 +341,25 @@ def _of_printer(line: Line, job: Job, owned: Sequence[_Owned]) -> dict[str, Any]
         machines[each.file.given.path.parent].append(recording)
     given = telemetry_figures.of_machines([*machines.values()])
     if given is None:
-        _say([line], [Problem("telemetry_parts", names[1], args={"beside": names[0]})])
-        return telemetry_figures.nothing(recordings[0], "parts") | {"window": None}
+        _say([told], [Problem("telemetry_parts", names[1], args={"beside": names[0]})])
+        return telemetry_figures.nothing(recordings[0], "parts")
     too_many = [(at, sampled) for at, each in enumerate(recordings) if (sampled := _too_many(each, job))]
     if too_many:
         at, sampled = too_many[0]
         args = {"sampled": sampled, "used": job.devices_per_node or job.devices}
-        _say([line], [Problem("telemetry_devices", names[at], args=args)])
-        return telemetry_figures.nothing(given, "devices") | {"window": None}
-    return telemetry_figures.figures(given, job) | _in_window(line, given, job)
+        _say([told], [Problem("telemetry_devices", names[at], args=args)])
+        return telemetry_figures.nothing(given, "devices")
+    return replace(telemetry_figures.figures(given, job), window=_in_window(told, given, job))
 
 
 def _used(given: Recording, job: Job) -> Recording:
-    """The devices that run.json says the run was given, where the file knows them by those names."""
+    """Return the devices that run.json says the run was given, where the file knows them by those names."""
     known = job.visible and len(given.devices) > len(job.visible) and set(job.visible) <= set(given.devices)
     return telemetry_figures.chosen(given, job.visible) if known else given
 
 
 def _too_many(given: Recording, job: Job) -> int | None:
-    """How many devices of a machine were sampled, if the run used fewer of it: idle ones would spoil every mean."""
+    """Return how many devices of a machine were sampled, if the run used fewer: idle ones would spoil every mean."""
     used = job.devices_per_node or job.devices
     sampled = len(given.devices) or telemetry_figures.sweep(given)
     return (
@@ -349,13 +367,13 @@ def _too_many(given: Recording, job: Job) -> int | None:
     )
 
 
-def _in_window(line: Line, given: Recording, job: Job) -> dict[str, Any]:
-    """The same from the first to the last record of the run, where both have clocks that meet."""
-    window, whole = _window(line), extent(given) if given.dated else None
+def _in_window(told: _Told, given: Recording, job: Job) -> Sampled | None:
+    """Return the same from the first to the last record of the run, where both have clocks that meet."""
+    window, whole = _window(told), extent(given) if given.dated else None
     if not window or not whole or _covered(window, whole) < COVERED:
-        return {"window": None}
+        return None
     inside = telemetry_figures.within(given, *window)
     if not len(inside):
-        return {"window": None}
+        return None
     found = telemetry_figures.figures(inside, job)
-    return {"window": {key: value for key, value in found.items() if key != "per_device"}}
+    return Sampled(**{name: getattr(found, name) for name in names_of(Sampled)})

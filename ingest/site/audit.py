@@ -136,17 +136,17 @@ def _compared(site: Site, each: Audited, found: Found | None, *, named: bool = F
 
 def _page(site: Site, found: Found) -> str | None:
     """The page of a run that was read just now."""
-    run = site.by_id.get(str(found.run.get("id", "")))
+    run = site.by_id.get(found.run.id)
     return site.page(run) if run else None
 
 
 def _verdict(each: Audited) -> Cell:
     marks: list[Text] = []
     if each.other:
-        marks.append(phrase("audit.other_log", log=str(each.other.run["path"]).rpartition("/")[2]))
-    for problem in audit.contradictions(each.run or {}):
-        said = {name: str(problem["args"][name]) for name in ("first", "second")}
-        fact = word_for("fact", problem["args"]["fact"])
+        marks.append(phrase("audit.other_log", log=each.other.run.path.rpartition("/")[2]))
+    for problem in audit.contradictions(each.run):
+        said = {name: str(problem.args[name]) for name in ("first", "second")}
+        fact = word_for("fact", problem.args["fact"])
         marks.append(phrase("audit.contradiction", fact=fact, **said))
     return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=TONES.get(each.verdict, ""))
 

@@ -29,19 +29,19 @@ from ingest.published.publications import table as published_table
 from ingest.site import charts, log
 from ingest.site.charts import Chart
 from ingest.site.data import badges, changes, problems, results
-from ingest.site.model import Run, Site, suites
+from ingest.site.model import Site, suites
 from ingest.site.pages import Page, all_problems, pages
 from ingest.site.render import colours, drawing
 from ingest.site.reports import pages as report_pages
 from ingest.site.run_paging import LIMITS, Limits
+from schema.records import Problem, Result, Run
+from schema.vocabulary import VOCABULARY
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
 PROBLEMS = "data/problems.jsonl"
-#: What each key of a result means, for programs; copied from the templates.
-SCHEMA = "data/results.schema.json"
 #: Committed, for those who read figures without building the site, and for `--diff`.
-COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS, SCHEMA)
+COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
 #: By which files of ours are known, in folders that others may write into as well.
@@ -69,7 +69,7 @@ class Built:
 
 def build(
     runs: Sequence[Run],
-    problems: Iterable[Mapping[str, Any]],
+    problems: Iterable[Problem],
     out: Path,
     *,
     cache: Path,
@@ -96,9 +96,9 @@ def build(
         WordsError: the words, a suite or a template are wrong; nothing has been written then.
         OSError: a file cannot be written; what was written before it stays, and each file is whole.
     """
-    ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
+    ordered = tuple(sorted(runs, key=lambda run: run.id))
     found = published or Publications()
-    site = Site(ordered, tuple(problems), suites(), _frame, found, shards or {}, limits, logs or {})
+    site = Site(ordered, tuple(problems), suites(), _results_of, found, shards or {}, limits, logs or {})
     words = words_module.load()
     data = _data(site, words)
     if check:
@@ -114,7 +114,7 @@ def build(
     return Built(tuple(written), tuple(name for name in files if name not in changed), tuple(removed))
 
 
-def _frame(runs: Sequence[Run]) -> Any:
+def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
     from ingest.compute.results import results
 
     return results(runs)
@@ -169,8 +169,8 @@ def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
 @once
 def _code() -> str:
     """What a page depends on besides its context: modules and templates; the formats' texts are in contexts."""
-    ours = Path(__file__).parents[1]
-    return _contents([*ours.rglob("*.py"), *ours.rglob("*.toml"), *TEMPLATES.rglob("*.j2"), *TEMPLATES.rglob("*.toml")])
+    folders = (VOCABULARY.parent, Path(__file__).parents[1], TEMPLATES)
+    return _contents(path for folder in folders for kind in ("py", "toml", "j2") for path in folder.rglob(f"*.{kind}"))
 
 
 @once
@@ -192,7 +192,7 @@ def _data(site: Site, words: Words) -> Files:
         RESULTS: results.document(found),
         RESULTS_TABLE: results.table(found),
         CHANGES: changes.document(changes.records(site)),
-        SCHEMA: (TEMPLATES / SCHEMA).read_bytes(),
+        **{f"data/{name}": content for name, content in results.schemas().items()},
     }
     if site.published.rows:
         files |= {PUBLISHED: published_table(site.published.rows), AUDIT: audit_table(site.audited)}
@@ -209,7 +209,7 @@ def _style_sheet() -> bytes:
 
 def _stale(data: Files, out: Path) -> Iterator[str]:
     """Committed files that are not what they should be: a clock or a size would miss an edit by hand."""
-    for name in COMMITTED:
+    for name in dict.fromkeys([*COMMITTED, *data]):
         path = out / name
         if (path.read_bytes() if path.is_file() else None) != data.get(name):
             yield name

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from ingest.common import numbers
 from ingest.common.words import Phrase, phrase
 from ingest.compute.rules import HEADLINE
-from ingest.site.model import Row, Run, Site, Suite, figure_of, named
+from ingest.site.model import Row, Site, Suite, named
 from ingest.site.tables import group_name, sections
+from schema.records import Run
 
 DIFFER = 0.02  # where headline and median differ by more, a cause is looked for
 SLOW = 0.8
@@ -27,8 +28,8 @@ class Note:
 
 def notes(site: Site, suite: Suite) -> list[Note]:
     """The notes of a model's page."""
-    runs = [run for run in site.runs_of(suite) if run["published"]]
-    said = [Note(found, str(run["id"]), site.page(run)) for run in runs if (found := difference(run))]
+    runs = [run for run in site.runs_of(suite) if run.published]
+    said = [Note(found, run.id, site.page(run)) for run in runs if (found := difference(run))]
     rows = site.rows.get(suite.id, ())
     more = (*_batch_sizes(site, suite), *_options(suite, rows), *_counts(site, suite, rows))
     return [*(said or [Note((phrase("notes.none"),))]), *(Note((each,)) for each in more)]
@@ -36,16 +37,16 @@ def notes(site: Site, suite: Suite) -> list[Note]:
 
 def difference(run: Run) -> tuple[Phrase, ...] | None:
     """Where the headline and the median of the printed figures differ by more than 2 %, what made it so."""
-    sustained, median = (figure_of(run, rule).get("value") for rule in (HEADLINE, "median"))
-    if not (numbers.known(sustained) and numbers.known(median)) or not sustained or not median:
+    sustained, median = run.figure(HEADLINE), run.figure("median")
+    if sustained is None or median is None:
         return None
-    share = sustained / median - 1
+    share = sustained.value / median.value - 1
     if abs(share) <= DIFFER:
         return None
     head = phrase(
         "notes.differ",
-        sustained=numbers.figure(sustained),
-        median=numbers.figure(median),
+        sustained=numbers.figure(sustained.value),
+        median=numbers.figure(median.value),
         difference=numbers.signed_percent(share),
     )
     return (head, _cause(run))
@@ -55,8 +56,7 @@ def _cause(run: Run) -> Phrase:
     since = _running_since(run)
     if since is not None:
         return phrase("notes.running", step=since)
-    trace = run.get("trace") or {}
-    values = [each for each in (trace.get("value") or [])[int(trace.get("skipped") or 0) :] if numbers.known(each)]
+    values = run.trace.value[run.trace.skipped :] if run.trace else ()
     if len(values) < 2:
         return phrase("notes.between")
     middle = statistics.median(values)
@@ -74,7 +74,7 @@ def _running_since(run: Run) -> int | None:
     """The step since which the run's printer states running means; None where it states intervals."""
     from parsers.engine.registry import formats
 
-    return next((each.main.cumulative_since for each in formats() if each.id == run.get("format")), None)
+    return next((each.main.cumulative_since for each in formats() if each.id == run.format), None)
 
 
 def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
@@ -106,6 +106,6 @@ def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
 
 def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
     alone = sum(row.repeats == 1 for row in rows)
-    bad = sum(run.get("outcome") != "completed" for run in site.runs_of(suite))
+    bad = sum(run.outcome != "completed" for run in site.runs_of(suite))
     said = [phrase("notes.small", n=alone)] if alone else []
     return said + ([phrase("notes.outcomes", n=bad)] if bad else [])

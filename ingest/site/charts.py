@@ -11,11 +11,12 @@ from functools import partial
 
 from ingest.common import numbers
 from ingest.common.words import Phrase, Text, Words, phrase
-from ingest.site.model import Row, RowKey, Run, Site, Suite, framework_of, named, options_text, ordered
+from ingest.site.model import Row, RowKey, Site, Suite, framework_of, named, options_text, ordered
 from ingest.site.render import drawing
 from ingest.site.render.text import file_slug, slugs
 from ingest.site.table_metrics import contradicted
 from ingest.site.tables import group_name, sections, units
+from schema.records import Run
 
 TOKENS = (
     "groups", "devices", "speedup", "ideal", "warmup", "median", "slow", "step", "record", "nodes", "batch_size",
@@ -63,23 +64,20 @@ def of_suite(site: Site, suite: Suite) -> list[Chart]:
 
 def of_run(run: Run) -> Chart | None:
     """The trace of a run; None where there are too few points to draw."""
-    trace = run.get("trace") or {}
-    points = [
-        (s, v) for s, v in zip(trace.get("step") or (), trace.get("value") or (), strict=False) if numbers.known(v)
-    ]
-    if len(points) < 3:
+    trace = run.trace
+    if trace is None or len(trace.value) < 3:
         return None
-    steps, values = zip(*points, strict=True)
+    steps, values = trace.step, trace.value
     rising = all(numbers.known(each) for each in steps) and all(a < b for a, b in itertools.pairwise(steps))
-    skipped = min(int(trace.get("skipped") or 0), len(values))
-    unit = drawing.literal(str(trace.get("unit") or ""))
+    skipped = min(trace.skipped, len(values))
+    unit = drawing.literal(trace.unit)
     data = drawing.Trace(
         steps if rising else tuple(map(float, range(len(values)))), values, skipped,
         statistics.median(values[skipped:]) if values[skipped:] else None, unit, rising,
         framework_of(run),
     )  # fmt: skip
-    name = f"runs/{file_slug(str(run['id']))}"
-    title = phrase("chart.trace_title", run=str(run["id"]))
+    name = f"runs/{file_slug(run.id)}"
+    title = phrase("chart.trace_title", run=run.id)
     return Chart(name, partial(drawing.trace, data), title, "chart.trace_text", args=(("n", len(values)),))
 
 

@@ -20,15 +20,17 @@ from markupsafe import Markup
 
 from ingest.common import numbers
 from ingest.common.files import file_hash
-from ingest.common.words import Text, phrase, word_for
+from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.rules import HEADLINE, NAMES, kept
 from ingest.compute.series import Absent, series
 from ingest.read import redact
-from ingest.site.model import Run, Site, figure_of, reason
+from ingest.site.model import Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
 from ingest.site.render.text import file_slug, verbatim
 from parsers.engine.read import read
 from parsers.engine.scan import ScanError, check, open_log, unstyled
+from schema.records import FactValue, NoFigure, Problem, Reason, Run
+from schema.vocabulary import METRICS
 
 #: A log of no more lines and bytes than this is shown whole.
 WHOLE_LINES, WHOLE_BYTES = 1500, 400_000
@@ -38,6 +40,8 @@ HEAD, TAIL, AROUND = 120, 60, 12
 FRONT, BACK = 1500, 500
 #: Records are looked up only in logs of at most this many bytes.
 LOOKED_UP = 64 << 20
+#: First and last line, kind, and what they tell.
+_Told = tuple[tuple[Any, Any], str, Text]
 _About = tuple[int, tuple[tuple[str, Any], ...]]
 _LINE = re.compile(r"line (\d{1,12})")
 _KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each) for each in (b"BEGIN", b"END"))
@@ -115,22 +119,22 @@ def anchor(first: int, last: int) -> str:
     return f"L{first}" if first == last else f"L{first}-L{last}"
 
 
-def link(site: Site, run: Run, first: Any, last: Any = None) -> str | None:
+def link(site: Site, run: Run, first: int | None, last: int | None = None) -> str | None:
     """The page of a run's log at some lines; None where it has none, or no line is meant."""
     page, lines = site.log_page(run), _span(first, last)
     return f"{page}#{anchor(*lines)}" if page and lines else None
 
 
-def problem_page(site: Site, problem: Mapping[str, Any]) -> str | None:
+def problem_page(site: Site, problem: Problem) -> str | None:
     """The line of a problem in the log of the run that has it; failing that, a run of the same log."""
-    runs = site.runs_at.get(str(problem.get("path")), ())
-    with_it = next((run for run in runs if problem in (run.get("problems") or ())), None)
-    return (link(site, with_it, problem.get("line")) if with_it else None) or (site.page(runs[0]) if runs else None)
+    runs = site.runs_at.get(problem.path, ())
+    with_it = next((run for run in runs if problem in run.problems), None)
+    return (link(site, with_it, problem.line) if with_it else None) or (site.page(runs[0]) if runs else None)
 
 
-def fact_line(fact: Mapping[str, Any]) -> int:
+def fact_line(fact: FactValue) -> int:
     """The line of the run's own log that states a fact; 0 where that is not what states it."""
-    found = _LINE.fullmatch(str(fact.get("where") or ""))
+    found = _LINE.fullmatch(fact.where)
     return int(found[1]) if found else 0
 
 
@@ -159,13 +163,13 @@ def lines(first: int, last: int) -> Text:
 def shown(site: Site, run: Run) -> Shown:
     """What the page of a run's log shows, read now; only the last few are kept, since logs are large."""
     spans = frozenset((each.first, each.last) for each in marks(run))
-    about = (int(run.get("session") or 1), tuple(_scalars(run)))
-    return _shown(site.logs.get(str(run["path"]), ()), str(run.get("sha256")), spans, about)
+    about = (run.session, tuple(_scalars(run)))
+    return _shown(site.logs.get(run.path, ()), run.sha256, spans, about)
 
 
 def file(run: Run) -> str:
     """The file that holds the lines for both languages, below the site's folder."""
-    return f"logs/{file_slug(str(run['id']))}.html"
+    return f"logs/{file_slug(run.id)}.html"
 
 
 def loose(run: Run, found: Shown) -> list[str]:
@@ -181,42 +185,45 @@ def snippet(site: Site, run: Run) -> bytes:
     return "".join(_section(each, classes, ranges) for each in found.stretches).encode()
 
 
-def _figures(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
-    figures = {**(run.get("audit") or {}), **(run.get("figures") or {})}
+def _figures(run: Run) -> Iterator[_Told]:
+    figures = run.all_figures
     for rule in (*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))):
-        found, name = figures[rule] or {}, word_for("rule", rule)
-        kind = "window" if rule == HEADLINE else "other"
-        yield (found.get("first_line"), found.get("last_line")), kind, phrase("log.window_of", rule=name)
-        yield from _reason(found)
+        found = figures[rule]
+        if isinstance(found, NoFigure):
+            yield from _reason(found.reason)
+        else:
+            kind = "window" if rule == HEADLINE else "other"
+            what = phrase("log.window_of", rule=word_for("rule", rule))
+            yield (found.first_line, found.last_line), kind, what
 
 
-def _metrics(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
-    for name, found in (run.get("metrics") or {}).items():
-        yield (found.get("first_line"), found.get("last_line")), "other", word_for("metric", name)
-        yield from _reason(found)
+def _metrics(run: Run) -> Iterator[_Told]:
+    for name in METRICS:
+        if (found := run.metrics.get(name)) is None:
+            continue
+        yield (found.first_line, found.last_line), "other", word_for("metric", name)
+        yield from _reason(found.reason)
 
 
-def _reason(found: Mapping[str, Any]) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
-    why = found.get("reason") or {}
-    if line := (why.get("args") or {}).get("line"):
+def _reason(why: Reason | None) -> Iterator[_Told]:
+    if why and (line := why.args.get("line")):
         yield (line, None), "problem", reason(why) or ""
 
 
-def _facts(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
-    for name, fact in (run.get("facts") or {}).items():
-        if isinstance(fact, Mapping):
-            yield (fact_line(fact), None), "fact", word_for("fact", name)
+def _facts(run: Run) -> Iterator[_Told]:
+    for name, fact in run.facts.items():
+        yield (fact_line(fact), None), "fact", word_for("fact", name)
 
 
-def _outcome(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
-    outcome = word_for("outcome", run.get("outcome") or "")
-    yield (run.get("outcome_line"), None), "outcome", phrase("log.outcome", outcome=outcome)
+def _outcome(run: Run) -> Iterator[_Told]:
+    outcome = word_for("outcome", run.outcome)
+    yield (run.outcome_line, None), "outcome", phrase("log.outcome", outcome=outcome)
 
 
-def _problems(run: Run) -> Iterator[tuple[tuple[Any, Any], str, Text]]:
-    for each in run.get("problems") or ():
-        if each.get("path") == run["path"]:
-            yield (each.get("line"), None), "problem", reason(each, "problem") or ""
+def _problems(run: Run) -> Iterator[_Told]:
+    for each in run.problems:
+        if each.path == run.path:
+            yield (each.line, None), "problem", coded("problem", each)
 
 
 def _span(first: Any, last: Any = None) -> tuple[int, int] | None:
@@ -227,16 +234,16 @@ def _span(first: Any, last: Any = None) -> tuple[int, int] | None:
 
 
 def _span_of(run: Run) -> tuple[int, int] | None:
-    """The headline's window."""
-    found = figure_of(run)
-    return _span(found.get("first_line"), found.get("last_line"))
+    """Return the headline's window."""
+    found = run.figure(HEADLINE)
+    return _span(found.first_line, found.last_line) if found else None
 
 
 def _scalars(run: Run) -> Iterator[tuple[str, Any]]:
     """The facts that rules ask for, which are numbers and words."""
-    for name, fact in sorted((run.get("facts") or {}).items()):
-        if isinstance(fact, Mapping) and isinstance(fact.get("value"), int | float | str):
-            yield name, fact["value"]
+    for name, fact in sorted(run.facts.items()):
+        if isinstance(fact.value, int | float | str):
+            yield name, fact.value
 
 
 def _place(mark: Mark) -> tuple[int, int]:

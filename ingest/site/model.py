@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,10 +18,12 @@ from ingest.published.publications import Publications
 from ingest.site import run_paging
 from ingest.site.render.text import file_slug, slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
+from schema.records import Container, NoFigure, Problem, Reason, Result, Run
+from schema.vocabulary import PRECISION_GROUPS
 
-Run = Mapping[str, Any]
+#: A row of the tables.
+Row = Result
 RowKey = tuple[int, int, int, str]
-GROUPS = {"fp32": ("fp32",), "tf32": ("tf32",), "half": ("amp", "fp16", "bf16")}
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Suite:
     models: tuple[str, ...] = ()
     unit: str = ""
     frameworks: tuple[str, ...] = ()
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: GROUPS)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: PRECISION_GROUPS)
     row_options: tuple[str, ...] = ()
     usual: Mapping[str, Any] = field(default_factory=dict)
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -71,47 +72,6 @@ class Suite:
         return name in self.row_options and value != self.usual.get(name)
 
 
-@dataclass(frozen=True)
-class Row:
-    """One case's result. Absent numbers are None; `value` counts the whole job."""
-
-    model: str | None
-    framework: str | None
-    hardware: str | None
-    nodes: int | None
-    devices: int | None
-    batch_size: int | None
-    precision: str | None
-    options: Mapping[str, Any]
-    unit: str
-    value: float | None
-    low: float | None
-    high: float | None
-    spread: float | None
-    repeats: int
-    run_ids: tuple[str, ...]
-    speedup: float | None
-    efficiency: float | None
-    speedup_reason: Mapping[str, Any] | None
-    reason: Mapping[str, Any] | None
-    outcome: str | None
-    #: Figures other than throughput, as `results` gives them.
-    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    #: The framework's version and the benchmark round; results of one case differ in them or are one.
-    version: str | None = None
-    round: str | None = None
-
-    def metric(self, name: str) -> float | None:
-        """A figure other than throughput, None where there is none."""
-        value = (self.metrics.get(name) or {}).get("value")
-        return float(value) if value is not None and math.isfinite(value) else None
-
-    @property
-    def diverged(self) -> bool:
-        """Whether a run behind the figure left the rails, as its loss tells."""
-        return bool((self.metrics.get("loss") or {}).get("diverged"))
-
-
 def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:
     """All suites in the order of their pages.
 
@@ -128,9 +88,9 @@ class Site:
     """All runs, sorted by id, with their suites; results are computed when first asked for."""
 
     runs: tuple[Run, ...]
-    problems: tuple[Mapping[str, Any], ...]
+    problems: tuple[Problem, ...]
     known: tuple[Suite, ...]
-    frame: Callable[[Sequence[Run]], Any]
+    results: Callable[[Sequence[Run]], Sequence[Result]]
     published: Publications = field(default_factory=Publications)
     #: The ledger's file of each run, by run id, where that is known.
     shards: Mapping[str, str] = field(default_factory=dict)
@@ -141,25 +101,25 @@ class Site:
     @cached_property
     def by_id(self) -> Mapping[str, Run]:
         """Runs by id."""
-        return {str(each["id"]): each for each in self.runs}
+        return {each.id: each for each in self.runs}
 
     @cached_property
     def by_path(self) -> Mapping[str, Run]:
         """The first run of each log."""
-        return {str(each["path"]): each for each in reversed(self.runs)}
+        return {each.path: each for each in reversed(self.runs)}
 
     @cached_property
     def suite_of(self) -> Mapping[str, Suite]:
         """The suite of each run, by run id."""
         by_alias = {folded(alias): each for each in self.known for alias in (*each.models, each.id)}
-        names = sorted({str(model) for run in self.runs if (model := run["case"].get("model")) is not None})
+        names = sorted({model for run in self.runs if (model := run.case.model) is not None})
         generic = slugs([name for name in names if folded(name) not in by_alias])
-        return {str(run["id"]): self._find(run, by_alias, generic) for run in self.runs}
+        return {run.id: self._find(run, by_alias, generic) for run in self.runs}
 
     @cached_property
     def shown(self) -> tuple[Suite, ...]:
         """Suites with at least one run that counts, or with figures that others published."""
-        used = {self.suite_of[str(run["id"])].id: self.suite_of[str(run["id"])] for run in self.runs if counts(run)}
+        used = {self.suite_of[run.id].id: self.suite_of[run.id] for run in self.runs if counts(run)}
         used |= {each.id: each for each in self.known if each.id in self.published.by_suite}
         return tuple(sorted(used.values(), key=lambda each: (each.order, each.id)))
 
@@ -184,11 +144,11 @@ class Site:
 
     def has_page(self, run: Run) -> bool:
         """Whether a run has a page of its own, and not only an entry in a list."""
-        return str(run["id"]) in self._chosen
+        return run.id in self._chosen
 
     def page(self, run: Run) -> str:
         """Where a run is shown: its own page, or its entry in a list."""
-        identifier = str(run["id"])
+        identifier = run.id
         if identifier in self._chosen:
             return f"runs/{file_slug(identifier)}.md"
         return f"{self._list_of[identifier]}#{run_paging.anchor(identifier)}"
@@ -198,19 +158,19 @@ class Site:
         """Runs by the path of their log, of which an appended one holds several."""
         found: dict[str, list[Run]] = {}
         for run in self.runs:
-            found.setdefault(str(run["path"]), []).append(run)
+            found.setdefault(run.path, []).append(run)
         return found
 
     def log_page(self, run: Run) -> str | None:
         """The page that shows the lines of a run's log; None where the run has no page, or its log is not here."""
-        own = self.has_page(run) and str(run["path"]) in self.logs and int(run.get("lines") or 0) > 0
+        own = self.has_page(run) and run.path in self.logs and run.lines > 0
         return f"{self.page(run).removesuffix('.md')}/log.md" if own else None
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:
         """Result rows by suite id."""
         found: dict[str, list[Row]] = {}
-        for row in _rows(self.frame(self.runs)):
+        for row in self.results(self.runs):
             found.setdefault(self.suite_of[row.run_ids[0]].id, []).append(row)
         return {name: tuple(rows) for name, rows in found.items()}
 
@@ -218,7 +178,7 @@ class Site:
     def _ids_by_suite(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
         for run in self.runs:
-            found.setdefault(self.suite_of[str(run["id"])].id, []).append(str(run["id"]))
+            found.setdefault(self.suite_of[run.id].id, []).append(run.id)
         return found
 
     @cached_property
@@ -230,30 +190,30 @@ class Site:
         return {identifier: each.path for each in self.lists for identifier in each.runs}
 
     def _find(self, run: Run, by_alias: Mapping[str, Suite], generic: Mapping[str, str]) -> Suite:
-        model = run["case"].get("model")
-        named = next((each for each in self.known if each.id == run.get("suite")), None)
-        matched = by_alias.get(folded(str(model))) if model is not None else named
+        model = run.case.model
+        named = next((each for each in self.known if each.id == run.suite), None)
+        matched = by_alias.get(folded(model)) if model is not None else named
         if matched:
             return matched
         if model is None:
             return Suite("other", Both("Model not known", "模型未知"), order=9999)
-        return Suite(f"model-{generic[str(model)]}", Both(str(model), str(model)))
+        return Suite(f"model-{generic[model]}", Both(model, model))
 
 
 def framework_of(run: Run) -> str:
     """The framework's name; empty where it is not known."""
-    return str(run["case"].get("framework") or "")
+    return run.case.framework or ""
 
 
 def hardware_of(run: Run) -> str:
     """The hardware's name; empty where it is not known."""
-    return str(run["case"].get("hardware") or "")
+    return run.case.hardware or ""
 
 
 def image_of(run: Run) -> str:
     """The image that a run was made in, by its digest where that is known; empty where there was none."""
-    container = (run.get("recipe") or {}).get("container") or {}
-    image, digest = container.get("image") or run["environment"].get("image"), container.get("digest")
+    container = (run.recipe.container if run.recipe else None) or Container()
+    image, digest = container.image or run.environment.get("image"), container.digest
     return f"{image}@{digest}" if image and digest else str(image or "")
 
 
@@ -262,20 +222,15 @@ def named(text: str | None, unknown: str = "site.unknown") -> Text:
     return text or phrase(unknown)
 
 
-def reason(found: Mapping[str, Any] | None, table: str = "reason") -> Phrase | None:
-    """The words for why a figure is absent."""
-    return coded(table, found) if found else None
+def reason(found: Reason | None) -> Phrase | None:
+    """Return the words for why a figure is absent."""
+    return coded("reason", found) if found else None
 
 
-def figure_of(run: Run, rule: str = HEADLINE) -> Mapping[str, Any]:
-    """A run's figure under a rule; one without a value where there is none."""
-    found = run.get("figures", {}).get(rule) or {}
-    return found if isinstance(found, Mapping) else {}
-
-
-def options_of(case: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A case's options, sorted by name."""
-    return dict(sorted((case.get("options") or {}).items()))
+def absence(run: Run, rule: str = HEADLINE) -> Phrase | None:
+    """Return the words for why a run has no figure under a rule; None where it has one, or nobody knows why."""
+    found = run.all_figures.get(rule)
+    return reason(found.reason) if isinstance(found, NoFigure) else None
 
 
 def options_text(options: Mapping[str, Any], names: Iterable[str] | None = None) -> str:
@@ -304,45 +259,9 @@ def _suite(path: Path) -> Suite:
         models=(*found.get("models", ()), *(each for more in found.get("more", ()) for each in more)),
         unit=found.get("unit", ""),
         frameworks=tuple(found.get("frameworks", ())),
-        groups={name: tuple(each) for name, each in found.get("precision", GROUPS).items()},
+        groups={name: tuple(each) for name, each in found.get("precision", PRECISION_GROUPS).items()},
         row_options=tuple(found.get("row_options", ())),
         usual=found.get("usual", {}),
         words=words,
         order=found.get("order", 1000),
     )
-
-
-def _rows(frame: Any) -> list[Row]:
-    return [_row(record) for record in frame.to_dict("records")]
-
-
-def _row(record: Mapping[str, Any]) -> Row:
-    clean = {name: _clean(value) for name, value in record.items()}
-    return Row(
-        nodes=_whole(clean.get("nodes")),
-        devices=_whole(clean.get("devices")),
-        batch_size=_whole(clean.get("batch_size")),
-        **{name: clean.get(name) for name in ("model", "framework", "hardware", "precision", "value", "low", "high")},
-        **{
-            name: clean.get(name) for name in ("spread", "speedup", "efficiency", "speedup_reason", "reason", "outcome")
-        },
-        **{name: clean.get(name) for name in ("version", "round")},
-        options=dict(sorted((clean.get("options") or {}).items())),
-        unit=str(clean.get("unit") or ""),
-        repeats=int(clean.get("repeats") or 0),
-        run_ids=tuple(map(str, clean.get("run_ids") or ())),
-        metrics=clean.get("metrics") or {},
-    )
-
-
-def _clean(value: Any) -> Any:
-    """NaN, NA and None are all nothing; numpy's numbers become Python's."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return None
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _whole(value: Any) -> int | None:
-    return None if value is None else int(value)

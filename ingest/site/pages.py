@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +15,8 @@ from ingest.compute.rules import HEADLINE
 from ingest.site import audit, caveats, charts, log, provenance, reproduce, summary, tables, telemetry
 from ingest.site.data import badges, changes
 from ingest.site.model import (
-    Run,
     Site,
     Suite,
-    figure_of,
     framework_of,
     hardware_of,
     named,
@@ -29,6 +26,7 @@ from ingest.site.render import colours
 from ingest.site.reports import model
 from ingest.site.run_paging import Listed
 from ingest.site.tables import group_name
+from schema.records import Problem, Run, text_of
 
 if TYPE_CHECKING:
     from parsers.contract import Reading
@@ -77,7 +75,7 @@ def pages(site: Site) -> list[Page]:
         found.append(_model(site, suite))
         found += [_framework(site, suite, each) for each in _frameworks(site, suite)]
     repeats = _repeats(site)
-    found += [_run(site, run, repeats.get(str(run["id"]), ())) for run in site.runs if site.has_page(run)]
+    found += [_run(site, run, repeats.get(run.id, ())) for run in site.runs if site.has_page(run)]
     found += [_log(site, run) for run in site.runs if site.log_page(run)]
     return found + [_run_list(site, each) for each in site.lists]
 
@@ -115,7 +113,7 @@ def _index(site: Site) -> Page:
             "others_figures": len(site.published.rows),
             "suites": site.shown,
             "runs": len(site.runs),
-            "published": sum(bool(run["published"]) for run in published),
+            "published": sum(run.published for run in published),
             "problems": len(all_problems(site)),
             **summary.LIMITS,
         },
@@ -139,7 +137,7 @@ def _summary(site: Site, hardware: str) -> Mapping[str, Any]:
 
 
 def _models(site: Site) -> Page:
-    numbers_of = {suite.id: len([r for r in site.runs_of(suite) if r["published"]]) for suite in site.shown}
+    numbers_of = {suite.id: len([r for r in site.runs_of(suite) if r.published]) for suite in site.shown}
     figures = {suite.id: len(site.published.by_suite.get(suite.id, ())) for suite in site.shown}
     frameworks = {s.id: [(each, _framework_path(site, s, each)) for each in _frameworks(site, s)] for s in site.shown}
     return Page(
@@ -213,7 +211,7 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
     ]
     found = [each for each in found if each[2]]
     rows = tuple(row for _, _, chosen in found for row in chosen)
-    published = [run for run in runs if run["published"]]
+    published = [run for run in runs if run.published]
     shown = [each for each in _frameworks(site, suite) if only in (None, each)]
     made = {each: reproduce.blocks(site, [run for run in published if framework_of(run) == each]) for each in shown}
     return {
@@ -225,7 +223,7 @@ def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = No
         "batch_sizes": tables.batch_sizes(suite, rows),
         "machines": tables.machines(published),
         "software": tables.software(suite, published),
-        "several_machines": sum((run["case"].get("nodes") or 1) > 1 for run in published),
+        "several_machines": sum((run.case.nodes or 1) > 1 for run in published),
         "reproduce": [block for blocks in made.values() for block in blocks],
         "without_command": [named(each) for each, blocks in made.items() if not blocks],
         "own": _own(site, suite, rows),
@@ -301,8 +299,8 @@ def _framework_path(site: Site, suite: Suite, framework: str) -> str:
 
 def _first(site: Site, runs: Sequence[Run]) -> list[Run]:
     """As many runs as a page shows, those with pages of their own before others; in the order of the runs."""
-    shown = {str(run["id"]) for run in sorted(runs, key=lambda run: not site.has_page(run))[:RUNS_SHOWN]}
-    return [run for run in runs if str(run["id"]) in shown]
+    shown = {run.id for run in sorted(runs, key=lambda run: not site.has_page(run))[:RUNS_SHOWN]}
+    return [run for run in runs if run.id in shown]
 
 
 def _runs(site: Site) -> Page:
@@ -313,8 +311,8 @@ def _runs(site: Site) -> Page:
         phrase("describe.runs"),
         lambda: {
             "count": len(site.runs),
-            "logs": len({run["path"] for run in site.runs}),
-            "published": sum(bool(run["published"]) for run in site.runs),
+            "logs": len({run.path for run in site.runs}),
+            "published": sum(run.published for run in site.runs),
             "limits": site.limits,
             "lists": bool(site.lists),
             "tables": [
@@ -351,7 +349,7 @@ def _run_list(site: Site, listed: Listed) -> Page:
             "last": listed.runs[-1],
             "count": len(runs),
             "by_rule": phrase("runs.by_rule", rule=phrase(f"rule.{HEADLINE}")),
-            "path": runs[0]["path"],
+            "path": runs[0].path,
             "runs": tables.run_entries(site, runs),
             "before": before,
             "after": after,
@@ -361,13 +359,13 @@ def _run_list(site: Site, listed: Listed) -> Page:
 
 
 def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
-    suite = site.suite_of[str(run["id"])]
+    suite = site.suite_of[run.id]
     shown = suite.id in {each.id for each in site.shown}
-    others = [each for each in repeats if each["id"] != run["id"]]
+    others = [each for each in repeats if each.id != run.id]
     chart = charts.of_run(run)
     # A log that tells a run again names the log that counts, by its path.
-    original = site.by_path.get(str(run.get("duplicate_of")))
-    title = phrase("title.run", run=str(run["id"]))
+    original = site.by_path.get(run.duplicate_of or "")
+    title = phrase("title.run", run=run.id)
     return Page(
         site.page(run),
         "run",
@@ -376,7 +374,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
         lambda: {
             "run": run,
             "chart_of_run": chart,
-            "headline": figure_of(run, HEADLINE),
+            "headline": run.figure(HEADLINE),
             "suite_title": suite.title,
             "suite_page": f"models/{suite.id}/index.md" if shown else None,
             "signs": provenance.signs(site, run, others),
@@ -389,12 +387,12 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "reproduce": reproduce.blocks(site, [run]),
             "telemetry": telemetry.section(run),
             "provenance": tables.provenance(site, run),
-            "problems": tables.problem_list(site, run.get("problems") or ()),
-            "warnings": run.get("warnings") or (),
-            "repeats": [(str(each["id"]), site.page(each)) for each in others[:REPEATS_SHOWN]],
+            "problems": tables.problem_list(site, run.problems),
+            "warnings": run.warnings or (),
+            "repeats": [(each.id, site.page(each)) for each in others[:REPEATS_SHOWN]],
             "more_repeats": max(0, len(others) - REPEATS_SHOWN),
             "difference": caveats.difference(run),
-            "original": (str(original["id"]), site.page(original)) if original else None,
+            "original": (original.id, site.page(original)) if original else None,
         },
         searched=False,
     )
@@ -402,8 +400,8 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
 
 def _log(site: Site, run: Run) -> Page:
     """The lines of a run's log, with what rests on them; in parts, where it is long."""
-    about = {"run": str(run["id"])}
-    suite = site.suite_of[str(run["id"])]
+    about = {"run": run.id}
+    suite = site.suite_of[run.id]
     return Page(
         site.log_page(run) or "",
         "log",
@@ -426,7 +424,7 @@ def _log(site: Site, run: Run) -> Page:
 
 def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
     """Of each run that stands in a table, those behind the same result: of its version, round and unit."""
-    return {str(run["id"]): alike for alike in repeats_of(site.runs) for run in alike}
+    return {run.id: alike for alike in repeats_of(site.runs) for run in alike}
 
 
 def _problems(site: Site) -> Page:
@@ -448,23 +446,21 @@ def _problems(site: Site) -> Page:
     )
 
 
-def _kinds(problems: Sequence[Mapping[str, Any]]) -> Mapping[str, list[Mapping[str, Any]]]:
+def _kinds(problems: Sequence[Problem]) -> Mapping[str, list[Problem]]:
     """Problems by their code, the most frequent first; few problems are of no kind, and all are shown."""
     if len(problems) <= PROBLEMS_SHOWN:
         return {"": [*problems]} if problems else {}
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    found: dict[str, list[Problem]] = {}
     for each in problems:
-        found.setdefault(str(each["code"]), []).append(each)
+        found.setdefault(each.code, []).append(each)
     return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
-def all_problems(site: Site) -> list[Mapping[str, Any]]:
-    """Problems of runs and of no run, once each, by path and line."""
-    found = [each for run in site.runs for each in run.get("problems") or ()] + list(site.problems)
-    unique = {json.dumps(each, sort_keys=True, ensure_ascii=False): each for each in found}
-    return [
-        unique[k] for k in sorted(unique, key=lambda k: (str(unique[k].get("path")), unique[k].get("line") or 0, k))
-    ]
+def all_problems(site: Site) -> list[Problem]:
+    """Return problems of runs and of no run, once each, by path and line."""
+    found = [*(each for run in site.runs for each in run.problems), *site.problems]
+    unique = {text_of(each): each for each in found}
+    return [unique[key] for key in sorted(unique, key=lambda key: (unique[key].path, unique[key].line, key))]
 
 
 def _audit(site: Site) -> Page:
@@ -507,7 +503,7 @@ def _inks(frameworks: Iterable[str]) -> Mapping[str, Any]:
 def _formats(site: Site) -> Page:
     runs: dict[str, int] = {}
     for run in site.runs:
-        runs[str(run.get("format"))] = runs.get(str(run.get("format")), 0) + 1
+        runs[str(run.format)] = runs.get(str(run.format), 0) + 1
     return Page(
         "formats.md",
         "formats",

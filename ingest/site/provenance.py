@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.rules import HEADLINE
 from ingest.site import log, reproduce
 from ingest.site.caveats import DIFFER
-from ingest.site.model import Run, Site, figure_of, reason
+from ingest.site.model import Site, absence
 from ingest.site.render.table import Link
 from ingest.site.render.text import slug
+from schema.records import FactValue, Figure, Run
 
 #: Facts that the arithmetic of a throughput may rest on.
 RESTS_ON = ("devices", "batch_size", "batch_size_of_job", "accumulation", "sequence_length", "tokens_per_step", "nodes")
@@ -40,18 +40,18 @@ class Sign:
 
 def steps(site: Site, run: Run) -> list[Step]:
     """From the log to the figure, or to the reason why there is none."""
-    found = figure_of(run)
+    found = run.figure(HEADLINE)
     first = [_log(site, run), _format(run), *_facts(site, run)]
-    if not numbers.known(found.get("value")):
-        why = reason(found.get("reason")) or phrase("proof.not_understood")
+    if found is None:
+        why = absence(run) or phrase("proof.not_understood")
         return [*first, _step("figure", phrase("proof.none", reason=why))]
-    value = f"{numbers.figure(found['value'])} {found.get('unit') or ''}".strip()
-    scope = phrase("proof.scope", scope=word_for("scope", found.get("scope") or ""))
+    value = f"{numbers.figure(found.value)} {found.unit}".strip()
+    scope = phrase("proof.scope", scope=word_for("scope", found.scope))
     return [
         *first,
         _window(site, run, found),
         _step("rule", Link(phrase(f"rule.{HEADLINE}"), "method.md#rules"), phrase(f"rule.{HEADLINE}_definition")),
-        _step("arithmetic", code=str(found.get("arithmetic") or "")),
+        _step("arithmetic", code=found.arithmetic),
         _step("figure", value, scope),
         *_repeated(site, run),
     ]
@@ -59,17 +59,17 @@ def steps(site: Site, run: Run) -> list[Step]:
 
 def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     """What a reader wants to know before believing a figure, in the same order on every page."""
-    completed = run.get("outcome") == "completed"
+    completed = run.outcome == "completed"
     outcome = Sign(
-        phrase("proof.outcome"), word_for("outcome", run.get("outcome") or ""), "good" if completed else "bad",
-        log.link(site, run, run.get("outcome_line")),
+        phrase("proof.outcome"), word_for("outcome", run.outcome), "good" if completed else "bad",
+        log.link(site, run, run.outcome_line),
     )  # fmt: skip
-    problems = len(run.get("problems") or ())
+    problems = len(run.problems)
     told = phrase("proof.problems_of", n=problems) if problems else phrase("proof.no_problems")
-    tables = phrase("proof.published" if run.get("published") else "proof.unpublished")
+    tables = phrase("proof.published" if run.published else "proof.unpublished")
     return [
         outcome,
-        Sign(phrase("proof.tables"), tables, "good" if run.get("published") else "bad"),
+        Sign(phrase("proof.tables"), tables, "good" if run.published else "bad"),
         Sign(
             phrase("proof.problems"),
             told,
@@ -88,7 +88,7 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
 
 
 def _warnings(site: Site, run: Run) -> Iterator[Sign]:
-    if found := run.get("warnings"):
+    if found := run.warnings:
         told = phrase("proof.problems_of", n=len(found))
         yield Sign(phrase("proof.warnings"), told, "bad", f"{site.page(run)}#warnings")
 
@@ -105,19 +105,18 @@ def _repeated(site: Site, run: Run) -> Iterator[Step]:
 
 
 def _log(site: Site, run: Run) -> Step:
-    size = phrase("run.size_of", bytes=numbers.count(run.get("bytes") or 0), lines=numbers.count(run.get("lines") or 0))
-    session, sessions = run.get("session") or 1, run.get("sessions") or 1
-    part = phrase("proof.session", session=session, sessions=sessions) if sessions > 1 else ""
-    sha256 = f"SHA-256 {run['sha256']}" if run.get("sha256") else ""
-    return _step("log", Link(str(run["path"]), site.log_page(run)), size, part, code=sha256)
+    size = phrase("run.size_of", bytes=numbers.count(run.bytes), lines=numbers.count(run.lines))
+    part = phrase("proof.session", session=run.session, sessions=run.sessions) if run.sessions > 1 else ""
+    sha256 = f"SHA-256 {run.sha256}" if run.sha256 else ""
+    return _step("log", Link(run.path, site.log_page(run)), size, part, code=sha256)
 
 
 def _format(run: Run) -> Step:
-    known = _titles().get(str(run.get("format")))
-    if not known:
-        return _step("format", str(run.get("format") or "") or phrase("run.no_format"))
-    records = phrase("proof.records", n=numbers.count(run.get("observations") or 0))
-    return _step("format", Link(known, f"formats.md#{slug(str(run['format']))}"), records)
+    known = _titles().get(run.format or "")
+    if not run.format or not known:
+        return _step("format", run.format or phrase("run.no_format"))
+    records = phrase("proof.records", n=numbers.count(run.observations))
+    return _step("format", Link(known, f"formats.md#{slug(run.format)}"), records)
 
 
 def _titles() -> Mapping[str, str]:
@@ -128,42 +127,36 @@ def _titles() -> Mapping[str, str]:
 
 def _facts(site: Site, run: Run) -> Iterator[Step]:
     """The facts that turn records into throughput, each with the line that states it."""
-    facts = {name: fact for name, fact in (run.get("facts") or {}).items() if isinstance(fact, Mapping)}
-    said = [_fact(site, run, name, facts[name]) for name in RESTS_ON if name in facts]
+    said = [_fact(site, run, name, run.facts[name]) for name in RESTS_ON if name in run.facts]
     if said:
         yield _step("facts", *said)
 
 
-def _fact(site: Site, run: Run, name: str, fact: Mapping[str, Any]) -> Link:
+def _fact(site: Site, run: Run, name: str, fact: FactValue) -> Link:
     line = log.fact_line(fact)
-    source = log.lines(line, line) if line else word_for("source", fact.get("source") or "")
-    value = numbers.quantity(fact.get("value"))
+    source = log.lines(line, line) if line else word_for("source", fact.source)
+    value = numbers.quantity(fact.value)
     return Link(
         phrase("proof.fact", fact=word_for("fact", name), value=value, source=source), log.link(site, run, line)
     )
 
 
-def _window(site: Site, run: Run, found: Mapping[str, Any]) -> Step:
-    first, last = found.get("first_line") or 0, found.get("last_line") or 0
-    used, skipped = (numbers.count(found.get(each) or 0) for each in ("used", "skipped"))
-    said = phrase("proof.used", used=used, skipped=skipped)
+def _window(site: Site, run: Run, found: Figure) -> Step:
+    first, last = found.first_line, found.last_line
+    said = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped))
     return _step("window", Link(log.lines(first, last), log.link(site, run, first, last)), said)
 
 
 def _records(site: Site, run: Run) -> Iterator[Sign]:
-    found = figure_of(run)
-    if numbers.known(found.get("value")):
-        used, skipped = int(found.get("used") or 0), int(found.get("skipped") or 0)
-        text = phrase("proof.of", n=numbers.count(used), all=numbers.count(used + skipped))
-        yield Sign(
-            phrase("proof.used_records"), text, page=log.link(site, run, found["first_line"], found["last_line"])
-        )
+    if found := run.figure(HEADLINE):
+        text = phrase("proof.of", n=numbers.count(found.used), all=numbers.count(found.used + found.skipped))
+        yield Sign(phrase("proof.used_records"), text, page=log.link(site, run, found.first_line, found.last_line))
 
 
 def _median(site: Site, run: Run) -> Iterator[Sign]:
     """How far the figure lies from the median of what was printed: where both agree, no stall and no drift hides."""
-    value, median = (figure_of(run, rule).get("value") for rule in (HEADLINE, "median"))
-    if numbers.known(value) and numbers.known(median) and value and median:
-        share = value / median - 1
+    found, median = run.figure(HEADLINE), run.figure("median")
+    if found and median:
+        share = found.value / median.value - 1
         text = numbers.signed_percent(share)
         yield Sign(phrase("proof.median"), text, "good" if abs(share) <= DIFFER else "bad", f"{site.page(run)}#figures")

@@ -9,14 +9,18 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from ingest.common.words import Text, phrase
-from ingest.site.model import Run, Site, framework_of, image_of, named
+from ingest.site.model import Site, framework_of, image_of, named
 from ingest.site.render.table import Link
 from ingest.site.tables import case_text, source_of
+from schema.records import Run, text_of, to_json
+from schema.vocabulary import CASE
 
 #: How many cases of a recipe, and commands without one, a block spells out.
 CASES_SHOWN, COMMANDS_SHOWN = 50, 6
@@ -59,7 +63,7 @@ class Block:
 
 def blocks(site: Site, runs: Sequence[Run]) -> list[Block]:
     """Blocks of some runs of one framework: those of recipes by name, then the commands of the others."""
-    told = [run for run in runs if run.get("argv") or run.get("recipe")]
+    told = [run for run in runs if run.argv or run.recipe]
     found: dict[str, list[Run]] = {}
     for run in sorted(told, key=_order):
         found.setdefault(_key(run), []).append(run)
@@ -68,67 +72,65 @@ def blocks(site: Site, runs: Sequence[Run]) -> list[Block]:
 
 def command(run: Run) -> str:
     """The command that makes a run's case again by its recipe; empty where it was made without one."""
-    recipe = run.get("recipe") or {}
+    recipe = run.recipe
     if not recipe:
         return ""
-    choices = ",".join(f"{name}={value}" for name, value in (recipe.get("case") or {}).items())
-    tool = (recipe.get("container") or {}).get("tool")
-    words = ["python", "-m", "runners", "run", str(recipe["name"]), "--on", _place(run)]
+    choices = ",".join(f"{name}={recipe.case[name]}" for name in sorted(recipe.case, key=_by_vocabulary))
+    words = ["python", "-m", "runners", "run", recipe.name, "--on", _place(run)]
     words += ["--case", choices] if choices else []
-    words += ["--container", str(tool)] if tool else []
-    return shlex.join([*words, *(["--data", DATA] if recipe.get("data") else [])])
+    words += ["--container", recipe.container.tool] if recipe.container and recipe.container.tool else []
+    return shlex.join([*words, *(["--data", DATA] if recipe.data else [])])
+
+
+def _by_vocabulary(name: str) -> tuple[int, str]:
+    """Return the place of a fact among those of a case, in the order in which people write them."""
+    return (CASE.index(name) if name in CASE else len(CASE), name)
 
 
 def executed(run: Run) -> str:
     """The command as it was executed, with the variables that were set for it, for a shell; empty where not known."""
-    if not run.get("argv"):
+    if not run.argv:
         return ""
-    variables = (
-        f"{name}={shlex.quote(str(value))}" for name, value in (run.get("environment_variables") or {}).items()
-    )
-    return " ".join([*variables, shlex.join(map(str, run["argv"]))])
+    variables = (f"{name}={shlex.quote(str(value))}" for name, value in (run.environment_variables or {}).items())
+    return " ".join([*variables, shlex.join(run.argv)])
 
 
 def _place(run: Run) -> str:
     """Where a case of so many machines can run: here, or on hosts that the reader has to name."""
-    nodes = run["case"].get("nodes") or 1
+    nodes = run.case.nodes or 1
     return "local" if nodes == 1 else "ssh:" + ",".join(f"HOST{number}" for number in range(1, nodes + 1))
 
 
 def _order(run: Run) -> tuple[bool, str, bool, str]:
     """Recipes by name, then the rest; of each, what completed first, for that is shown as it was executed."""
-    recipe = run.get("recipe") or {}
-    return (not recipe, str(recipe.get("name") or ""), run.get("outcome") != "completed", str(run["id"]))
+    name = run.recipe.name if run.recipe else ""
+    return (not run.recipe, name, run.outcome != "completed", run.id)
 
 
 def _key(run: Run) -> str:
     """What has to be equal to be told at once: the recipe as it stood; without one, where the trainer comes from."""
-    recipe = run.get("recipe") or {}
     # Of one recipe, a case on one device may need no launcher.
-    about = {key: value for key, value in recipe.items() if key not in ("case", "launcher")}
-    told = about if recipe else run.get("source")
-    return json.dumps([bool(recipe), told], sort_keys=True)
+    told = to_json(replace(run.recipe, case={}, launcher="")) if run.recipe else run.source
+    return json.dumps([bool(run.recipe), told], sort_keys=True)
 
 
 def _block(site: Site, runs: Sequence[Run]) -> Block:
-    recipe: Mapping[str, Any] = runs[0].get("recipe") or {}
+    recipe = runs[0].recipe
     commands = _executed(site, runs)
     lines = [*dict.fromkeys(filter(None, map(command, runs)))]
     about = {"framework": named(framework_of(runs[0])), "cases": len(_distinct(runs, _case)), "runs": len(runs)}
-    title = phrase("reproduce.recipe", name=recipe["name"], **about) if recipe else phrase("reproduce.stated", **about)
+    title = phrase("reproduce.recipe", name=recipe.name, **about) if recipe else phrase("reproduce.stated", **about)
     shown = commands[:1] if recipe else commands[:COMMANDS_SHOWN]
     return Block(
         title=title,
         again=tuple(lines[:CASES_SHOWN]),
         more=max(0, len(lines) - CASES_SHOWN) if recipe else len(commands) - len(shown),
         hosts=any("HOST1" in each for each in lines[:CASES_SHOWN]),
-        data=bool(recipe.get("data")),
+        data=bool(recipe and recipe.data),
         facts=tuple(_facts(runs)),
-        install=tuple(recipe.get("setup") or ()),
-        setup=shlex.join(["python", "-m", "runners", "setup", str(recipe["name"]), "--on", _place(runs[0])])
-        if recipe
-        else "",
-        template=shlex.join(recipe.get("command") or ()),
+        install=recipe.setup if recipe else (),
+        setup=shlex.join(["python", "-m", "runners", "setup", recipe.name, "--on", _place(runs[0])]) if recipe else "",
+        template=shlex.join(recipe.command if recipe else ()),
         executed=tuple(shown),
         late=any(_LATE.search(each.code) for each in shown),
     )
@@ -141,7 +143,7 @@ def _executed(site: Site, runs: Sequence[Run]) -> list[Executed]:
         if code := executed(run):
             found.setdefault(code, []).append(run)
     return [
-        Executed(code, Link(str(alike[0]["id"]), site.page(alike[0])), tuple(_distinct(alike, case_text)))
+        Executed(code, Link(alike[0].id, site.page(alike[0])), tuple(_distinct(alike, case_text)))
         for code, alike in found.items()
     ]
 
@@ -157,7 +159,7 @@ def _facts(runs: Sequence[Run]) -> Iterable[Text]:
 
 def _launcher(run: Run) -> str:
     """What started the ranks; of a recipe's cases those on one device may need none, which says nothing of the rest."""
-    found = str((run.get("recipe") or {}).get("launcher") or "")
+    found = run.recipe.launcher if run.recipe else ""
     return "" if found == "plain" else found
 
 
@@ -166,4 +168,4 @@ def _distinct(runs: Iterable[Run], of: Callable[[Run], Any]) -> list[Any]:
 
 
 def _case(run: Run) -> str:
-    return json.dumps(run["case"], sort_keys=True)
+    return text_of(run.case)

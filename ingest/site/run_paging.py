@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ingest.compute.results import counts, repeats, representative
 from ingest.site.render.text import digest, file_slug
-
-Run = Mapping[str, Any]
+from schema.records import Run
 
 
 @dataclass(frozen=True)
@@ -48,16 +46,16 @@ def chosen(runs: Sequence[Run], limits: Limits) -> frozenset[str]:
     First come those that stand for a result, then those with problems, then the others, each by id.
     """
     if len(runs) <= limits.pages:
-        return frozenset(str(run["id"]) for run in runs)
-    shown = {str(representative(each)["id"]) for each in repeats([run for run in runs if counts(run)])}
-    ranks = ((_rank(run, shown), str(run["id"])) for run in runs)
+        return frozenset(run.id for run in runs)
+    shown = {representative(each).id for each in repeats([run for run in runs if counts(run)])}
+    ranks = ((_rank(run, shown), run.id) for run in runs)
     return frozenset(identifier for _, identifier in sorted(ranks)[: limits.pages])
 
 
 def _rank(run: Run, shown: frozenset[str] | set[str]) -> int:
-    if str(run["id"]) in shown:
+    if run.id in shown:
         return 0
-    return 1 if run.get("problems") else 2
+    return 1 if run.problems else 2
 
 
 def lists(suites: Mapping[str, Iterable[str]], limits: Limits) -> tuple[Listed, ...]:

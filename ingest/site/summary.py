@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.site.data.measured import conditions
-from ingest.site.model import Row, Run, Site, Suite, named, options_text, ordered, reason
+from ingest.site.model import Row, Site, Suite, named, options_text, ordered, reason
 from ingest.site.render import colours
 from ingest.site.table_metrics import contradicted
 from ingest.site.tables import group_name, overlap, precision, representative, sections
+from schema.records import Run
 
 WIDE = 0.05  # a spread above this is a warning
 NARROW = 0.005  # a lead below this is none: it would be written as 1.00×
@@ -317,9 +318,9 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
         if row.diverged:
             said = phrase("front.diverged", name=named(row.framework))
             found.append(Mark(said, _run_page(site, row) or _page(suite, "beside")))
-    troubled = sum(bool(run.get("problems")) for row in pair for run in _runs(site, row))
+    troubled = sum(bool(run.problems) for row in pair for run in _runs(site, row))
     found += [Mark(phrase("front.problems", n=troubled), "problems.md")] if troubled else []
-    warned = [run for row in pair for run in _runs(site, row) if run.get("warnings")]
+    warned = [run for row in pair for run in _runs(site, row) if run.warnings]
     where = f"{site.page(warned[0])}#warnings" if warned and site.has_page(warned[0]) else "runs/index.md"
     return found + ([Mark(phrase("front.warnings", n=len(warned)), where)] if warned else [])
 
@@ -329,8 +330,9 @@ def _between(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
     found = []
     stated = conditions([run for row in pair for run in _runs(site, row)])
     for name in SHARED:
-        if isinstance(stated.get(name), list):
-            said = phrase(f"front.{name}", values=" / ".join(stated[name]))
+        values = getattr(stated, name)
+        if isinstance(values, tuple):
+            said = phrase(f"front.{name}", values=" / ".join(values))
             found.append(Mark(said, _page(suite, "environment")))
     rounds = sorted({row.round or "?" for row in pair})
     if len(rounds) > 1:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isclose
 
 from ingest.common import numbers
 from ingest.common.words import phrase
-from ingest.compute.metrics import METRICS
-from ingest.site.model import Row, Run, Site, Suite
+from ingest.site.model import Row, Site, Suite
 from ingest.site.render.table import View
+from schema.records import Run
+from schema.vocabulary import METRICS
 
 THROUGHPUT = "throughput"
 #: What is computed from throughput, and the figures beside it that a reader compares. The order is that of the switch.
@@ -49,12 +50,10 @@ def measured(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
         return _of(row.value, row.low, row.high, row.repeats, row.spread, row.unit)
     if view in DERIVED:
         return _derived(site, suite, row, view)
-    found = row.metrics.get(view) or {}
-    spread = found.get("spread")
-    return _of(
-        row.metric(view), found.get("low"), found.get("high"), int(found.get("repeats") or 0),
-        spread if numbers.known(spread) else None, ",".join(sources([site.by_id[each] for each in row.run_ids], view)),
-    )  # fmt: skip
+    if (found := row.metrics.get(view)) is None:
+        return None
+    about = ",".join(sources([site.by_id[each] for each in row.run_ids], view))
+    return _of(found.value, found.low, found.high, found.repeats, found.spread, about)
 
 
 def contradicted(rows: Sequence[Row]) -> list[str]:
@@ -130,5 +129,4 @@ def _baseline(site: Site, suite: Suite, row: Row) -> Row | None:
 
 def sources(runs: Sequence[Run], metric: str) -> list[str]:
     """Where a metric comes from: memory as the driver counts it is not what a framework has allocated."""
-    stated: list[Mapping[str, object]] = [(run.get("metrics") or {}).get(metric) or {} for run in runs]
-    return sorted({str(each.get("source") or "") for each in stated if each})
+    return sorted({run.metrics[metric].source or "" for run in runs if metric in run.metrics})

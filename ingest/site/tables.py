@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
+
 from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
-from ingest.compute.metrics import METRICS
-from ingest.compute.results import NO_FIGURE
+from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.results import representative as representative_of
-from ingest.compute.rules import NAMES
+from ingest.compute.rules import HEADLINE, NAMES
 from ingest.site import log, run_paging
 from ingest.site.model import (
     Row,
-    Run,
     Site,
     Suite,
-    figure_of,
+    absence,
     framework_of,
     hardware_of,
     image_of,
     named,
-    options_of,
     options_text,
     ordered,
     reason,
@@ -31,6 +29,8 @@ from ingest.site.model import (
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, View, absent, cell
 from ingest.site.render.text import slug
 from ingest.site.table_metrics import THROUGHPUT, leader, measured, views
+from schema.records import Case, FactValue, Figure, MetricFigure, NoFigure, Problem, ResultMetric, Run
+from schema.vocabulary import CASE, METRICS, NO_FIGURE
 
 ENVIRONMENT = (
     "cpu",
@@ -175,30 +175,30 @@ def metric_title(name: str) -> Text:
 
 def metric_table(site: Site, run: Run) -> Table | None:
     """A run's figures other than throughput, with where each comes from."""
-    found = run.get("metrics") or {}
-    body = tuple(_metric_line(site, run, name, found[name]) for name in METRICS if name in found)
+    body = tuple(_metric_line(site, run, name, run.metrics[name]) for name in METRICS if name in run.metrics)
     head = ("metric", "value", "source", "window", "arithmetic")
     columns = tuple(Column(phrase(f"table.{each}"), each == "value") for each in head)
     return Table(columns, body, name="metrics") if body else None
 
 
-def _metric_line(site: Site, run: Run, name: str, found: Mapping[str, Any]) -> tuple[Cell, ...]:
-    marks = [phrase("metric.diverged")] if found.get("diverged") else []
-    first, last = found.get("first_line") or "", found.get("last_line") or ""
-    known = numbers.known(found.get("value"))
+def _metric_line(site: Site, run: Run, name: str, found: MetricFigure) -> tuple[Cell, ...]:
+    marks = [phrase("metric.diverged")] if found.diverged else []
+    first, last = found.first_line, found.last_line
+    known = found.value is not None
     return (
         cell(metric_title(name)),
-        cell(numbers.figure(found["value"]), None, *marks, value=found["value"]) if known else _not_finite(found),
-        cell(word_for("source", str(found.get("source") or ""))),
-        cell(_lines(first, last), log.link(site, run, first, last)),
-        cell(str(found.get("arithmetic") or "")),
+        cell(numbers.figure(found.value), None, *marks, value=found.value) if known else _not_finite(found),
+        cell(word_for("source", found.source or "")),
+        cell(_lines(first or "", last or ""), log.link(site, run, first, last)),
+        cell(found.arithmetic or ""),
     )
 
 
-def _not_finite(found: Mapping[str, Any]) -> Cell:
-    if found.get("diverged"):
+def _not_finite(found: MetricFigure | ResultMetric) -> Cell:
+    if found.diverged:
         return cell(phrase("metric.diverged"), tone="bad")
-    return absent(reason(found.get("reason")) or phrase("site.unknown"))
+    why = found.reason if isinstance(found, MetricFigure) else None
+    return absent(reason(why) or phrase("site.unknown"))
 
 
 def largest(site: Site, suite: Suite, rows: Sequence[Row], option: str = "num_classes") -> Table | None:
@@ -230,7 +230,7 @@ def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., R
     if not rows:
         return absent(phrase("table.not_measured"))
     row = pick(rows, key=lambda each: each.options[option])
-    return cell(numbers.count(row.options[option]), site.page(site.by_id[row.run_ids[0]]))
+    return cell(numbers.count(int(row.options[option] or 0)), site.page(site.by_id[row.run_ids[0]]))
 
 
 def batch_sizes(suite: Suite, rows: Sequence[Row]) -> Table:
@@ -263,7 +263,7 @@ def machines(runs: Sequence[Run]) -> Table | None:
     """The machines behind the runs: one column per hardware, its distinct values below."""
     hardware = sorted({hardware_of(run) for run in runs})
     found = [
-        (item, [_distinct(r["environment"].get(item) for r in runs if hardware_of(r) == each) for each in hardware])
+        (item, [_distinct(r.environment.get(item) for r in runs if hardware_of(r) == each) for each in hardware])
         for item in ENVIRONMENT
     ]
     body = tuple(
@@ -280,9 +280,7 @@ def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
     body = []
     for each in ordered({framework_of(run) for run in runs}, suite.frameworks):
         chosen = [run for run in runs if framework_of(run) == each]
-        packages = {
-            f"{name} {version}" for r in chosen for name, version in (r["environment"].get("packages") or {}).items()
-        }
+        packages = {f"{name} {version}" for r in chosen for name, version in _packages(r).items()}
         versions = {f"{each} {_fact(r, 'framework_version')}" for r in chosen if _fact(r, "framework_version")}
         images = {image for r in chosen if (image := image_of(r))}
         said = sorted(packages | versions | images)
@@ -318,18 +316,18 @@ def lists_of(site: Site, runs: Sequence[Run]) -> Table:
     )
     found: dict[str, list[Run]] = {}
     for run in runs:
-        found.setdefault(site.suite_of[str(run["id"])].id, []).append(run)
+        found.setdefault(site.suite_of[run.id].id, []).append(run)
     return Table(head, tuple(_lists_line(site, found[each]) for each in sorted(found)))
 
 
 def _lists_line(site: Site, runs: Sequence[Run]) -> tuple[Cell, ...]:
-    suite, ids = site.suite_of[str(runs[0]["id"])], {str(run["id"]) for run in runs}
+    suite, ids = site.suite_of[runs[0].id], {run.id for run in runs}
     pages = [each.path for each in site.lists if each.suite == suite.id and ids & set(each.runs)]
     return (
         cell(suite.title, _suite_page(site, runs[0])),
         cell(numbers.count(len(runs))),
-        cell(numbers.count(sum(bool(run["published"]) for run in runs))),
-        cell(numbers.count(sum(run.get("outcome") != "completed" for run in runs))),
+        cell(numbers.count(sum(run.published for run in runs))),
+        cell(numbers.count(sum(run.outcome != "completed" for run in runs))),
         Cell((Entry("", sources=tuple(Link(numbers.count(n), page) for n, page in enumerate(pages, 1))),)),
     )
 
@@ -343,21 +341,20 @@ def run_entries(site: Site, runs: Sequence[Run]) -> Table:
 
 
 def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
-    identifier, found = str(run["id"]), figure_of(run)
+    identifier, found = run.id, run.figure(HEADLINE)
     name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=run_paging.anchor(identifier))
-    known = numbers.known(found.get("value"))
-    session = phrase("run.session_of", session=run.get("session") or 1, sessions=run.get("sessions") or 1)
-    marks = (session,) if (run.get("sessions") or 1) > 1 else ()
+    session = phrase("run.session_of", session=run.session, sessions=run.sessions)
+    marks = (session,) if run.sessions > 1 else ()
     shard = site.shards.get(identifier)
     return (
         Cell((name,)),
-        cell(named(run["case"].get("framework"))),
-        _case_cell(run["case"]),
-        cell(outcome(run), tone="good" if run.get("outcome") == "completed" else "bad"),
+        cell(named(run.case.framework)),
+        _case_cell(run.case),
+        cell(outcome(run), tone="good" if run.outcome == "completed" else "bad"),
         _headline(run),
-        cell(_lines(found.get("first_line", ""), found.get("last_line", "")) if known else ""),
-        cell(str(found.get("arithmetic") or "")),
-        cell(str(run["path"]), None, *marks, f"SHA-256 {str(run.get('sha256') or '')[:12]}"),
+        cell(_lines(found.first_line, found.last_line) if found else ""),
+        cell(found.arithmetic if found else ""),
+        cell(run.path, None, *marks, f"SHA-256 {run.sha256[:12]}"),
         cell(shard, f"../data/runs/{shard}") if shard else absent(None),
     )
 
@@ -365,14 +362,13 @@ def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
 def case_table(site: Site, run: Run) -> Table:
     """The facts of a run: value, source and place in it."""
     body = []
-    facts = dict(run.get("facts") or {})
-    for name in (*(n for n in CASE_ORDER if n in facts), *sorted(set(facts) - set(CASE_ORDER))):
-        fact = facts[name] if isinstance(facts[name], Mapping) else {"value": facts[name]}
+    for name in (*(n for n in CASE if n in run.facts), *sorted(set(run.facts) - set(CASE))):
+        fact = run.facts[name]
         body.append(
             (
                 cell(word_for("fact", name)),
-                cell(_fact_value(name, fact.get("value"))),
-                cell(word_for("source", fact.get("source") or "")),
+                cell(_fact_value(name, fact.value)),
+                cell(word_for("source", fact.source)),
                 cell(_where(fact), log.link(site, run, log.fact_line(fact))),
             )
         )
@@ -380,12 +376,9 @@ def case_table(site: Site, run: Run) -> Table:
     return Table(head, tuple(body), name="facts")
 
 
-CASE_ORDER = ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision")
-
-
 def figure_table(site: Site, run: Run) -> Table:
     """Every rule's figure with its window and arithmetic; also those by which others computed what they published."""
-    figures = {**(run.get("audit") or {}), **run["figures"]}
+    figures = run.all_figures
     rules = [*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))]
     head = (
         Column(phrase("table.rule")),
@@ -407,7 +400,7 @@ def rule_table() -> Table:
 
 def environment_table(run: Run) -> Table | None:
     """The machine and software of one run."""
-    found = run.get("environment") or {}
+    found = run.environment
     body = [(cell(phrase(f"environment.{k}")), cell(_value(found[k]))) for k in ENVIRONMENT if found.get(k) is not None]
     others = sorted(set(found) - set(ENVIRONMENT) - {"packages"})
     body += [
@@ -415,7 +408,7 @@ def environment_table(run: Run) -> Table | None:
         for name in others
         if found[name] not in (None, "", {}, [])
     ]
-    packages = [f"{name} {version}" for name, version in sorted((found.get("packages") or {}).items())]
+    packages = [f"{name} {version}" for name, version in sorted(_packages(run).items())]
     if packages:
         body.append((cell(phrase("environment.packages")), Cell(tuple(map(Entry, packages)))))
     head = (Column(phrase("table.item")), Column(phrase("table.value")))
@@ -424,32 +417,26 @@ def environment_table(run: Run) -> Table | None:
 
 def provenance(site: Site, run: Run) -> Table:
     """Which bytes a run was read from, how, and when they were made."""
+    size = phrase("run.size_of", bytes=numbers.count(run.bytes), lines=numbers.count(run.lines))
+    wall = phrase("run.wall_of", seconds=numbers.seconds(run.wall_seconds)) if run.wall_seconds else None
     lines: list[tuple[str, Text | None]] = [
-        ("session", phrase("run.session_of", session=run.get("session") or 1, sessions=run.get("sessions") or 1)),
-        ("sha256", run.get("sha256")),
-        (
-            "size",
-            phrase(
-                "run.size_of", bytes=numbers.count(run.get("bytes") or 0), lines=numbers.count(run.get("lines") or 0)
-            ),
-        ),
-        ("format", run.get("format") or phrase("run.no_format")),
-        ("observations", numbers.count(run.get("observations") or 0)),
+        ("session", phrase("run.session_of", session=run.session, sessions=run.sessions)),
+        ("sha256", run.sha256),
+        ("size", size),
+        ("format", run.format or phrase("run.no_format")),
+        ("observations", numbers.count(run.observations)),
         ("outcome", outcome(run)),
-        ("start", run.get("start")),
-        ("end", run.get("end")),
-        (
-            "wall",
-            phrase("run.wall_of", seconds=numbers.seconds(run["wall_seconds"])) if run.get("wall_seconds") else None,
-        ),
-        ("repeat", str(run["repeat"]) if run.get("repeat") else None),
+        ("start", run.start),
+        ("end", run.end),
+        ("wall", wall),
+        ("repeat", str(run.repeat) if run.repeat else None),
         ("source", source_of(run)),
         ("recipe", _recipe(run)),
         ("records", _records_asked(run)),
-        ("notes", run.get("notes")),
+        ("notes", run.notes),
     ]
     ended = tuple(Entry(each) for each in _nodes(run))
-    path = cell(str(run["path"]), site.log_page(run))
+    path = cell(run.path, site.log_page(run))
     body = (
         (cell(phrase("run.log")), path),
         *((cell(phrase(f"run.{name}")), cell(text)) for name, text in lines if text),
@@ -458,24 +445,19 @@ def provenance(site: Site, run: Run) -> Table:
     return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body, name="provenance")
 
 
-def problem_list(site: Site, problems: Sequence[Mapping[str, Any]]) -> list[tuple[Link, Text]]:
-    """Problems with their place; one that is a line of a log of ours is linked, and otherwise its run."""
-    return [(Link(place(each), log.problem_page(site, each)), problem(each)) for each in problems]
+def problem_list(site: Site, problems: Sequence[Problem]) -> list[tuple[Link, Text]]:
+    """Return problems with their place, linked to the line of a log of ours, or otherwise to its run."""
+    return [(Link(place(each), log.problem_page(site, each)), coded("problem", each)) for each in problems]
 
 
-def problem(found: Mapping[str, Any]) -> Text:
-    """A problem's sentence."""
-    return reason(found, "problem") or phrase("site.unknown")
-
-
-def place(found: Mapping[str, Any]) -> str:
-    """`path:line`, or the path alone."""
-    return f"{found.get('path') or ''}:{found['line']}" if found.get("line") else str(found.get("path") or "")
+def place(found: Problem) -> str:
+    """Return `path:line`, or the path alone."""
+    return f"{found.path}:{found.line}" if found.line else found.path
 
 
 def outcome(run: Run) -> Text:
-    """A run's outcome in words."""
-    return word_for("outcome", run.get("outcome") or "")
+    """Return a run's outcome in words."""
+    return word_for("outcome", run.outcome)
 
 
 def overlap(first: Row, second: Row) -> bool:
@@ -500,7 +482,7 @@ def _switched(
     """All figures of one cell, in every view."""
     own = _figures(site, suite, rows, best[THROUGHPUT], with_unit=mixed)
     others = tuple((each.key, _in_view(site, suite, rows, each, best[each.key])) for each in shown[1:])
-    return replace(own, views=others)
+    return dataclasses.replace(own, views=others)
 
 
 def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Row | None) -> Cell:
@@ -532,7 +514,7 @@ def _written(view: str, value: float, spread: float | None) -> str:
 def _why_not(row: Row, view: str) -> Text:
     """Why a row has no figure in a view."""
     if view in METRICS:
-        return reason((row.metrics.get(view) or {}).get("reason")) or phrase("metric.not_printed")
+        return phrase("metric.not_printed")
     return reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline")
 
 
@@ -642,13 +624,15 @@ def _beside_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: 
 
 
 def _metric_cell(name: str, row: Row, rows: Sequence[Row]) -> Cell:
-    value, found = row.metric(name), row.metrics.get(name) or {}
-    if value is None:
-        return _not_finite(found) if found else absent(phrase("metric.not_printed"))
-    marks: list[Text] = [phrase("metric.diverged")] if found.get("diverged") else []
+    found = row.metrics.get(name)
+    if found is None:
+        return absent(phrase("metric.not_printed"))
+    if found.value is None:
+        return _not_finite(found)
+    marks: list[Text] = [phrase("metric.diverged")] if found.diverged else []
     if name == "memory" and (ratio := _ratio(name, row, rows)):
         marks.append(ratio)
-    return cell(numbers.figure(value, _clean_spread(found)), None, *marks, value=value)
+    return cell(numbers.figure(found.value, found.spread), None, *marks, value=found.value)
 
 
 def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
@@ -662,83 +646,68 @@ def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
     return numbers.ratio(mine / min(known))
 
 
-def _clean_spread(found: Mapping[str, Any]) -> float | None:
-    spread = found.get("spread")
-    return spread if numbers.known(spread) else None
-
-
 def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
-    case = run["case"]
-    model = [] if brief else [cell(named(case.get("model")), _suite_page(site, run))]
-    tone = "good" if run.get("outcome") == "completed" else "bad"
+    model = [] if brief else [cell(named(run.case.model), _suite_page(site, run))]
+    tone = "good" if run.outcome == "completed" else "bad"
     return (
-        cell(str(run["id"]), site.page(run)),
+        cell(run.id, site.page(run)),
         *model,
-        cell(named(case.get("framework"))),
-        _case_cell(case),
+        cell(named(run.case.framework)),
+        _case_cell(run.case),
         cell(outcome(run), tone=tone),
-        *([] if brief else [cell(numbers.count(run.get("observations") or 0))]),
+        *([] if brief else [cell(numbers.count(run.observations))]),
         _headline(run),
     )
 
 
 def case_text(run: Run) -> Text:
-    """A run's case in one line."""
-    case = run["case"]
-    options = options_text(options_of(case))
-    return phrase("table.case_line", size=_size(case), precision=precision(case.get("precision")), options=options)
+    """Return a run's case in one line."""
+    options = options_text(run.case.options)
+    return phrase("table.case_line", size=_size(run.case), precision=precision(run.case.precision), options=options)
 
 
-def _size(case: Mapping[str, Any]) -> Text:
-    devices, batch_size = (_or_unknown(case.get(each)) for each in ("devices", "batch_size"))
-    return phrase("table.case_of", devices=devices, batch_size=batch_size)
+def _size(case: Case) -> Text:
+    return phrase("table.case_of", devices=_or_unknown(case.devices), batch_size=_or_unknown(case.batch_size))
 
 
-def _case_cell(case: Mapping[str, Any]) -> Cell:
-    if not {"devices", "batch_size", "precision"} & set(case):
+def _case_cell(case: Case) -> Cell:
+    if case.devices is None and case.batch_size is None and case.precision is None:
         return absent(phrase("site.unknown"))
-    size = _size(case)
-    options = options_text(options_of(case))
-    details = tuple((name, case.get(name)) for name in ("nodes", "devices", "batch_size", "precision"))
-    return cell(size, None, precision(case.get("precision")), options, details=(*details, ("options", options)))
+    options = options_text(case.options)
+    details = tuple((name, getattr(case, name)) for name in ("nodes", "devices", "batch_size", "precision"))
+    return cell(_size(case), None, precision(case.precision), options, details=(*details, ("options", options)))
 
 
 def _headline(run: Run) -> Cell:
-    found = figure_of(run)
-    if numbers.known(found.get("value")):
+    if found := run.figure(HEADLINE):
         return _headline_of(found)
-    return absent(reason(found.get("reason")) or (problem(run["problems"][0]) if run.get("problems") else None))
+    return absent(absence(run) or (coded("problem", run.problems[0]) if run.problems else None))
 
 
-def _headline_of(found: Mapping[str, Any]) -> Cell:
-    unit = str(found.get("unit") or "")
-    return cell(numbers.figure(found["value"]), None, unit, value=found["value"], details=(("unit", unit),))
+def _headline_of(found: Figure) -> Cell:
+    return cell(numbers.figure(found.value), None, found.unit, value=found.value, details=(("unit", found.unit),))
 
 
 def _rule_line(site: Site, run: Run, rule: str) -> tuple[Cell, ...]:
-    found = figure_of(run, rule) or (run.get("audit") or {}).get(rule) or {}
-    name = cell(word_for("rule", rule))
-    if not numbers.known(found.get("value")):
-        return (name, absent(reason(found.get("reason")) or phrase("site.unknown")), *(cell("") for _ in range(5)))
-    scope = found.get("scope")
-    first, last = found.get("first_line", ""), found.get("last_line", "")
+    found, name = run.all_figures[rule], cell(word_for("rule", rule))
+    if isinstance(found, NoFigure):
+        return (name, absent(reason(found.reason) or phrase("site.unknown")), *(cell("") for _ in range(5)))
     return (
         name,
         _headline_of(found),
-        cell(word_for("scope", scope or "")),
-        cell(numbers.quantity(found.get("used", ""))),
-        cell(numbers.quantity(found.get("skipped", ""))),
-        cell(_lines(first, last), log.link(site, run, first, last)),
-        cell(str(found.get("arithmetic") or "")),
+        cell(word_for("scope", found.scope)),
+        cell(numbers.quantity(found.used)),
+        cell(numbers.quantity(found.skipped)),
+        cell(_lines(found.first_line, found.last_line), log.link(site, run, found.first_line, found.last_line)),
+        cell(found.arithmetic),
     )
 
 
-def _where(fact: Mapping[str, Any]) -> Text:
-    """The place of a fact in what states it."""
-    found = str(fact.get("where") or "")
+def _where(fact: FactValue) -> Text:
+    """Return the place of a fact in what states it."""
     if line := log.fact_line(fact):
         return log.lines(line, line)
-    return phrase("run.layout", name=found[7:]) if found.startswith("layout ") else found
+    return phrase("run.layout", name=fact.where[7:]) if fact.where.startswith("layout ") else fact.where
 
 
 def _lines(first: int | str, last: int | str) -> Text:
@@ -781,7 +750,7 @@ def _framework_page(site: Site, suite: Suite, framework: str) -> str:
 
 
 def _suite_page(site: Site, run: Run) -> str | None:
-    suite = site.suite_of[str(run["id"])]
+    suite = site.suite_of[run.id]
     return f"models/{suite.id}/index.md" if suite.id in {each.id for each in site.shown} else None
 
 
@@ -805,51 +774,58 @@ def _fact_value(name: str, value: Any) -> Text:
 
 
 def _fact(run: Run, name: str) -> str:
-    fact = (run.get("facts") or {}).get(name)
-    return str(fact["value"]) if isinstance(fact, Mapping) and fact.get("value") is not None else ""
+    fact = run.facts.get(name)
+    return str(fact.value) if fact and fact.value is not None else ""
+
+
+def _packages(run: Run) -> Mapping[str, Any]:
+    found = run.environment.get("packages")
+    return found if isinstance(found, dict) else {}
 
 
 def source_of(run: Run) -> Text | None:
-    """Repository and commit of the trainer; that it was changed since, where run.json says so."""
-    found = run.get("source") or {}
+    """Return repository and commit of the trainer; that it was changed since, where run.json says so."""
+    found = run.source or {}
     said = " @ ".join(str(found[name]) for name in ("repository", "commit") if found.get(name))
     return phrase("run.source_modified", source=said) if said and found.get("modified") is True else said or None
 
 
 def _recipe(run: Run) -> str | None:
-    found = run.get("recipe") or {}
-    digest = f" (SHA-256 {str(found['sha256'])[:12]})" if found.get("sha256") else ""
-    return f"{found['name']}{digest}" if found else None
+    if run.recipe is None:
+        return None
+    return run.recipe.name + (f" (SHA-256 {run.recipe.sha256[:12]})" if run.recipe.sha256 else "")
 
 
 def _records_asked(run: Run) -> Text | None:
-    found = run.get("records") or {}
-    if found.get("at_least") is None or found.get("count") is None:
+    if run.records is None or run.records.at_least is None or run.records.count is None:
         return None
-    return phrase("run.records_of", at_least=numbers.count(found["at_least"]), count=numbers.count(found["count"]))
+    asked, there = numbers.count(run.records.at_least), numbers.count(run.records.count)
+    return phrase("run.records_of", at_least=asked, count=there)
 
 
 def _nodes(run: Run) -> list[Text]:
-    """How each machine of several ended."""
+    """Return how each machine of several ended."""
     return [
-        phrase("run.node_of", folder=each["folder"], outcome=word_for("outcome", each.get("outcome") or ""))
-        for each in run.get("nodes") or ()
+        phrase("run.node_of", folder=each.folder, outcome=word_for("outcome", each.outcome or ""))
+        for each in run.nodes or ()
     ]
 
 
 def details(run: Run) -> Mapping[str, Any] | None:
-    """What is too long for a table of the environment: GPUs, topology, InfiniBand and packages; None without any."""
-    found = run.get("environment_details") or {}
-    if not found:
+    """Return what is too long for a table of the environment: GPUs, topology, InfiniBand and packages."""
+    found = run.environment_details
+    if found is None:
         return None
-    keys = list(dict.fromkeys(key for each in found.get("gpus") or () for key in each))
+    keys = list(dict.fromkeys(key for each in found.gpus for key in each))
     columns = tuple(Column(word_for("environment", f"gpu_{key}"), key=key) for key in keys)
-    rows = tuple(tuple(_gpu_cell(each.get(key)) for key in keys) for each in found.get("gpus") or ())
+    rows = tuple(tuple(_gpu_cell(each.get(key)) for key in keys) for each in found.gpus)
     return {
         "gpus": Table(columns, rows, name="gpus") if rows and keys else None,
-        **{key: found.get(key) for key in ("topology", "infiniband", "packages_installed")},
+        "topology": found.topology,
+        "infiniband": found.infiniband,
+        "packages_installed": found.packages_installed,
     }
 
 
-def _gpu_cell(value: Any) -> Cell:
+def _gpu_cell(value: str | float | None) -> Cell:
     return absent(None) if value is None else cell(numbers.quantity(value))

@@ -8,8 +8,8 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import TEMPLATES, Text, phrase
-from ingest.site.model import Run
 from ingest.site.render.table import Cell, Column, Table, absent, cell
+from schema.records import Run, Telemetry
 
 #: What readers look for first comes first.
 ORDER = (
@@ -35,24 +35,24 @@ def printers() -> list[Mapping[str, Any]]:
 
 def section(run: Run) -> Mapping[str, Any] | None:
     """The section's sentences and tables; None of a run beside which nothing was sampled."""
-    found = run.get("telemetry")
+    found = run.telemetry
     if not found:
         return None
     return {"said": _said(found), "figures": figures(found), "files": files(found)}
 
 
-def figures(found: Mapping[str, Any]) -> Table | None:
+def figures(found: Telemetry) -> Table | None:
     """Every figure that is there, with the same between first and last record where the clocks allow."""
-    known = [key for key in ORDER if found.get(key) is not None]
-    inner = found.get("window") if found.get("part") == "file" else None
+    known = {key: value for key in ORDER if (value := getattr(found, key)) is not None}
+    inner = found.window if found.part == "file" else None
     head = [Column(phrase("telemetry.quantity")), Column(phrase("table.value"), True)]
     head += [Column(phrase("telemetry.window"), True)] if inner else []
     head += [Column(phrase("telemetry.over")), Column(phrase("telemetry.printer"))]
     body = []
-    for key in known:
-        row = [cell(phrase(f"telemetry.{key}")), _figure_cell(key, found[key])]
-        row += [_figure_cell(key, inner[key]) if inner.get(key) is not None else absent(None)] if inner else []
-        row += [cell(phrase(f"telemetry.{found['scope'][key]}")), cell(str(found["printers"][key]))]
+    for key, value in known.items():
+        row = [cell(phrase(f"telemetry.{key}")), _figure_cell(key, value)]
+        row += [_figure_cell(key, getattr(inner, key))] if inner else []
+        row += [cell(phrase(f"telemetry.{found.scope[key]}")), cell(found.printers[key])]
         body.append(tuple(row))
     return Table(tuple(head), tuple(body)) if body else None
 
@@ -62,31 +62,31 @@ def _figure(key: str, value: float) -> str:
     return numbers.grouped(value, 0) if key in _COUNTED else numbers.figure(value)
 
 
-def _figure_cell(key: str, value: float) -> Cell:
-    return cell(_figure(key, value), value=value)
+def _figure_cell(key: str, value: float | None) -> Cell:
+    return absent(None) if value is None else cell(_figure(key, value), value=value)
 
 
-def files(found: Mapping[str, Any]) -> Table:
+def files(found: Telemetry) -> Table:
     """The files, who made them, and their bytes."""
     head = (Column(phrase("telemetry.file")), Column(phrase("telemetry.printer")), Column(phrase("run.sha256")))
-    body = tuple((cell(each["path"]), cell(each["printer"]), cell(each["sha256"])) for each in found["files"])
+    body = tuple((cell(each.path), cell(each.printer), cell(each.sha256)) for each in found.files)
     return Table(head, body)
 
 
-def _said(found: Mapping[str, Any]) -> list[Text]:
-    if not found["scope"]:
+def _said(found: Telemetry) -> list[Text]:
+    if not found.scope:
         return [phrase("telemetry.none_used")]
-    if found["samples"] is None:
+    if found.samples is None:
         return [phrase("telemetry.maximum")]
-    said: list[Text] = [phrase(f"telemetry.intro_{found['part']}"), _devices(found), _span(found)]
-    why = (found.get("absent") or {}).get("energy_j")
+    said: list[Text] = [phrase(f"telemetry.intro_{found.part}"), _devices(found), _span(found, found.samples)]
+    why = found.absent.get("energy_j")
     return [*said, phrase(f"telemetry.no_energy_{why}")] if why else said
 
 
-def _devices(found: Mapping[str, Any]) -> Text:
-    if all(each.endswith("_of_host") for each in found["scope"].values()):
+def _devices(found: Telemetry) -> Text:
+    if all(each.endswith("_of_host") for each in found.scope.values()):
         return phrase("telemetry.host")
-    sampled, whole = found["devices"], found["devices_of_job"]
+    sampled, whole = found.devices, found.devices_of_job
     if sampled is None:
         return phrase("telemetry.devices_unnamed")
     if whole and whole > sampled:
@@ -94,9 +94,9 @@ def _devices(found: Mapping[str, Any]) -> Text:
     return phrase("telemetry.devices", n=sampled)
 
 
-def _span(found: Mapping[str, Any]) -> Text:
-    samples = numbers.count(found["samples"])
-    if found["first"] is None:
+def _span(found: Telemetry, count: int) -> Text:
+    samples = numbers.count(count)
+    if found.first is None or found.last is None:
         return phrase("telemetry.undated", samples=samples)
-    clock = {name: str(found[name]).replace("T", " ") for name in ("first", "last")}
-    return phrase("telemetry.span", samples=samples, seconds=numbers.seconds(found["seconds"]), **clock)
+    clock = {"first": found.first.replace("T", " "), "last": found.last.replace("T", " ")}
+    return phrase("telemetry.span", samples=samples, seconds=numbers.seconds(found.seconds), **clock)

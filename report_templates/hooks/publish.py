@@ -22,6 +22,7 @@ from mkdocs.utils import get_relative_url
 LANGUAGES = {"en": ("", "en_US"), "zh": ("zh/", "zh_CN")}
 DEFAULT = "en"
 WORDS = Path(__file__).resolve().parents[1] / "words.toml"
+VOCABULARY = Path(__file__).resolve().parents[2] / "schema" / "vocabulary.toml"
 CHANGES = Path("data") / "changes.json"
 PREVIEW = "assets/social.png"
 ENTRIES = 100
@@ -38,6 +39,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def on_config(config: Any) -> Any:
     """Read the words, once per build; extend the navigation; before the theme's plugin, give it its offline shim."""
     _words.cache_clear()
+    _precisions.cache_clear()
     config["extra"]["ui"] = {
         language: {key: entry[language] for key, entry in _words().get("ui", {}).items()} for language in LANGUAGES
     }
@@ -194,7 +196,7 @@ def _case(said: Mapping[str, str], language: str, change: Mapping[str, Any]) -> 
     software = " ".join(str(change[each]) for each in ("framework", "framework_version") if change.get(each))
     sizes = [said[each].format(n=change[each]) for each in ("devices", "batch_size") if change.get(each) is not None]
     options = " ".join(f"{name}={value}" for name, value in sorted((change.get("options") or {}).items()))
-    precision = _words()["precision"].get(change.get("precision"), {}).get(language) or change.get("precision")
+    precision = _precisions().get(str(change.get("precision")), {}).get(language) or change.get("precision")
     parts = (change["title"][language], software, change.get("hardware"), *sizes, precision, options)
     return [str(each) for each in (*parts, change.get("round")) if each]
 
@@ -227,3 +229,10 @@ def _said(language: str) -> Mapping[str, str]:
 @cache
 def _words() -> Mapping[str, Any]:
     return tomllib.loads(WORDS.read_text("utf-8"))
+
+
+@cache
+def _precisions() -> Mapping[str, Any]:
+    """Return the precisions of the vocabulary, with their names in both languages."""
+    entries: Mapping[str, Any] = tomllib.loads(VOCABULARY.read_text("utf-8"))["precision"]
+    return entries

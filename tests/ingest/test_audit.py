@@ -13,42 +13,30 @@ from typing import Any
 import pytest
 from made_logs import run_json, seg
 from made_trees import ROOT, SHARED, Called, shared, write_run
+from msgspec.structs import replace
 from test_published import GOOD, folder
 
 from ingest.published import audit, publications
 from ingest.published.audit import Audited
 from ingest.published.publications import Publications, Published
+from schema.records import Run
+from tests import builders
+from tests.builders import edited
 
 RECORD = ROOT / "raw_logs" / "published" / "recomputed" / "paddle-perf.jsonl"
 
 
-def run(path: str, *, audited: dict[str, Any] | None = None, case: dict[str, Any] | None = None, **figures: Any) -> Any:
-    """A ledger line, as far as the audit reads it; a figure is its value, or a whole entry."""
-    return {
-        "path": path,
-        "session": 1,
-        "sha256": path,
-        "format": "paddle.seg",
-        "outcome": "completed",
-        "observations": 10,
-        "case": {"model": "DeepLabV3+", "framework": "PaddlePaddle"} | (case or {}),
-        "figures": {name: figure(value) for name, value in figures.items()},
-        "problems": [],
-    } | ({"audit": {name: figure(value) for name, value in audited.items()}} if audited else {})
+def run(path: str, *, audited: dict[str, Any] | None = None, case: dict[str, Any] | None = None, **figures: Any) -> Run:
+    """A run as far as the audit reads it; a figure is its value, or a whole entry."""
+    extra = {"audit": {name: figure(value) for name, value in audited.items()}} if audited else {}
+    return builders.run(
+        path, path=path, sha256=path, case={"model": "DeepLabV3+", "framework": "PaddlePaddle", **(case or {})},
+        figures={name: figure(value) for name, value in figures.items()}, **extra,
+    )  # fmt: skip
 
 
-def figure(value: Any) -> Any:
-    if isinstance(value, dict):
-        return value
-    return {
-        "value": value,
-        "unit": "samples/s",
-        "scope": "job",
-        "used": 8,
-        "skipped": 2,
-        "first_line": 3,
-        "last_line": 9,
-    }
+def figure(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else builders.figure(value, "samples/s")
 
 
 @pytest.fixture
@@ -90,7 +78,7 @@ def test_belongs_to_another_log_of_the_same_model_and_framework(row: Published) 
     found = audited(row, run("tree/logs/one.log", sustained=30.0), run("tree/logs/two.log", sustained=9.0, mean=20.5))
     assert found.verdict == audit.OTHER_LOG
     assert found.other is not None
-    assert (found.other.run["path"], found.other.rule) == ("tree/logs/two.log", "mean")
+    assert (found.other.run.path, found.other.rule) == ("tree/logs/two.log", "mean")
 
 
 @pytest.mark.parametrize("case", [{"model": "BERT-base"}, {"framework": "PyTorch"}])
@@ -101,13 +89,13 @@ def test_a_log_of_something_else_explains_nothing(row: Published, case: dict[str
 
 def test_the_same_bytes_are_not_another_log(row: Published) -> None:
     one, two = run("tree/logs/one.log", sustained=30.0), run("tree/logs/two.log", sustained=20.5)
-    assert audited(row, one, two | {"sha256": one["sha256"]}).verdict == audit.UNSUPPORTED
+    assert audited(row, one, replace(two, sha256=one.sha256)).verdict == audit.UNSUPPORTED
 
 
 @pytest.mark.parametrize(("fact", "verdict"), [("nodes", audit.OTHER_LOG), ("framework_version", audit.UNSUPPORTED)])
 def test_a_log_that_contradicts_its_name_is_another_one(row: Published, fact: str, verdict: str) -> None:
     problem = {"code": "contradiction", "path": "a", "line": 1, "args": {"fact": fact, "first": "8", "second": "16"}}
-    given = run("tree/logs/one.log", sustained=30.0) | {"problems": [problem]}
+    given = edited(run("tree/logs/one.log", sustained=30.0), problems=[problem])
     assert audited(row, given).verdict == verdict
 
 
@@ -129,7 +117,7 @@ def test_no_log(row: Published, path: str) -> None:
 
 
 def test_a_log_that_no_format_reads_is_not_held(row: Published) -> None:
-    assert audited(row, run("tree/logs/one.log") | {"format": None}).verdict == audit.NO_LOG
+    assert audited(row, replace(run("tree/logs/one.log"), format=None)).verdict == audit.NO_LOG
 
 
 def test_a_figure_without_a_log_is_never_reproduced_by_chance(row: Published) -> None:
@@ -139,7 +127,7 @@ def test_a_figure_without_a_log_is_never_reproduced_by_chance(row: Published) ->
 def test_what_is_read_now_counts_before_what_was_recorded(row: Published) -> None:
     live, old = run("here/logs/one.log", sustained=20.5), run("there/logs/one.log", sustained=30.0)
     assert audited(row, recorded=(old,)).recorded
-    found = audited(row, live, recorded=(old | {"sha256": live["sha256"]},))
+    found = audited(row, live, recorded=(replace(old, sha256=live.sha256),))
     assert (found.verdict, found.recorded) == (audit.REPRODUCED, False)
 
 
@@ -148,7 +136,7 @@ def test_a_log_read_now_with_other_bytes_counts_before_the_recorded_one(row: Pub
     live, old = run("here/logs/one.log", sustained=30.0), run("there/logs/one.log", sustained=20.5)
     found = audited(row, live, recorded=(old,))
     assert found.run is not None
-    assert (found.run["path"], found.recorded) == ("here/logs/one.log", False)
+    assert (found.run.path, found.recorded) == ("here/logs/one.log", False)
     assert found.verdict != audit.REPRODUCED
 
 
@@ -320,7 +308,7 @@ def test_the_cell_that_shows_the_amp_log_belongs_to_it(corpus: list[Audited]) ->
     (found,) = [each for each in corpus if each.row.printed == "385625.7"]
     assert found.verdict == audit.OTHER_LOG
     assert found.other is not None
-    assert str(found.other.run["path"]).endswith("pytorch_gpu32_amp_bs5120")
+    assert str(found.other.run.path).endswith("pytorch_gpu32_amp_bs5120")
 
 
 def test_the_log_of_sixteen_nodes_is_not_that_of_eight(corpus: list[Audited]) -> None:
@@ -335,8 +323,8 @@ def test_a_figure_and_its_log_are_of_one_case(corpus: list[Audited]) -> None:
     for each in corpus:
         if each.run and not audit.contradictions(each.run):
             tried += 1
-            case = each.run["case"]
-            assert {name: case[name] for name in names} == {name: getattr(each.row, name) for name in names}
+            case = each.run.case
+            assert {name: getattr(case, name) for name in names} == {name: getattr(each.row, name) for name in names}
     assert tried >= 180
 
 

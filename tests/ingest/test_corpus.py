@@ -16,6 +16,7 @@ from ingest.common import suites
 from ingest.compute import rules
 from parsers.engine.read import read
 from parsers.engine.registry import formats
+from schema.records import Figure
 
 CORPUS = SHARED / "corpus"
 #: The formats' names in the table, and ours.
@@ -135,7 +136,7 @@ def test_rule_that_rebuilds_the_published_figure(corpus: Corpus, row: dict[str, 
     log = read(shared("corpus/paddle-perf") / row["path"])
     case = {name: each["value"] for name, each in line["facts"].items()}
     found = rules.figure(rule_of(row["published_rule"]), log.sessions[0], case)
-    assert isinstance(found, rules.Figure), found
+    assert isinstance(found, Figure), found
     assert found.value == pytest.approx(float(row["rule_value"]), rel=1e-4)
 
 

@@ -14,10 +14,16 @@ from made_logs import run_json, seg
 from made_trees import Called, write_run
 
 from ingest.diff.text import LIMIT, escaped
-from tests.site.fixture import run
+from schema.records import to_json
+from tests import builders
 
 Ingest = Callable[..., Called]
 Line = dict[str, Any]
+
+
+def run(name: str, **about: Any) -> Line:
+    """A line of a ledger, as JSON: what an earlier version wrote may lack keys."""
+    return to_json(builders.run(name, **about))
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -20,6 +20,7 @@ from ingest.compute import results
 from ingest.read import layout
 from ingest.read.walk import walk
 from ingest.record import run
+from schema.records import Reason, Run, to_json
 
 BATCH = 32
 WARM = range(21, 121)
@@ -46,13 +47,16 @@ def write(root: Path, name: str, lines: Iterable[str]) -> Path:
     return path
 
 
-def lines_of(folder: Path) -> list[dict[str, Any]]:
-    """The ledger's lines of a tree in DLPerf's layout."""
+def runs_of(folder: Path) -> list[Run]:
+    """The runs of a tree in DLPerf's layout."""
     found, named = walk([folder]), layout.load("dlperf")
     assert not found.problems
-    lines = [line for each in found.inputs for line in run.runs_of(each, named, each.name)]
-    run.identify(lines)
-    return lines
+    return run.identify([one for each in found.inputs for one in run.runs_of(each, named, each.name)])
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """The ledger's lines of a tree in DLPerf's layout."""
+    return [to_json(each) for each in runs_of(folder)]
 
 
 def line_of(folder: Path, lines: Iterable[str], case: str = "1n1g", model: str = "rn50") -> dict[str, Any]:
@@ -159,11 +163,11 @@ def test_no_case_of_one_device(tmp_path: Path) -> None:
     """Was: speed-up 1.0 everywhere, and a case that nobody ran."""
     write(tmp_path, "1n8g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121), 8))
     write(tmp_path, "2n8g/rn50_b32_fp32_1.log", gluon_cv(range(1, 121), 16))
-    frame = results.results(lines_of(tmp_path), "dlperf")
-    assert list(frame["devices"]) == [8, 16]
-    assert frame["value"].tolist() == pytest.approx([8 * PLAIN, 16 * PLAIN])
-    assert frame["speedup"].isna().all()
-    assert [each["code"] for each in frame["speedup_reason"]] == ["no_baseline"] * 2
+    found = results.results(runs_of(tmp_path), "dlperf")
+    assert [each.devices for each in found] == [8, 16]
+    assert [each.value for each in found] == pytest.approx([8 * PLAIN, 16 * PLAIN])
+    assert [each.speedup for each in found] == [None, None]
+    assert [each.speedup_reason for each in found] == [Reason("no_baseline")] * 2
 
 
 @pytest.mark.parametrize(("case", "nodes", "devices"), [("10n8g", 10, 80), ("1n128g", 1, 128), ("12n16g", 12, 192)])
@@ -191,11 +195,11 @@ def test_two_batch_sizes_and_precisions_in_one_folder(tmp_path: Path) -> None:
     """Was: the file read last took the place of the others."""
     for name, devices in (("b32_fp32_1", 1), ("b64_fp32_1", 2), ("b32_fp16_1", 3), ("b32_fp32_2", 1)):
         write(tmp_path, f"1n1g/rn50_{name}.log", [f"{name} made up", *gluon_cv(range(1, 121), devices)])
-    frame = results.results(lines_of(tmp_path), "dlperf").set_index(["batch_size", "precision"])
-    assert {case: round(row["value"] / PLAIN, 6) for case, row in frame.iterrows()} == {
+    found = {(each.batch_size, each.precision): each for each in results.results(runs_of(tmp_path), "dlperf")}
+    assert {case: round((each.value or 0) / PLAIN, 6) for case, each in found.items()} == {
         (32, "fp32"): 1, (64, "fp32"): 2, (32, "amp"): 3,
     }  # fmt: skip
-    assert frame.loc[(32, "fp32"), "repeats"] == 2
+    assert found[32, "fp32"].repeats == 2
 
 
 def test_a_log_shorter_than_the_window(tmp_path: Path) -> None:
@@ -206,8 +210,8 @@ def test_a_log_shorter_than_the_window(tmp_path: Path) -> None:
     short = next(each for each in lines_of(tmp_path) if each["repeat"] == 3)
     assert why(short) == "window_not_reached"
     assert short["figures"]["sustained"]["value"] > 0
-    (row,) = results.results(lines_of(tmp_path), "dlperf").to_dict("records")
-    assert row["value"] == pytest.approx(100 * BATCH / (at(125) - at(25)), rel=1e-6)
+    (found,) = results.results(runs_of(tmp_path), "dlperf")
+    assert found.value == pytest.approx(100 * BATCH / (at(125) - at(25)), rel=1e-6)
 
 
 def test_a_slash_at_the_end(tmp_path: Path, ingest: Callable[..., Called]) -> None:

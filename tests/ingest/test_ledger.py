@@ -7,12 +7,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import made_runs
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, snapshot, write_run
 
 from ingest.common.files import write_if_changed
 from ingest.record import ledger, run
+from schema.records import Run
 
 Ingest = Callable[..., Called]
 
@@ -57,6 +59,27 @@ def test_a_second_call_reads_no_log_and_touches_no_file(
     assert "0 logs read" in called.out
     assert read_logs == []
     assert snapshot(out) == before
+
+
+def test_pages_are_the_same_whether_a_run_was_read_just_now_or_lay_in_the_ledger(
+    tmp_path: Path, ingest: Ingest
+) -> None:
+    """The keys of a run.json stand in the order of whoever wrote it, and those of the ledger are sorted."""
+    case = {"precision": "fp32", "nodes": "1", "threads": "1", "devices": "1", "batch_size": "16"}
+    variables = {"TITLE": "a b", "OMP_NUM_THREADS": "1"}
+    recipe = {**made_runs.RECIPE, "case": case}
+    made_runs.write(tmp_path / "logs/a/b/c/1", recipe=recipe, environment_variables=variables)
+    cold, warm = tmp_path / "cold", tmp_path / "warm"
+    ingest(tmp_path / "logs", "--out", cold)
+    ingest(tmp_path / "logs", "--out", warm)
+    # As after an edit of every template: all pages are rendered again, and no log is read.
+    (tmp_path / ".perfledger" / "warm-site.json").unlink()
+    for page in warm.rglob("*.md"):
+        page.unlink()
+    assert "0 logs read" in ingest(tmp_path / "logs", "--out", warm).out
+    assert contents(warm) == contents(cold)
+    page = (warm / "en/runs/a-b-c-1.md").read_text("utf-8")
+    assert "--case nodes=1,devices=1,batch_size=16,precision=fp32,threads=1" in page
 
 
 def test_the_first_call_reads_every_log_once(tree: Path, ingest: Ingest, read_logs: list[str]) -> None:
@@ -332,20 +355,16 @@ def test_paths_that_make_one_slug_get_different_ids() -> None:
         "logs/训练.log",
         "logs/日志.log",
     ]
-    lines = [{"path": path, "session": 1, "sessions": 1} for path in paths]
-    run.identify(lines)
-    ids = [str(each["id"]) for each in lines]
+    ids = [each.id for each in run.identify([Run(path=path) for path in paths])]
     assert len(set(ids)) == len(paths)
     assert all(each.isascii() and len(each) <= 100 and each.strip("-") == each for each in ids)
-    again = [{"path": path, "session": 1, "sessions": 1} for path in reversed(paths)]
-    run.identify(again)
-    assert [each["id"] for each in reversed(again)] == ids
+    again = run.identify([Run(path=path) for path in reversed(paths)])
+    assert [each.id for each in reversed(again)] == ids
 
 
 def test_sessions_of_one_log_have_ids_of_their_own() -> None:
-    lines = [{"path": "logs/a.log", "session": number, "sessions": 3} for number in (1, 2, 3)]
-    run.identify(lines)
-    assert [each["id"] for each in lines] == ["a-log-s1", "a-log-s2", "a-log-s3"]
+    runs = [Run(path="logs/a.log", session=number, sessions=3) for number in (1, 2, 3)]
+    assert [each.id for each in run.identify(runs)] == ["a-log-s1", "a-log-s2", "a-log-s3"]
 
 
 def test_folders_that_make_one_slug_get_different_shards(tmp_path: Path, ingest: Ingest) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,11 @@ from made_logs import clas_static, nlp_bert, pytorch_bert, seg
 from made_sessions import made
 
 from ingest.compute import metrics, results, rules
-from parsers.engine.read import Session, read
+from parsers.engine.read import read
+from parsers.engine.session import Session
+from schema.records import MetricFigure, Reason, Run
+from schema.vocabulary import METRICS
+from tests.builders import run
 
 ONE = {"devices": 1, "batch_size": 4}
 
@@ -24,7 +27,7 @@ def session_of(lines: Sequence[str], folder: Path) -> Session:
     return session
 
 
-def of(session: Session, case: dict[str, Any] | None = None) -> dict[str, Any]:
+def of(session: Session, case: dict[str, Any] | None = None) -> dict[str, MetricFigure]:
     known = ONE if case is None else case
     return metrics.metrics(session, known, rules.figure("sustained", session, known))
 
@@ -32,34 +35,34 @@ def of(session: Session, case: dict[str, Any] | None = None) -> dict[str, Any]:
 def test_time_per_step_is_seconds_over_steps(tmp_path: Path) -> None:
     """Ten steps each at 0.4 s, then 0.2 s; the first of five records is warm-up: (0.4 + 3 × 0.2) / 4."""
     found = of(session_of(seg([10.0, 10.0, 20.0, 20.0, 20.0]), tmp_path))["latency"]
-    assert found["value"] == pytest.approx(250.0)
-    assert (found["unit"], found["first_line"], found["last_line"]) == ("ms", 2, 5)
+    assert found.value == pytest.approx(250.0)
+    assert (found.unit, found.first_line, found.last_line) == ("ms", 2, 5)
 
 
 def test_time_per_step_needs_no_batch_size(tmp_path: Path) -> None:
-    assert of(session_of(seg([10.0] * 5), tmp_path), {})["latency"]["value"] == pytest.approx(400.0)
+    assert of(session_of(seg([10.0] * 5), tmp_path), {})["latency"].value == pytest.approx(400.0)
 
 
 def test_time_per_step_of_running_means(tmp_path: Path) -> None:
     """Means since step 5 of 0.1, 0.2 and 0.3 s at steps 10, 20, 30: 0.6, 3.2 and 7.8 s in all; the first is warm-up."""
     lines = clas_static([(0, 10, 160.0), (0, 20, 80.0), (0, 30, 16 / 0.3)])
-    assert of(session_of(lines, tmp_path))["latency"]["value"] == pytest.approx(1000 * 7.2 / 20, rel=1e-4)
+    assert of(session_of(lines, tmp_path))["latency"].value == pytest.approx(1000 * 7.2 / 20, rel=1e-4)
 
 
 def test_time_waiting_for_data_belongs_to_the_step(tmp_path: Path) -> None:
     lines = [
         each.replace("reader_cost: 0.00000", "reader_cost: 0.10000") for each in nlp_bert([(10, 96.0), (20, 96.0)])
     ]
-    assert of(session_of(lines, tmp_path))["latency"]["value"] == pytest.approx(1100.0)
+    assert of(session_of(lines, tmp_path))["latency"].value == pytest.approx(1100.0)
 
 
 def test_time_per_step_from_clocks(tmp_path: Path) -> None:
     lines = pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0), (4, 7.0)])
     # Lines of updates: of two batches each, of one, and of nobody knows how many.
     session = session_of(lines, tmp_path)
-    assert of(session, ONE | {"accumulation": 2})["latency"]["value"] == pytest.approx(1250.0)
-    assert of(session, ONE | {"samples_per_update_and_device": 4})["latency"]["value"] == pytest.approx(2500.0)
-    assert of(session)["latency"] == {"unit": "ms", "value": None, "reason": {"code": "no_accumulation", "args": {}}}
+    assert of(session, ONE | {"accumulation": 2})["latency"].value == pytest.approx(1250.0)
+    assert of(session, ONE | {"samples_per_update_and_device": 4})["latency"].value == pytest.approx(2500.0)
+    assert of(session)["latency"] == MetricFigure(None, "ms", reason=Reason("no_accumulation"))
 
 
 def test_time_per_step_of_printed_speeds_of_updates(tmp_path: Path) -> None:
@@ -69,7 +72,7 @@ def test_time_per_step_of_printed_speeds_of_updates(tmp_path: Path) -> None:
         for i in range(1, 11)
     ]
     case = {"devices": 8, "batch_size": 96, "accumulation": 64}
-    assert of(session_of(lines, tmp_path), case)["latency"]["value"] == pytest.approx(1000 * 768 / 1200)
+    assert of(session_of(lines, tmp_path), case)["latency"].value == pytest.approx(1000 * 768 / 1200)
 
 
 def test_an_epoch_is_no_step(tmp_path: Path) -> None:
@@ -83,17 +86,19 @@ def test_peak_memory_of_the_log(tmp_path: Path) -> None:
     lines = [f"iter {i} speed 5.0 mem {m}" for i, m in enumerate([1000, 3000.5, 2000])]
     session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+) mem (?P<memory>\S+)", lines, tmp_path)
     found = of(session)["memory"]
-    assert (found["value"], found["unit"], found["source"], found["first_line"]) == (3000.5, "MiB", "log", 2)
+    assert (found.value, found.unit, found.source, found.first_line) == (3000.5, "MiB", "log", 2)
     assert "memory" not in of(session_of(seg([5.0] * 3), tmp_path))
     lines = [f"iter {i} speed 5.0 mem {m}" for i, m in enumerate(["inf", "7.5", "nan"])]
     session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+) mem (?P<memory>\S+)", lines, tmp_path)
-    assert of(session)["memory"]["value"] == 7.5
+    assert of(session)["memory"].value == 7.5
 
 
 def test_a_time_longer_than_any_number_is_none(tmp_path: Path) -> None:
     lines = [f"iter {i} took 1e308" for i in range(5)]
     session = made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
-    assert of(session)["latency"]["reason"]["code"] == "impossible_figure"
+    why = of(session)["latency"].reason
+    assert why is not None
+    assert why.code == "impossible_figure"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +120,7 @@ def test_a_run_that_left_the_rails_is_seen(
     lines = [f"iter {i} speed 5.0" + (f" loss {each}" if each else "") for i, each in enumerate(losses)]
     session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+)(?: loss (?P<loss>\S+))?", lines, tmp_path)
     found = of(session)["loss"]
-    assert (found["value"], found["diverged"]) == (value, diverged)
+    assert (found.value, found.diverged) == (value, diverged)
 
 
 def test_arithmetic_of_gpt_by_the_formula(tmp_path: Path) -> None:
@@ -127,10 +132,10 @@ def test_arithmetic_of_gpt_by_the_formula(tmp_path: Path) -> None:
             "hidden": 1536, "vocabulary": 51200, "checkpointing": True}  # fmt: skip
     found = of(session, case)
     each = 96 * 2048 * 16 * 1536**2 * (1 + 2048 / (6 * 1536) + 51200 / (16 * 16 * 1536)) * 5.0 / 2 / 1e12
-    assert found["flops"]["value"] == pytest.approx(each)
-    assert found["peak_share"]["value"] == pytest.approx(100 * each / 125)
-    assert found["flops_of_job"]["value"] == pytest.approx(each * 2 / 1000)
-    without = of(session, case | {"checkpointing": False})["flops"]["value"]
+    assert found["flops"].value == pytest.approx(each)
+    assert found["peak_share"].value == pytest.approx(100 * each / 125)
+    assert found["flops_of_job"].value == pytest.approx(each * 2 / 1000)
+    without = of(session, case | {"checkpointing": False})["flops"].value
     assert without == pytest.approx(each * 72 / 96)
     assert "flops" not in of(session, {name: each for name, each in case.items() if name != "checkpointing"})
 
@@ -142,7 +147,7 @@ def test_printed_arithmetic_comes_first(tmp_path: Path) -> None:
         tmp_path,
     )
     found = of(session, ONE | {"hardware": "NVIDIA", "precision": "amp"})
-    assert found["flops"]["value"] == 42.0
+    assert found["flops"].value == 42.0
     assert "peak_share" not in found
 
 
@@ -167,26 +172,18 @@ def test_peaks_of_devices(hardware: str | None, precision: str, peak: float | No
 
 
 def test_every_metric_has_a_direction() -> None:
-    assert {name: each.better for name, each in metrics.METRICS.items()} == {
+    assert {name: each.better for name, each in METRICS.items()} == {
         "latency": "lower", "memory": "lower", "flops": "higher", "peak_share": "higher", "flops_of_job": "higher",
         "loss": "lower", "accuracy": "higher",
     }  # fmt: skip
 
 
 def test_repeats_are_told_as_their_median(tmp_path: Path) -> None:
-    def run(number: int, latency: float, diverged: bool) -> dict[str, Any]:
-        case = {"model": "m", "framework": "f", "devices": 1, "batch_size": 4, "options": {}}
+    def repeat(number: int, latency: float, diverged: bool) -> Run:
         loss = {"value": None, "unit": "", "diverged": diverged}
-        return {
-            "id": str(number), "format": "x", "duplicate_of": None, "published": True, "problems": [], "suite": None,
-            "outcome": "completed", "case": case,
-            "figures": {"sustained": {"value": 5.0, "unit": "images/s", "scope": "job"}},
-            "metrics": {"latency": {"value": latency, "unit": "ms"}, "loss": loss},
-        }  # fmt: skip
+        return run(str(number), metrics={"latency": {"value": latency, "unit": "ms"}, "loss": loss})
 
-    frame = results.results([run(1, 10.0, False), run(2, 14.0, True), run(3, 11.0, False)])
-    found = frame["metrics"][0]
-    assert (found["latency"]["value"], found["latency"]["low"], found["latency"]["high"]) == (11.0, 10.0, 14.0)
-    assert found["latency"]["repeats"] == 3
-    assert found["loss"]["diverged"]
-    assert math.isnan(found["loss"]["value"])
+    (result,) = results.results([repeat(1, 10.0, False), repeat(2, 14.0, True), repeat(3, 11.0, False)])
+    latency, loss = result.metrics["latency"], result.metrics["loss"]
+    assert (latency.value, latency.low, latency.high, latency.repeats) == (11.0, 10.0, 14.0, 3)
+    assert (loss.diverged, loss.value) == (True, None)

@@ -14,11 +14,13 @@ from ingest.common import suites
 from ingest.common.errors import UsageError
 from ingest.common.words import LANGUAGES, load
 from ingest.site import model
+from schema.records import Run, text_of
+from tests import builders
 
 
-def run(model: str | None, framework: str = "PyTorch", unit: str = "images/s", **options: Any) -> dict[str, Any]:
-    case = {"model": model, "framework": framework, "options": options}
-    return {"case": case, "figures": {"sustained": {"unit": unit, "value": 1.0}}}
+def run(model: str | None, framework: str = "PyTorch", unit: str = "images/s", **options: Any) -> Run:
+    made = builders.run("a", framework=framework, unit=unit, options=options)
+    return builders.edited(made, case={"model": model})
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def ledger(tmp_path: Path) -> Path:
         run("VGG-16", image_size=224, threads=2), run("VGG-16", image_size=64), run("VGG 16", "PaddleClas"),
         run("AlexNet"), run("ResNet-50 v1.5", "MXNet"), run(None),
     ]  # fmt: skip
-    (folder / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in made) + "not json\n[]\n", "utf-8")
+    (folder / "a.jsonl").write_text("".join(text_of(each) + "\n" for each in made) + "not json\n[]\n", "utf-8")
     return folder
 
 
@@ -75,11 +77,10 @@ def test_without_a_ledger_it_is_written_too(tmp_path: Path, folder: Path) -> Non
 def test_every_key_a_suite_knows_is_there_and_explained(tmp_path: Path, folder: Path) -> None:
     new_suite.create("squeeze-net", tmp_path, folder)
     lines = (folder / "squeeze-net.toml").read_text("utf-8").splitlines()
-    for key in [*(set(suites.KEYS) - {"precision", "words"}), *suites.WORDS]:
+    for key in [*(set(suites.KEYS) - {"words"}), *suites.WORDS]:
         at = next(number for number, line in enumerate(lines) if re.match(rf"(# )?{key} = ", line))
         assert lines[at - 1].startswith("# "), key
-    for table in ("precision", "words"):
-        assert lines[lines.index(f"[{table}]") - 1].startswith("# ")
+    assert lines[lines.index("[words]") - 1].startswith("# ")
 
 
 def test_the_words_of_a_person_are_asked_for_by_line_until_they_are_written(tmp_path: Path, folder: Path) -> None:

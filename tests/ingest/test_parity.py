@@ -6,9 +6,7 @@ import csv
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pytest
 from made_trees import shared
 
@@ -16,6 +14,7 @@ from ingest.compute import results, rules
 from ingest.read import layout
 from ingest.read.walk import walk
 from ingest.record import run
+from schema.records import NoFigure, Run
 
 #: Source folder to the rule that its published figures follow, and the format that reads it.
 SOURCES = {
@@ -57,38 +56,35 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return out, batch
 
 
-def lines_of(folder: Path) -> list[dict[str, Any]]:
+def runs_of(folder: Path) -> list[Run]:
     found = walk([folder])
     assert not found.problems
     named = layout.load("dlperf")
-    lines = [line for each in found.inputs for line in run.runs_of(each, named, each.name)]
-    run.identify(lines)
-    return lines
+    return run.identify([one for each in found.inputs for one in run.runs_of(each, named, each.name)])
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_medians_and_speedups(made: tuple[Path, int], source: str) -> None:
     folder, batch = made
     rule, format_id = SOURCES[source]
-    lines = lines_of(folder / source)
-    assert {each["format"] for each in lines} == {format_id}
-    assert not any(each["problems"] for each in lines)
-    frame = results.results(lines, rule)
+    runs = runs_of(folder / source)
+    assert {each.format for each in runs} == {format_id}
+    assert not any(each.problems for each in runs)
+    found = results.results(runs, rule)
     expected = [
         each for each in csv.DictReader((folder / "expected.csv").read_text().splitlines()) if each["source"] == source
     ]
-    assert len(expected) == len(frame) == 3
+    assert len(expected) == len(found) == 3
     half_a_digit, baseline = HALF_A_DIGIT.get(source, 5e-5), float(expected[0]["median"])
     for each in expected:
-        case = frame[frame["devices"] == int(each["devices"])].iloc[0]
-        assert (case["nodes"], case["batch_size"]) == (int(each["nodes"]), batch)
+        (case,) = [one for one in found if one.devices == int(each["devices"])]
+        assert (case.nodes, case.batch_size) == (int(each["nodes"]), batch)
         median = float(each["median"])
         relative = max(1e-4, half_a_digit / median) + max(0.0, half_a_digit / baseline - 1e-4)
-        assert case["value"] == pytest.approx(median, rel=1e-4, abs=half_a_digit)
-        assert case["speedup"] == pytest.approx(float(each["speedup"]), rel=relative)
-        assert case["efficiency"] == pytest.approx(case["speedup"] / case["devices"], rel=1e-9)
-    assert list(frame["repeats"]) == [3, 4, 2]
-    assert not pd.isna(frame["value"]).any()
+        assert case.value == pytest.approx(median, rel=1e-4, abs=half_a_digit)
+        assert case.speedup == pytest.approx(float(each["speedup"]), rel=relative)
+        assert case.efficiency == pytest.approx((case.speedup or 0) / int(each["devices"]), rel=1e-9)
+    assert [each.repeats for each in found] == [3, 4, 2]
 
 
 @pytest.mark.parametrize("source", ["ngc-pytorch-rn50", "oneflow-bert"])
@@ -99,7 +95,8 @@ def test_a_log_that_is_too_short_has_no_figure(made: tuple[Path, int], source: s
     short.parent.mkdir(parents=True)
     text = log.read_text().splitlines(keepends=True)
     short.write_text("".join(text[: len(text) // 2]))
-    (line,) = lines_of(tmp_path / "made")
-    assert line["figures"]["dlperf"]["value"] is None
-    assert line["figures"]["dlperf"]["reason"]["code"] == "window_not_reached"
-    assert line["figures"][rules.HEADLINE]["value"] > 0
+    (one,) = runs_of(tmp_path / "made")
+    absent = one.figures["dlperf"]
+    assert isinstance(absent, NoFigure)
+    assert absent.reason.code == "window_not_reached"
+    assert one.figure(rules.HEADLINE) is not None

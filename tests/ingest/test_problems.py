@@ -13,7 +13,8 @@ from made_logs import clas_static, run_json, seg
 from made_trees import Called, write_run
 
 from ingest.common import words
-from ingest.common.problems import Problem, said
+from ingest.common.problems import said
+from schema.records import Problem
 
 SEG = "".join(f"{each}\n" for each in seg([4.0, 20.0, 21.0, 22.0, 23.0, 24.0]))
 STATIC = "".join(f"{each}\n" for each in clas_static([(0, 10 * i, 20.0) for i in range(1, 6)]))

@@ -12,6 +12,7 @@ from made_trees import shared
 from ingest.compute import rules
 from parsers.engine.read import Log, read
 from parsers.engine.session import Session
+from schema.records import Figure
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def test_figure_of_a_row(beginning: str) -> None:
     assert [each.format.id for each in log.claims] == [how.format]
     session = longest(log)
     found = rules.figure(how.rule, session, case_of(session, how))
-    assert isinstance(found, rules.Figure), found
+    assert isinstance(found, Figure), found
     assert found.value == pytest.approx(float(row["throughput"]), rel=how.within)
 
 

@@ -18,7 +18,8 @@ from ingest.published import publications
 from ingest.published.publications import COLUMNS, METRICS, Published
 from ingest.read.walk import walk
 from ingest.site import builder
-from parsers.contract import FACTS, OPTIONS
+from parsers.contract import FACTS
+from schema.vocabulary import OPTIONS
 
 FOLDER = ROOT / "raw_logs" / "published"
 ROWS = publications.load(FOLDER)

@@ -7,80 +7,67 @@ from typing import Any
 
 import pytest
 
-from ingest.compute.results import COLUMNS, results, version
+from ingest.compute.results import results, version
+from schema.records import Reason, Result, Run
+from tests import builders
+from tests.builders import absent, edited
 
 
-def run(
-    value: float | None = 100.0, *, devices: int = 1, nodes: int = 1, scope: str = "job", **other: Any
-) -> dict[str, Any]:
-    """A line of the ledger, as far as results look at it."""
-    case = {
-        "model": "Test net",
-        "framework": "Test",
-        "hardware": "made-up",
-        "nodes": nodes,
-        "devices": devices,
-        "batch_size": 32,
-        "precision": "fp32",
-        "options": {},
-    } | other.pop("case", {})
-    figure: dict[str, Any] = {"value": value, "unit": "images/s", "scope": scope}
-    if value is None:
-        figure = {"value": None, "reason": {"code": "too_few_records", "args": {}}}
-    return {
-        "id": f"run-{devices}-{value}",
-        "case": {key: each for key, each in case.items() if each is not None},
-        "figures": {"sustained": figure, "mean": figure},
-        "suite": None,
-        "format": "made.up",
-        "problems": [],
-        "outcome": "completed",
-        "published": True,
-        "duplicate_of": None,
-    } | other
+def run(value: float | None = 100.0, *, devices: int = 1, nodes: int = 1, scope: str = "job", **other: Any) -> Run:
+    """A run of one case, with `case` for facts that are others than usual."""
+    case = {"model": "Test net", "framework": "Test", "batch_size": 32, "nodes": nodes, **other.pop("case", {})}
+    figure = absent() if value is None else builders.figure(value, scope=scope)
+    usual = {"environment": {}, "facts": {}, "figures": {"sustained": figure, "mean": figure}}
+    made = builders.run(f"run-{devices}-{value}", devices=devices, **{**usual, **other})
+    return edited(made, case=case)
 
 
-def rows(*runs: dict[str, Any], rule: str = "sustained") -> list[dict[str, Any]]:
-    return results(runs, rule).to_dict("records")  # type: ignore[return-value]
+def rows(*runs: Run, rule: str = "sustained") -> list[Result]:
+    return results(runs, rule)
+
+
+def code(why: Reason | None) -> str:
+    assert why is not None
+    return why.code
 
 
 def test_the_median_of_repeats_and_their_spread() -> None:
     (row,) = rows(run(90.0), run(110.0), run(101.0))
-    assert (row["value"], row["low"], row["high"], row["repeats"]) == (101.0, 90.0, 110.0, 3)
+    assert (row.value, row.low, row.high, row.repeats) == (101.0, 90.0, 110.0, 3)
     mean = (90 + 110 + 101) / 3
     deviation = math.sqrt(sum((each - mean) ** 2 for each in (90, 110, 101)) / 2)
-    assert row["spread"] == pytest.approx(deviation / mean)
-    assert row["run_ids"] == ["run-1-90.0", "run-1-110.0", "run-1-101.0"]
-    assert row["unit"] == "images/s"
+    assert row.spread == pytest.approx(deviation / mean)
+    assert row.run_ids == ("run-1-90.0", "run-1-110.0", "run-1-101.0")
+    assert row.unit == "images/s"
 
 
 def test_what_a_broken_run_printed_is_no_repeat_of_a_metric_either() -> None:
-    def with_latency(value: float, **other: Any) -> dict[str, Any]:
+    def with_latency(value: float, **other: Any) -> Run:
         return run(metrics={"latency": {"value": value, "unit": "ms"}}, **other)
 
     (row,) = rows(with_latency(10.0), with_latency(12.0), with_latency(90.0, outcome="oom"))
-    found = row["metrics"]["latency"]
-    assert (found["value"], found["high"], found["repeats"]) == (11.0, 12.0, row["repeats"]) == (11.0, 12.0, 2)
+    found = row.metrics["latency"]
+    assert (found.value, found.high, found.repeats) == (11.0, 12.0, row.repeats) == (11.0, 12.0, 2)
     (alone,) = rows(with_latency(90.0, outcome="oom"))
-    assert (alone["metrics"]["latency"]["value"], alone["repeats"]) == (90.0, 0)
+    assert (alone.metrics["latency"].value, alone.repeats) == (90.0, 0)
 
 
 def test_an_even_number_of_repeats_averages_the_middle_two() -> None:
     (row,) = rows(run(1.0), run(2.0), run(4.0), run(100.0))
-    assert row["value"] == 3.0
+    assert row.value == 3.0
 
 
 def test_one_repeat_has_no_spread() -> None:
     (row,) = rows(run(5.0))
-    assert math.isnan(row["spread"])
-    assert (row["low"], row["high"]) == (5.0, 5.0)
+    assert row.spread is None
+    assert (row.low, row.high) == (5.0, 5.0)
 
 
 def test_speed_up_and_efficiency() -> None:
     one, eight, many = rows(run(100.0), run(720.0, devices=8), run(1500.0, devices=32, nodes=4))
-    assert (one["speedup"], one["efficiency"]) == (1.0, 1.0)
-    assert (eight["speedup"], eight["efficiency"]) == (pytest.approx(7.2), pytest.approx(0.9))
-    assert (many["speedup"], many["efficiency"]) == (15.0, pytest.approx(15 / 32))
+    assert (one.speedup, one.efficiency) == (1.0, 1.0)
+    assert (eight.speedup, eight.efficiency) == (pytest.approx(7.2), pytest.approx(0.9))
+    assert (many.speedup, many.efficiency) == (15.0, pytest.approx(15 / 32))
 
 
 @pytest.mark.parametrize(
@@ -97,16 +84,16 @@ def test_speed_up_and_efficiency() -> None:
 def test_a_baseline_must_be_of_the_same_case(other: dict[str, Any]) -> None:
     mine = {"options": {"xla": False}} if "options" in other else {}
     found = rows(run(100.0, case=other), run(720.0, devices=8, case=mine))
-    eight = next(each for each in found if each["devices"] == 8)
-    assert math.isnan(eight["speedup"])
-    assert math.isnan(eight["efficiency"])
-    assert eight["speedup_reason"]["code"] == "no_baseline"
-    assert eight["value"] == 720.0
+    eight = next(each for each in found if each.devices == 8)
+    assert eight.speedup is None
+    assert eight.efficiency is None
+    assert code(eight.speedup_reason) == "no_baseline"
+    assert eight.value == 720.0
 
 
 def test_options_that_only_one_states_do_not_part_them() -> None:
     found = rows(run(100.0), run(800.0, devices=8, case={"options": {"xla": True}}))
-    assert [each["speedup"] for each in found if each["devices"] == 8] == [8.0]
+    assert [each.speedup for each in found if each.devices == 8] == [8.0]
 
 
 def test_two_baselines_are_none() -> None:
@@ -115,43 +102,41 @@ def test_two_baselines_are_none() -> None:
         run(50.0, case={"options": {"dali": False}}),
         run(800.0, devices=8),
     )
-    eight = next(each for each in found if each["devices"] == 8)
-    assert math.isnan(eight["speedup"])
-    assert eight["speedup_reason"]["code"] == "several_baselines"
+    eight = next(each for each in found if each.devices == 8)
+    assert eight.speedup is None
+    assert code(eight.speedup_reason) == "several_baselines"
 
 
 def test_the_very_same_case_comes_before_those_that_leave_options_unsaid() -> None:
     found = rows(
         run(100.0, case={"options": {"dali": True}}), run(50.0), run(720.0, devices=8, case={"options": {"dali": True}})
     )
-    assert [each["speedup"] for each in found if each["devices"] == 8] == [pytest.approx(7.2)]
-    assert [each["speedup"] for each in found if each["devices"] == 1] == [1.0, 1.0]
+    assert [each.speedup for each in found if each.devices == 8] == [pytest.approx(7.2)]
+    assert [each.speedup for each in found if each.devices == 1] == [1.0, 1.0]
 
 
 def test_copies_of_the_model_grow_with_the_devices() -> None:
     """Megatron states them: one on one device and eight on eight are one case."""
     one, eight = (run(100.0 * n, devices=n, case={"options": {"data_parallel": n, "layers": 24}}) for n in (1, 8))
-    assert [each["speedup"] for each in rows(one, eight)] == [1.0, 8.0]
+    assert [each.speedup for each in rows(one, eight)] == [1.0, 8.0]
     cut = run(400.0, devices=8, case={"options": {"data_parallel": 4, "tensor_parallel": 2}})
     whole = run(100.0, case={"options": {"data_parallel": 1, "tensor_parallel": 1}})
-    assert math.isnan(rows(whole, cut)[1]["speedup"])
+    assert rows(whole, cut)[1].speedup is None
 
 
 def test_figures_of_two_units_are_no_repeats() -> None:
     """Two printers of one framework, of which one counts images and one batches of them."""
-    other = run(3.0)
-    for figure in other["figures"].values():
-        figure["unit"] = "batches/s"
+    other = edited(run(3.0), figures={"sustained": {"unit": "batches/s"}})
     found = rows(run(100.0), run(102.0), other)
-    assert [(each["unit"], each["value"]) for each in found] == [("images/s", 101.0), ("batches/s", 3.0)]
+    assert [(each.unit, each.value) for each in found] == [("images/s", 101.0), ("batches/s", 3.0)]
 
 
 def test_out_of_memory_gets_its_cell() -> None:
     (row,) = rows(run(100.0, outcome="oom", published=False, problems=[{"code": "no_step"}]))
-    assert math.isnan(row["value"])
-    assert (row["outcome"], row["repeats"]) == ("oom", 0)
-    assert row["reason"] == {"code": "outcome", "args": {"outcome": "oom"}}
-    assert row["speedup_reason"] == row["reason"]
+    assert row.value is None
+    assert (row.outcome, row.repeats) == ("oom", 0)
+    assert row.reason == Reason("outcome", {"outcome": "oom"})
+    assert row.speedup_reason == row.reason
 
 
 def test_out_of_memory_that_contradicts_itself_gets_none() -> None:
@@ -161,19 +146,19 @@ def test_out_of_memory_that_contradicts_itself_gets_none() -> None:
 
 def test_repeats_of_which_some_failed() -> None:
     (row,) = rows(run(100.0), run(7.0, outcome="failed"), run(7.0, outcome="oom"), run(104.0))
-    assert (row["value"], row["repeats"], row["outcome"]) == (102.0, 2, "completed")
-    assert len(row["run_ids"]) == 4
+    assert (row.value, row.repeats, row.outcome) == (102.0, 2, "completed")
+    assert len(row.run_ids) == 4
 
 
 def test_an_absent_figure_has_its_reason() -> None:
     (row,) = rows(run(None))
-    assert math.isnan(row["value"])
-    assert row["reason"]["code"] == "too_few_records"
+    assert row.value is None
+    assert code(row.reason) == "too_few_records"
 
 
 def test_figures_of_another_scope_are_no_results() -> None:
     (row,) = rows(run(100.0, scope="device"))
-    assert math.isnan(row["value"])
+    assert row.value is None
 
 
 @pytest.mark.parametrize("other", [{"published": False}, {"duplicate_of": "x"}, {"format": None}])
@@ -182,50 +167,41 @@ def test_runs_that_do_not_count(other: dict[str, Any]) -> None:
 
 
 def test_no_runs_at_all() -> None:
-    frame = results([])
-    assert list(frame.columns) == list(COLUMNS)
-    assert frame.empty
+    assert results([]) == []
 
 
 def test_one_table_holds_one_rule() -> None:
-    line = run(100.0)
-    line["figures"] = {
-        "sustained": {"value": 1.0, "unit": "x", "scope": "job"},
-        "mean": {"value": 2.0, "unit": "x", "scope": "job"},
-    }
-    assert rows(line)[0]["value"] == 1.0
-    assert rows(line, rule="mean")[0]["value"] == 2.0
-    assert math.isnan(rows(line, rule="median")[0]["value"])
+    line = run(figures={"sustained": builders.figure(1.0), "mean": builders.figure(2.0)})
+    assert rows(line)[0].value == 1.0
+    assert rows(line, rule="mean")[0].value == 2.0
+    assert rows(line, rule="median")[0].value is None
 
 
 def test_the_order_of_runs_does_not_matter() -> None:
     runs = [run(100.0), run(720.0, devices=8), run(90.0, case={"batch_size": 64}), run(95.0, case={"precision": "amp"})]
-    first = results(runs).drop(columns="run_ids")
-    assert first.equals(results(runs[::-1]).drop(columns="run_ids"))
-    assert list(first["devices"]) == [1, 1, 8, 1] or first["precision"].is_monotonic_increasing
+    first = results(runs)
+    assert first == results(runs[::-1])
+    assert [(each.precision, each.devices, each.batch_size) for each in first] == [
+        ("amp", 1, 32), ("fp32", 1, 32), ("fp32", 1, 64), ("fp32", 8, 32),
+    ]  # fmt: skip
 
 
 def test_nodes_part_cases() -> None:
     assert len(rows(run(100.0, devices=8, nodes=1), run(100.0, devices=8, nodes=2))) == 2
 
 
-def stated(value: float, *, version: str | None = None, of_round: str | None = None, **other: Any) -> dict[str, Any]:
+def stated(value: float, *, version: str | None = None, of_round: str | None = None, **other: Any) -> Run:
     """A run that states a framework version, a round, or neither."""
     facts = {"framework_version": version, "round": of_round}
     known = {name: {"value": each, "source": "log", "where": "line 1"} for name, each in facts.items() if each}
     return run(value, facts=known, **other)
 
 
-def text(cell: Any) -> str:
-    """A cell of text, empty where the frame has NaN."""
-    return cell if isinstance(cell, str) else ""
-
-
 @pytest.mark.parametrize("what", ["version", "of_round"])
 def test_runs_of_other_versions_or_rounds_are_no_repeats(what: str) -> None:
     """Pooled they would give 130, a speed that neither had."""
     found = rows(stated(100.0, **{what: "1"}), stated(104.0, **{what: "1"}), stated(160.0, **{what: "2"}))
-    assert [(each[what.removeprefix("of_")], each["value"], each["repeats"]) for each in found] == [
+    assert [(getattr(each, what.removeprefix("of_")), each.value, each.repeats) for each in found] == [
         ("1", 102.0, 2),
         ("2", 160.0, 1),
     ]
@@ -234,15 +210,15 @@ def test_runs_of_other_versions_or_rounds_are_no_repeats(what: str) -> None:
 def test_runs_that_state_no_version_are_repeats_of_each_other_only() -> None:
     """Even where all others agree: which version an old log had is a guess."""
     found = rows(stated(100.0, version="2.0"), run(80.0), stated(110.0, version="2.0"), run(84.0))
-    assert [(text(each["version"]), each["value"]) for each in found] == [("2.0", 105.0), ("", 82.0)]
+    assert [(each.version, each.value) for each in found] == [("2.0", 105.0), (None, 82.0)]
 
 
 def test_version_and_round_part_together() -> None:
     found = rows(
         stated(1.0, version="1", of_round="Q1"), stated(2.0, version="1", of_round="Q2"), stated(4.0, of_round="Q1")
     )
-    assert sorted((each["value"], text(each["version"]), each["round"]) for each in found) == [
-        (1.0, "1", "Q1"), (2.0, "1", "Q2"), (4.0, "", "Q1"),
+    assert sorted((each.value, each.version, each.round) for each in found) == [
+        (1.0, "1", "Q1"), (2.0, "1", "Q2"), (4.0, None, "Q1"),
     ]  # fmt: skip
 
 
@@ -253,20 +229,20 @@ def test_a_baseline_must_be_of_the_same_version_and_round(what: str) -> None:
     found = rows(
         stated(100.0, **old), stated(720.0, devices=8, **old), stated(150.0, **new), stated(900.0, devices=8, **new)
     )
-    assert [each["speedup"] for each in found if each["devices"] == 8] == [pytest.approx(7.2), pytest.approx(6.0)]
-    (alone,) = [each for each in rows(stated(100.0, **old), stated(900.0, devices=8, **new)) if each["devices"] == 8]
-    assert math.isnan(alone["speedup"])
-    assert alone["speedup_reason"]["code"] == "no_baseline"
+    assert [each.speedup for each in found if each.devices == 8] == [pytest.approx(7.2), pytest.approx(6.0)]
+    (alone,) = [each for each in rows(stated(100.0, **old), stated(900.0, devices=8, **new)) if each.devices == 8]
+    assert alone.speedup is None
+    assert code(alone.speedup_reason) == "no_baseline"
 
 
 def test_a_baseline_without_a_version_serves_where_there_is_no_better() -> None:
     eight = stated(800.0, devices=8, version="2")
-    assert [each["speedup"] for each in rows(run(100.0), eight) if each["devices"] == 8] == [8.0]
+    assert [each.speedup for each in rows(run(100.0), eight) if each.devices == 8] == [8.0]
     found = rows(run(100.0), stated(200.0, version="2"), eight)
-    assert [each["speedup"] for each in found if each["devices"] == 8] == [4.0]
+    assert [each.speedup for each in found if each.devices == 8] == [4.0]
     found = rows(stated(100.0, version="1"), stated(200.0, version="2"), run(800.0, devices=8))
-    (unstated,) = [each for each in found if each["devices"] == 8]
-    assert unstated["speedup_reason"]["code"] == "several_baselines"
+    (unstated,) = [each for each in found if each.devices == 8]
+    assert code(unstated.speedup_reason) == "several_baselines"
 
 
 @pytest.mark.parametrize(

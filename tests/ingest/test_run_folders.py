@@ -15,8 +15,9 @@ from made_trees import Called, write_run
 
 from ingest.compute.results import results
 from ingest.read import environment_json
-from ingest.read.run_json import RunJson
+from ingest.read.run_json import RunJsonFile
 from ingest.read.walk import Input
+from schema.records import Reason, Run, RunJson, from_json
 
 Ingest = Callable[..., Called]
 GPU = "timestamp, index, name, memory.used [MiB], power.draw [W]\n"
@@ -279,7 +280,8 @@ def test_an_environment_that_cannot_be_believed_is_not_shown(what: str, tmp_path
         else (document if isinstance(document, str) else json.dumps(document)).encode()
     )
     (tmp_path / "environment.json").write_bytes(raw)
-    given = RunJson({"files": {"environment.json": {"sha256": hashlib.sha256(raw).hexdigest()}}})
+    files = {"environment.json": {"sha256": hashlib.sha256(raw).hexdigest()}}
+    given = RunJsonFile(from_json(run_json(files=files), RunJson))
     found, (problem,) = environment_json.beside(Input(tmp_path / "train.log", "logs/x/train.log"), given)
     assert (found, problem.code, problem.path) == (None, "environment_wrong", "logs/x/environment.json")
     assert len(problem.args["cause"]) <= 201
@@ -287,7 +289,7 @@ def test_an_environment_that_cannot_be_believed_is_not_shown(what: str, tmp_path
 
 def test_an_environment_that_nobody_names_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "environment.json").write_text("{")
-    assert environment_json.beside(Input(tmp_path / "train.log", "x/train.log"), RunJson({})) == (None, [])
+    assert environment_json.beside(Input(tmp_path / "train.log", "x/train.log"), RunJsonFile()) == (None, [])
 
 
 def test_nothing_private_of_an_environment_is_published(root: Path, ingest: Ingest) -> None:
@@ -302,6 +304,10 @@ def test_nothing_private_of_an_environment_is_published(root: Path, ingest: Inge
 # ---- results ----
 
 
+def typed(lines: list[dict[str, Any]]) -> list[Run]:
+    return [from_json(each, Run) for each in lines]
+
+
 def test_frameworks_are_compared_in_the_unit_of_the_models_page(root: Path, ingest: Ingest) -> None:
     """Keras and MXNet print samples; of ResNet-50 these are images, as PyTorch's and JAX' are."""
     for framework in made_runs.PACKAGES:
@@ -310,8 +316,7 @@ def test_frameworks_are_compared_in_the_unit_of_the_models_page(root: Path, inge
             made_runs.write(root / f"a/{framework}/c/{repeat}", framework=framework, repeat=repeat, packages=python)
     called = ingest(root, "--json")
     assert called.problems == []
-    rows = results(called.lines).to_dict("records")
-    found = {row["framework"]: (row["unit"], row["repeats"], row["version"]) for row in rows}
+    found = {each.framework: (each.unit, each.repeats, each.version) for each in results(typed(called.lines))}
     assert found == dict.fromkeys(made_runs.PACKAGES, ("images/s", 3, "1.0"))
     printed = {line["figures"]["sustained"]["unit"] for line in called.lines}
     assert printed == {"images/s", "samples/s"}
@@ -320,8 +325,8 @@ def test_frameworks_are_compared_in_the_unit_of_the_models_page(root: Path, inge
 def test_a_sample_of_a_model_that_counts_otherwise_stays_one(root: Path, ingest: Ingest) -> None:
     for speed, model in ((4.0, "DeepLabV3+"), (5.0, "a model of nobody"), (6.0, "Transformer big")):
         write_run(root, f"a/{speed}/1", seg([speed, speed + 1]), run=run_json(model=model))
-    rows = results(ingest(root, "--json").lines).to_dict("records")
-    assert [row["unit"] for row in rows] == ["samples/s"] * 3
+    found = results(typed(ingest(root, "--json").lines))
+    assert [each.unit for each in found] == ["samples/s"] * 3
 
 
 @pytest.mark.parametrize("outcome", ["short", "timeout", "stopped", "failed", "oom"])
@@ -329,8 +334,7 @@ def test_a_run_that_did_not_end_well_gives_no_figure_to_a_result(outcome: str, r
     made_runs.write(root / "a/b/c/1", outcome=outcome)
     made_runs.write(root / "a/b/d/1", batch_size=32)
     made_runs.write(root / "a/b/d/2", batch_size=32, repeat=2, outcome=outcome, speeds=[4000.0] * 50)
-    lines = ingest(root, "--json").lines
-    alone, beside = results(lines).to_dict("records")
-    assert (alone["repeats"], alone["outcome"]) == (0, outcome)
-    assert alone["reason"] == {"code": "outcome", "args": {"outcome": outcome}}
-    assert (beside["repeats"], beside["value"]) == (1, pytest.approx(40.1))
+    alone, beside = results(typed(ingest(root, "--json").lines))
+    assert (alone.repeats, alone.outcome) == (0, outcome)
+    assert alone.reason == Reason("outcome", {"outcome": outcome})
+    assert (beside.repeats, beside.value) == (1, pytest.approx(40.1))

@@ -11,11 +11,11 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
 
-from ingest.read import run_json as module
-from ingest.read.run_json import beside
+from ingest.read.run_json import RunJsonFile, beside
+from schema.vocabulary import OUTCOMES, PRECISIONS
 
 
-def written(folder: Path, document: Any) -> module.RunJson:
+def written(folder: Path, document: Any) -> RunJsonFile:
     (folder / "run.json").write_text(json.dumps(document))
     return beside(folder / "train.log", "logs/x/train.log")
 
@@ -27,37 +27,35 @@ def test_every_run_json_of_ours_is_believed() -> None:
         log = path.with_name("train.log")
         given = beside(log, f"raw_logs/{path.parent.name}/train.log")
         assert given.problem is None, path
-        assert given.present
-        assert given.data["schema"] == module.SCHEMA
+        assert given.document is not None
 
 
 def test_none_beside_a_log_is_no_problem(tmp_path: Path) -> None:
     given = beside(tmp_path / "train.log", "logs/train.log")
-    assert (given.present, given.problem, given.case()) == (False, None, {})
+    assert (given.document, given.problem, given.case()) == (None, None, {})
 
 
 def test_a_plain_one_is_believed(tmp_path: Path) -> None:
     document = run_json(devices=8, nodes=2, options={"xla": True, "threads": 4, "clip": 1.5, "dali": None, "mode": "x"})
     given = written(tmp_path, document)
     assert given.problem is None
-    assert given.data == document
     assert given.case() == document["case"]
 
 
-@pytest.mark.parametrize("outcome", ["completed", "oom", "failed", "timeout", "stopped", "truncated", "short"])
+@pytest.mark.parametrize("outcome", list(OUTCOMES))
 def test_outcomes(tmp_path: Path, outcome: str) -> None:
-    assert written(tmp_path, run_json(outcome=outcome)).present
+    assert written(tmp_path, run_json(outcome=outcome)).document is not None
 
 
-@pytest.mark.parametrize("precision", ["fp32", "tf32", "amp", "fp16", "bf16"])
+@pytest.mark.parametrize("precision", list(PRECISIONS))
 def test_precisions(tmp_path: Path, precision: str) -> None:
-    assert written(tmp_path, run_json(precision=precision)).present
+    assert written(tmp_path, run_json(precision=precision)).document is not None
 
 
 def test_what_may_be_null_or_missing(tmp_path: Path) -> None:
     document = run_json(notes=None, source=None, start=None, argv=None, environment=None, files=None, wall_seconds=None)
     del document["repeat"]
-    assert written(tmp_path, document).present
+    assert written(tmp_path, document).document is not None
 
 
 def test_the_round_it_was_made_for_is_a_fact(tmp_path: Path, ingest: Callable[..., Called]) -> None:
@@ -72,8 +70,8 @@ def test_the_round_it_was_made_for_is_a_fact(tmp_path: Path, ingest: Callable[..
 def test_a_round_that_cannot_be_believed(tmp_path: Path, wrong: Any) -> None:
     given = written(tmp_path, run_json(round=wrong))
     assert given.problem is not None
-    assert "`round`" in given.problem.args["cause"]
-    assert not given.present
+    assert "round" in given.problem.args["cause"]
+    assert given.document is None
 
 
 @pytest.mark.parametrize("place", ["case", "options"])
@@ -88,8 +86,8 @@ def test_a_round_stands_beside_the_case(tmp_path: Path, place: str) -> None:
 
 def test_one_that_names_other_logs_speaks_of_none(tmp_path: Path) -> None:
     given = written(tmp_path, run_json(files={"other.log": {"sha256": "0" * 64}}))
-    assert (given.present, given.problem) == (False, None)
-    assert written(tmp_path, run_json(files={"train.log": {}, "other.log": {}})).present
+    assert (given.document, given.problem) == (None, None)
+    assert written(tmp_path, run_json(files={"train.log": {}, "other.log": {}})).document is not None
 
 
 @pytest.mark.parametrize(("depth", "believed"), [(6, True), (7, False)])
@@ -98,8 +96,45 @@ def test_depth(tmp_path: Path, depth: int, believed: bool) -> None:
     for _ in range(depth):
         environment = {"a": environment}
     given = written(tmp_path, run_json(environment=environment))
-    assert given.present is believed
+    assert (given.document is not None) is believed
     assert believed or "nested" in given.problem.args["cause"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (
+            {"precision": "fp9"},
+            "`$.case.precision` is 'fp9', not one of fp32, tf32, amp, fp16, bf16, fp8; did you mean",
+        ),
+        ({"outcome": "complete"}, "`$.outcome` is 'complete', not one of completed, "),
+        ({"devices": "8"}, "`$.case.devices`: expected `int`, got `str` ('8')"),
+        ({"devices": 0}, "`$.case.devices`: expected `int` >= 1 (0)"),
+        ({"nodes": 2, "devices": 3}, "`$.case.devices` is 3, which 2 nodes cannot share"),
+        ({"options": {"accumulation": "8"}}, "`$.case.options.accumulation` is '8', not a positive whole number"),
+        ({"nodes": None}, "`$.case.nodes`: expected `int`, got `null`"),
+        ({"recipe": {"name": "x", "setup": ["a", 5]}}, "`$.recipe.setup[1]`: expected `str`, got `int` (5)"),
+        ({"schema": "perfledger.run/2"}, "`$.schema`: invalid enum value 'perfledger.run/2'"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place_and_what_is_allowed(
+    tmp_path: Path, change: dict[str, Any], cause: str
+) -> None:
+    document = run_json()
+    document["case"] |= {key: value for key, value in change.items() if key in document["case"]}
+    document |= {key: value for key, value in change.items() if key not in document["case"]}
+    given = written(tmp_path, document)
+    assert given.problem is not None
+    assert given.problem.code == "run_json_wrong"
+    assert given.problem.args["cause"].startswith(cause)
+
+
+def test_a_misspelt_key_is_named_beside_the_one_that_is_missing(tmp_path: Path) -> None:
+    document = run_json()
+    document["case"]["batchsize"] = document["case"].pop("batch_size")
+    given = written(tmp_path, document)
+    assert given.problem is not None
+    assert given.problem.args["cause"] == "`$.case.batch_size` is missing; is it 'batchsize'?"
 
 
 def test_an_invalid_one_is_named_with_its_line(tmp_path: Path) -> None:
@@ -131,6 +166,30 @@ def test_its_outcome_outweighs_the_log(tmp_path: Path, ingest: Callable[..., Cal
     write_run(tmp_path / "logs", "a/b/c/1", seg([4.0, 5.0]), run=run_json(outcome=outcome))
     (line,) = ingest(tmp_path / "logs", "--json").lines
     assert line["outcome"] == outcome
+
+
+@pytest.mark.parametrize(
+    ("format_id", "printed", "nodes", "devices", "batch_size"),
+    [
+        ("dlperf.megatron", "  fp8 ............................................. hybrid", 1, 8, 4),
+        ("frameworks.nemo", "fp8: true", 2, 16, 16),
+    ],
+)
+def test_a_run_in_fp8_is_published_and_every_table_knows_it(
+    tmp_path: Path, ingest: Callable[..., Called], format_id: str, printed: str, nodes: int, devices: int,
+    batch_size: int,
+) -> None:  # fmt: skip
+    log = (ROOT / "tests" / "golden" / format_id / "made-up.log").read_text("utf-8")
+    document = run_json(model="GPT", nodes=nodes, devices=devices, batch_size=batch_size, precision="fp8")
+    write_run(tmp_path / "logs", "a/b/c/1", f"{printed}\n{log}", run=document)
+    called = ingest(tmp_path / "logs", "--json", "--out", tmp_path / "docs")
+    assert called.problems == []
+    (line,) = called.lines
+    assert (line["case"]["precision"], line["facts"]["precision"]["value"], line["published"]) == ("fp8", "fp8", True)
+    for language, unknown in (("en", "Precision not known"), ("zh", "精度未知")):
+        (page,) = (tmp_path / "docs" / language / "models").glob("*gpt*/index.md")
+        assert "FP8" in page.read_text("utf-8")
+        assert unknown not in page.read_text("utf-8")
 
 
 def test_a_log_that_ended_badly_though_it_says_completed(tmp_path: Path, ingest: Callable[..., Called]) -> None:

@@ -17,6 +17,7 @@ from made_trees import Called, write_run
 
 from ingest.record import telemetry
 from ingest.record.telemetry import bare, stem
+from schema.records import Run, from_json, to_json
 from tests.site.tabled import rows_in
 
 Ingest = Callable[..., Called]
@@ -252,54 +253,56 @@ class TestClocks:
     """Which of several runs samples belong to, by clocks; in lines as the ledger has them."""
 
     @staticmethod
-    def line(first: float | None, last: float | None = None, *, path: str = "a.log", **more: Any) -> dict[str, Any]:
+    def line(first: float | None, last: float | None = None, *, path: str = "a.log", **more: Any) -> Run:
         clock = None if first is None else [iso(first), iso(last if last is not None else first)]
-        return {
+        document = {
             "path": path, "sha256": path, "session": 1, "format": "x", "observations": 5, "clock": clock,
-            "problems": [], "telemetry": None, "metrics": {}, "case": {"devices": 1, "nodes": 1},
-        } | more  # fmt: skip
+            "case": {"devices": 1, "nodes": 1},
+        }  # fmt: skip
+        return from_json(document | more, Run)
 
     @staticmethod
-    def attach(folder: Path, samples: str, lines: list[dict[str, Any]], name: str = "gpu.csv") -> None:
+    def attach(folder: Path, samples: str, runs: list[Run], name: str = "gpu.csv") -> list[dict[str, Any]]:
         from ingest.read.walk import Input
 
         path = folder / name
         path.write_text(samples)
-        logs: dict[str, list[dict[str, Any]]] = {}
-        for each in lines:
-            logs.setdefault(each["path"], []).append(each)
-        telemetry.attach(
+        logs: dict[str, list[Run]] = {}
+        for each in runs:
+            logs.setdefault(each.path, []).append(each)
+        attached = telemetry.attach(
             [(Input(folder / log, log), own) for log, own in logs.items()],
             [telemetry.File(Input(path, name), "nvidia_smi_csv")],
             {name: "0"},
         )
+        return [to_json(each) for each in attached]
 
     @staticmethod
     def codes(lines: list[dict[str, Any]]) -> list[list[str]]:
         return [[each["code"] for each in line["problems"]] for line in lines]
 
     def test_runs_one_after_the_other_share_a_file(self, tmp_path: Path) -> None:
-        lines = [self.line(5, 9), self.line(20, 30, path="b.log")]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(tmp_path, steady(60), [self.line(5, 9), self.line(20, 30, path="b.log")])
         peaks = [each["telemetry"]["memory_peak_mib"] for each in lines]
         assert (peaks, self.codes(lines)) == ([5009, 5030], [[], []])
         assert [each["telemetry"]["samples"] for each in lines] == [5, 11]
         assert [each["telemetry"]["part"] for each in lines] == ["window", "window"]
 
     def test_sessions_of_one_log_share_a_file(self, tmp_path: Path) -> None:
-        lines = [self.line(5, 9), self.line(None, observations=0, session=2), self.line(20, 30, session=3)]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(
+            tmp_path,
+            steady(60),
+            [self.line(5, 9), self.line(None, observations=0, session=2), self.line(20, 30, session=3)],
+        )
         assert [(each["telemetry"] or {}).get("memory_peak_mib") for each in lines] == [5009, None, 5030]
 
     def test_runs_at_the_same_time(self, tmp_path: Path) -> None:
-        lines = [self.line(5, 25), self.line(20, 30, path="b.log")]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(tmp_path, steady(60), [self.line(5, 25), self.line(20, 30, path="b.log")])
         assert self.codes(lines) == [["telemetry_concurrent"]] * 2
         assert [each["telemetry"] for each in lines] == [None, None]
 
     def test_a_file_of_one_run_among_others(self, tmp_path: Path) -> None:
-        lines = [self.line(5, 9), self.line(2000, 3000, path="b.log")]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(tmp_path, steady(60), [self.line(5, 9), self.line(2000, 3000, path="b.log")])
         assert [bool(each["telemetry"]) for each in lines] == [True, False]
         assert self.codes(lines) == [[], []]
 
@@ -308,28 +311,25 @@ class TestClocks:
     )
     def test_clocks_that_do_not_agree(self, windows: list[tuple[float, float]], tmp_path: Path) -> None:
         """As where the log's machine shows universal time and nvidia-smi local time."""
-        lines = [self.line(*each, path=f"{at}.log") for at, each in enumerate(windows)]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(
+            tmp_path, steady(60), [self.line(*each, path=f"{at}.log") for at, each in enumerate(windows)]
+        )
         assert self.codes(lines) == [["telemetry_apart"]] * len(lines)
 
     def test_one_of_them_without_a_clock(self, tmp_path: Path) -> None:
-        lines = [self.line(5, 9), self.line(None, path="b.log")]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(tmp_path, steady(60), [self.line(5, 9), self.line(None, path="b.log")])
         assert self.codes(lines) == [["telemetry_no_clock"]] * 2
 
     def test_a_copy_of_a_log_claims_nothing(self, tmp_path: Path) -> None:
-        lines = [self.line(5, 9), self.line(5, 9, path="b.log", sha256="a.log")]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(tmp_path, steady(60), [self.line(5, 9), self.line(5, 9, path="b.log", sha256="a.log")])
         assert [bool(each["telemetry"]) for each in lines] == [True, False]
 
     def test_what_is_no_log_claims_nothing(self, tmp_path: Path) -> None:
-        lines = [self.line(5, 9), self.line(None, path="notes.txt", format=None)]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(tmp_path, steady(60), [self.line(5, 9), self.line(None, path="notes.txt", format=None)])
         assert [bool(each["telemetry"]) for each in lines] == [True, False]
 
     def test_the_window_of_the_only_run(self, tmp_path: Path) -> None:
-        lines = [self.line(10, 19)]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(tmp_path, steady(60), [self.line(10, 19)])
         found = lines[0]["telemetry"]
         assert (found["part"], found["memory_peak_mib"], found["energy_j"]) == ("file", 5059, 5900)
         window = found["window"]
@@ -337,8 +337,7 @@ class TestClocks:
         assert (window["first"], window["last"]) == ("2026-03-01T10:00:10.000", "2026-03-01T10:00:19.000")
 
     def test_no_window_where_the_clocks_do_not_meet(self, tmp_path: Path) -> None:
-        lines = [self.line(3600 + 10, 3600 + 19)]
-        self.attach(tmp_path, steady(60), lines)
+        lines = self.attach(tmp_path, steady(60), [self.line(3600 + 10, 3600 + 19)])
         found = lines[0]["telemetry"]
         assert (found["memory_peak_mib"], found["window"]) == (5059, None)
 

@@ -11,6 +11,7 @@ import pytest
 from ingest.compute import rules
 from parsers.engine.read import Session, read
 from parsers.engine.registry import formats
+from schema.records import Figure
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 NUMBERS = (
@@ -70,7 +71,7 @@ def test_figures(format_id: str) -> None:
             name: session.facts[name].value for name in ("samples_per_update_and_device",) if name in session.facts
         }  # type: ignore[dict-item]
         found = rules.figure(each["rule"], session, case)
-        assert isinstance(found, rules.Figure), (each, found)
+        assert isinstance(found, Figure), (each, found)
         assert math.isclose(found.value, float(each["value"]), rel_tol=1e-9), each
         lines = (found.used, found.first_line, found.last_line)
         assert lines == tuple(int(each[name]) for name in ("used", "first_line", "last_line")), each

@@ -11,6 +11,7 @@ from ingest.compute import rules
 from ingest.compute.metrics import metrics
 from parsers.engine.read import Log, read
 from parsers.engine.session import Session
+from schema.records import Figure
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 #: Formats, and what stands in their lines of record alone, or in the last of them.
@@ -46,14 +47,14 @@ def only(log: Log) -> Session:
 
 def value(session: Session, rule: str = "sustained", **case: int) -> float:
     found = rules.figure(rule, session, CASE | case)
-    assert isinstance(found, rules.Figure), found
+    assert isinstance(found, Figure), found
     return found.value
 
 
 def reason(session: Session, rule: str = "sustained", **case: int) -> str:
     found = rules.figure(rule, session, case)
-    assert not isinstance(found, rules.Figure), found
-    return found.code
+    assert not isinstance(found, Figure), found
+    return found.reason.code
 
 
 WRITERS: dict[str, Callable[[bytes], bytes]] = {
@@ -174,9 +175,9 @@ def test_deepspeed_step_is_an_update(tmp_path: Path) -> None:
     session = only(log_of(golden("dlperf.deepspeed"), tmp_path))
     case = {name: each.value for name, each in session.facts.items()}
     found = metrics(session, case, rules.figure("sustained", session, case))
-    assert found["memory"]["value"] == 22.5 * 1024
+    assert found["memory"].value == 22.5 * 1024
     speeds = [160.0, 160.5, 161.0, 160.0, 80.0, 160.25, 161.5, 160.0, 162.0, 160.5]
-    assert found["latency"]["value"] == pytest.approx(1000 * sum(256 / each for each in speeds) / 20)
+    assert found["latency"].value == pytest.approx(1000 * sum(256 / each for each in speeds) / 20)
 
 
 def test_deepspeed_pipeline(tmp_path: Path) -> None:
@@ -187,10 +188,10 @@ def test_deepspeed_pipeline(tmp_path: Path) -> None:
     session = only(log_of(lines, tmp_path))
     assert value(session) == pytest.approx(2 / (1 / 64 + 1 / 128))
     found = metrics(session, CASE, rules.figure("sustained", session, CASE))
-    assert found["latency"]["value"] is None
-    assert found["latency"]["reason"]["code"] == "no_accumulation"
+    assert found["latency"].value is None
+    assert found["latency"].reason.code == "no_accumulation"
     told = CASE | {"accumulation": 4}
-    assert metrics(session, told, rules.figure("sustained", session, told))["latency"]["value"] == pytest.approx(750.0)
+    assert metrics(session, told, rules.figure("sustained", session, told))["latency"].value == pytest.approx(750.0)
 
 
 # Megatron-LM
@@ -239,8 +240,8 @@ def test_megatron_in_seconds_agrees_with_its_own_samples_per_second(tmp_path: Pa
     session = only(log_of(lines, tmp_path))
     assert value(session) == pytest.approx(12.8)
     found = metrics(session, CASE, rules.figure("sustained", session, CASE))
-    assert found["flops"]["value"] == 24.75
-    assert found["latency"]["value"] == pytest.approx(1250.0)
+    assert found["flops"].value == 24.75
+    assert found["latency"].value == pytest.approx(1250.0)
 
 
 def test_gpt_neox_says_how_many_samples_it_trains(tmp_path: Path) -> None:
@@ -259,13 +260,13 @@ def test_megatron_figures_beside_the_throughput(tmp_path: Path) -> None:
     session = only(log_of(golden("dlperf.megatron"), tmp_path))
     case = {name: each.value for name, each in session.facts.items()}
     headline = rules.figure("sustained", session, case)
-    assert isinstance(headline, rules.Figure)
+    assert isinstance(headline, Figure)
     found = metrics(session, case, headline)
-    assert (found["loss"]["first"], found["loss"]["value"]) == (11.75, 9.75)
-    assert found["memory"]["value"] == 9112.5
+    assert (found["loss"].first, found["loss"].value) == (11.75, 9.75)
+    assert found["memory"].value == 9112.5
     s, l, h, v = 2048, 24, 2048, 51200  # noqa: E741
     flops = 96 * s * l * h**2 * (1 + s / (6 * h) + v / (16 * l * h)) * headline.value / 8 / 1e12
-    assert found["flops"]["value"] == pytest.approx(flops)
+    assert found["flops"].value == pytest.approx(flops)
 
 
 def test_megatron_states_what_its_arguments_say_and_nothing_of_other_lengths(tmp_path: Path) -> None:
@@ -301,8 +302,8 @@ def test_batch_of_an_old_megatron_is_that_of_a_device_where_the_network_is_whole
 def test_oneflow_gpt_memory_is_the_most_that_was_seen(tmp_path: Path) -> None:
     session = only(log_of(golden("dlperf.oneflow_gpt"), tmp_path))
     found = metrics(session, CASE, rules.figure("sustained", session, CASE))
-    assert found["memory"]["value"] == 11808
-    assert found["latency"]["value"] == pytest.approx(1000 * sum((12.8, 12.5, 12.8, 12.8, 12.5, 12.8, 12.8, 13.0)) / 8)
+    assert found["memory"].value == 11808
+    assert found["latency"].value == pytest.approx(1000 * sum((12.8, 12.5, 12.8, 12.8, 12.5, 12.8, 12.8, 13.0)) / 8)
 
 
 def test_oneflow_wdl_with_dates_over_midnight(tmp_path: Path) -> None:
@@ -316,8 +317,8 @@ def test_oneflow_wdl_with_dates_over_midnight(tmp_path: Path) -> None:
     session = only(log_of(lines, tmp_path))
     assert value(session, "dlperf", batch_size_of_job=16384) == pytest.approx(1638400)
     found = metrics(session, CASE, rules.figure("sustained", session, CASE))
-    assert found["latency"]["value"] == pytest.approx(10.0)
-    assert found["accuracy"]["value"] == 0.76162425
+    assert found["latency"].value == pytest.approx(10.0)
+    assert found["accuracy"].value == 0.76162425
 
 
 def test_wdl_log_that_never_reaches_a_thousand_steps_has_no_figure_of_dlperf(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
 from ingest.compute.rules import Figure
-from ingest.compute.series import Absent
 from parsers.engine.read import Log, read
 from parsers.engine.session import Session
+from schema.records import NoFigure
 
 ALL = "sustained:skip=0"
 
@@ -35,7 +35,7 @@ def facts_of(session: Session) -> dict[str, Any]:
     return {name: each.value for name, each in session.facts.items()}
 
 
-def figure(session: Session, rule: str = ALL, **case: Any) -> Figure | Absent:
+def figure(session: Session, rule: str = ALL, **case: Any) -> Figure | NoFigure:
     return rules.figure(rule, session, facts_of(session) | case)
 
 
@@ -71,7 +71,7 @@ def test_mlperf_size_of_the_data_set_counts_per_whole_epoch(tmp_path: Path) -> N
     found = figure(session)
     assert isinstance(found, Figure)
     assert (found.value, found.used, found.first_line, found.last_line) == (50.0, 2, 4, 7)
-    assert metrics(session, {}, found)["accuracy"]["value"] == 0.75
+    assert metrics(session, {}, found)["accuracy"].value == 0.75
 
 
 def test_mlperf_samples_that_the_run_has_processed(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_mlperf_samples_that_the_run_has_processed(tmp_path: Path) -> None:
     ids=["one-epoch", "epochs-in-samples", "no-samples", "no-run"],
 )
 def test_mlperf_without_what_a_figure_takes(lines: list[str], tmp_path: Path) -> None:
-    assert isinstance(figure(session_of(lines, tmp_path, "frameworks.mlperf")), Absent)
+    assert isinstance(figure(session_of(lines, tmp_path, "frameworks.mlperf")), NoFigure)
 
 
 def test_mlperf_of_2018_counts_epochs_once(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_hugging_face_bar_of_training_is_found_without_the_head(tmp_path: Path) 
     session = session_of(lines, tmp_path, "frameworks.hf_trainer")
     assert value(session, batch_size_of_job=64) == pytest.approx(32)
     found = metrics(session, {"batch_size_of_job": 64}, figure(session, batch_size_of_job=64))
-    assert (found["latency"]["value"], found["loss"]["value"]) == (pytest.approx(2000), 2.5)
+    assert (found["latency"].value, found["loss"].value) == (pytest.approx(2000), 2.5)
 
 
 def test_hugging_face_bar_of_training_is_that_of_the_stated_length(tmp_path: Path) -> None:
@@ -209,8 +209,8 @@ def test_hugging_face_of_before_4_7_calls_steps_samples(tmp_path: Path) -> None:
     session = session_of(lines, tmp_path, "frameworks.hf_trainer")
     assert value(session, "reported", batch_size_of_job=64) == 80
     unknown = figure(session, "reported")
-    assert isinstance(unknown, Absent)
-    assert unknown.code == "no_devices"
+    assert isinstance(unknown, NoFigure)
+    assert unknown.reason.code == "no_devices"
 
 
 def test_torchtitan_ranks_without_tags_count_once(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_torchtitan_ranks_without_tags_count_once(tmp_path: Path) -> None:
     found = figure(session, devices=2)
     assert isinstance(found, Figure)
     assert (found.value, found.used) == (pytest.approx(20000), 5)
-    assert metrics(session, {"devices": 2}, found)["memory"]["value"] == 20.5 * 1024
+    assert metrics(session, {"devices": 2}, found)["memory"].value == 20.5 * 1024
 
 
 def test_torchtitan_seconds_need_the_length_of_a_sequence(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_torchtitan_seconds_need_the_length_of_a_sequence(tmp_path: Path) -> Non
     case = {"devices": 2, "batch_size": 4}
     assert "latency" not in metrics(session, case, figure(session, **case))
     case["sequence_length"] = 4096
-    assert metrics(session, case, figure(session, **case))["latency"]["value"] == pytest.approx(4000)
+    assert metrics(session, case, figure(session, **case))["latency"].value == pytest.approx(4000)
 
 
 @pytest.mark.parametrize(
@@ -256,15 +256,15 @@ def test_nanogpt_dialects(line: str, tmp_path: Path) -> None:
     found = figure(session)
     assert isinstance(found, Figure)
     assert (found.value, found.unit, found.scope) == (4096, "tokens/s", "job")
-    assert metrics(session, {}, found)["latency"]["value"] == 250
+    assert metrics(session, {}, found)["latency"].value == 250
 
 
 def test_modded_nanogpt_without_the_tokens_of_a_step_has_no_figure(tmp_path: Path) -> None:
     lines = [f"step:{step}/1770 train_time:{step * 50}ms step_avg:50.00ms" for step in range(11, 60)]
     session = session_of(lines, tmp_path, "frameworks.modded_nanogpt")
     found = figure(session, devices=8, batch_size=64)
-    assert isinstance(found, Absent)
-    assert found.code == "no_tokens_per_step"
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "no_tokens_per_step"
     assert value(session, devices=8, batch_size=1, sequence_length=1024) == pytest.approx(8 * 1024 / 0.05)
 
 

@@ -9,6 +9,7 @@ import pytest
 from ingest.compute import rules
 from parsers.engine.read import read
 from parsers.engine.session import Session
+from schema.records import Figure, NoFigure
 
 HEAD = """\
 TensorFlow:  1.15
@@ -52,15 +53,15 @@ def head(devices: str, variables: str, mode: str = "training") -> str:
 def test_what_a_speed_counts_is_told_by_the_head(text: str, expected: float, scope: str, tmp_path: Path) -> None:
     (session,) = sessions(text + TOTAL, tmp_path)
     found = rules.figure("median", session, {name: each.value for name, each in session.facts.items()})
-    assert isinstance(found, rules.Figure)
+    assert isinstance(found, Figure)
     assert (found.value, found.scope) == (expected, scope)
 
 
 def test_without_a_head_nobody_knows_what_a_speed_counts(tmp_path: Path) -> None:
     (session,) = sessions(STEPS + TOTAL, tmp_path)
-    assert isinstance(rules.figure("median", session, {}), rules.Absent)
+    assert isinstance(rules.figure("median", session, {}), NoFigure)
     found = rules.figure("reported", session, {})
-    assert isinstance(found, rules.Figure)
+    assert isinstance(found, Figure)
     assert found.value == 400.0
 
 
@@ -78,7 +79,7 @@ def test_ranks_that_all_announce_themselves_are_one_start(tmp_path: Path) -> Non
     found = sessions(run * 2, tmp_path)
     assert [[len(each) for each in session.records] for session in found] == [[0, 8, 0, 4]] * 2
     figure = rules.figure("median", found[1], {"devices": 4, "batch_size": 64})
-    assert isinstance(figure, rules.Figure)
+    assert isinstance(figure, Figure)
     assert figure.value == 400.0
 
 
@@ -89,7 +90,7 @@ def test_ranks_without_tags_that_all_announce_themselves_are_one_start(tmp_path:
     found = sessions(early + run * 2, tmp_path)
     assert [[len(each) for each in session.records] for session in found] == [[0] * 4, [0, 8, 0, 4], [0, 8, 0, 4]]
     figure = rules.figure("median", found[2], {"devices": 4, "batch_size": 64})
-    assert isinstance(figure, rules.Figure)
+    assert isinstance(figure, Figure)
     assert figure.value == 400.0
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from ingest.compute import rules
 from parsers.engine.read import Log, read
+from schema.records import Figure, NoFigure
 
 
 def log_of(lines: Sequence[str], folder: Path, ends: str = "\n") -> Log:
@@ -25,7 +26,7 @@ def claimed(log: Log) -> list[str]:
 def value(log: Log, rule: str, case: dict[str, int] | None = None) -> float:
     (session,) = log.sessions
     found = rules.figure(rule, session, case or {})
-    assert isinstance(found, rules.Figure), found
+    assert isinstance(found, Figure), found
     return found.value
 
 
@@ -124,8 +125,8 @@ def test_step_rates_alone_need_the_batch_size(tmp_path: Path) -> None:
     log = log_of(lines, tmp_path)
     assert value(log, "sustained", {"devices": 1, "batch_size": 32}) == pytest.approx(2 * 32 / (1 / 5 + 1 / 2.5))
     found = rules.figure("sustained", log.sessions[0], {"devices": 1})
-    assert isinstance(found, rules.Absent)
-    assert found.code == "no_batch_size"
+    assert isinstance(found, NoFigure)
+    assert found.reason.code == "no_batch_size"
 
 
 def test_examples_per_second_come_before_step_rates(tmp_path: Path) -> None:
@@ -203,7 +204,7 @@ def test_keras_bars_of_samples(per: str, tmp_path: Path) -> None:
 def test_keras_whole_numbers_that_say_too_little(tmp_path: Path) -> None:
     lines = ["Epoch 1/2", bar("100 0s 3ms/step - loss: 0.5 "), "Epoch 2/2", bar("100 0s 3ms/step - loss: 0.4 ")]
     found = rules.figure("sustained", log_of(lines, tmp_path).sessions[0], ONE)
-    assert isinstance(found, rules.Absent)
+    assert isinstance(found, NoFigure)
 
 
 def test_keras_takes_the_longer_number(tmp_path: Path) -> None:

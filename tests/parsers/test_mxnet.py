@@ -9,6 +9,7 @@ import pytest
 from ingest.compute import rules
 from parsers.engine.read import read
 from parsers.engine.session import Session
+from schema.records import Figure
 
 FIT = "2026-11-20 09:00:00,000 Node[0] start with arguments Namespace(batch_size=256, kv_store='{}', network='vgg')\n"
 SPEEDS = "".join(
@@ -49,7 +50,7 @@ def session_of(text: str, folder: Path) -> Session:
 )
 def test_what_a_speed_counts(text: str, nodes: int | None, expected: float, scope: str, tmp_path: Path) -> None:
     found = rules.figure("mean", session_of(text, tmp_path), {"nodes": nodes} if nodes else {})
-    assert isinstance(found, rules.Figure)
+    assert isinstance(found, Figure)
     assert (found.value, found.scope) == (expected, scope)
 
 

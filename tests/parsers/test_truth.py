@@ -19,6 +19,7 @@ import pytest
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
 from parsers.engine.read import read
+from schema.records import Figure
 
 STEPS, EPOCH, EVERY, BATCH, DEVICES = 190, 47, 10, 8, 4
 #: Seconds of each step, counted from 0.
@@ -338,9 +339,9 @@ def test_samples_over_time(printer: Callable[[], Job], carried: Callable[[list[s
     kept = job.covers[max(1, len(job.covers) // 5) :]
     steps, seconds = sum(end - begin for begin, end in kept), sum(took(*each) for each in kept)
     found = rules.figure("sustained", session, case)
-    assert isinstance(found, rules.Figure), found
+    assert isinstance(found, Figure), found
     assert (found.scope, found.used) == ("job", len(kept))
     assert found.value == pytest.approx(PER_STEP.get(printer, BATCH * DEVICES) * steps / seconds, rel=1e-4)
     if printer not in NO_LATENCY:
         latency = metrics(session, case, found)["latency"]
-        assert latency["value"] == pytest.approx(1000 * seconds / steps, rel=1e-4)
+        assert latency.value == pytest.approx(1000 * seconds / steps, rel=1e-4)

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from parsers.contract import FACTS, OPTIONS
+from parsers.contract import FACTS
 from parsers.engine.registry import by_id
 from runners.cases import recipe as recipes
 from runners.cases.case import Case, choices_of, choose, command, environment_variables, framework_slug
 from runners.cases.recipe import Recipe
 from runners.command.argv import LATE, texts
 from runners.command.launchers import launched
+from schema.vocabulary import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"

@@ -19,10 +19,12 @@ import pytest
 
 from ingest.published import publications
 from ingest.site import builder
-from tests.site import fixture, kinds
+from schema.records import Problem
+from tests import builders
+from tests.site import kinds
 
 ROOT = Path(__file__).resolve().parents[2]
-PROBLEM = {"code": "empty", "path": "raw_logs/test/empty.log", "line": 0, "args": {}}
+PROBLEM = Problem("empty", "raw_logs/test/empty.log")
 
 
 def html(folder: Path) -> Path:
@@ -43,7 +45,7 @@ def html(folder: Path) -> Path:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pages of the ordinary fixture, not yet HTML, for tests that only look."""
     folder = tmp_path_factory.mktemp("built")
-    builder.build(fixture.runs(), [], folder / "docs", cache=folder / "cache.sqlite")
+    builder.build(builders.runs(), [], folder / "docs", cache=folder / "cache.sqlite")
     return folder
 
 
@@ -58,7 +60,7 @@ def copied(built: Path, tmp_path: Path) -> Path:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of the ordinary fixture."""
     folder = tmp_path_factory.mktemp("site")
-    builder.build(fixture.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.sqlite")
+    builder.build(builders.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.sqlite")
     data = folder / "docs" / "data" / "runs"
     data.mkdir(parents=True)
     (data / "test.jsonl").write_text("{}\n", "utf-8")
@@ -80,7 +82,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of the committed ledger and figures, for whoever asks; its charts are blank: they cost most."""
     folder = tmp_path_factory.mktemp("real")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "drawn", lambda *_: b"<svg></svg>")
+        patched.setattr(builder, "drawn", lambda *_: "<svg></svg>")
         builder.build(
             [json.loads(line) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
             published=publications.read([ROOT / "raw_logs" / "published"]),
@@ -98,7 +100,7 @@ def ledger() -> Iterator[str]:
 def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of runs whose every text tries to become markup."""
     folder = tmp_path_factory.mktemp("hostile")
-    builder.build(fixture.hostile(), [], folder / "docs", cache=folder / "cache.sqlite")
+    builder.build(builders.hostile(), [], folder / "docs", cache=folder / "cache.sqlite")
     return html(folder)
 
 

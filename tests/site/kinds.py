@@ -13,7 +13,8 @@ from ingest.published import publications
 from ingest.read import walk
 from ingest.site import builder
 from ingest.site.run_paging import Limits
-from tests.site import fixture
+from schema.records import Problem, Run
+from tests import builders
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Where the site stands once it is published: below a name, as the pages of a project do.
@@ -60,15 +61,15 @@ def languages(kind: str) -> tuple[str, ...]:
     return ("", "zh/") if kind in KINDS else ("",)
 
 
-def build(folder: Path, problem: Mapping[str, Any]) -> None:
+def build(folder: Path, problem: Problem) -> None:
     """Writes the pages into `folder/docs`."""
     found = publications.read([_kept(folder / "kept"), _made_up(folder / "made-up")])
     assert found.rows
     assert not found.problems
     run, log = logged(folder)
     builder.build(
-        [*fixture.runs(), run], [problem], folder / "docs", cache=folder / "cache.sqlite",
-        published=found, logs={run["path"]: (log,)}, limits=LIMITS,
+        [*builders.runs(), run], [problem], folder / "docs", cache=folder / "cache.sqlite",
+        published=found, logs={run.path: (log,)}, limits=LIMITS,
     )  # fmt: skip
 
 
@@ -85,7 +86,7 @@ def _made_up(folder: Path) -> Path:
     of_all: dict[str, Any] = {
         "source": "Made up",
         "place": "README.md table 1",
-        "hardware": fixture.HARDWARE,
+        "hardware": builders.HARDWARE,
         "nodes": 1,
         "devices": 1,
     }
@@ -101,7 +102,7 @@ def _made_up(folder: Path) -> Path:
     return folder
 
 
-def logged(folder: Path) -> tuple[dict[str, Any], Path]:
+def logged(folder: Path) -> tuple[Run, Path]:
     """A run whose log lies there to be shown; none of it was measured."""
     text = "".join(f"epoch: 1, step: {step}, ips: {300 + step % 7} images/s\n" for step in range(1, 61)).encode()
     path = folder / "train.log"
@@ -117,8 +118,7 @@ def logged(folder: Path) -> tuple[dict[str, Any], Path]:
         "bytes": len(text),
         "lines": 60,
         "problems": [problem],
-        **fixture.TOLD,
+        **builders.TOLD,
     }
-    run = fixture.run("logged-1", batch_size=32, devices=2, speed=303.0, **known)
-    run["case"]["nodes"] = 2
-    return run, path
+    run = builders.run("logged-1", batch_size=32, devices=2, speed=303.0, **known)
+    return builders.edited(run, case={"nodes": 2}), path

@@ -15,7 +15,7 @@ from ingest.published import audit
 from ingest.published import publications as published_figures
 from ingest.published.publications import COLUMNS, Publications
 from ingest.site import builder
-from tests.site import fixture
+from tests import builders
 from tests.site.conftest import html
 from tests.site.tabled import rows_in
 
@@ -35,7 +35,7 @@ words = { en = "No figure was measured.", zh = "数字均为虚构。" }
 def figure(**change: str) -> dict[str, str]:
     return {
         "source": "Made up", "place": "README.md table 1", "line": "7", "log": LOG, "model": "ResNet50V1.5",
-        "framework": "PyTorch", "hardware": fixture.HARDWARE, "nodes": "1", "devices": "1", "batch_size": "64",
+        "framework": "PyTorch", "hardware": builders.HARDWARE, "nodes": "1", "devices": "1", "batch_size": "64",
         "precision": "fp32", "metric": "throughput", "unit": "images/s", "value": "401.6", "state": "measured",
     } | change  # fmt: skip
 
@@ -63,7 +63,7 @@ def publications(path: Path, rows: Any = FIGURES, source: str = SOURCE) -> Publi
 
 
 def build(folder: Path, found: Publications, runs: Any = None, **more: Any) -> builder.Built:
-    given = fixture.runs() if runs is None else runs
+    given = builders.runs() if runs is None else runs
     return builder.build(given, [], folder / "docs", cache=folder / "cache.sqlite", published=found, **more)
 
 
@@ -112,8 +112,8 @@ def test_a_figure_links_to_its_page_its_log_and_our_run(audited: Path) -> None:
     text = "\n".join(rows_in(page(audited, "en")))
     assert "[README.md table 1](https://example.org/made-up/README.md#L7)" in text
     assert f"[{LOG.partition('/')[2]}](https://example.org/made-up/{LOG})" in text
-    run = next(each for each in fixture.runs() if each["path"].endswith(LOG))
-    assert f"](runs/{run['id']}.md)" in text
+    run = next(each for each in builders.runs() if each.path.endswith(LOG))
+    assert f"](runs/{run.id}.md)" in text
 
 
 def test_pages_that_disagree_are_listed_with_both_places(audited: Path) -> None:
@@ -126,7 +126,7 @@ def test_pages_that_disagree_are_listed_with_both_places(audited: Path) -> None:
 def test_of_pages_that_print_one_figure_the_finest_is_shown_and_held_against_ours(tmp_path: Path) -> None:
     """The log gives 401.6: 0.149% less than 402.2, and 0.139% less than 402.16."""
     rows = figure(value="402.2"), figure(value="402.16", place="other.md")
-    build(tmp_path, publications(tmp_path / "p", rows), [run for run in fixture.runs() if run["path"].endswith(LOG)])
+    build(tmp_path, publications(tmp_path / "p", rows), [run for run in builders.runs() if run.path.endswith(LOG)])
     (row,) = [each for each in page(tmp_path, "en").splitlines() if "402.16" in each and "data-value" in each]
     assert 'data-value="402.16"' in row
     assert "402.2<" not in row
@@ -150,7 +150,7 @@ def test_the_tables_hold_every_figure(audited: Path) -> None:
 
 
 def test_same_input_same_bytes(audited: Path, tmp_path: Path) -> None:
-    build(tmp_path, publications(tmp_path / "published"), list(reversed(fixture.runs())))
+    build(tmp_path, publications(tmp_path / "published"), list(reversed(builders.runs())))
     for name in ("en/audit.md", "zh/audit.md", "data/audit.csv", "data/published.csv"):
         assert (tmp_path / "docs" / name).read_bytes() == (audited / "docs" / name).read_bytes()
 
@@ -176,10 +176,10 @@ def test_html(tmp_path: Path) -> None:
     """mkdocs builds it strictly, with the page in the navigation, and published text stays text."""
     hostile = [
         figure(place=text, log=f"test/{text}/train.log", framework=text, hardware=text)
-        for text in fixture.HOSTILE
+        for text in builders.HOSTILE
         if not re.search(r"[\x00-\x1f]", text)  # such a row is refused when tables are read
     ]
-    runs = [*fixture.runs(), *(fixture.run(f"h-{n}", path=f"a/{row['log']}") for n, row in enumerate(hostile))]
+    runs = [*builders.runs(), *(builders.run(f"h-{n}", path=f"a/{row['log']}") for n, row in enumerate(hostile))]
     build(tmp_path, publications(tmp_path / "published", [*FIGURES, *hostile]), runs)
     site = html(tmp_path)
     for language in ("", "zh/"):

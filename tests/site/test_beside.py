@@ -11,12 +11,13 @@ from ingest.site import charts, summary, tables
 from ingest.site.model import Row, Site, Suite, suites
 from ingest.site.render.html_table import Writer
 from ingest.site.render.table import Table
-from tests.site.fixture import HARDWARE, run
+from schema.records import Run
+from tests.builders import HARDWARE, edited, run
 from tests.site.tabled import tables_in
 
 
-def parts(runs: list[dict[str, Any]]) -> tuple[Site, Suite, tuple[Row, ...]]:
-    site = Site(tuple(sorted(runs, key=lambda each: each["id"])), (), suites(), lambda some: results.results(some))
+def parts(runs: list[Run]) -> tuple[Site, Suite, tuple[Row, ...]]:
+    site = Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), lambda some: results.results(some))
     (suite,) = site.shown
     return site, suite, site.rows[suite.id]
 
@@ -28,7 +29,7 @@ def written(table: Table | None, language: str) -> list[list[str]]:
     return [[re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", each) for each in row] for row in tables_in(text)[0]]
 
 
-def of(framework: str, number: int, **found: dict[str, Any]) -> dict[str, Any]:
+def of(framework: str, number: int, **found: dict[str, Any]) -> Run:
     return run(f"resnet50-{framework.lower()}-{number}", framework=framework, metrics=found)
 
 
@@ -64,7 +65,7 @@ def test_a_fast_run_that_diverged_is_seen() -> None:
     for language, word in (("en", "diverged"), ("zh", "训练发散")):
         assert word in str(written(tables.comparison(site, suite, rows), language))
         assert word in str(written(tables.beside(site, suite, rows), language))
-        assert word in str(written(tables.metric_table(Site((), (), (), lambda _: None), runs[0]), language))
+        assert word in str(written(tables.metric_table(Site((), (), (), lambda _: ()), runs[0]), language))
 
 
 def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
@@ -98,7 +99,7 @@ def test_figures_in_different_units_are_not_ranked() -> None:
     assert (answer.kind, answer.marks) == ("units", ())
 
 
-def bert(framework: str, number: int, model: str = "BERT-base", **options: int) -> dict[str, Any]:
+def bert(framework: str, number: int, model: str = "BERT-base", **options: int) -> Run:
     return run(f"bert-{framework.lower()}-{number}", framework=framework, model=model, options=options)
 
 
@@ -165,5 +166,5 @@ def test_a_bar_of_another_workload_says_so() -> None:
     said = [chart.described(load(), "en") for chart in charts.of_suite(*parts(runs)[:2])]
     assert "PyTorch workers=8" in said[0]
     assert "PaddlePaddle workers=1" in said[0]
-    runs[1]["case"]["options"] = {"workers": 8}
+    runs[1] = edited(runs[1], case={"options": {"workers": 8}})
     assert "workers" not in charts.of_suite(*parts(runs)[:2])[0].described(load(), "en")

@@ -17,7 +17,7 @@ import pytest
 
 from ingest.common import words
 from ingest.site import pages
-from tests.site import fixture
+from tests import builders
 from tests.site.conftest import ROOT, html
 
 ASSETS = ROOT / "report_templates" / "theme" / "assets"
@@ -298,7 +298,7 @@ def test_an_address_that_asks_for_what_is_gone_says_so_and_shows_something_else(
     assert all(each in gone for each in ("Nothing 9000", "Caffe", "colour"))
     assert gone.count(sentence) == 4
     assert {name for name, _ in figures(page)} == {"PyTorch"}
-    assert query(page)["hardware"] == [fixture.HARDWARE]
+    assert query(page)["hardware"] == [builders.HARDWARE]
     choose(page, "precision", "amp")
     assert page.locator(".pl-compare-gone").inner_text() == ""
 

@@ -16,12 +16,13 @@ from ingest.published import publications
 from ingest.site import builder, summary
 from ingest.site.model import Site, Suite, suites
 from ingest.site.reports import model
-from tests.site import fixture
+from schema.records import Run
+from tests import builders
+from tests.builders import HARDWARE, absent, edited, run
 from tests.site.conftest import html, served
-from tests.site.fixture import HARDWARE, run
 
 WORDS = load()
-Runs = list[dict[str, Any]]
+Runs = list[Run]
 
 
 def of(framework: str, speed: float, repeats: int = 2, **other: Any) -> Runs:
@@ -37,7 +38,7 @@ def of(framework: str, speed: float, repeats: int = 2, **other: Any) -> Runs:
 
 
 def site_of(runs: Runs) -> tuple[Site, Suite]:
-    site = Site(tuple(sorted(runs, key=lambda each: str(each["id"]))), (), suites(), results.results)
+    site = Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results.results)
     return site, site.shown[0]
 
 
@@ -172,8 +173,8 @@ def test_a_wide_spread_is_marked() -> None:
 
 
 def test_a_case_that_ran_out_of_memory_has_its_line_and_no_bar() -> None:
-    broken = run("oom-1", framework="TensorFlow", outcome="oom", published=False, trace=None)
-    broken["figures"] = {"sustained": {"value": None, "reason": {"code": "no_reported_figure", "args": {}}}}
+    figures = {"sustained": absent("no_reported_figure")}
+    broken = run("oom-1", framework="TensorFlow", outcome="oom", published=False, trace=None, figures=figures)
     found = answer([*of("PyTorch", 400.0), broken])
     assert (found.kind, found.bars[1].share) == ("alone", None)
     assert WORDS.say("en", found.bars[1].figure) == "OOM"
@@ -218,7 +219,7 @@ def built(folder: Path, runs: Runs) -> Path:
     return html(folder)
 
 
-@pytest.mark.parametrize("runs", [[], fixture.runs()[:1]], ids=["none", "one"])
+@pytest.mark.parametrize("runs", [[], builders.runs()[:1]], ids=["none", "one"])
 def test_a_ledger_of_no_run_and_of_one_makes_a_front_page(tmp_path: Path, runs: Runs) -> None:
     site = built(tmp_path, runs)
     for language, word in (("", "How to read this"), ("zh", "阅读说明")):
@@ -228,8 +229,7 @@ def test_a_ledger_of_no_run_and_of_one_makes_a_front_page(tmp_path: Path, runs: 
 
 
 def test_a_model_and_hardware_that_nobody_names_are_said_to_be_unknown(tmp_path: Path) -> None:
-    nameless = run("nameless-1")
-    del nameless["case"]["model"], nameless["case"]["hardware"]
+    nameless = edited(run("nameless-1"), case={"model": None, "hardware": None})
     page = (built(tmp_path, [nameless]) / "zh" / "index.html").read_text("utf-8")
     assert "硬件未知" in page
     assert "模型未知" in page
@@ -338,7 +338,7 @@ def test_names_from_logs_stay_text_in_answers(hostile_site: Path) -> None:
     for language in ("", "zh"):
         page = (hostile_site / language / "index.html").read_text("utf-8")
         article = page.partition("<article")[2].partition("</article>")[0]
-        assert article.count('class="pl-answer') >= len(fixture.HOSTILE)
+        assert article.count('class="pl-answer') >= len(builders.HOSTILE)
         assert not re.search(r"<(?:script|img|iframe|svg)|onerror=\"|javascript:alert\(1\)\"", article)
         assert "<script>alert(1)</script>" in unescape(article)
 

@@ -64,7 +64,7 @@ class Served:
 
 
 def project(folder: Path) -> Path:
-    for name in ("ingest", "parsers", "report_templates"):
+    for name in ("ingest", "parsers", "report_templates", "schema"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "mkdocs.yml", folder)
     shutil.copytree(ROOT / CASE / "1", folder / CASE / "1")

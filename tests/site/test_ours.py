@@ -11,7 +11,8 @@ from ingest.published.publications import Publications
 from ingest.site.model import Site, Suite, suites
 from ingest.site.reports import ours
 from ingest.site.reports.model import published_tables
-from tests.site.fixture import HARDWARE, run
+from schema.records import Run
+from tests.builders import HARDWARE, edited, run
 from tests.site.test_reports import figures, one
 
 ALIKE: dict[str, Any] = {
@@ -19,14 +20,14 @@ ALIKE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def site_of(runs: list[dict[str, Any]], *published: Any) -> tuple[Site, Suite]:
+def site_of(runs: list[Run], *published: Any) -> tuple[Site, Suite]:
     source = next(iter(figures().sources.values()))
     rows = Publications(tuple(published), {"Made up": source})
     site = Site(tuple(runs), (), suites(), lambda some: results.results(some), rows)
     return site, next(each for each in suites() if each.id == "resnet50")
 
 
-def found(runs: list[dict[str, Any]], **change: Any) -> list[ours.Ours]:
+def found(runs: list[Run], **change: Any) -> list[ours.Ours]:
     figure = one(**{**ALIKE, **change})
     site, suite = site_of(runs, figure)
     return ours.of_suite(site, suite)(figure)
@@ -75,8 +76,7 @@ def test_a_library_counts_as_its_framework_and_is_named() -> None:
 
 
 def test_a_network_cut_over_devices_is_compared_by_the_batch_of_the_job() -> None:
-    mine = run("a", options={"batch_size_of_job": 64})
-    mine["case"]["batch_size"] = None
+    mine = edited(run("a", options={"batch_size_of_job": 64}), case={"batch_size": None})
     assert found([mine], batch_size=None, options={"batch_size_of_job": "64"})
     assert not found([mine], batch_size=None, options={"batch_size_of_job": "128"})
 

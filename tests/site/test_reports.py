@@ -23,7 +23,7 @@ from ingest.site.render import jinja
 from ingest.site.render.table import Cell, Table
 from ingest.site.reports import charts, tables
 from ingest.site.reports.pages import pages as report_pages
-from tests.site import fixture
+from tests import builders
 from tests.site.tabled import rows_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,7 @@ def named(identifier: str) -> Report:
 
 
 def site_of(publications: Publications) -> Site:
-    return Site((), (), suites(), lambda _: None, publications)
+    return Site((), (), suites(), lambda _: (), publications)
 
 
 @cache
@@ -503,20 +503,20 @@ def few() -> Publications:
 
 
 def test_a_second_build_makes_nothing_again_and_figures_that_go_take_their_pages_along(tmp_path: Path) -> None:
-    made = made_site(tmp_path, few(), fixture.runs())
+    made = made_site(tmp_path, few(), builders.runs())
     assert "en/reports/fluid-guide.md" in made.written
     assert "zh/reports/perf-2021.md" in made.written
     assert any(each.startswith("charts/zh/reports/perf-2021-") for each in made.written)
-    assert made_site(tmp_path, few(), fixture.runs()).written == ()
-    changed = made_site(tmp_path, replace(few(), digest="other"), fixture.runs())
+    assert made_site(tmp_path, few(), builders.runs()).written == ()
+    changed = made_site(tmp_path, replace(few(), digest="other"), builders.runs())
     assert changed.written == ()
-    gone = made_site(tmp_path, Publications(), fixture.runs())
+    gone = made_site(tmp_path, Publications(), builders.runs())
     assert "en/reports/fluid-guide.md" in gone.removed
     assert (tmp_path / "docs" / "en" / "reports" / "index.md").is_file()
 
 
 def test_a_model_page_leads_to_reports_and_to_where_figures_were_printed(tmp_path: Path) -> None:
-    made_site(tmp_path, few(), fixture.runs())
+    made_site(tmp_path, few(), builders.runs())
     page = (tmp_path / "docs" / "en" / "models" / "cyclegan" / "index.md").read_text("utf-8")
     assert "](../../reports/fluid-guide.md)" in page
     assert "[7.3](https://www.paddlepaddle.org.cn)" in "".join(rows_in(page))

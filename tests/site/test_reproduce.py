@@ -14,10 +14,12 @@ from ingest.common.words import load, phrase
 from ingest.compute.results import results
 from ingest.site import provenance, reproduce, summary, tables
 from ingest.site.model import Site, suites
-from tests.site import fixture, markup
+from schema.records import Run
+from tests import builders
+from tests.site import markup
 
 WORDS = load()
-TOLD = fixture.TOLD
+TOLD = builders.TOLD
 AGAIN = (
     "python -m runners run resnet50-pytorch --on ssh:HOST1,HOST2 "
     "--case 'nodes=2,devices=2,batch_size=32,title=it'\"'\"'s $(here), \"b\"' --container docker --data /path/to/data"
@@ -27,22 +29,22 @@ EXECUTED = (
 )
 
 
-def told(identifier: str, batch_size: int = 64, **other: Any) -> dict[str, Any]:
+def told(identifier: str, batch_size: int = 64, **other: Any) -> Run:
     """A run on one machine by a recipe."""
     plain = {"case": {"batch_size": str(batch_size)}, "container": None, "data": False}
     recipe = {**TOLD["recipe"], **plain, **other.pop("recipe", {})}
     argv = ["python", "train.py", "--batch-size", str(batch_size)]
     variables = {"OMP_NUM_THREADS": "1"}
-    return fixture.run(
+    return builders.run(
         identifier, batch_size=batch_size, recipe=recipe, argv=argv, environment_variables=variables, **other
     )
 
 
-def site_of(*runs: dict[str, Any]) -> Site:
-    return Site(tuple(sorted(runs, key=lambda run: str(run["id"]))), (), suites(), results)
+def site_of(*runs: Run) -> Site:
+    return Site(tuple(sorted(runs, key=lambda run: run.id)), (), suites(), results)
 
 
-def blocks(*runs: dict[str, Any]) -> list[reproduce.Block]:
+def blocks(*runs: Run) -> list[reproduce.Block]:
     return reproduce.blocks(site_of(*runs), runs)
 
 
@@ -93,7 +95,7 @@ def test_what_completed_is_shown_as_it_was_executed() -> None:
 
 
 def test_runs_without_a_recipe_are_told_by_their_commands() -> None:
-    runs = [fixture.run(f"a-{size}-{n}", batch_size=size) for size in (64, 128) for n in (1, 2)]
+    runs = [builders.run(f"a-{size}-{n}", batch_size=size) for size in (64, 128) for n in (1, 2)]
     found = blocks(*runs, told("z-1"))
     assert [bool(each.again) for each in found] == [True, False]
     block = found[1]
@@ -105,7 +107,7 @@ def test_runs_without_a_recipe_are_told_by_their_commands() -> None:
 
 
 def test_a_run_of_which_no_command_is_known_has_no_block() -> None:
-    assert blocks(fixture.run("a-1", argv=None)) == []
+    assert blocks(builders.run("a-1", argv=None)) == []
 
 
 def test_a_folder_of_data_is_left_to_the_reader() -> None:
@@ -118,14 +120,13 @@ def test_no_more_cases_than_a_page_can_bear() -> None:
     many = [told(f"a-{size}", size) for size in range(1, 61)]
     (block,) = blocks(*many)
     assert (len(block.again), block.more) == (reproduce.CASES_SHOWN, 60 - reproduce.CASES_SHOWN)
-    stated = [fixture.run(f"b-{size}", batch_size=size) for size in range(1, 11)]
+    stated = [builders.run(f"b-{size}", batch_size=size) for size in range(1, 11)]
     (block,) = blocks(*stated)
     assert (len(block.executed), block.more) == (reproduce.COMMANDS_SHOWN, 10 - reproduce.COMMANDS_SHOWN)
 
 
 def test_commands_are_those_of_a_shell() -> None:
-    run = fixture.run("a-1", **TOLD)
-    run["case"]["nodes"] = 2
+    run = builders.edited(builders.run("a-1", **TOLD), case={"nodes": 2})
     assert (reproduce.command(run), reproduce.executed(run)) == (AGAIN, EXECUTED)
     words = shlex.split(AGAIN)
     assert words[7:9] == ["--case", 'nodes=2,devices=2,batch_size=32,title=it\'s $(here), "b"']
@@ -164,11 +165,10 @@ def test_older_runs_say_that_they_have_no_recipe(whole: Path, language: str) -> 
 
 
 def test_the_proof_ends_with_the_command_that_repeats_it() -> None:
-    run = fixture.run("a-1", **TOLD)
-    run["case"]["nodes"] = 2
+    run = builders.edited(builders.run("a-1", **TOLD), case={"nodes": 2})
     last = provenance.steps(site_of(run), run)[-1]
     assert (last.name, last.code) == (phrase("proof.repeat_it"), AGAIN)
-    plain = fixture.run("a-2", argv=None)
+    plain = builders.run("a-2", argv=None)
     assert provenance.steps(site_of(plain), plain)[-1].name == phrase("proof.figure")
 
 
@@ -195,10 +195,10 @@ def test_a_warning_speaks_against_an_answer() -> None:
     runs = [
         told("a-1", warnings=["clocks differ"]),
         told("a-2", repeat=2),
-        fixture.run("b-1", framework="JAX", speed=1.0),
+        builders.run("b-1", framework="JAX", speed=1.0),
     ]
     site = site_of(*runs)
-    (answer,) = summary.answers(site, site.suite_of["a-1"], fixture.HARDWARE)
+    (answer,) = summary.answers(site, site.suite_of["a-1"], builders.HARDWARE)
     (mark,) = [each for each in answer.marks if "warnings" in each.page]
     assert (said(mark.text), mark.page) == ("warnings of the runner: 1 runs", "runs/a-1.md#warnings")
 
@@ -209,7 +209,7 @@ def test_a_warning_speaks_against_an_answer() -> None:
      ("oom", ("OOM", "OOM"))],
 )  # fmt: skip
 def test_the_cell_of_a_run_that_did_not_end_well_says_how_it_ended(outcome: str, shown: tuple[str, str]) -> None:
-    site = site_of(told("a-1", outcome=outcome), fixture.run("b-1", framework="JAX"))
+    site = site_of(told("a-1", outcome=outcome), builders.run("b-1", framework="JAX"))
     suite = site.suite_of["a-1"]
     table = tables.comparison(site, suite, site.rows[suite.id])
     (row,) = table.rows
@@ -220,7 +220,7 @@ def test_the_cell_of_a_run_that_did_not_end_well_says_how_it_ended(outcome: str,
 
 def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
     runs = [
-        fixture.run(f"{framework}-{threads}-{n}", framework=framework, speed=speed * threads + n, repeat=n,
+        builders.run(f"{framework}-{threads}-{n}", framework=framework, speed=speed * threads + n, repeat=n,
                     options={"threads": threads, "image_size": 64})
         for framework, speed in (("PyTorch", 40.0), ("JAX", 30.0), ("MXNet", 20.0))
         for threads in (1, 2)
@@ -228,7 +228,7 @@ def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
     ]  # fmt: skip
     site = site_of(*runs)
     suite = site.suite_of["JAX-1-1"]
-    (answer,) = summary.answers(site, suite, fixture.HARDWARE)
+    (answer,) = summary.answers(site, suite, builders.HARDWARE)
     assert (answer.kind, said(answer.framework), answer.others) == ("lead", "PyTorch", 1)
     assert "image_size=64 threads=2" in [said(each) for each in answer.case]
     table = tables.comparison(site, suite, site.rows[suite.id])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import json
@@ -17,29 +16,34 @@ import jsonschema
 import pytest
 
 from ingest.common import words
-from ingest.common.words import TEMPLATES
-from ingest.compute.metrics import METRICS
 from ingest.compute.results import results as medians
 from ingest.published import publications as published_figures
 from ingest.site import builder
 from ingest.site.data import badges, changes, measured, results
 from ingest.site.model import Site, suites
 from ingest.site.reports.model import is_shown
-from tests.site import fixture
+from schema.records import Run, from_text, to_json
+from schema.results import ResultRecord
+from schema.vocabulary import METRICS
+from tests import builders
 
 ROOT = Path(__file__).resolve().parents[2]
 Record = dict[str, Any]
-SCHEMA = json.loads((TEMPLATES / "data" / "results.schema.json").read_text("utf-8"))
+SCHEMA = json.loads(results.schemas()["results.schema.json"])
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
 
 
-def site_of(runs: list[Record], found: published_figures.Publications | None = None) -> Site:
-    ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
+def site_of(runs: list[Run], found: published_figures.Publications | None = None) -> Site:
+    ordered = tuple(sorted(runs, key=lambda run: run.id))
     return Site(ordered, (), suites(), medians, found or published_figures.Publications())
 
 
-def records(runs: list[Record], found: published_figures.Publications | None = None) -> list[Record]:
+def typed(runs: list[Run], found: published_figures.Publications | None = None) -> list[ResultRecord]:
     return results.records(site_of(runs, found), words.load())
+
+
+def records(runs: list[Run], found: published_figures.Publications | None = None) -> list[Record]:
+    return [to_json(each) for each in typed(runs, found)]
 
 
 @cache
@@ -50,12 +54,12 @@ def publications() -> published_figures.Publications:
 
 
 @cache
-def ours() -> tuple[Record, ...]:
+def ours() -> tuple[ResultRecord, ...]:
     """Every result of this repository."""
     ledger = sorted((ROOT / "docs" / "data" / "runs").glob("*.jsonl"))
-    runs = [json.loads(line) for path in ledger for line in path.read_text("utf-8").splitlines()]
+    runs = [from_text(line, Run) for path in ledger for line in path.read_text("utf-8").splitlines()]
     assert len(runs) > 20
-    return tuple(records(runs, publications()))
+    return tuple(typed(runs, publications()))
 
 
 def by_id(found: list[Record]) -> dict[str, Record]:
@@ -80,9 +84,9 @@ def test_every_result_of_ours_keeps_the_schema() -> None:
     assert {each["origin"] for each in document["results"]} == {"measured", "published"}
 
 
-@pytest.mark.parametrize("runs", [fixture.runs(), fixture.hostile(), []], ids=["made up", "hostile", "none"])
-def test_results_of_any_runs_keep_the_schema(runs: list[Record]) -> None:
-    assert list(VALIDATOR.iter_errors(json.loads(results.document(records(runs))))) == []
+@pytest.mark.parametrize("runs", [builders.runs(), builders.hostile(), []], ids=["made up", "hostile", "none"])
+def test_results_of_any_runs_keep_the_schema(runs: list[Run]) -> None:
+    assert list(VALIDATOR.iter_errors(json.loads(results.document(typed(runs))))) == []
 
 
 BAD: Mapping[str, Callable[[Record], object]] = {
@@ -115,7 +119,7 @@ BAD: Mapping[str, Callable[[Record], object]] = {
 
 @pytest.mark.parametrize("wrong", BAD)
 def test_the_schema_refuses_a_result_that_is_wrong(wrong: str) -> None:
-    document = json.loads(results.document(records(fixture.runs())))
+    document = json.loads(results.document(typed(builders.runs())))
     one = next(each for each in document["results"] if each["value"] is not None)
     document["results"] = [one]
     assert VALIDATOR.is_valid(document)
@@ -125,7 +129,7 @@ def test_the_schema_refuses_a_result_that_is_wrong(wrong: str) -> None:
 
 @pytest.mark.parametrize("more", [{"version": 2}, {"schema": "other.json"}, {"extra": 1}])
 def test_the_schema_refuses_a_file_of_another_version(more: Record) -> None:
-    document = json.loads(results.document(records(fixture.runs())))
+    document = json.loads(results.document(typed(builders.runs())))
     assert not VALIDATOR.is_valid(document | more)
 
 
@@ -156,7 +160,7 @@ def test_every_measured_figure_is_that_of_the_pages(built: Path) -> None:
 
 
 def test_what_has_no_figure_says_why_in_both_languages() -> None:
-    (failed,) = [each for each in records(fixture.runs()) if each["outcome"] == "oom"]
+    (failed,) = [each for each in records(builders.runs()) if each["outcome"] == "oom"]
     assert (failed["value"], failed["text"], failed["unit"]) == (None, None, None)
     text = {"en": "the run ended as: out of memory", "zh": "运行结果：显存/内存不足"}
     assert failed["reason"] == {"code": "outcome", "args": {"outcome": "oom"}, "text": text}
@@ -164,7 +168,7 @@ def test_what_has_no_figure_says_why_in_both_languages() -> None:
 
 def test_every_figure_that_the_pages_of_models_show_of_others_is_there() -> None:
     found: dict[tuple[Any, ...], set[tuple[str, float | None]]] = {}
-    for each in ours():
+    for each in map(to_json, ours()):
         if each["origin"] == "published":
             case = tuple(each[name] for name in ("model", "framework", "devices", "batch_size", "precision"))
             said = {(name, metric["value"]) for name, metric in each["metrics"].items()}
@@ -178,8 +182,8 @@ def test_every_figure_that_the_pages_of_models_show_of_others_is_there() -> None
 
 
 def test_a_published_figure_is_written_as_it_was_printed() -> None:
-    one = next(each for each in ours() if each["value"] == 12411.97)
-    assert (one["text"], one["unit"], one["rule"], one["runs"]) == ("12,411.97", "images/s", None, [])
+    one = next(each for each in map(to_json, ours()) if each["value"] == 12411.97)
+    assert (one["text"], one["unit"], one["rule"], one["runs"]) == ("12,411.97", "images/s", None, ())
     assert (one["model"], one["framework"], one["devices"]) == ("ResNet-50 v1.5", "OneFlow", 32)
     assert (one["round"], one["speedup"]) == ("DLPerf 2022", 31.21)
     assert one["options"] == {"xla": False}
@@ -206,16 +210,17 @@ def test_what_several_places_print_alike_is_one_result_and_what_they_print_other
 
 
 def test_no_two_results_share_a_name() -> None:
-    assert len(by_id(list(ours()))) > 1000
+    assert len({each.id for each in ours()}) == len(ours())
+    assert len(ours()) > 1000
 
 
 def test_a_further_run_changes_no_other_result() -> None:
-    runs = fixture.runs()
+    runs = builders.runs()
     before = by_id(records(runs))
     more = [
-        fixture.run("new-1", framework="JAX", speed=990.0),
-        fixture.run("new-2", framework="PyTorch", devices=16, speed=7000.0),
-        fixture.run("new-3", framework="PyTorch", devices=8, speed=3000.0, environment={"packages": {"torch": "9.9"}}),
+        builders.run("new-1", framework="JAX", speed=990.0),
+        builders.run("new-2", framework="PyTorch", devices=16, speed=7000.0),
+        builders.run("new-3", framework="PyTorch", devices=8, speed=3000.0, environment={"packages": {"torch": "9.9"}}),
     ]
     after = by_id(records(more + list(reversed(runs))))
     assert before.keys() <= after.keys()
@@ -224,25 +229,25 @@ def test_a_further_run_changes_no_other_result() -> None:
 
 
 def test_a_further_repeat_changes_the_figure_and_not_the_name() -> None:
-    one = fixture.run("a-1", model="BERT-base", unit="sequences/s", speed=100.0)
-    two = fixture.run("a-2", model="BERT-base", unit="sequences/s", speed=104.0)
+    one = builders.run("a-1", model="BERT-base", unit="sequences/s", speed=100.0)
+    two = builders.run("a-2", model="BERT-base", unit="sequences/s", speed=104.0)
     (before,), (after,) = records([one]), records([two, one])
     assert before["id"] == after["id"]
     assert (before["value"], after["value"], after["repeats"]) == (100.0, 102.0, 2)
 
 
 def test_a_name_says_its_case_and_differs_with_all_that_parts_results() -> None:
-    one = fixture.run("a", options={"xla": True})
+    one = builders.run("a", options={"xla": True})
     (base,) = records([one])
     assert base["id"].startswith("resnet-50-v1-5-pytorch-test-accelerator-made-up-n1d1-bs64-fp32-")
     others = [
-        fixture.run("b", options={"xla": False}),
-        fixture.run("c", options={"xla": True}, unit="samples/s"),
-        fixture.run("d", options={"xla": True}, environment={"framework_version": "2.0"}),
-        fixture.run("e", options={"xla": True}, facts={"round": {"value": "2026Q4"}}),
-        fixture.run("f", options={"xla": True}, hardware="Other accelerator"),
-        fixture.run("g", options={"xla": True}, facts={"round": {"value": "2026q4"}}),
-        fixture.run("h", options={"xla": True}, environment={"framework_version": "2-0"}),
+        builders.run("b", options={"xla": False}),
+        builders.run("c", options={"xla": True}, unit="samples/s"),
+        builders.run("d", options={"xla": True}, environment={"framework_version": "2.0"}),
+        builders.run("e", options={"xla": True}, facts={"round": {"value": "2026Q4"}}),
+        builders.run("f", options={"xla": True}, hardware="Other accelerator"),
+        builders.run("g", options={"xla": True}, facts={"round": {"value": "2026q4"}}),
+        builders.run("h", options={"xla": True}, environment={"framework_version": "2-0"}),
     ]
     names = [record["id"] for each in others for record in records([each])]
     assert len({base["id"], *names}) == 8
@@ -258,33 +263,33 @@ def test_conditions_say_what_runs_share_and_where_they_differ() -> None:
         return {"driver": "550.54", "power_limit": None, "packages": {}, **more}
 
     runs = [
-        fixture.run("a-1", environment=machine(gpu_power_limit_watts=400, image="a")),
-        fixture.run("a-2", environment=machine(gpu_power_limit_watts=400, image="b")),
-        fixture.run("a-3", environment=machine(gpu_power_limit_watts=400)),
+        builders.run("a-1", environment=machine(gpu_power_limit_watts=400, image="a")),
+        builders.run("a-2", environment=machine(gpu_power_limit_watts=400, image="b")),
+        builders.run("a-3", environment=machine(gpu_power_limit_watts=400)),
     ]
     (found,) = records(runs)
-    assert found["conditions"] == {"driver": "550.54", "power_limit": "400", "image": ["a", "b"]}
+    assert found["conditions"] == {"driver": "550.54", "power_limit": "400", "image": ("a", "b")}
 
 
 # The flat table.
 
 
 def test_the_table_has_a_row_per_result_and_the_same_figures() -> None:
-    found = list(ours())
+    found = ours()
     rows = list(csv.DictReader(io.StringIO(results.table(found).decode())))
     assert tuple(rows[0]) == results.COLUMNS
-    assert [row["id"] for row in rows] == [each["id"] for each in found]
-    assert [row["value"] for row in rows] == ["" if each["value"] is None else repr(each["value"]) for each in found]
-    latencies = [each["metrics"].get("latency", {}) for each in found]
+    assert [row["id"] for row in rows] == [each.id for each in found]
+    assert [row["value"] for row in rows] == ["" if each.value is None else repr(each.value) for each in found]
+    latencies = [each.metrics.get("latency") for each in found]
     assert any(latencies)
     for row, latency in zip(rows, latencies, strict=True):
-        expected = latency.get("value") if latency.get("unit") == METRICS["latency"].unit else None
+        expected = latency.value if latency and latency.unit == METRICS["latency"].unit else None
         assert row["latency_ms"] == ("" if expected is None else repr(expected))
 
 
 @pytest.mark.parametrize("evil", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
 def test_no_cell_is_a_formula(evil: str) -> None:
-    found = records([fixture.run("a", framework=evil, hardware=evil)])
+    found = typed([builders.run("a", framework=evil, hardware=evil)])
     (row,) = csv.DictReader(io.StringIO(results.table(found).decode()))
     assert row["framework"] == f"'{evil}"
     assert row["hardware"] == f"'{evil}"
@@ -325,11 +330,11 @@ def test_every_page_that_the_files_name_is_there(site: Path, language: str) -> N
 # Changes.
 
 
-def dated(name: str, day: str | None, speed: float, **more: Any) -> Record:
-    return fixture.run(name, speed=speed, start=f"{day}T10:00:00Z" if day else None, **more)
+def dated(name: str, day: str | None, speed: float, **more: Any) -> Run:
+    return builders.run(name, speed=speed, start=f"{day}T10:00:00Z" if day else None, **more)
 
 
-def told(*runs: Record) -> list[tuple[str, str, float | None, float]]:
+def told(*runs: Run) -> list[tuple[str, str, float | None, float]]:
     found = changes.records(site_of(list(runs)))
     return [(each["date"], each["kind"], each["before"], each["after"]) for each in found]
 
@@ -383,7 +388,7 @@ def test_runs_without_a_figure_change_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "expected"),
+    ("stated", "expected"),
     [
         ({"start": "2026-11-20T23:59:00Z"}, "2026-11-20"),
         ({"start": "2026-11-20T23:59:00-05:00"}, "2026-11-21"),
@@ -395,8 +400,8 @@ def test_runs_without_a_figure_change_nothing() -> None:
         ({}, None),
     ],
 )
-def test_the_day_of_a_run(run: Record, expected: str | None) -> None:
-    assert measured.date_of(run) == expected
+def test_the_day_of_a_run(stated: dict[str, Any], expected: str | None) -> None:
+    assert measured.date_of(builders.run("a", **{"start": None, **stated})) == expected
 
 
 # Badges.
@@ -415,8 +420,9 @@ def test_every_measured_result_with_a_figure_has_a_badge(built: Path) -> None:
 
 
 def test_a_badge_says_what_it_is_about() -> None:
-    run = fixture.run("a", devices=8, precision="amp", environment={"framework_version": "2.13.0"}, speed=2900.0)
-    run["facts"]["round"] = {"value": "2026Q4", "source": "run.json", "where": "run.json"}
+    facts = {"round": {"value": "2026Q4", "source": "run.json", "where": "run.json"}}
+    version = {"framework_version": "2.13.0"}
+    run = builders.run("a", devices=8, precision="amp", environment=version, speed=2900.0, facts=facts)
     (content,) = badges.badges(site_of([run]), words.load()).values()
     assert json.loads(content) == {
         "schemaVersion": 1, "label": "ResNet-50 v1.5, PyTorch 2.13.0, 8 × 64, AMP, 2026Q4", "message": "2,900 images/s",
@@ -432,7 +438,7 @@ def test_badges_are_bounded_to_the_results_measured_last(monkeypatch: pytest.Mon
 
 
 def test_the_badge_of_a_result_that_is_gone_is_removed(copied: Path) -> None:
-    runs = [each for each in fixture.runs() if each["id"] != "bert-pytorch-1"]
+    runs = [each for each in builders.runs() if each.id != "bert-pytorch-1"]
     build = builder.build(runs, [], copied / "docs", cache=copied / "cache.sqlite")
     (gone,) = [each for each in build.removed if each.startswith("data/badges/")]
     assert "bert-base-pytorch" in gone
@@ -449,11 +455,10 @@ def test_files_of_data_without_a_manifest_are_known_as_ours(copied: Path) -> Non
 
 
 def test_a_changed_figure_is_a_changed_line() -> None:
-    runs = fixture.runs()
-    before = results.document(records(runs)).decode().splitlines()
-    changed = copy.deepcopy(runs)
-    next(each for each in changed if each["id"] == "bert-pytorch-1")["figures"]["sustained"]["value"] = 99.0
-    after = results.document(records(changed)).decode().splitlines()
+    runs = builders.runs()
+    before = results.document(typed(runs)).decode().splitlines()
+    changed = builders.with_speed(runs, "bert-pytorch-1", 99.0)
+    after = results.document(typed(changed)).decode().splitlines()
     assert len(before) == len(after)
     assert sum(one != two for one, two in zip(before, after, strict=True)) == 1
 

@@ -9,20 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ingest.common.words import LANGUAGES
 from ingest.compute.results import results
 from ingest.site import builder, pages, run_paging
 from ingest.site.model import Site, suites
 from ingest.site.run_paging import Limits
-from tests.site import fixture
+from schema.records import Problem, Run
+from tests import builders
 from tests.site.conftest import html
 
 SMALL = Limits(pages=20, listed=10, lists=40)
 MODELS = ("ResNet-50 v1.5", "BERT-base", "Transformer", "Test net 7")
 
 
-def many(size: int) -> list[dict[str, Any]]:
+def many(size: int) -> list[Run]:
     """Made-up runs: cases of five repeats, of four models in turn."""
     found = []
     for number in range(size):
@@ -30,12 +32,19 @@ def many(size: int) -> list[dict[str, Any]]:
         model = MODELS[case % len(MODELS)]
         name = f"{model.lower().replace(' ', '-').replace('.', '-')}-case{case:04}-{repeat + 1}"
         speed = 400 * random.Random(number).uniform(0.95, 1.05)
-        found.append(fixture.run(name, model=model, speed=speed, repeat=repeat + 1, options={"case": case}))
+        found.append(builders.run(name, model=model, speed=speed, repeat=repeat + 1, options={"case": case}))
     return found
 
 
-def site_of(runs: list[dict[str, Any]], limits: Limits = SMALL, **more: Any) -> Site:
-    ordered = tuple(sorted(runs, key=lambda run: str(run["id"])))
+def speed(run: Run) -> float:
+    """The headline of a run that has one."""
+    found = run.figure("sustained")
+    assert found is not None
+    return found.value
+
+
+def site_of(runs: list[Run], limits: Limits = SMALL, **more: Any) -> Site:
+    ordered = tuple(sorted(runs, key=lambda run: run.id))
     return Site(ordered, (), suites(), results, limits=limits, **more)
 
 
@@ -73,7 +82,7 @@ def test_pages_are_counted_without_computing_results() -> None:
 def test_every_run_is_shown_in_one_place() -> None:
     site = site_of(many(300))
     listed = [identifier for each in site.lists for identifier in each.runs]
-    assert sorted(listed) == sorted(str(run["id"]) for run in site.runs)
+    assert sorted(listed) == sorted(run.id for run in site.runs)
     places = [site.page(run) for run in site.runs]
     assert len(set(places)) == len(places)
     assert {place.partition("#")[0] for place in places} == run_paths(site)
@@ -81,15 +90,14 @@ def test_every_run_is_shown_in_one_place() -> None:
 
 def test_runs_that_stand_for_results_come_first_then_those_with_problems() -> None:
     runs = many(60)
-    troubled = [max(runs[at : at + 5], key=lambda run: run["figures"]["sustained"]["value"])["id"] for at in (0, 55)]
-    for run in runs:
-        run["problems"] = [{"code": "empty", "path": run["path"], "line": 0, "args": {}}] * (run["id"] in troubled)
+    troubled = [max(runs[at : at + 5], key=speed).id for at in (0, 55)]
+    runs = [replace(run, problems=(Problem("empty", run.path),) * (run.id in troubled)) for run in runs]
     site = site_of(runs, Limits(pages=14, listed=10, lists=40))
-    own = {str(run["id"]) for run in site.runs if site.has_page(run)}
+    own = {run.id for run in site.runs if site.has_page(run)}
     medians = set()
     for case in range(12):
-        repeats = sorted(runs[case * 5 : case * 5 + 5], key=lambda run: run["figures"]["sustained"]["value"])
-        medians.add(repeats[2]["id"])
+        repeats = sorted(runs[case * 5 : case * 5 + 5], key=speed)
+        medians.add(repeats[2].id)
     assert own == medians | set(troubled)
 
 
@@ -106,17 +114,17 @@ def test_one_more_run_moves_few_others() -> None:
     """Whatever the new run is called: at most the last page of its own gives way, and a list or two are cut anew."""
     runs = many(2000)
     before = site_of(runs)
-    was = {str(run["id"]): before.page(run) for run in before.runs}
+    was = {run.id: before.page(run) for run in before.runs}
     lists = {each.path: each.runs for each in before.lists}
     for number in range(16):
         model = MODELS[number % len(MODELS)]
         name = f"{model.lower().replace(' ', '-').replace('.', '-')}-case{number * 25:04}-added"
-        after = site_of([*runs, fixture.run(name, model=model, options={"case": f"new {number}"})])
+        after = site_of([*runs, builders.run(name, model=model, options={"case": f"new {number}"})])
         moved = [run for run in before.runs if before.has_page(run) != after.has_page(run)]
         assert len(moved) <= 1
         changed = [each for each in after.lists if lists.get(each.path) != each.runs]
         assert len(changed) <= 4
-        others = [run for run in before.runs if was[str(run["id"])] != after.page(run)]
+        others = [run for run in before.runs if was[run.id] != after.page(run)]
         assert len(others) <= 5 * SMALL.listed * 2
 
 
@@ -126,7 +134,7 @@ def test_most_new_runs_change_one_list_only() -> None:
     changes = []
     for number in range(40):
         name = f"bert-base-case{number * 10 + 1:04}-added"
-        after = site_of([*runs, fixture.run(name, model="BERT-base")], Limits()).lists
+        after = site_of([*runs, builders.run(name, model="BERT-base")], Limits()).lists
         changes.append(sum(lists.get(each.path) != each.runs for each in after))
     assert changes.count(1) >= 35
 
@@ -145,14 +153,14 @@ def test_lists_of_very_many_runs_grow_instead_of_multiplying() -> None:
 
 
 def test_a_run_cannot_take_the_page_of_the_index_or_of_a_list() -> None:
-    runs = [*many(40), fixture.run("index"), fixture.run("list-resnet50")]
+    runs = [*many(40), builders.run("index"), builders.run("list-resnet50")]
     site = site_of(runs, Limits(pages=41, listed=10, lists=40))
     found = paths(site)
     assert len(set(found)) == len(found)
 
 
 def test_a_log_of_thousands_of_sessions_makes_no_more_pages_than_others() -> None:
-    runs = [fixture.run(f"appended-{n:05}", session=n, sessions=3000, path="raw_logs/a.log") for n in range(1, 3001)]
+    runs = [builders.run(f"appended-{n:05}", session=n, sessions=3000, path="raw_logs/a.log") for n in range(1, 3001)]
     assert len(run_paths(site_of(runs, Limits()))) < 400
 
 
@@ -161,10 +169,10 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pages of 130 runs, of which 20 have a page, with problems of two kinds, one of them seventy times."""
     folder = tmp_path_factory.mktemp("large")
     runs = many(130)
-    for number, run in enumerate(runs[60:]):
-        run["problems"] = [{"code": "empty", "path": run["path"], "line": number, "args": {}}]
-    loose = [{"code": "binary", "path": "raw_logs/x.bin", "line": 0, "args": {}}]
-    shards = {str(run["id"]): "made-up.jsonl" for run in runs}
+    troubled = [replace(run, problems=(Problem("empty", run.path, n),)) for n, run in enumerate(runs[60:])]
+    runs = [*runs[:60], *troubled]
+    loose = [Problem("binary", "raw_logs/x.bin")]
+    shards = {run.id: "made-up.jsonl" for run in runs}
     builder.build(runs, loose, folder / "docs", cache=folder / "cache.sqlite", limits=SMALL, shards=shards)
     (folder / "docs" / "data" / "runs").mkdir(parents=True)
     (folder / "docs" / "data" / "runs" / "made-up.jsonl").write_text("{}\n", "utf-8")
@@ -187,8 +195,9 @@ def test_an_entry_of_a_list_leads_to_the_lines_of_the_log(large: Path, language:
     run = next(each for each in site.runs if not site.has_page(each))
     path, _, anchor = site.page(run).partition("#")
     line = next(each for each in page(large, language, path).splitlines() if f'id="{anchor}"' in each)
-    figure = run["figures"]["sustained"]
-    for wanted in (run["path"], run["sha256"][:12], figure["arithmetic"], "12–43", "made-up.jsonl"):
+    figure = run.figure("sustained")
+    assert figure is not None
+    for wanted in (run.path, run.sha256[:12], figure.arithmetic, "12–43", "made-up.jsonl"):
         assert wanted in line
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ingest.common import words
 from ingest.site import builder
 from ingest.site.model import Site
 from ingest.site.run_paging import LIMITS, Limits
-from tests.site import fixture
+from schema.records import Problem, Run
+from tests import builders
 from tests.site.tabled import rows_in
 
 
-def build(runs: list[dict[str, Any]], folder: Path, **more: Any) -> builder.Built:
+def build(runs: list[Run], folder: Path, **more: Any) -> builder.Built:
     return builder.build(runs, [], folder / "docs", cache=folder / "cache.sqlite", **more)
 
 
@@ -29,14 +30,14 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_same_input_same_bytes(built: Path, tmp_path: Path) -> None:
-    build(list(reversed(fixture.runs())), tmp_path)
+    build(list(reversed(builders.runs())), tmp_path)
     assert files(built / "docs") == files(tmp_path / "docs")
 
 
 def test_a_second_build_draws_renders_and_writes_nothing(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
     monkeypatch.setattr(builder, "_rendered", lambda *_: pytest.fail("a page was rendered again"))
-    second = build(fixture.runs(), copied)
+    second = build(builders.runs(), copied)
     assert not second.written
     assert not second.removed
     assert sorted(second.unchanged) == sorted(files(copied / "docs"))
@@ -47,9 +48,7 @@ def test_a_second_build_draws_renders_and_writes_nothing(copied: Path, monkeypat
 def test_a_build_from_the_cache_and_one_without_are_the_same_bytes(
     copied: Path, tmp_path: Path, lost: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = copy.deepcopy(fixture.runs())
-    runs[0]["figures"]["sustained"]["value"] = 123.4
-    runs[0]["trace"]["value"][30] = 1.0
+    runs = builders.with_speed(builders.runs(), "bert-pytorch-1", 99.0)
     kept = copied / "cache.sqlite"
     if lost == "all":
         kept.unlink()
@@ -61,10 +60,8 @@ def test_a_build_from_the_cache_and_one_without_are_the_same_bytes(
 
 
 def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
-    runs = fixture.runs()
-    changed = copy.deepcopy(runs)
-    run = next(each for each in changed if each["id"] == "bert-pytorch-1")
-    run["figures"]["sustained"]["value"] = 99.0
+    runs = builders.runs()
+    changed = builders.with_speed(runs, "bert-pytorch-1", 99.0)
     built = build(changed, copied)
     (badge,) = [path.partition("/")[2] for path in built.written if "badges/bert-base-pytorch" in path]
     pages = [path for path in built.written if not path.startswith("charts/") and "/tables/" not in path]
@@ -79,8 +76,8 @@ def test_another_word_touches_only_what_says_it(copied: Path, tmp_path: Path, mo
     known = words.load()
     other = {**known.entries, "table.oom": {"en": "no memory left", "zh": "内存不够了"}}
     monkeypatch.setattr(words, "load", lambda: words.Words(known.path, other))
-    built = build(fixture.runs(), copied)
-    build(fixture.runs(), tmp_path)
+    built = build(builders.runs(), copied)
+    build(builders.runs(), tmp_path)
     assert "zh/models/resnet50/index.md" in built.written
     assert not [path for path in built.written if path.startswith("charts/") or "/bert/" in path]
     assert files(copied / "docs") == files(tmp_path / "docs")
@@ -90,7 +87,7 @@ def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path)
     mine = copied / "docs" / "en" / "notes.md"
     mine.write_text("# My own page\n", "utf-8")
     (copied / "cache.sqlite").unlink()
-    built = build([run for run in fixture.runs() if run["id"] != "bert-pytorch-1"], copied)
+    built = build([run for run in builders.runs() if run.id != "bert-pytorch-1"], copied)
     assert "zh/runs/bert-pytorch-1.md" in built.removed
     assert "en/models/bert/index.md" in built.removed
     assert mine.is_file()
@@ -98,10 +95,9 @@ def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path)
 
 def test_pages_follow_a_framework_whose_address_another_ones_name_changes(tmp_path: Path) -> None:
     """`PyTorch` and `pytorch` cannot share a page's name: where the second comes, the first gets another."""
-    build(fixture.runs(), tmp_path)
-    runs = copy.deepcopy(fixture.runs())
-    other = next(each for each in runs if each["id"] == "bert-pytorch-1")
-    other["case"]["framework"] = "pytorch"
+    build(builders.runs(), tmp_path)
+    other = {"framework": "pytorch"}
+    runs = [builders.edited(run, case=other) if run.id == "bert-pytorch-1" else run for run in builders.runs()]
     build(runs, tmp_path)
     build(runs, tmp_path / "anew")
     assert files(tmp_path / "docs") == files(tmp_path / "anew" / "docs")
@@ -109,8 +105,8 @@ def test_pages_follow_a_framework_whose_address_another_ones_name_changes(tmp_pa
 
 def test_problems_follow_the_page_of_their_run(tmp_path: Path) -> None:
     """A problem of a log is linked to a run of that log, which may lose its page to others."""
-    runs = [{**run, "problems": []} for run in fixture.runs()]
-    found = [{"code": "cut_line", "path": str(run["path"]), "line": 0, "args": {}} for run in runs]
+    runs = [replace(run, problems=()) for run in builders.runs()]
+    found = [Problem("cut_line", run.path) for run in runs]
     for folder, limits in ((tmp_path, LIMITS), (tmp_path, Limits(pages=1)), (tmp_path / "anew", Limits(pages=1))):
         builder.build(runs, found, folder / "docs", cache=folder / "cache.sqlite", limits=limits)
     page = Path("docs") / "en" / "problems.md"
@@ -122,26 +118,26 @@ def test_an_edited_file_is_written_again(copied: Path, name: str) -> None:
     path = copied / "docs" / name
     before = path.read_bytes()
     path.write_bytes(before + b"edited\n")
-    assert build(fixture.runs(), copied).written == (name,)
+    assert build(builders.runs(), copied).written == (name,)
     assert path.read_bytes() == before
 
 
 def test_check_looks_at_the_committed_data_only_and_writes_nothing(copied: Path, tmp_path: Path) -> None:
     shutil.rmtree(copied / "docs" / "en")
     shutil.rmtree(copied / "docs" / "data" / "badges")
-    assert build(fixture.runs(), copied, check=True).stale == ()
+    assert build(builders.runs(), copied, check=True).stale == ()
     edited = copied / "docs" / "data" / "results.json"
     edited.write_bytes(edited.read_bytes() + b"edited\n")
     (copied / "docs" / "data" / "problems.jsonl").write_text("of problems that are gone\n", "utf-8")
-    assert build(fixture.runs(), copied, check=True).stale == ("data/results.json", "data/problems.jsonl")
-    assert "data/results.json" in build(fixture.runs(), tmp_path / "nowhere", check=True).stale
+    assert build(builders.runs(), copied, check=True).stale == ("data/results.json", "data/problems.jsonl")
+    assert "data/results.json" in build(builders.runs(), tmp_path / "nowhere", check=True).stale
     assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"not SQLite at all" * 100, b"SQLite format 3\0" + b"\xff" * 4096])
 def test_a_broken_cache_costs_time_only(copied: Path, content: bytes) -> None:
     (copied / "cache.sqlite").write_bytes(content)
-    assert not build(fixture.runs(), copied).written
+    assert not build(builders.runs(), copied).written
 
 
 def numbers_in(text: str) -> list[str]:
@@ -192,7 +188,7 @@ def test_contradictory_runs_stand_in_no_table(built: Path) -> None:
 
 
 def test_sessions_of_one_log_have_a_page_each(tmp_path: Path) -> None:
-    runs = [fixture.run(f"appended-{n}", session=n, sessions=52) for n in range(1, 53)]
+    runs = [builders.run(f"appended-{n}", session=n, sessions=52) for n in range(1, 53)]
     build(runs, tmp_path)
     english = tmp_path / "docs" / "en" / "runs"
     assert len(list(english.glob("appended-*.md"))) == 52
@@ -200,8 +196,8 @@ def test_sessions_of_one_log_have_a_page_each(tmp_path: Path) -> None:
 
 
 def test_names_that_share_a_slug_get_pages_of_their_own() -> None:
-    runs = tuple(fixture.run(f"run-{i}", framework=name) for i, name in enumerate(("A/B", "A B", "A.B")))
-    slugs = Site(runs, (), (), lambda _: None).framework_slugs
+    runs = tuple(builders.run(f"run-{i}", framework=name) for i, name in enumerate(("A/B", "A B", "A.B")))
+    slugs = Site(runs, (), (), lambda _: ()).framework_slugs
     assert len(set(slugs.values())) == 3
 
 

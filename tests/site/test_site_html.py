@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ingest.site.render.text import plain
-from tests.site import fixture
+from tests import builders
 
 FORBIDDEN = {"script", "iframe", "object", "embed", "form", "base", "meta", "link", "img"}
 
@@ -81,11 +81,11 @@ def test_no_text_becomes_markup_or_script(site: Path, hostile_site: Path) -> Non
             assert script in ours or '"base":' in script or "new URL(" in script, (path, script)
 
 
-@pytest.mark.parametrize("index", range(len(fixture.HOSTILE)))
+@pytest.mark.parametrize("index", range(len(builders.HOSTILE)))
 @pytest.mark.parametrize("language", ["", "zh/"])
 def test_hostile_text_is_shown_as_it_is(hostile_site: Path, index: int, language: str) -> None:
     page = parsed(hostile_site / f"{language}runs/hostile-{index}/index.html")
-    wanted = "".join(plain(fixture.HOSTILE[index]).split())
+    wanted = "".join(plain(builders.HOSTILE[index]).split())
     assert wanted in "".join("".join(page.text).split())
 
 

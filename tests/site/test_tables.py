@@ -19,7 +19,9 @@ from ingest.site.render import prose, table_files
 from ingest.site.render.html_table import Writer
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, TableError, View, absent, cell
 from ingest.site.tables import comparison
-from tests.site.fixture import run
+from schema.records import Run
+from tests import builders
+from tests.builders import edited, run
 from tests.site.tabled import plain, tables_in
 from tests.site.test_beside import parts
 
@@ -171,7 +173,7 @@ def test_names_and_notes_are_unique_within_a_page() -> None:
     assert re.findall(r'data-name="([^"]+)"', page) == ["runs-1", "runs-2", "runs-3"]
 
 
-def repeated(framework: str, speeds: Sequence[float], **found: Sequence[float]) -> list[dict[str, Any]]:
+def repeated(framework: str, speeds: Sequence[float], **found: Sequence[float]) -> list[Run]:
     """Runs of one case, with further figures of each."""
     return [
         run(
@@ -182,7 +184,7 @@ def repeated(framework: str, speeds: Sequence[float], **found: Sequence[float]) 
     ]  # fmt: skip
 
 
-def bests(runs: list[dict[str, Any]], view: str) -> list[str]:
+def bests(runs: list[Run], view: str) -> list[str]:
     """The frameworks that are marked in a view."""
     site, suite, rows = parts(runs)
     table = comparison(site, suite, rows)
@@ -216,8 +218,7 @@ def test_the_best_is_ahead_of_every_other_not_only_of_the_second() -> None:
 def test_memory_that_was_measured_differently_is_not_ranked() -> None:
     runs = repeated("PyTorch", (100.0, 101.0), memory=(9000.0, 9001.0))
     runs += repeated("TensorFlow", (90.0, 91.0), memory=(8000.0, 8001.0))
-    for each in runs[2:]:
-        each["metrics"]["memory"]["source"] = "telemetry"
+    runs[2:] = [edited(each, metrics={"memory": {"source": "telemetry"}}) for each in runs[2:]]
     assert bests(runs, "memory") == []
 
 
@@ -225,17 +226,18 @@ def test_frameworks_that_ran_another_workload_are_not_ranked() -> None:
     """Threads are part of the workload, since both state them and disagree; a switch is how a framework is run."""
     for value in ("threads", "xla"):
         runs = repeated("PyTorch", (100.0, 101.0)) + repeated("TensorFlow", (90.0, 91.0))
-        for each in runs:
-            torch = each["case"]["framework"] == "PyTorch"
-            each["case"]["options"] = {value: (8 if torch else 1) if value == "threads" else torch}
+        for number, each in enumerate(runs):
+            torch = each.case.framework == "PyTorch"
+            options = {value: (8 if torch else 1) if value == "threads" else torch}
+            runs[number] = edited(each, case={"options": options})
         assert bests(runs, "throughput") == ([] if value == "threads" else ["PyTorch"]), value
 
 
 def test_a_view_shows_its_figure_though_there_is_no_throughput() -> None:
     runs = repeated("PyTorch", (100.0, 101.0), latency=(640.0, 641.0))
     runs += repeated("TensorFlow", (90.0, 91.0), latency=(600.0, 601.0))
-    for each in runs[2:]:
-        each["figures"]["sustained"] = {"value": None, "reason": {"code": "no_reported_figure", "args": {}}}
+    figures = {"sustained": builders.absent("no_reported_figure")}
+    runs[2:] = [edited(each, figures=figures) for each in runs[2:]]
     site, suite, rows = parts(runs)
     (line,) = comparison(site, suite, rows).rows
     tensorflow = next(each for each in line[2:] if not each.entries)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ingest.common.words import LANGUAGES, load, phrase
 from ingest.compute.results import results
@@ -21,26 +22,28 @@ from ingest.read.redact import redacted_lines
 from ingest.site import builder, log, pages, provenance
 from ingest.site.model import Site, suites
 from ingest.site.render.html_table import Writer
-from tests.site import fixture
+from schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
+from tests import builders
+from tests.builders import edited
 
 WORDS = load()
-Shown = Callable[..., tuple[Site, dict[str, Any]]]
+Shown = Callable[..., tuple[Site, Run]]
 
 
 @pytest.fixture
 def shown(tmp_path: Path) -> Shown:
     """A site of one run whose log holds the given bytes, and the run."""
 
-    def make(content: bytes, name: str = "train.log", **other: Any) -> tuple[Site, dict[str, Any]]:
+    def make(content: bytes, name: str = "train.log", **other: Any) -> tuple[Site, Run]:
         path = tmp_path / name
         path.write_bytes(content)
-        run = fixture.run("traced-1", **{"sha256": hashlib.sha256(content).hexdigest(), **other})
-        return Site((run,), (), (), lambda _: None, logs={run["path"]: (path,)}), run
+        run = builders.run("traced-1", **{"sha256": hashlib.sha256(content).hexdigest(), **other})
+        return Site((run,), (), (), lambda _: (), logs={run.path: (path,)}), run
 
     return make
 
 
-def text(site: Site, run: dict[str, Any]) -> str:
+def text(site: Site, run: Run) -> str:
     return log.snippet(site, run).decode()
 
 
@@ -80,8 +83,8 @@ def test_a_blank_line_does_not_end_the_block(shown: Shown) -> None:
 
 def test_of_a_long_log_head_tail_and_what_is_linked_to_is_shown(shown: Shown) -> None:
     site, run = shown(numbered(40_000), lines=40_000)
-    run["figures"]["sustained"] |= {"first_line": 9_000, "last_line": 31_000}
-    run["facts"]["batch_size"]["where"] = "line 20000"
+    window = {"sustained": {"first_line": 9_000, "last_line": 31_000}}
+    run = edited(run, figures=window, facts={"batch_size": {"where": "line 20000"}})
     found = log.shown(site, run)
     there = {each.number for stretch in found.stretches for each in stretch.lines}
     assert {1, log.HEAD, 9_000, 31_000, 20_000, 20_000 - log.AROUND, 40_000, 40_001 - log.TAIL} <= there
@@ -98,8 +101,8 @@ def test_every_anchor_that_is_linked_to_exists(shown: Shown) -> None:
     for content in (numbered(60), numbered(5_000), b"changed since"):
         site, run = shown(content, problems=[problem], outcome="oom", outcome_line=4_990)
         if content == b"changed since":
-            run["sha256"] = "0" * 64
-        run["facts"]["devices"] |= {"source": "log", "where": "line 2"}
+            run = edited(run, sha256="0" * 64)
+        run = edited(run, facts={"devices": {"source": "log", "where": "line 2"}})
         ids = set(re.findall(r'id="(L[^"]+)"', text(site, run))) | set(log.loose(run, log.shown(site, run)))
         assert {"L12-L43", "L7", "L4990", "L2"} == {each.anchor for each in log.marks(run)}
         assert {each.anchor for each in log.marks(run)} <= ids
@@ -108,21 +111,21 @@ def test_every_anchor_that_is_linked_to_exists(shown: Shown) -> None:
 def test_the_window_and_the_lines_of_facts_problems_and_outcome_are_marked(shown: Shown) -> None:
     problem = {"code": "begun_anew", "path": "raw_logs/test/traced-1/train.log", "line": 50, "args": {}}
     site, run = shown(numbered(60), problems=[problem], outcome="oom", outcome_line=55)
-    run["facts"]["devices"] |= {"source": "log", "where": "line 2"}
+    run = edited(run, facts={"devices": {"source": "log", "where": "line 2"}})
     written = text(site, run)
     classes = {int(number): said for number, said in re.findall(r'<span id="L(\d+)" class="([^"]+)"', written)}
     assert classes == {**dict.fromkeys(range(12, 44), "w"), 50: "p", 55: "o", 2: "f"}
 
 
 def test_a_line_of_another_log_is_not_taken_for_one_of_this() -> None:
-    assert log.fact_line({"where": "line 148"}) == 148
-    assert log.fact_line({"where": "raw_logs/other.log: line 148"}) == 0
-    run = fixture.run("one-1", problems=[{"code": "empty", "path": "raw_logs/other.log", "line": 3, "args": {}}])
+    assert log.fact_line(FactValue(8, "log", "line 148")) == 148
+    assert log.fact_line(FactValue(8, "log", "raw_logs/other.log: line 148")) == 0
+    run = builders.run("one-1", problems=[{"code": "empty", "path": "raw_logs/other.log", "line": 3, "args": {}}])
     assert [each.kind for each in log.marks(run)] == ["window", "other", "other"]
 
 
 HOSTILE = [
-    *(each.encode("utf-8", "replace") for each in fixture.HOSTILE),
+    *(each.encode("utf-8", "replace") for each in builders.HOSTILE),
     b"<!-- --8<-- [end:lines-1] -->", b"</span></code></pre><script>alert(4)</script>",
     b"\xff\xfe\x80\x00\x01\x1b[31mred",
     b"klzzwxh:0001 \x02klzzwxh:0002\x03", b"<i id=\"L1\"></i>", b"\x1b]0;title\x07", b"{% raw %}{{ config }}",
@@ -146,8 +149,8 @@ def test_any_bytes_give_one_span_for_each_line(tmp_path_factory: pytest.TempPath
     path = tmp_path_factory.getbasetemp() / "any.log"
     path.write_bytes(content or b"\n")
     content = path.read_bytes()
-    run = fixture.run("any-1", sha256=hashlib.sha256(content).hexdigest())
-    site = Site((run,), (), (), lambda _: None, logs={run["path"]: (path,)})
+    run = builders.run("any-1", sha256=hashlib.sha256(content).hexdigest())
+    site = Site((run,), (), (), lambda _: (), logs={run.path: (path,)})
     lines = content.count(b"\n") + (not content.endswith(b"\n"))
     assert [int(each) for each in re.findall(r'<span id="L(\d+)"', text(site, run))] == [*range(1, lines + 1)]
 
@@ -227,7 +230,7 @@ def test_a_packed_log_is_shown_unpacked(shown: Shown) -> None:
 @pytest.mark.parametrize("state", ["changed", "unreadable", "gone"])
 def test_a_log_that_is_not_the_one_that_was_read_is_not_shown(shown: Shown, state: str) -> None:
     site, run = shown(numbered(60))
-    path = site.logs[run["path"]][0]
+    path = site.logs[run.path][0]
     if state == "changed":
         path.write_bytes(numbered(61))
     else:
@@ -242,8 +245,8 @@ def test_of_two_logs_of_one_redacted_name_the_one_that_was_read_is_shown(shown: 
     site, run = shown(numbered(60))
     other = tmp_path / "other.log"
     other.write_bytes(b"another\n")
-    path = run["path"]
-    both = Site((run,), (), (), lambda _: None, logs={path: (other, *site.logs[path])})
+    path = run.path
+    both = Site((run,), (), (), lambda _: (), logs={path: (other, *site.logs[path])})
     assert line(text(both, run), 1) == "this is 1"
 
 
@@ -251,21 +254,21 @@ def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
     import os
 
     os.mkfifo(tmp_path / "pipe")
-    run = fixture.run("piped-1")
-    site = Site((run,), (), (), lambda _: None, logs={run["path"]: (tmp_path / "pipe",)})
+    run = builders.run("piped-1")
+    site = Site((run,), (), (), lambda _: (), logs={run.path: (tmp_path / "pipe",)})
     assert log.shown(site, run).state == "unreadable"
 
 
 def test_without_the_log_nothing_links_to_it() -> None:
-    run = fixture.run("one-1")
-    site = Site((run,), (), (), lambda _: None)
+    run = builders.run("one-1")
+    site = Site((run,), (), (), lambda _: ())
     assert site.log_page(run) is None
     assert log.link(site, run, 12, 43) is None
 
 
 def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
     site, run = shown(numbered(60))
-    run["facts"]["batch_size"] |= {"source": "log", "where": "line 3"}
+    run = edited(run, facts={"batch_size": {"source": "log", "where": "line 3"}})
     for language, said in (("en", "lines 12–43"), ("zh", "第 12–43 行")):
         steps = provenance.steps(site, run)
         names = ("log", "format", "facts", "window", "rule", "arithmetic", "figure", "repeat_it")
@@ -286,10 +289,10 @@ def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
     """Not runs of another version, nor what stands in no table."""
     refused = {"code": "contradiction", "path": "x", "line": 1, "args": {}}
     runs = (
-        fixture.run("a-1", environment={"framework_version": "1.0"}),
-        fixture.run("a-2", environment={"framework_version": "1.0"}, repeat=2),
-        fixture.run("a-3", environment={"framework_version": "2.0"}),
-        fixture.run("a-4", environment={"framework_version": "1.0"}, published=False, problems=[refused]),
+        builders.run("a-1", environment={"framework_version": "1.0"}),
+        builders.run("a-2", environment={"framework_version": "1.0"}, repeat=2),
+        builders.run("a-3", environment={"framework_version": "2.0"}),
+        builders.run("a-4", environment={"framework_version": "1.0"}, published=False, problems=[refused]),
     )
     site = Site(runs, (), suites(), results)
     made = {each.path: each.context() for each in pages.pages(site) if each.template == "run"}
@@ -297,13 +300,13 @@ def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
     assert told == {"runs/a-1.md": ["a-2"], "runs/a-2.md": ["a-1"], "runs/a-3.md": [], "runs/a-4.md": []}
     behind = {path: context["signs"][-1].text for path, context in made.items()}
     assert list(behind.values()) == ["2", "2", "1", "1"]
-    counted = {row["run_ids"][0]: row["repeats"] for row in results(runs).to_dict("records")}
+    counted = {each.run_ids[0]: each.repeats for each in results(runs)}
     assert counted == {"a-1": 2, "a-3": 1}
 
 
 def test_a_run_without_a_figure_says_why(shown: Shown) -> None:
     site, run = shown(numbered(60))
-    run["figures"] = {"sustained": {"value": None, "reason": {"code": "no_records", "args": {}}}}
+    run = replace(run, figures=Figures(sustained=NoFigure(Reason("no_records"))))
     last = provenance.steps(site, run)[-1]
     assert "no training record" in WORDS.say("en", last.said[0].text)
     assert "没有训练记录" in WORDS.say("zh", last.said[0].text)
@@ -316,7 +319,7 @@ def test_both_languages_show_the_same_lines_from_one_file(shown: Shown, tmp_path
     pages = [(out / language / "runs/traced-1/log.md").read_text("utf-8") for language in LANGUAGES]
     assert all('--8<-- "logs/traced-1.html:lines-1"' in each for each in pages)
     assert (out / "logs/traced-1.html").read_bytes() == log.snippet(site, run)
-    assert all(f"log: {json.dumps([run['path'], run['sha256']])}" in each for each in pages)
+    assert all(f"log: {json.dumps([run.path, run.sha256])}" in each for each in pages)
 
 
 def test_a_log_is_read_again_only_when_something_about_it_changed(
@@ -335,7 +338,7 @@ def test_a_log_is_read_again_only_when_something_about_it_changed(
     log._shown.cache_clear()
     assert not builder.build([run], [], tmp_path / "docs", **told).written
     assert not read
-    run["facts"]["batch_size"]["where"] = "line 5"
+    run = edited(run, facts={"batch_size": {"where": "line 5"}})
     written = builder.build([run], [], tmp_path / "docs", **told).written
     assert {"logs/traced-1.html", "en/runs/traced-1/log.md", "zh/runs/traced-1/log.md"} <= set(written)
     assert len(read) == 1
@@ -345,7 +348,7 @@ def test_a_lost_log_changes_its_page(shown: Shown, tmp_path: Path) -> None:
     site, run = shown(numbered(60))
     told: dict[str, Any] = {"cache": tmp_path / "cache.sqlite", "logs": site.logs}
     builder.build([run], [], tmp_path / "docs", **told)
-    site.logs[run["path"]][0].unlink()
+    site.logs[run.path][0].unlink()
     log._shown.cache_clear()
     assert "en/runs/traced-1/log.md" in builder.build([run], [], tmp_path / "docs", **told).written
     builder.build([run], [], tmp_path / "docs", **told)
@@ -356,10 +359,10 @@ def test_a_lost_log_changes_its_page(shown: Shown, tmp_path: Path) -> None:
 
 def test_a_problem_leads_to_its_line_in_the_session_that_has_it(shown: Shown) -> None:
     site, first = shown(numbered(60), sessions=2)
-    problem = {"code": "begun_anew", "path": first["path"], "line": 31, "args": {}}
-    second = {**first, "id": "traced-2", "session": 2, "problems": [problem]}
-    both = Site((first, second), (), (), lambda _: None, logs=site.logs)
+    problem = Problem("begun_anew", first.path, 31)
+    second = replace(first, id="traced-2", session=2, problems=(problem,))
+    both = Site((first, second), (), (), lambda _: (), logs=site.logs)
     assert log.problem_page(both, problem) == "runs/traced-2/log.md#L31"
-    assert log.problem_page(both, {**problem, "line": 0, "args": {"x": 1}}) == "runs/traced-1.md"
+    assert log.problem_page(both, replace(problem, line=0, args={"x": 1})) == "runs/traced-1.md"
     writer = Writer(WORDS, "en", str)
     assert "begins anew" in writer.table(log.mark_table(both, second))

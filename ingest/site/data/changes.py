@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.common import numbers
-from ingest.compute.results import figure
+from ingest.compute.results import Statistics, figure
 from ingest.site.data.measured import address, date_of, identity
 from ingest.site.data.results import lines
-from ingest.site.model import Row, Run, Site, Suite
+from ingest.site.model import Row, Site, Suite
+from schema.records import Run
 
 VERSION = 1
 #: A figure has moved if by this part of it at least, and out of the range that its repeats had.
@@ -22,14 +23,14 @@ class Change:
     """One day on which a result's figure came or moved; `runs` are those of the day."""
 
     date: str
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any]
+    before: Statistics | None
+    after: Statistics
     runs: tuple[Run, ...]
 
     @property
     def share(self) -> float | None:
         """The move as a part of the figure before."""
-        return None if self.before is None else float(self.after["value"] / self.before["value"] - 1)
+        return None if self.before is None else self.after.value / self.before.value - 1
 
 
 def records(site: Site) -> list[dict[str, Any]]:
@@ -57,29 +58,22 @@ def changes(runs: Sequence[Run]) -> list[Change]:
     is large enough. Runs without a date were always there.
     """
     days = sorted({day for run in runs if (day := date_of(run))})
-    announced = _over([run for run in runs if date_of(run) is None])
+    announced = figure([run for run in runs if date_of(run) is None])
     found: list[Change] = []
     for day in days:
-        now = _over([run for run in runs if (date_of(run) or "") <= day])
+        now = figure([run for run in runs if (date_of(run) or "") <= day])
         if now is not None and (announced is None or _has_moved(announced, now)):
             found.append(Change(day, announced, now, tuple(run for run in runs if date_of(run) == day)))
             announced = now
     return found
 
 
-def _over(runs: Sequence[Run]) -> Mapping[str, Any] | None:
-    """The figure over some runs, None where they have none."""
-    found = figure(runs)
-    return found if found["repeats"] else None
-
-
-def _has_moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    outside = not before["low"] <= after["value"] <= before["high"]
-    return outside and abs(after["value"] / before["value"] - 1) >= MOVED
+def _has_moved(before: Statistics, after: Statistics) -> bool:
+    outside = not before.low <= after.value <= before.high
+    return outside and abs(after.value / before.value - 1) >= MOVED
 
 
 def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any]:
-    before = change.before or {"value": None}
     return {
         "date": change.date,
         "kind": "moved" if change.before else "new",
@@ -96,17 +90,17 @@ def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any
         "precision": row.precision,
         "options": dict(row.options),
         "unit": row.unit or None,
-        "before": before["value"],
-        "after": change.after["value"],
+        "before": change.before.value if change.before else None,
+        "after": change.after.value,
         "before_text": _text(change.before),
         "after_text": _text(change.after),
         "share": change.share,
         "share_text": None if change.share is None else numbers.signed_percent(change.share),
         "page": f"models/{suite.id}/",
-        "runs": [{"id": str(each["id"]), "page": address(site.page(each))} for each in change.runs],
+        "runs": [{"id": each.id, "page": address(site.page(each))} for each in change.runs],
     }
 
 
-def _text(found: Mapping[str, Any] | None) -> str | None:
-    """A figure as the pages would show it."""
-    return numbers.figure(found["value"], found["spread"]) if found else None
+def _text(found: Statistics | None) -> str | None:
+    """Return a figure as the pages would show it."""
+    return numbers.figure(found.value, found.spread) if found else None

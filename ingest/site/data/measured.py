@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Words
-from ingest.compute.metrics import METRICS
 from ingest.compute.rules import HEADLINE
 from ingest.site.data.records import name, said
-from ingest.site.model import Row, Run, Site, Suite, image_of
+from ingest.site.model import Row, Site, Suite, image_of
 from ingest.site.table_metrics import sources
+from schema.records import ResultMetric, Run
+from schema.results import Both, Conditions, Metric, ResultRecord, RunLink
+from schema.vocabulary import METRICS
 
 #: What two figures must share to be compared, to the keys of the environment that say it; the first that is there does.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
@@ -32,11 +33,11 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def records(site: Site, words: Words) -> list[dict[str, Any]]:
-    """A record per measured result, by id."""
+def records(site: Site, words: Words) -> list[ResultRecord]:
+    """Return a record per measured result, by id."""
     suites = {each.id: each for each in site.shown}
     found = [_record(site, words, suites[suite], row) for suite, rows in site.rows.items() for row in rows]
-    return sorted(found, key=lambda each: str(each["id"]))
+    return sorted(found, key=lambda each: each.id)
 
 
 def identity(row: Row) -> str:
@@ -59,8 +60,8 @@ def date_of(run: Run) -> str | None:
 
     A clock that does not say its zone is taken as it stands.
     """
-    clock = run.get("clock") or ()
-    return next((day for stated in (run.get("start"), *clock[:1]) if (day := _day(str(stated or "")))), None)
+    clock = run.clock[0] if run.clock else ""
+    return next((day for stated in (run.start or "", clock) if (day := _day(stated))), None)
 
 
 def _day(stated: str) -> str | None:
@@ -84,66 +85,73 @@ def address(page: str | None) -> str | None:
     return "".join(f"{each}/" for each in (folder, "" if last == "index" else last) if each) + mark + anchor
 
 
-def _record(site: Site, words: Words, suite: Suite, row: Row) -> dict[str, Any]:
+def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
     runs = [site.by_id[each] for each in row.run_ids]
-    return {
-        "id": identity(row),
-        "origin": "measured",
-        "suite": suite.id,
-        "title": {"en": suite.title.en, "zh": suite.title.zh},
-        "model": row.model,
-        "framework": row.framework,
-        "framework_version": row.version,
-        "hardware": row.hardware,
-        "nodes": row.nodes,
-        "devices": row.devices,
-        "batch_size": row.batch_size,
-        "precision": row.precision,
-        "group": suite.group(row.precision),
-        "options": dict(row.options),
-        "round": row.round,
-        "source": None,
-        "rule": HEADLINE,
-        "unit": row.unit or None,
-        **{key: getattr(row, key) for key in ("value", "low", "high", "spread", "repeats", "speedup", "efficiency")},
-        "text": numbers.figure(row.value, row.spread) if numbers.known(row.value) else None,
-        "range": numbers.span(row.low, row.high, row.spread) if row.repeats > 1 else None,
-        "metrics": {each: _metric(each, row.metrics[each], runs) for each in METRICS if each in row.metrics},
-        "outcome": row.outcome,
-        "reason": said(words, row.reason),
-        "speedup_reason": said(words, row.speedup_reason),
-        "conditions": conditions(runs),
-        "diverged": row.diverged,
-        "runs": [{"id": str(each["id"]), "page": address(site.page(each)), "date": date_of(each)} for each in runs],
-        "page": f"models/{suite.id}/",
-    }
+    return ResultRecord(
+        id=identity(row),
+        origin="measured",
+        suite=suite.id,
+        title=Both(en=suite.title.en, zh=suite.title.zh),
+        model=row.model,
+        framework=row.framework,
+        framework_version=row.version,
+        hardware=row.hardware,
+        nodes=row.nodes,
+        devices=row.devices,
+        batch_size=row.batch_size,
+        precision=row.precision,
+        group=suite.group(row.precision),
+        options=row.options,
+        round=row.round,
+        source=None,
+        rule=HEADLINE,
+        unit=row.unit or None,
+        value=row.value,
+        text=numbers.figure(row.value, row.spread) if row.value is not None else None,
+        range=numbers.span(row.low, row.high, row.spread) if row.repeats > 1 else None,
+        low=row.low,
+        high=row.high,
+        spread=row.spread,
+        repeats=row.repeats,
+        speedup=row.speedup,
+        efficiency=row.efficiency,
+        speedup_reason=said(words, row.speedup_reason),
+        metrics={each: _metric(each, row.metrics[each], runs) for each in METRICS if each in row.metrics},
+        outcome=row.outcome,
+        reason=said(words, row.reason),
+        conditions=conditions(runs),
+        diverged=row.diverged,
+        runs=tuple(RunLink(id=each.id, page=address(site.page(each)), date=date_of(each)) for each in runs),
+        page=f"models/{suite.id}/",
+    )
 
 
-def _metric(metric: str, found: Mapping[str, Any], runs: Sequence[Run]) -> dict[str, Any]:
-    known = {key: each if numbers.known(each := found.get(key)) else None for key in ("value", "low", "high", "spread")}
-    repeats = int(found.get("repeats") or 0)
-    return {
-        **known,
-        "text": None if known["value"] is None else numbers.figure(known["value"], known["spread"]),
-        "range": numbers.span(known["low"], known["high"], known["spread"]) if repeats > 1 else None,
-        "repeats": repeats,
-        "unit": found["unit"],
-        "better": METRICS[metric].better,
-        "sources": sources(runs, metric),
-    }
+def _metric(metric: str, found: ResultMetric, runs: Sequence[Run]) -> Metric:
+    return Metric(
+        value=found.value,
+        text=None if found.value is None else numbers.figure(found.value, found.spread),
+        unit=found.unit,
+        better=METRICS[metric].better,
+        low=found.low,
+        high=found.high,
+        spread=found.spread,
+        range=numbers.span(found.low, found.high, found.spread) if found.repeats > 1 else None,
+        repeats=found.repeats,
+        sources=tuple(sources(runs, metric)),
+    )
 
 
-def conditions(runs: Sequence[Run]) -> dict[str, Any]:
-    """What is known of each condition: one value, or all that the runs had."""
+def conditions(runs: Sequence[Run]) -> Conditions:
+    """Return what is known of each condition: one value, or all that the runs had."""
     found = {each: _distinct(runs, keys) for each, keys in CONDITIONS.items()}
-    return {each: values[0] if len(values) == 1 else values for each, values in found.items() if values}
+    return Conditions(**{each: values[0] if len(values) == 1 else values for each, values in found.items() if values})
 
 
-def _distinct(runs: Iterable[Run], keys: Sequence[str]) -> list[str]:
-    environments = (run["environment"] | {"image": image_of(run)} for run in runs)
+def _distinct(runs: Iterable[Run], keys: Sequence[str]) -> tuple[str, ...]:
+    environments = (run.environment | {"image": image_of(run)} for run in runs)
     stated = ([each.get(key) for key in keys] for each in environments)
     known = (next((each for each in values if each not in (None, "", [], {})), None) for values in stated)
-    return sorted({_text(each) for each in known if each is not None})
+    return tuple(sorted({_text(each) for each in known if each is not None}))
 
 
 def _text(value: object) -> str:

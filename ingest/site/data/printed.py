@@ -9,15 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from ingest.common.words import Words
-from ingest.compute.metrics import METRICS
 from ingest.published.publications import Published, Source, options_text
 from ingest.site.data.records import name, said
 from ingest.site.model import Site, Suite
 from ingest.site.reports.model import is_shown
 from ingest.site.reports.tables import printed
+from schema import results
+from schema.records import Reason
+from schema.results import Both, Conditions, Metric, Place, ResultRecord
+from schema.vocabulary import METRICS
 
 _CASE = (
     "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
@@ -25,7 +28,11 @@ _CASE = (
 _HEADLINE = "throughput"
 _SWITCH = {"yes": True, "no": False}
 #: Which direction is better of metrics that are published only.
-_BETTER = {"memory_ratio": "lower", "utilisation": "higher", "max_num_classes": "higher"}
+_BETTER: Mapping[str, Literal["higher", "lower"]] = {
+    "memory_ratio": "lower",
+    "utilisation": "higher",
+    "max_num_classes": "higher",
+}
 
 
 @dataclass(frozen=True)
@@ -36,8 +43,8 @@ class _Result:
     places: tuple[Published, ...]
 
 
-def records(site: Site, words: Words) -> list[dict[str, Any]]:
-    """A record per published result, by id."""
+def records(site: Site, words: Words) -> list[ResultRecord]:
+    """Return a record per published result, by id."""
     suites = {each.id: each for each in site.known}
     by_case: dict[str, list[Published]] = {}
     for row in site.published.rows:
@@ -49,7 +56,7 @@ def records(site: Site, words: Words) -> list[dict[str, Any]]:
             # Figures that contradict an earlier one of the source are told apart by what they say.
             told = case if index == 0 else case + _all_figures(result)
             found.append(_record(site, words, suites[str(rows[0].suite)], result, told))
-    return sorted(found, key=lambda each: str(each["id"]))
+    return sorted(found, key=lambda each: each.id)
 
 
 def _all_figures(result: _Result) -> str:
@@ -95,47 +102,49 @@ def _figure(row: Published) -> tuple[object, ...]:
     return (row.unit, row.value if row.value is not None else row.state)
 
 
-def _record(site: Site, words: Words, suite: Suite, result: _Result, told: str) -> dict[str, Any]:
+def _record(site: Site, words: Words, suite: Suite, result: _Result, told: str) -> ResultRecord:
     row = next(iter(result.figures.values()))
     headline = result.figures.get(_HEADLINE)
     source = site.published.sources[row.source]
     value = headline.value if headline else None
     state = next((each.state for each in result.figures.values() if each.value is None), "measured")
-    return {
-        "id": name((row.source, row.model, row.framework, row.hardware), row, (row.precision,), told),
-        "origin": "published",
-        "suite": suite.id,
-        "title": {"en": suite.title.en, "zh": suite.title.zh},
-        "model": row.model,
-        "framework": row.framework,
-        "framework_version": None,
-        "hardware": row.hardware or None,
-        **{key: getattr(row, key) for key in ("nodes", "devices", "batch_size")},
-        "precision": row.precision or None,
-        "group": suite.group(row.precision or None),
-        "options": {key: _plain(each) for key, each in sorted(row.options.items())},
-        "round": source.name if str(source.year) in source.name else f"{source.name} {source.year}",
-        "source": _source(source, result.places),
-        "rule": None,
-        "unit": headline.unit if headline else None,
-        "value": value,
-        "low": value,
-        "high": value,
-        "spread": None,
-        "repeats": 0 if value is None else 1,
-        "speedup": float(headline.speedup) if headline and headline.speedup else None,
-        "efficiency": None,
-        "text": printed(headline) if headline and value is not None else None,
-        "range": None,
-        "metrics": {key: _metric(key, each) for key, each in sorted(result.figures.items()) if key != _HEADLINE},
-        "outcome": "completed" if state == "measured" else state,
-        "reason": None if value is not None else said(words, _reason(state)),
-        "speedup_reason": None,
-        "conditions": {},
-        "diverged": False,
-        "runs": [],
-        "page": f"models/{suite.id}/",
-    }
+    return ResultRecord(
+        id=name((row.source, row.model, row.framework, row.hardware), row, (row.precision,), told),
+        origin="published",
+        suite=suite.id,
+        title=Both(en=suite.title.en, zh=suite.title.zh),
+        model=row.model,
+        framework=row.framework,
+        framework_version=None,
+        hardware=row.hardware or None,
+        nodes=row.nodes,
+        devices=row.devices,
+        batch_size=row.batch_size,
+        precision=row.precision or None,
+        group=suite.group(row.precision or None),
+        options={key: _plain(each) for key, each in sorted(row.options.items())},
+        round=source.name if str(source.year) in source.name else f"{source.name} {source.year}",
+        source=_source(source, result.places),
+        rule=None,
+        unit=headline.unit if headline else None,
+        value=value,
+        text=printed(headline) if headline and value is not None else None,
+        range=None,
+        low=value,
+        high=value,
+        spread=None,
+        repeats=0 if value is None else 1,
+        speedup=float(headline.speedup) if headline and headline.speedup else None,
+        efficiency=None,
+        speedup_reason=None,
+        metrics={key: _metric(key, each) for key, each in sorted(result.figures.items()) if key != _HEADLINE},
+        outcome="completed" if state == "measured" else state,
+        reason=None if value is not None else said(words, _reason(state)),
+        conditions=Conditions(),
+        diverged=False,
+        runs=(),
+        page=f"models/{suite.id}/",
+    )
 
 
 def _plain(text: str) -> bool | int | str:
@@ -145,30 +154,31 @@ def _plain(text: str) -> bool | int | str:
     return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text
 
 
-def _reason(state: str) -> dict[str, Any]:
-    if state == "measured":
-        return {"code": "not_published", "args": {}}
-    return {"code": "outcome", "args": {"outcome": state}}
+def _reason(state: str) -> Reason:
+    return Reason("not_published") if state == "measured" else Reason("outcome", {"outcome": state})
 
 
-def _source(source: Source, places: Sequence[Published]) -> dict[str, Any]:
-    return {
-        "name": source.name,
-        "title": {"en": source.title.en, "zh": source.title.zh},
-        **_place(source, places[0]),
-        "trainer": places[0].framework_source or None,
-        "also": [_place(source, each) for each in places[1:]],
-    }
+def _source(source: Source, places: Sequence[Published]) -> results.Source:
+    first, *others = (_place(source, each) for each in places)
+    return results.Source(
+        name=source.name,
+        title=Both(en=source.title.en, zh=source.title.zh),
+        address=first.address,
+        place=first.place,
+        line=first.line,
+        trainer=places[0].framework_source or None,
+        also=tuple(others),
+    )
 
 
-def _place(source: Source, row: Published) -> dict[str, Any]:
-    return {"address": source.address_of(row), "place": row.place, "line": row.line or None}
+def _place(source: Source, row: Published) -> Place:
+    return Place(address=source.address_of(row), place=row.place, line=row.line or None)
 
 
-def _metric(metric: str, row: Published) -> dict[str, Any]:
-    return {
-        "value": row.value,
-        "text": None if row.value is None else printed(row),
-        "unit": row.unit,
-        "better": METRICS[metric].better if metric in METRICS else _BETTER[metric],
-    }
+def _metric(metric: str, row: Published) -> Metric:
+    return Metric(
+        value=row.value,
+        text=None if row.value is None else printed(row),
+        unit=row.unit,
+        better=METRICS[metric].better if metric in METRICS else _BETTER[metric],
+    )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from ingest.common.words import LANGUAGES, Words
-from ingest.site import tables
+from ingest.common.words import LANGUAGES, Words, coded
+from schema.records import Problem, to_json
 
 
-def document(found: Iterable[Mapping[str, Any]], words: Words) -> bytes:
+def document(found: Iterable[Problem], words: Words) -> bytes:
     """Problems as JSON Lines, in the given order."""
-    lines = ({**each, "said": {name: words.say(name, tables.problem(each)) for name in LANGUAGES}} for each in found)
+    lines = (
+        {**to_json(each), "said": {name: words.say(name, coded("problem", each)) for name in LANGUAGES}}
+        for each in found
+    )
     return "".join(f"{json.dumps(each, sort_keys=True, ensure_ascii=False)}\n" for each in lines).encode()

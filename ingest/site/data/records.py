@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
-from ingest.common.words import LANGUAGES, Words
+from ingest.common.words import Words
 from ingest.site.model import reason
 from ingest.site.render.text import digest, slug
+from schema.records import Reason
+from schema.results import Both, ReasonText
 
 _HASH = 10  # of 16 signs each: a million results share one with a probability below a half
 _PART = 40  # of a name, so that an address stays readable
@@ -35,12 +37,13 @@ def name(first: Iterable[str | None], row: Sized, last: Iterable[str | None], to
     return "-".join([*_slugs(first), size, *_slugs(last), digest(told)[:_HASH]])
 
 
-def said(words: Words, found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def said(words: Words, found: Reason | None) -> ReasonText | None:
     """A reason with its words in both languages."""
     if not found or (phrase := reason(found)) is None:
         return None
-    text = {language: words.say(language, phrase) for language in LANGUAGES}
-    return {"code": found["code"], "args": dict(found.get("args") or {}), "text": text}
+    return ReasonText(
+        code=found.code, args=found.args, text=Both(en=words.say("en", phrase), zh=words.say("zh", phrase))
+    )
 
 
 def _slugs(names: Iterable[str | None]) -> list[str]:

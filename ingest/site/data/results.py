@@ -8,14 +8,16 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from ingest.common.words import Words
-from ingest.compute.metrics import METRICS
 from ingest.site.data import measured, printed
 from ingest.site.model import Site, options_text
 from ingest.site.render.table_files import no_formula
+from schema.records import Run, RunJson, schema_of, to_json
+from schema.results import RESULTS_VERSION, Metric, ResultRecord, ResultsDocument
+from schema.vocabulary import METRICS
 
-#: Raised when a key changes its meaning or goes; new keys leave it as it is.
-VERSION = 1
 SCHEMA = "results.schema.json"
 _CASE = (
     "id", "origin", "suite", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size",
@@ -27,15 +29,15 @@ _METRICS = {each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each 
 COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")
 
 
-def records(site: Site, words: Words) -> list[dict[str, Any]]:
-    """All results, the measured ones first, each kind by id."""
+def records(site: Site, words: Words) -> list[ResultRecord]:
+    """Return all results, the measured ones first, each kind by id."""
     return [*measured.records(site, words), *printed.records(site, words)]
 
 
-def document(found: Sequence[Mapping[str, Any]]) -> bytes:
-    """The results as JSON with a line each, so that a changed figure is a changed line."""
-    head = f'{{\n"schema": "{SCHEMA}",\n"version": {VERSION},\n"results": '
-    return f"{head}{lines(found)}\n}}\n".encode()
+def document(found: Sequence[ResultRecord]) -> bytes:
+    """Return the results as JSON with a line each, so that a changed figure is a changed line."""
+    head = f'{{\n"schema": "{SCHEMA}",\n"version": {RESULTS_VERSION},\n"results": '
+    return f"{head}{lines(map(to_json, found))}\n}}\n".encode()
 
 
 def lines(found: Iterable[Mapping[str, Any]]) -> str:
@@ -44,8 +46,8 @@ def lines(found: Iterable[Mapping[str, Any]]) -> str:
     return f"[\n{each}\n]" if each else "[]"
 
 
-def table(found: Iterable[Mapping[str, Any]]) -> bytes:
-    """The results as CSV; an empty cell is a figure or a fact that there is none of."""
+def table(found: Iterable[ResultRecord]) -> bytes:
+    """Return the results as CSV; an empty cell is a figure or a fact that there is none of."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -53,22 +55,33 @@ def table(found: Iterable[Mapping[str, Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _flat(found: Mapping[str, Any]) -> dict[str, Any]:
-    source = found["source"] or {}
-    metrics = {_METRICS[name]: each["value"] for name, each in found["metrics"].items() if _fits(name, each)}
+def _flat(found: ResultRecord) -> dict[str, object]:
+    known = {name: getattr(found, name) for name in COLUMNS if hasattr(found, name)}
+    source = {name: getattr(found.source, name, None) for name in ("place", "line", "address")}
     return {
-        **{name: found[name] for name in COLUMNS if name in found},
-        "options": options_text(found["options"]),
-        "source": source.get("name"),
-        **{name: source.get(name) for name in ("place", "line", "address")},
-        **metrics,
-        "reason": (found["reason"] or {}).get("code"),
-        "runs": " ".join(each["id"] for each in found["runs"]),
+        **known,
+        "options": options_text(found.options),
+        "source": found.source.name if found.source else None,
+        **source,
+        **{_METRICS[name]: each.value for name, each in found.metrics.items() if _fits(name, each)},
+        "reason": found.reason.code if found.reason else None,
+        "runs": " ".join(each.id for each in found.runs),
     }
 
 
-def _fits(name: str, metric: Mapping[str, Any]) -> bool:
-    return name in _METRICS and metric["unit"] == METRICS[name].unit
+def _fits(name: str, metric: Metric) -> bool:
+    return name in _METRICS and metric.unit == METRICS[name].unit
+
+
+def schemas() -> dict[str, bytes]:
+    """Return JSON Schemas by file name: of the results, of a line of the ledger, and of a run.json."""
+    kinds: dict[str, type[Struct]] = {SCHEMA: ResultsDocument, "runs.schema.json": Run, "run_json.schema.json": RunJson}
+    return {name: _schema(kind) for name, kind in kinds.items()}
+
+
+def _schema(kind: type[Struct]) -> bytes:
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(head | schema_of(kind), indent=1, ensure_ascii=False).encode() + b"\n"
 
 
 def _cell(value: Any) -> Any:

@@ -151,7 +151,7 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
     lines += [f"group: {front_matter(page.group)}"] if page.group else []
     lines += [f"scripts: {json.dumps(page.scripts)}"] if page.scripts else []
     # For the hook that links to the same lines on a forge, where the log lies there too.
-    lines += [f"log: {json.dumps([page.log['path'], page.log['sha256']])}"] if page.log else []
+    lines += [f"log: {json.dumps([page.log.path, page.log.sha256])}"] if page.log else []
     lines += [] if page.searched else ["search:", "  exclude: true"]
     return "\n".join([*lines, "---", "", ""])
 

@@ -94,5 +94,5 @@ def _value(figure: Published, row: Row) -> tuple[float | None, float | None]:
     """Our value of the published metric, and its spread over repeats."""
     if figure.metric == "throughput":
         return (row.value, row.spread) if row.unit == figure.unit else (None, None)
-    found = row.metrics.get(figure.metric, {}) if figure.metric in METRICS else {}
-    return (row.metric(figure.metric), None) if found.get("unit") == figure.unit else (None, None)
+    found = row.metrics.get(figure.metric) if figure.metric in METRICS else None
+    return (found.value, None) if found and found.unit == figure.unit else (None, None)

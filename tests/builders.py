@@ -1,10 +1,16 @@
-"""Made-up runs for tests of the site. None of these figures was measured anywhere."""
+"""Made-up runs for tests of everything that comes after reading. None of these figures was measured anywhere.
+
+A test states what is special of a run as the JSON that the ledger would hold; what comes out is a typed `Run`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterable
 from typing import Any
+
+from schema.records import Run, from_json, to_json
 
 HARDWARE = "Test accelerator (made up)"
 SPEED = {"PyTorch": 400.0, "TensorFlow": 380.0, "PaddlePaddle": 410.0}
@@ -24,8 +30,8 @@ def run(
     unit: str = "images/s",
     options: dict[str, Any] | None = None,
     **other: Any,
-) -> dict[str, Any]:
-    """One run of the ledger's shape."""
+) -> Run:
+    """Return a run of these facts; `other` are further keys of the ledger, or others than the usual ones."""
     values = [round(speed * (1 + 0.02 * math.sin(i + repeat)) * (0.3 if i < 3 else 1.0), 3) for i in range(40)]
     path = f"raw_logs/test/{identifier}/train.log"
     case = {
@@ -51,8 +57,8 @@ def run(
         }
         for rule, shift in (("sustained", 0.0), ("mean", 1.0), ("median", 0.5))
     }
-    figures["reported"] = {"value": None, "reason": {"code": "no_reported_figure", "args": {}}}
-    return {
+    figures["reported"] = absent("no_reported_figure")
+    document: dict[str, Any] = {
         "id": identifier,
         "path": path,
         "session": 1,
@@ -92,6 +98,37 @@ def run(
         "trace": {"step": list(range(1, 41)), "value": values, "unit": unit, "skipped": 8},
         **other,
     }
+    return from_json(document, Run)
+
+
+def edited(given: Run, **changes: Any) -> Run:
+    """Return a run with other values in its JSON: objects are merged, everything else is replaced."""
+    return from_json(_merged(to_json(given), changes), Run)
+
+
+def _merged(document: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    inner = {
+        key: _merged(document[key], value) if isinstance(value, dict) and isinstance(document.get(key), dict) else value
+        for key, value in changes.items()
+    }
+    return {**document, **inner}
+
+
+def with_speed(runs: Iterable[Run], identifier: str, speed: float) -> list[Run]:
+    """Return the runs, one of them with another headline."""
+    changes = {"sustained": {"value": speed}}
+    return [edited(each, figures=changes) if each.id == identifier else each for each in runs]
+
+
+def figure(value: float, unit: str = "images/s", **other: Any) -> dict[str, Any]:
+    """Return a figure of the whole job, as the ledger holds it."""
+    lines = {"used": 8, "skipped": 2, "first_line": 3, "last_line": 9, "arithmetic": "made up"}
+    return {"value": value, "unit": unit, "scope": "job", **lines, **other}
+
+
+def absent(code: str = "too_few_records") -> dict[str, Any]:
+    """Return what stands in the place of a figure."""
+    return {"value": None, "reason": {"code": code, "args": {}}}
 
 
 def metrics(framework: str, repeat: int) -> dict[str, Any]:
@@ -102,7 +139,7 @@ def metrics(framework: str, repeat: int) -> dict[str, Any]:
     return latency if framework == "TensorFlow" else {**latency, **memory}
 
 
-def runs() -> list[dict[str, Any]]:
+def runs() -> list[Run]:
     """About two dozen runs: three frameworks, two precisions, several devices, repeats, and runs that went wrong."""
     found = [
         run(
@@ -123,16 +160,19 @@ def runs() -> list[dict[str, Any]]:
     found.append(run("bert-pytorch-1", model="BERT-base", unit="sequences/s", speed=88.0))
     found.append(run("unknown-model-1", model="Test net 7", speed=12.5, options={"threads": 1}))
     stalled = run("resnet50-stalled-1", batch_size=128, speed=300.0)
-    stalled["trace"]["value"][20:24] = [20.0] * 4
-    stalled["figures"]["median"]["value"] = 390.0
+    values = stalled.trace.value if stalled.trace else ()
+    values = (*values[:20], *[20.0] * 4, *values[24:])
+    stalled = edited(stalled, trace={"value": values}, figures={"median": {"value": 390.0}})
     contradiction = {
         "code": "contradiction",
         "path": "raw_logs/test/contradictory/train.log",
         "line": 3,
         "args": {"fact": "nodes", "first": 1, "first_source": "run.json", "second": 2, "second_source": "log"},
     }
-    failed = run("resnet50-failed-1", batch_size=512, outcome="oom", published=False, trace=None, observations=0)
-    failed["figures"] = {"sustained": {"value": None, "reason": {"code": "no_reported_figure", "args": {}}}}
+    figures = {"sustained": absent("no_reported_figure")}
+    failed = run(
+        "resnet50-failed-1", batch_size=512, outcome="oom", published=False, trace=None, observations=0, figures=figures
+    )
     return [*found, stalled, failed, run("contradictory-1", published=False, problems=[contradiction])]
 
 
@@ -188,7 +228,7 @@ HOSTILE = (
 )
 
 
-def hostile() -> list[dict[str, Any]]:
+def hostile() -> list[Run]:
     """Runs whose every text tries to become markup."""
     found = []
     for index, text in enumerate(HOSTILE):
@@ -223,12 +263,13 @@ def hostile() -> list[dict[str, Any]]:
                 "infiniband": [text],
                 "packages_installed": [text],
             },
+            environment={"cpu": text, "packages": {text: text}, text: text},
+            facts={text: {"value": text, "source": text, "where": text}},
         )
         if index % 2:
             told = {"name": text, "sha256": text, "case": {text: text}, "command": [text], "setup": [text]}
-            each["recipe"] = {**told, "launcher": text, "container": {"tool": text, "image": text, "digest": text}}
-        each["environment"] = {"cpu": text, "packages": {text: text}, text: text}
-        each["facts"] = {text: {"value": text, "source": text, "where": text}}
-        each["figures"]["sustained"]["arithmetic"] = text
+            container = {"tool": text, "image": text, "digest": text}
+            each = edited(each, recipe={**told, "launcher": text, "container": container})
+        each = edited(each, figures={"sustained": {"arithmetic": text}})
         found.append(each)
     return found

@@ -1,0 +1,512 @@
+"""The typed records of every document that crosses a package: run.json, environment.json, ledger lines and results.
+
+All are frozen. `to_json` and `from_json` give and take the documents themselves, whose keys are those of the fields.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from schema.vocabulary import CASE, COUNTS, OUTCOMES, PRECISIONS
+
+#: What JSON holds besides lists and objects.
+Plain = bool | int | float | str | None
+#: What a run.json says of a machine: a word, a number, or a list or an object of such.
+Stated = Plain | list[Any] | dict[str, Any]
+#: Values of facts by name, each of the type that the vocabulary gives it.
+Facts = Mapping[str, Any]
+#: More entries than a runner writes.
+_LONGEST_LIST = 1000
+
+Text = Annotated[str, Meta(min_length=1)]
+Count = Annotated[int, Meta(ge=1)]
+Amount = Annotated[int, Meta(ge=0)]
+#: A round is named in tables and addresses.
+RoundName = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"\S")]
+Words = Annotated[tuple[str, ...], Meta(max_length=_LONGEST_LIST)]
+
+Record = TypeVar("Record", bound=Struct)
+
+
+class WrongError(ValueError):
+    """A value that a record refuses. The message is `.key` followed by what is wrong with it."""
+
+
+class Reason(Struct, frozen=True):
+    """Why there is no figure: a code of the words' table `reason`, and what its sentence names."""
+
+    code: str
+    args: dict[str, Any] = {}
+
+
+class Problem(Struct, frozen=True):
+    """What is wrong with an input: a code of the words' table `problem`. `line` is 0 where no line is meant."""
+
+    code: str
+    path: str = ""
+    line: int = 0
+    args: dict[str, Any] = {}
+
+
+class Figure(Struct, frozen=True):
+    """One figure of one session under one rule: value in `unit` at `scope`, and what it rests on."""
+
+    value: Annotated[float, Meta(gt=0)]
+    unit: str = ""
+    scope: str = ""
+    used: int = 0
+    skipped: int = 0
+    first_line: int = 0
+    last_line: int = 0
+    arithmetic: str = ""
+
+
+class NoFigure(Struct, frozen=True):
+    """Why a session has no figure under a rule."""
+
+    reason: Reason
+    value: None = None
+
+
+class Figures(dict[str, Figure | NoFigure]):
+    """Figures by rule. A class of its own because msgspec cannot tell two records in a union apart: `_decode` does."""
+
+
+class MetricFigure(Struct, frozen=True, omit_defaults=True):
+    """A figure of one session other than throughput; `value` is None where there is none, or none that is finite.
+
+    `source` is `log`, `telemetry` or `formula`. A loss has the value that was printed `first`, and says whether
+    training `diverged`.
+    """
+
+    value: float | None
+    unit: str
+    source: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    arithmetic: str | None = None
+    first: float | UnsetType | None = UNSET
+    diverged: bool | None = None
+    reason: Reason | None = None
+
+
+class FactValue(Struct, frozen=True):
+    """A fact's plain value, the source that states it (`run.json`, `log`, `layout` or `format`), and where in it."""
+
+    value: Any
+    source: str = ""
+    where: str = ""
+
+
+class Case(Struct, frozen=True):
+    """What is compared: the facts of a case as far as they are known, and its options."""
+
+    model: str | None = None
+    framework: str | None = None
+    hardware: str | None = None
+    nodes: int | None = None
+    devices: int | None = None
+    batch_size: int | None = None
+    precision: str | None = None
+    options: dict[str, Plain] = {}
+
+    def known(self) -> dict[str, Plain]:
+        """Return the facts that are known, without the options."""
+        return {name: value for name in CASE if (value := getattr(self, name)) is not None}
+
+
+class StatedCase(Struct, frozen=True):
+    """The case of a run.json: complete, and each fact of its type."""
+
+    model: Text
+    framework: Text
+    hardware: Text
+    nodes: Count
+    devices: Count
+    batch_size: Count
+    precision: str
+    options: dict[str, Plain] = {}
+
+    def __post_init__(self) -> None:
+        _one_of(".precision", self.precision, PRECISIONS)
+        if self.devices % self.nodes:
+            raise WrongError(f".devices is {self.devices}, which {self.nodes} nodes cannot share")
+        for name, value in self.options.items():
+            _check_option(name, value)
+
+
+class Container(Struct, frozen=True, omit_defaults=True):
+    """The image that a recipe was run in, and the tool that ran it."""
+
+    tool: str = ""
+    image: str = ""
+    digest: str = ""
+
+
+class Recipe(Struct, frozen=True, omit_defaults=True):
+    """What a run.json carries of the recipe that made it."""
+
+    name: Text
+    sha256: str = ""
+    case: dict[str, str] = {}
+    command: Words = ()
+    setup: Words = ()
+    container: Container | None = None
+    launcher: str = ""
+    data: bool = False
+
+
+class Records(Struct, frozen=True, omit_defaults=True):
+    """The records that a runner asked for: of one format, and at least so many."""
+
+    format: str | None = None
+    count: Amount | None = None
+    at_least: Amount | None = None
+
+
+class Node(Struct, frozen=True, omit_defaults=True):
+    """How one machine of several ended; `folder` lies below that of the run."""
+
+    folder: str
+    outcome: str | None = None
+    exit_status: int | None = None
+
+
+class StatedFile(Struct, frozen=True):
+    """What a run.json says of a file beside it."""
+
+    sha256: str | None = None
+    bytes: Amount | None = None
+
+
+class RunJson(Struct, frozen=True):
+    """A run.json: the whole contract with whoever ran the training."""
+
+    schema: Literal["perfledger.run/1"]
+    case: StatedCase
+    outcome: str
+    suite: str | None = None
+    format: str | None = None
+    round: RoundName | None = None
+    repeat: Count | None = None
+    start: str | None = None
+    end: str | None = None
+    wall_seconds: int | float | None = None
+    notes: str | None = None
+    argv: tuple[str, ...] | None = None
+    environment: dict[str, Stated] = {}
+    environment_variables: dict[str, Plain] | None = None
+    source: dict[str, Plain] | None = None
+    files: dict[str, StatedFile] = {}
+    recipe: Recipe | None = None
+    records: Records | None = None
+    warnings: Words | None = None
+    nodes: Annotated[tuple[Node, ...], Meta(max_length=_LONGEST_LIST)] | None = None
+
+    def __post_init__(self) -> None:
+        _one_of(".outcome", self.outcome, OUTCOMES)
+        for name in self.files:
+            _check_below(".files", name)
+        for number, node in enumerate(self.nodes or ()):
+            _check_below(f".nodes[{number}].folder", node.folder)
+        if not isinstance((self.source or {}).get("modified", False), bool):
+            raise WrongError(".source.modified is neither true nor false")
+
+
+class EnvironmentDetails(Struct, frozen=True, omit_defaults=True):
+    """What a run carries of an environment.json."""
+
+    gpus: tuple[dict[str, int | float | str], ...] = ()
+    topology: str = ""
+    infiniband: tuple[str, ...] = ()
+    packages_installed: tuple[str, ...] = ()
+
+
+#: No more of an environment.json is taken than a page can hold. Redaction may make a line longer afterwards.
+Line = Annotated[str, Meta(max_length=300)]
+Lines = Annotated[tuple[Line, ...], Meta(max_length=2000)]
+Device = Annotated[dict[Line, int | float | Line], Meta(max_length=40)]
+
+
+class Environment(Struct, frozen=True):
+    """An environment.json: what of a machine is too long for a fact of run.json."""
+
+    schema: Literal["perfledger.environment/1"]
+    gpus: Annotated[tuple[Device, ...], Meta(max_length=2000)] = ()
+    topology: Annotated[str, Meta(max_length=15_000)] = ""
+    infiniband: Lines = ()
+    packages_installed: Lines = ()
+
+
+class Trace(Struct, frozen=True):
+    """The series of a run in a few hundred points, the first `skipped` of them in the warm-up."""
+
+    step: tuple[float, ...]
+    value: tuple[float, ...]
+    unit: str
+    skipped: int
+
+
+Number = int | float | None
+
+
+class Sampled(Struct, frozen=True):
+    """Figures of devices over a stretch of time, each with its `scope`; those that are `absent` have a reason there."""
+
+    samples: int | None = None
+    seconds: Number = None
+    first: str | None = None
+    last: str | None = None
+    devices: int | None = None
+    memory_peak_mib: Number = None
+    memory_total_mib: Number = None
+    power_peak_w: Number = None
+    power_limit_w: Number = None
+    temperature_peak_c: Number = None
+    memory_temperature_peak_c: Number = None
+    host_memory_peak_mib: Number = None
+    host_memory_total_mib: Number = None
+    load_peak: Number = None
+    memory_mean_mib: Number = None
+    utilisation_mean: Number = None
+    memory_utilisation_mean: Number = None
+    power_mean_w: Number = None
+    temperature_mean_c: Number = None
+    sm_clock_mean_mhz: Number = None
+    graphics_clock_mean_mhz: Number = None
+    memory_clock_mean_mhz: Number = None
+    host_memory_mean_mib: Number = None
+    load_mean: Number = None
+    cpu_mean: Number = None
+    energy_j: Number = None
+    scope: dict[str, str] = {}
+    absent: dict[str, str] = {}
+
+
+class TelemetryFile(Struct, frozen=True):
+    """A file of samples, and what printed it."""
+
+    path: str
+    printer: str
+    sha256: str
+
+
+class Telemetry(Sampled, frozen=True):
+    """What was sampled beside a run, and in `window` the same between its first and its last record."""
+
+    per_device: tuple[dict[str, str | int | float], ...] = ()
+    window: Sampled | None = None
+    files: tuple[TelemetryFile, ...] = ()
+    devices_of_job: int | None = None
+    part: str = ""
+    printers: dict[str, str] = {}
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """One session of a log with its facts, figures and problems: a line of the ledger, and of `--json`.
+
+    `sound` says whether its own figures are fit to publish, `published` whether they are: not where another log tells
+    the same run (`duplicate_of`).
+    """
+
+    id: str = ""
+    path: str
+    sha256: str = ""
+    bytes: int = 0
+    lines: int = 0
+    session: int = 1
+    sessions: int = 1
+    format: str | None = None
+    outcome: str = "completed"
+    #: Where the log says so; 0 where it says nothing, or something else than run.json.
+    outcome_line: int = 0
+    observations: int = 0
+    case: Case = Case()
+    facts: dict[str, FactValue] = {}
+    environment: dict[str, Stated] = {}
+    environment_details: EnvironmentDetails | None = None
+    figures: Figures = field(default_factory=Figures)
+    metrics: dict[str, MetricFigure] = {}
+    #: Figures under the rules by which others computed what they published; absent where nobody published any.
+    audit: Figures | UnsetType = UNSET
+    problems: tuple[Problem, ...] = ()
+    repeat: int | None = None
+    clock: tuple[str, str] | None = None
+    telemetry: Telemetry | None = None
+    suite: str | None = None
+    published: bool = False
+    sound: bool = False
+    duplicate_of: str | None = None
+    fingerprint: str | None = None
+    trace: Trace | None = None
+    argv: tuple[str, ...] | None = None
+    environment_variables: dict[str, Plain] | None = None
+    recipe: Recipe | None = None
+    records: Records | None = None
+    warnings: tuple[str, ...] | None = None
+    nodes: tuple[Node, ...] | None = None
+    start: str | None = None
+    end: str | None = None
+    wall_seconds: int | float | None = None
+    notes: str | None = None
+    source: dict[str, Plain] | None = None
+
+    def figure(self, rule: str) -> Figure | None:
+        """Return the figure under a rule; None where there is none."""
+        found = self.figures.get(rule)
+        return found if isinstance(found, Figure) else None
+
+    @property
+    def all_figures(self) -> Mapping[str, Figure | NoFigure]:
+        """The figures under every rule, those of an audit included."""
+        return self.figures if self.audit is UNSET else {**self.audit, **self.figures}
+
+
+class ResultMetric(Struct, frozen=True):
+    """A figure other than throughput over the repeats of a case; `diverged` is told of a loss only."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    spread: float | None
+    repeats: int
+    unit: str
+    diverged: bool | None = None
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """The figure of one case, framework version and benchmark round, over its repeats; `value` counts the whole job."""
+
+    suite: str | None
+    model: str | None
+    framework: str | None
+    hardware: str | None
+    nodes: int | None
+    devices: int | None
+    batch_size: int | None
+    precision: str | None
+    options: dict[str, Plain]
+    version: str | None = None
+    round: str | None = None
+    unit: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    spread: float | None = None
+    repeats: int = 0
+    run_ids: tuple[str, ...] = ()
+    speedup: float | None = None
+    speedup_reason: Reason | None = None
+    efficiency: float | None = None
+    outcome: str | None = None
+    reason: Reason | None = None
+    metrics: dict[str, ResultMetric] = {}
+
+    def metric(self, name: str) -> float | None:
+        """Return a figure other than throughput; None where there is none."""
+        found = self.metrics.get(name)
+        return found.value if found else None
+
+    @property
+    def options_text(self) -> str:
+        """The options in one line."""
+        return ", ".join(f"{name}={value}" for name, value in sorted(self.options.items()))
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the loss of a run behind the figure left the rails."""
+        loss = self.metrics.get("loss")
+        return bool(loss and loss.diverged)
+
+
+def to_json(record: Struct) -> dict[str, Any]:
+    """Return the document of a record. A case leaves out what is not known."""
+    found: dict[str, Any] = msgspec.to_builtins(record)
+    if isinstance(record, Run):
+        found["case"] = {name: value for name, value in found["case"].items() if value is not None}
+    return found
+
+
+def text_of(record: Struct) -> str:
+    """Return the document of a record as one line of JSON with sorted keys: equal records give equal texts."""
+    return json.dumps(to_json(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
+def from_json(document: Any, kind: type[Record]) -> Record:
+    """Return the record of a document; keys that it does not know are ignored.
+
+    Raises:
+        msgspec.ValidationError: the document is no such record; the message names the place.
+    """
+    return msgspec.convert(document, kind, dec_hook=_decode)
+
+
+def from_text(text: bytes | str, kind: type[Record]) -> Record:
+    """Return the record of a JSON text.
+
+    Raises:
+        ValueError: the text is no JSON, or holds numbers that are none.
+        msgspec.ValidationError: it is no such record; the message names the place.
+    """
+    return from_json(msgspec.json.decode(text), kind)
+
+
+def schema_of(kind: type[Struct]) -> dict[str, Any]:
+    """Return the JSON Schema of a record."""
+    return msgspec.json.schema(kind, schema_hook=_schema)
+
+
+def _decode(kind: type, document: Any) -> Any:
+    """Decode `Figures`: what has a value is a Figure, the rest NoFigure."""
+    if kind is not Figures:
+        raise NotImplementedError(kind)
+    if not isinstance(document, dict):
+        raise TypeError("Expected `object`")
+    return Figures({rule: _figure(each) for rule, each in document.items()})
+
+
+def _figure(document: Any) -> Figure | NoFigure:
+    if isinstance(document, dict) and document.get("value") is None:
+        return msgspec.convert(document, NoFigure)
+    return msgspec.convert(document, Figure)
+
+
+def _schema(kind: type) -> dict[str, Any]:
+    if kind is not Figures:
+        raise NotImplementedError(kind)
+    (one, other), _ = msgspec.json.schema_components([Figure, NoFigure])
+    return {"type": "object", "additionalProperties": {"anyOf": [one, other]}}
+
+
+def _one_of(place: str, value: str, known: Mapping[str, Any]) -> None:
+    if value not in known:
+        near = difflib.get_close_matches(value, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise WrongError(f"{place} is {value!r}, not one of {', '.join(known)}{hint}")
+
+
+def _check_option(name: str, value: Plain) -> None:
+    """Refuse an option that counts as a fact and is none: `"accumulation": "8"` would multiply a text."""
+    if name in CASE:
+        raise WrongError(f".options.{name} is no option; it stands in the case itself")
+    if name == "round":
+        raise WrongError(".options.round is no option; `round` stands beside `case`")
+    if name in COUNTS and (type(value) is not int or value < 1):
+        raise WrongError(f".options.{name} is {value!r}, not a positive whole number")
+
+
+def _check_below(place: str, name: str) -> None:
+    """Refuse a path that does not lie below the run's folder: nothing else of the disk is looked at."""
+    if not (name.isprintable() and (name == "." or not {"", ".", ".."} & set(name.split("/")))):
+        raise WrongError(f"{place}: {name!r} is no path below the folder of the run")
+
+
+def names_of(kind: type[Struct]) -> Sequence[str]:
+    """Return the keys of a record in their order."""
+    return kind.__struct_fields__

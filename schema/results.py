@@ -1,0 +1,299 @@
+"""The records of `results.json`: every result of a site, measured here from logs or published by others.
+
+`RESULTS_VERSION` is raised when a key goes or changes its meaning; new keys may come at any time.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from schema.records import Amount, Count, Plain, Text
+
+RESULTS_VERSION = 1
+
+Positive = Annotated[float, Meta(gt=0)]
+NotNegative = Annotated[float, Meta(ge=0)]
+Address = Annotated[str, Meta(pattern="^https://")]
+Day = Annotated[str, Meta(extra_json_schema={"format": "date"})]
+Condition = Text | Annotated[tuple[Text, ...], Meta(min_length=2, extra_json_schema={"uniqueItems": True})]
+
+
+class Both(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A text in English and Chinese."""
+
+    en: Annotated[Text, Meta(description="English.")]
+    zh: Annotated[Text, Meta(description="Chinese.")]
+
+
+class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a figure is printed."""
+
+    address: Annotated[Address, Meta(description="Address of the page where the figure stands.")]
+    place: Annotated[str, Meta(description="Page and heading.")]
+    line: Annotated[str | None, Meta(description="Line or lines, where known.")]
+
+
+class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who published a result, and where."""
+
+    name: Annotated[str, Meta(description="Name of the source, as in published.csv.")]
+    title: Both
+    address: Annotated[Address, Meta(description="Address of the page where the figure stands.")]
+    place: Annotated[str, Meta(description="Page and heading.")]
+    line: Annotated[str | None, Meta(description="Line or lines, where known.")]
+    trainer: Annotated[
+        str | None,
+        Meta(description="Repository and version of the trainer, as far as the source says."),
+    ]
+    also: Annotated[tuple[Place, ...], Meta(description="Further places that print the same figures.")]
+
+
+class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A figure other than throughput: the median over the repeats."""
+
+    value: Annotated[float | None, Meta(description="Null where it is no finite number.")]
+    text: Annotated[str | None, Meta(description="As the pages show it.")]
+    unit: Annotated[str, Meta(description="Unit; empty where it has none.")]
+    better: Annotated[Literal["higher", "lower"], Meta(description="Whether more or less of it is better.")]
+    low: Annotated[
+        float | UnsetType | None,
+        Meta(description="Least of the repeats. This and the following are left out of published figures."),
+    ] = UNSET
+    high: Annotated[float | UnsetType | None, Meta(description="Most of the repeats.")] = UNSET
+    spread: Annotated[
+        float | UnsetType | None,
+        Meta(description="Standard deviation of the repeats as a share of their mean; null where there are no two."),
+    ] = UNSET
+    range: Annotated[
+        str | UnsetType | None,
+        Meta(
+            description="From the least to the most of the repeats, as the pages show it; null where there are no two."
+        ),
+    ] = UNSET
+    repeats: Annotated[Amount | UnsetType, Meta(description="Runs behind the value.")] = UNSET
+    sources: Annotated[
+        tuple[str, ...] | UnsetType,
+        Meta(
+            description="What it was read from: `log`, `telemetry`, `formula`. Figures from different sources are "
+            "not compared."
+        ),
+    ] = UNSET
+
+
+class ReasonText(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why a figure is absent."""
+
+    code: Annotated[str, Meta(description="Kind of reason.")]
+    args: Annotated[dict[str, Any], Meta(description="What it is about.")]
+    text: Both
+
+
+class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What two results should share before they are compared; each is one text, or all distinct texts."""
+
+    cpu: Annotated[Condition | UnsetType, Meta(description="Processor.")] = UNSET
+    cuda: Annotated[Condition | UnsetType, Meta(description="CUDA version.")] = UNSET
+    cudnn: Annotated[Condition | UnsetType, Meta(description="cuDNN version.")] = UNSET
+    driver: Annotated[Condition | UnsetType, Meta(description="Driver of the device.")] = UNSET
+    gpu_ecc: Annotated[
+        Condition | UnsetType,
+        Meta(description="Whether the memory of the GPUs corrects errors, as the driver says it."),
+    ] = UNSET
+    image: Annotated[
+        Condition | UnsetType,
+        Meta(description="Container image, by its digest where that is known."),
+    ] = UNSET
+    kernel: Annotated[Condition | UnsetType, Meta(description="Kernel of the operating system.")] = UNSET
+    nccl: Annotated[Condition | UnsetType, Meta(description="NCCL version.")] = UNSET
+    os: Annotated[Condition | UnsetType, Meta(description="Operating system.")] = UNSET
+    power_limit: Annotated[
+        Condition | UnsetType,
+        Meta(description="Power limit of the device, as the host states it, or in watts."),
+    ] = UNSET
+    python: Annotated[Condition | UnsetType, Meta(description="Python version.")] = UNSET
+    topology: Annotated[Condition | UnsetType, Meta(description="How the devices are connected.")] = UNSET
+
+
+class RunLink(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A run behind a result."""
+
+    id: Annotated[str, Meta(description="Name of the run, as in runs/*.jsonl.")]
+    page: Annotated[str | None, Meta(description="Its page below the folder of a language; null where it has none.")]
+    date: Annotated[Day | None, Meta(description="Day on which it began; null where nothing states it.")]
+
+
+class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One result."""
+
+    id: Annotated[
+        Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")],
+        Meta(
+            description="Name of the result: what its case is called, and ten signs of a hash of everything that "
+            "tells it from others. It follows from the case, unit, framework version and round alone, "
+            "so it stays the same whatever runs are added."
+        ),
+    ]
+    origin: Annotated[
+        Literal["measured", "published"],
+        Meta(description="`measured`: computed here from logs; `published`: what others printed."),
+    ]
+    suite: Annotated[str, Meta(description="The page of the model that shows it.")]
+    title: Annotated[Both, Meta(description="Title of that page.")]
+    model: Annotated[str | None, Meta(description="Network.")]
+    framework: Annotated[str | None, Meta(description="Framework or library that trained.")]
+    framework_version: Annotated[
+        str | None,
+        Meta(
+            description="Version of the framework as the run states it, otherwise of the package it is installed "
+            "as; null where neither is known. Results of other versions are other results."
+        ),
+    ]
+    hardware: Annotated[str | None, Meta(description="Device, as the host or the source names it.")]
+    nodes: Annotated[Count | None, Meta(description="Machines; null where not known.")]
+    devices: Annotated[Count | None, Meta(description="Devices of the whole job; null where not known.")]
+    batch_size: Annotated[Count | None, Meta(description="Samples per device and step; null where not known.")]
+    precision: Annotated[
+        str | None,
+        Meta(description="A precision of the vocabulary, such as `fp32` or `bf16`; null where not known."),
+    ]
+    group: Annotated[
+        str,
+        Meta(description="Group of precisions that the pages show together, `half` for `amp`, `fp16` and `bf16`."),
+    ]
+    options: Annotated[
+        dict[str, Plain],
+        Meta(description="What else distinguishes the case, such as `xla`, `sequence_length`."),
+    ]
+    round: Annotated[
+        str | None,
+        Meta(description="Benchmark round: as the run states it; of a published result its source and year."),
+    ]
+    source: Annotated[Source | None, Meta(description="Who published it and where; null for what was measured here.")]
+    rule: Annotated[
+        str | None,
+        Meta(
+            description="Rule by which the figure was computed from the log; null for published results, whose "
+            "rule is not known."
+        ),
+    ]
+    unit: Annotated[str | None, Meta(description="Unit of the throughput; null where none is known.")]
+    value: Annotated[
+        Positive | None,
+        Meta(
+            description="Throughput of the whole job in `unit`: the median over the repeats, not rounded. Null "
+            "where there is none; `reason` then says why."
+        ),
+    ]
+    text: Annotated[
+        str | None,
+        Meta(
+            description="The value as the pages show it: digits no finer than its spread supports, of a published "
+            "value those that were printed."
+        ),
+    ]
+    range: Annotated[
+        str | None,
+        Meta(
+            description="From the least to the most of the repeats, as the pages show it; null where there are no "
+            "two, and for published results."
+        ),
+    ]
+    low: Annotated[Positive | None, Meta(description="Least of the repeats.")]
+    high: Annotated[Positive | None, Meta(description="Most of the repeats.")]
+    spread: Annotated[
+        NotNegative | None,
+        Meta(description="Sample standard deviation of the repeats over their mean; null for fewer than two."),
+    ]
+    repeats: Annotated[Amount, Meta(description="Repeats with a figure.")]
+    speedup: Annotated[
+        Positive | None,
+        Meta(
+            description="Against one device of the same case, version and round; of published results as printed "
+            "beside the figure."
+        ),
+    ]
+    efficiency: Annotated[Positive | None, Meta(description="Speed-up over devices.")]
+    speedup_reason: Annotated[
+        ReasonText | None,
+        Meta(description="Why there is no speed-up; null where there is one, and for published results."),
+    ]
+    metrics: Annotated[dict[str, Metric], Meta(description="Figures other than throughput.")]
+    outcome: Annotated[
+        str | None,
+        Meta(
+            description="How the runs ended: `completed`, `oom` (out of memory), `failed`, `timeout`, `stopped`, "
+            "`short` (fewer records than the recipe asks for), `truncated`; of published results also "
+            "`pending`."
+        ),
+    ]
+    reason: Annotated[ReasonText | None, Meta(description="Why there is no value; null where there is one.")]
+    conditions: Annotated[
+        Conditions,
+        Meta(
+            description="What two results should share before they are compared; each is one text, or all "
+            "distinct texts where the runs differ. What is not known is left out."
+        ),
+    ]
+    diverged: Annotated[bool, Meta(description="Whether the loss of a run behind the figure left the rails.")]
+    runs: Annotated[
+        tuple[RunLink, ...],
+        Meta(description="The runs behind the figure, the repeats; empty for published results."),
+    ]
+    page: Annotated[str, Meta(description="Page that shows the result, below the folder of a language.")]
+
+
+def _null(*names: str) -> dict[str, Any]:
+    return {name: {"type": "null"} for name in names}
+
+
+def _kind(kind: str, *names: str) -> dict[str, Any]:
+    return {name: {"type": kind} for name in names}
+
+
+def _if(key: str, condition: dict[str, Any], then: dict[str, Any], otherwise: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "if": {"properties": {key: condition}},
+        "then": {"properties": then},
+        "else": {"properties": otherwise},
+    }
+
+
+#: What types alone do not say: a figure has its text, an absent one its reason, and a measured one its runs.
+_CONSISTENT = {
+    "allOf": [
+        _if(
+            "value",
+            {"type": "null"},
+            _null("text", "low", "high", "spread", "speedup", "efficiency")
+            | _kind("object", "reason")
+            | {"repeats": {"const": 0}},
+            _kind("string", "unit", "text")
+            | _kind("number", "low", "high")
+            | _null("reason")
+            | {"repeats": {"minimum": 1}},
+        ),
+        _if(
+            "origin",
+            {"const": "measured"},
+            _null("source") | _kind("string", "rule") | {"runs": {"minItems": 1}},
+            _kind("object", "source") | _null("rule", "framework_version") | {"runs": {"maxItems": 0}},
+        ),
+    ]
+}
+
+
+class ResultsDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Every result of a site: measured here from logs, and published by others.
+
+    `version` is raised when a key goes or changes its meaning; new keys may come at any time, so readers should pass
+    over those they do not know.
+    """
+
+    schema: Annotated[Literal["results.schema.json"], Meta(description="Where this schema lies, relative to the file.")]
+    version: Annotated[Literal[1], Meta(description="Version of this schema.")]
+    results: Annotated[
+        tuple[Annotated[ResultRecord, Meta(extra_json_schema=_CONSISTENT)], ...],
+        Meta(description="The results: the measured ones, then the published ones, by id."),
+    ]

@@ -1,0 +1,132 @@
+"""The vocabulary of `vocabulary.toml`: names with their types, meanings and words. Standard library only.
+
+`runners` starts with a bare Python, and `parsers` needs names alone, so this module imports nothing that is installed.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
+
+VOCABULARY = Path(__file__).resolve().with_name("vocabulary.toml")
+
+Type = Literal["count", "number", "text", "switch", "precision"]
+Term = TypeVar("Term")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact of a run, by the flags that `vocabulary.toml` explains."""
+
+    type: Type
+    meaning: str
+    en: str
+    zh: str
+    case: bool = False
+    needed: bool = False
+    option: bool = False
+    in_log: bool = True
+
+
+@dataclass(frozen=True)
+class Precision:
+    """A number format; `group` and `family` are explained in `vocabulary.toml`."""
+
+    group: str
+    family: str
+    meaning: str
+    en: str
+    zh: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended; without `figure` nothing that it printed counts."""
+
+    meaning: str
+    en: str
+    zh: str
+    figure: bool = True
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure's unit, and whether more or less of it is better."""
+
+    unit: str
+    better: Literal["higher", "lower"]
+    meaning: str
+    en: str
+    zh: str
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a throughput counts."""
+
+    meaning: str
+    en: str
+    zh: str
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit of throughput, and whether it counts samples, parts of them, or what nobody knows."""
+
+    counts: Literal["sample", "part", "unknown"]
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A program that starts ranks."""
+
+    meaning: str
+
+
+_TABLES: Mapping[str, Mapping[str, Mapping[str, Any]]] = tomllib.loads(VOCABULARY.read_text("utf-8"))
+
+
+def _read(table: str, term: Callable[..., Term]) -> Mapping[str, Term]:
+    return MappingProxyType({name: term(**entry) for name, entry in _TABLES[table].items()})
+
+
+FACTS = _read("fact", Fact)
+PRECISIONS = _read("precision", Precision)
+OUTCOMES = _read("outcome", Outcome)
+METRICS = _read("metric", Metric)
+SCOPES = _read("scope", Scope)
+UNITS = _read("unit", Unit)
+LAUNCHERS = _read("launcher", Launcher)
+
+#: What a case is compared by, in the order in which people write it.
+CASE = tuple(name for name, fact in FACTS.items() if fact.case)
+#: Without these a figure belongs to no case.
+NEEDED = tuple(name for name, fact in FACTS.items() if fact.needed)
+#: Facts that make another workload or another way to run it: cases that differ in them are not repeats.
+OPTIONS = frozenset(name for name, fact in FACTS.items() if fact.option)
+#: Facts that are positive whole numbers.
+COUNTS = frozenset(name for name, fact in FACTS.items() if fact.type == "count")
+#: Outcomes that leave no figure even where records were printed.
+NO_FIGURE = frozenset(name for name, outcome in OUTCOMES.items() if not outcome.figure)
+#: Precisions that one table holds beside each other.
+PRECISION_GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        group: tuple(name for name, each in PRECISIONS.items() if each.group == group)
+        for group in dict.fromkeys(each.group for each in PRECISIONS.values())
+    }
+)
+
+
+def words() -> Mapping[str, Mapping[str, str]]:
+    """Return what the pages call each term: `table.name` to language to text."""
+    return {
+        f"{table}.{name}": {"en": entry["en"], "zh": entry["zh"]}
+        for table, entries in _TABLES.items()
+        for name, entry in entries.items()
+        if "en" in entry
+    }

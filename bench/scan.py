@@ -22,7 +22,7 @@ with open(sys.argv[1], "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mma
 
 _ALL_FIELDS = """
 from pathlib import Path
-from parsers.read import read
+from parsers.engine.read import read
 log = read(Path(sys.argv[1]))
 assert log.sessions and all(len(each.main) for each in log.sessions)
 """

@@ -164,7 +164,7 @@ def _ingested(options: argparse.Namespace) -> int:
     _report_problems(problems)
     _report_words()
     status = _published(options, found, collected, problems, published, out, memory)
-    if status != NOTHING and (out / "en").is_dir() and not options.check:
+    if status != NOTHING and _writes_site(options):
         sources.record(out, before)
     return status
 
@@ -206,9 +206,13 @@ def _published(
         return _checked(found, collected, problems, published, out, memory)
     if options.audit_to:
         _recorded(options.audit_to, collected)
-    if options.out or not (options.json or options.audit_to):
+    if _writes_site(options):
         _written(found, collected, published, out, memory, quiet=options.json)
     return NOT_ALL if problems else UNDERSTOOD
+
+
+def _writes_site(options: argparse.Namespace) -> bool:
+    return not options.check and bool(options.out or not (options.json or options.audit_to))
 
 
 def _recorded(path: Path, collected: Ledger) -> None:

@@ -14,8 +14,8 @@ CORPUS = Path("..") / "shared" / "corpus" / "paddle-perf"
 _LEDGER = """
 import shutil
 from pathlib import Path
-from ingest import ledger
-from ingest.walk import walk
+from ingest.read.walk import walk
+from ingest.record import ledger
 root, layout, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 shutil.rmtree(out, ignore_errors=True)
 found = walk([root])

@@ -136,7 +136,7 @@ def _site(state: State, *, check: bool) -> Built:
         state.ledger.runs,
         [redact_record(each) for each in state.found.problems],
         state.inputs.out,
-        cache=cache.with_name(cache.stem + "-site.json"),
+        cache=cache.with_name("cache.sqlite"),
         check=check,
         published=state.publications,
         logs=_logs(state.found),

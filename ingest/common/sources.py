@@ -50,9 +50,9 @@ def are_newer(docs: Path, paths: Sequence[Path], layout: str) -> bool:
     try:
         before = _note(docs).read_text("utf-8")
         known = json.loads(before)
-    except (OSError, ValueError):
+        others = any(known[key] != json.loads(now)[key] for key in ("logs", "layout"))
+    except (OSError, ValueError, LookupError, TypeError):
         return True
-    others = isinstance(known, dict) and any(known.get(key) != json.loads(now)[key] for key in ("logs", "layout"))
     return not (docs / "en" / "index.md").is_file() or (before != now and not others)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
@@ -94,20 +92,6 @@ def _argument(name: str, value: Any) -> object:
     return value if isinstance(value, int | float | str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-_ASKED: ContextVar[set[str] | None] = ContextVar("asked", default=None)
-
-
-@contextmanager
-def asked() -> Iterator[set[str]]:
-    """Collect the keys of the entries that are looked up meanwhile, those that do not exist too."""
-    keys: set[str] = set()
-    token = _ASKED.set(keys)
-    try:
-        yield keys
-    finally:
-        _ASKED.reset(token)
-
-
 @dataclass(frozen=True)
 class Words:
     """All entries as `table.key` to language to text."""
@@ -117,8 +101,6 @@ class Words:
 
     def has(self, key: str) -> bool:
         """Return whether there is an entry `table.key`."""
-        if (keys := _ASKED.get()) is not None:
-            keys.add(key)
         return key in self.entries
 
     def text(self, language: str, key: str, **args: object) -> str:

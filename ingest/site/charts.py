@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ingest.common import numbers
 from ingest.common.words import Phrase, Text, Words, phrase
@@ -26,10 +27,10 @@ DESCRIBED = 24  # values read out to those who cannot see the chart
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart: its file's name, what draws it, and its words. `values` are read out as the description."""
+    """One chart: its file's name, what draws it of which data, and its words. `values` are its description."""
 
     name: str
-    draw: Callable[[], str]
+    draw: partial[str]
     title: Phrase
     text: str
     values: tuple[Phrase, ...] = ()
@@ -69,14 +70,15 @@ def of_run(run: Run) -> Chart | None:
     steps, values = trace.step, trace.value
     rising = all(numbers.known(each) for each in steps) and all(a < b for a, b in itertools.pairwise(steps))
     skipped = min(trace.skipped, len(values))
+    unit = drawing.literal(trace.unit)
     data = drawing.Trace(
         steps if rising else tuple(map(float, range(len(values)))), values, skipped,
-        statistics.median(values[skipped:]) if values[skipped:] else None, trace.unit, rising,
+        statistics.median(values[skipped:]) if values[skipped:] else None, unit, rising,
         framework_of(run),
     )  # fmt: skip
     name = f"runs/{file_slug(run.id)}"
     title = phrase("chart.trace_title", run=run.id)
-    return Chart(name, lambda: drawing.trace(data), title, "chart.trace_text", args=(("n", len(values)),))
+    return Chart(name, partial(drawing.trace, data), title, "chart.trace_text", args=(("n", len(values)),))
 
 
 def words_of(words: Words, language: str) -> Mapping[str, str]:
@@ -98,14 +100,14 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
         speeds, low, high = (tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
         written = tuple(numbers.figure(row.value, row.spread) if row else "" for row in chosen)
         series.append(drawing.Series(label, speeds, low, high, labels=written))
-    data = drawing.Bars(_group_labels(groups), tuple(series), units(rows))
+    data = drawing.Bars(_group_labels(groups), tuple(series), drawing.literal(units(rows)))
     values = tuple(
         phrase("chart.value_of", name=_shown(label), group=_group_label(suite.row_key(row)),
                value=f"{numbers.figure(row.value, row.spread)} {row.unit}")
         for row, label in zip(rows, labels, strict=True)
     )  # fmt: skip
     title = phrase("chart.bars_title", **about)
-    return Chart(f"{name}-throughput", lambda: drawing.bars(data), title, "chart.bars_text", values)
+    return Chart(f"{name}-throughput", partial(drawing.bars, data), title, "chart.bars_text", values)
 
 
 def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text]) -> Chart | None:
@@ -128,7 +130,9 @@ def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, T
         for device, value in zip(devices, points, strict=True)
     )
     title = phrase("chart.speedup_title", **about)
-    return Chart(f"{name}-speedup", lambda: drawing.speedup(drawing.Lines(series)), title, "chart.speedup_text", values)
+    return Chart(
+        f"{name}-speedup", partial(drawing.speedup, drawing.Lines(series)), title, "chart.speedup_text", values
+    )
 
 
 def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
@@ -146,7 +150,10 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
         stated = options_text({name: value for name, value in row.options.items() if name in apart})
         options = suite.other_options(row) if (row.framework, row.precision) in crowded else stated
         edition = [getattr(row, name) for name in ("version", "round") if len(_all(rows, row.framework, name)) > 1]
-        found.append(" ".join(filter(None, (row.framework or "@unknown@", *edition, precision, options))))
+        named = drawing.literal(row.framework) if row.framework else "@unknown@"
+        found.append(
+            " ".join(filter(None, (named, *map(drawing.literal, filter(None, (*edition, precision, options))))))
+        )
     return found
 
 
@@ -177,4 +184,4 @@ def _group_labels(groups: Sequence[RowKey]) -> tuple[str, ...]:
 
 def _group_label(group: RowKey) -> str:
     _, devices, batch_size, options = group
-    return " ".join(filter(None, (f"{devices or '?'} × {batch_size or '?'}", options)))
+    return " ".join(filter(None, (f"{devices or '?'} × {batch_size or '?'}", drawing.literal(options))))

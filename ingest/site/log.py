@@ -7,14 +7,11 @@ they say is cleaned, redacted and escaped. They are written once for both langua
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -22,7 +19,7 @@ from typing import IO, Any, NamedTuple
 from markupsafe import Markup
 
 from ingest.common import numbers
-from ingest.common.files import file_hash, stamp
+from ingest.common.files import file_hash
 from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.rules import HEADLINE, NAMES, kept
 from ingest.compute.series import Absent, series
@@ -175,13 +172,6 @@ def file(run: Run) -> str:
     return f"logs/{file_slug(run.id)}.html"
 
 
-def depends(site: Site, run: Run) -> tuple[str, ...]:
-    """What the page of a run's log and its lines depend on; the log's bytes stand for all that is in it."""
-    there = any(stamp(path) and os.access(path, os.R_OK) for path in site.logs.get(run.path, ()))
-    about = [run.path, run.sha256, run.session, site.page(run), there, reader_digest()]
-    return (json.dumps([*about, list(_scalars(run))], default=str), repr(marks(run)), repr(_span_of(run)))
-
-
 def loose(run: Run, found: Shown) -> list[str]:
     """Anchors that are linked to and stand at no line that is shown."""
     there = {line.number for each in found.stretches for line in each.lines}
@@ -193,16 +183,6 @@ def snippet(site: Site, run: Run) -> bytes:
     found = shown(site, run)
     classes, ranges = _classes(run, found), _ranges(run)
     return "".join(_section(each, classes, ranges) for each in found.stretches).encode()
-
-
-@cache
-def reader_digest() -> str:
-    """Hash of what a log's page is made with besides the site's own modules."""
-    top = Path(redact.__file__).resolve().parents[2]
-    digest = hashlib.sha256()
-    for path in (*sorted(top.glob("parsers/**/*.py")), top / "ingest/read/redaction.toml"):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def _figures(run: Run) -> Iterator[_Told]:

@@ -18,9 +18,9 @@ from ingest.compute.rules import HEADLINE
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
 from ingest.site import run_paging
-from ingest.site.render.text import digest, file_slug, slugs
+from ingest.site.render.text import file_slug, slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
-from schema.records import Container, NoFigure, Problem, Reason, Result, Run, text_of
+from schema.records import Container, NoFigure, Problem, Reason, Result, Run
 from schema.vocabulary import PRECISION_GROUPS
 
 #: A row of the tables.
@@ -111,11 +111,6 @@ class Site:
         return {each.path: each for each in reversed(self.runs)}
 
     @cached_property
-    def digests(self) -> Mapping[str, str]:
-        """What each run says, as a hash: the keys of the pages are made of these."""
-        return {each.id: digest(text_of(each)) for each in self.runs}
-
-    @cached_property
     def suite_of(self) -> Mapping[str, Suite]:
         """The suite of each run, by run id."""
         by_alias = {folded(alias): each for each in self.known for alias in (*each.models, each.id)}
@@ -159,15 +154,6 @@ class Site:
         if identifier in self._chosen:
             return f"runs/{file_slug(identifier)}.md"
         return f"{self._list_of[identifier]}#{run_paging.anchor(identifier)}"
-
-    def linked(self, runs: Iterable[Run]) -> tuple[str, ...]:
-        """What a page depends on that shows runs and links to them: what each says, and where it is shown.
-
-        The page of a framework is named after it, and otherwise once another's name would make the same address.
-        """
-        return tuple(
-            f"{self.digests[run.id]} {self.page(run)} {self.framework_slugs[framework_of(run)]}" for run in runs
-        )
 
     @cached_property
     def runs_at(self) -> Mapping[str, Sequence[Run]]:

@@ -1,12 +1,11 @@
-"""Which pages there are: for each its path, template, title, and the data that its bytes depend on."""
+"""Which pages there are: for each its path, template, title and context."""
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ingest.common.numbers import quantity
 from ingest.common.words import TEMPLATES, Text, phrase
@@ -29,6 +28,9 @@ from ingest.site.run_paging import Listed
 from ingest.site.tables import group_name
 from schema.records import Problem, Run, text_of
 
+if TYPE_CHECKING:
+    from parsers.contract import Reading
+
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 REPEATS_SHOWN = 20
 PROBLEMS_SHOWN = 50  # of one kind
@@ -47,7 +49,7 @@ COMPARE_SCRIPTS = (
 
 @dataclass(frozen=True)
 class Page:
-    """One page in both languages. `depends` is hashed into its key; `context` is asked for only when it is rendered.
+    """One page in both languages; `context` is called once, when the page is rendered.
 
     `order` and `group` say where it stands in the navigation; `scripts` are assets that this page alone loads.
     `log` is the run of which it shows the log.
@@ -57,7 +59,6 @@ class Page:
     template: str
     title: Text
     description: Text
-    depends: tuple[str, ...]
     context: Callable[[], Mapping[str, Any]]
     searched: bool = True
     order: int | None = None
@@ -81,7 +82,7 @@ def pages(site: Site) -> list[Page]:
 
 def _plain(site: Site, name: str, path: str) -> Page:
     described = phrase(f"nav.{name}"), phrase(f"describe.{name}")
-    return Page(path, name, *described, (repr(site.limits),), lambda: {"limits": site.limits})
+    return Page(path, name, *described, lambda: {"limits": site.limits})
 
 
 def _data(site: Site) -> Page:
@@ -90,7 +91,6 @@ def _data(site: Site) -> Page:
         "data.md",
         "data",
         *described,
-        (repr(site.limits), *site.digests.values()),
         lambda: {
             "limits": site.limits,
             "moved": changes.MOVED,
@@ -102,14 +102,11 @@ def _data(site: Site) -> Page:
 
 def _index(site: Site) -> Page:
     published = [run for run in site.runs if counts(run)]
-    depends = site.linked(published)
-    totals = (str(len(site.runs)), str(len(all_problems(site))))
     return Page(
         "index.md",
         "index",
         phrase("nav.summary"),
         phrase("describe.index"),
-        (*depends, *totals, site.published.digest),
         lambda: {
             "hardware": [_summary(site, each) for each in _hardware(site, published)],
             "others": model.others(site),
@@ -143,14 +140,11 @@ def _models(site: Site) -> Page:
     numbers_of = {suite.id: len([r for r in site.runs_of(suite) if r.published]) for suite in site.shown}
     figures = {suite.id: len(site.published.by_suite.get(suite.id, ())) for suite in site.shown}
     frameworks = {s.id: [(each, _framework_path(site, s, each)) for each in _frameworks(site, s)] for s in site.shown}
-    listed = [[s.id, s.title.en, numbers_of[s.id], figures[s.id], frameworks[s.id]] for s in site.shown]
-    depends = (json.dumps(listed),)
     return Page(
         "models/index.md",
         "models",
         phrase("nav.models"),
         phrase("describe.models"),
-        depends,
         lambda: {
             "suites": [
                 {
@@ -175,7 +169,6 @@ def _model(site: Site, suite: Suite) -> Page:
         "model",
         suite.title,
         described,
-        (*_suite_depends(site, suite, runs), *_published_depends(site, suite)),
         lambda: {
             **_report(site, suite, runs),
             "answers": [
@@ -197,28 +190,17 @@ def _model(site: Site, suite: Suite) -> Page:
 def _framework(site: Site, suite: Suite, framework: str) -> Page:
     runs = tuple(run for run in site.runs_of(suite) if framework_of(run) == framework)
     about = {"title": suite.title, "framework": named(framework)}
-    depends = (*_suite_depends(site, suite, runs), _framework_path(site, suite, framework))
     return Page(
         _framework_path(site, suite, framework),
         "framework",
         phrase("title.framework", **about),
         phrase("describe.framework", **about),
-        depends,
         lambda: {
             **_report(site, suite, runs, framework),
             "framework": named(framework),
             "model_page": f"models/{suite.id}/index.md",
         },
     )
-
-
-def _suite_depends(site: Site, suite: Suite, runs: Sequence[Run]) -> tuple[str, ...]:
-    return (suite.id, *site.linked(runs))
-
-
-def _published_depends(site: Site, suite: Suite) -> tuple[str, ...]:
-    """A verdict on a published figure may rest on the log of any run."""
-    return (site.published.digest, *site.linked(site.runs)) if suite.id in site.published.by_suite else ()
 
 
 def _report(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = None) -> Mapping[str, Any]:
@@ -322,13 +304,11 @@ def _first(site: Site, runs: Sequence[Run]) -> list[Run]:
 
 
 def _runs(site: Site) -> Page:
-    depends = (*site.linked(site.runs), *(each.path for each in site.lists))
     return Page(
         "runs/index.md",
         "runs",
         phrase("nav.runs"),
         phrase("describe.runs"),
-        depends,
         lambda: {
             "count": len(site.runs),
             "logs": len({run.path for run in site.runs}),
@@ -361,7 +341,6 @@ def _run_list(site: Site, listed: Listed) -> Page:
         "run_list",
         phrase("title.run_list", **about),
         phrase("describe.run_list", **about),
-        (*site.linked(runs), *(site.shards.get(each, "") for each in listed.runs), f"{before} {after} {shown}"),
         lambda: {
             "heading": phrase("title.run_list", **about),
             "suite_title": suite.title,
@@ -386,17 +365,12 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     chart = charts.of_run(run)
     # A log that tells a run again names the log that counts, by its path.
     original = site.by_path.get(run.duplicate_of or "")
-    linked = (site.page(each) for each in (*others[:REPEATS_SHOWN], *filter(None, (original,))))
-    states = (site.digests[run.id], suite.id, str(shown), str(len(others)), str(site.log_page(run)))
-    places = (str(log.problem_page(site, each)) for each in run.problems)
-    depends = (*states, *linked, *places)
     title = phrase("title.run", run=run.id)
     return Page(
         site.page(run),
         "run",
         title,
         phrase("describe.run"),
-        depends,
         lambda: {
             "run": run,
             "chart_of_run": chart,
@@ -433,7 +407,6 @@ def _log(site: Site, run: Run) -> Page:
         "log",
         phrase("title.log", **about),
         phrase("describe.log", **about),
-        (run.id, *log.depends(site, run)),
         lambda: {
             "run": run,
             "run_page": site.page(run),
@@ -457,14 +430,11 @@ def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
 def _problems(site: Site) -> Page:
     everything = all_problems(site)
     kinds = _kinds(everything)
-    places = [log.problem_page(site, each) for found in kinds.values() for each in found[:PROBLEMS_SHOWN]]
-    depends = (json.dumps([[text_of(each) for each in everything], places]),)
     return Page(
         "problems.md",
         "problems",
         phrase("nav.problems"),
         phrase("describe.problems"),
-        depends,
         lambda: {
             "count": len(everything),
             "shown": PROBLEMS_SHOWN,
@@ -494,19 +464,17 @@ def all_problems(site: Site) -> list[Problem]:
 
 
 def _audit(site: Site) -> Page:
-    depends = (site.published.digest, *(site.linked(site.runs) if site.published.rows else ()))
     return Page(
         "audit.md",
         "audit",
         phrase("nav.audit"),
         phrase("describe.audit"),
-        depends,
         lambda: audit.context(site),
     )
 
 
 def _compare(site: Site) -> Page:
-    """Results chosen in the page; they come from `data/results.json`, so the page itself depends on names alone."""
+    """Results chosen in the page; they come from `data/results.json`, so the page itself holds names alone."""
     config = {
         "suites": {
             each.id: {"workload": {name: each.usual.get(name) for name in each.row_options}} for each in site.known
@@ -519,7 +487,6 @@ def _compare(site: Site) -> Page:
         "compare",
         phrase("nav.compare"),
         phrase("describe.compare"),
-        (json.dumps(config, sort_keys=True), repr(models)),
         lambda: {"config": config, "word_tables": COMPARE_WORDS, "models": models},
         scripts=COMPARE_SCRIPTS,
     )
@@ -537,13 +504,11 @@ def _formats(site: Site) -> Page:
     runs: dict[str, int] = {}
     for run in site.runs:
         runs[str(run.format)] = runs.get(str(run.format), 0) + 1
-    depends = (json.dumps(runs, sort_keys=True),)
     return Page(
         "formats.md",
         "formats",
         phrase("nav.formats"),
         phrase("describe.formats"),
-        depends,
         lambda: {
             "formats": _described_formats(runs),
             "telemetry": telemetry.printers(),
@@ -562,7 +527,7 @@ def _described_formats(runs: Mapping[str, int]) -> list[Mapping[str, Any]]:
             "id": each.id,
             "title": each.title,
             "doc": each.doc,
-            "readings": each.readings,
+            "readings": [_described_reading(reading) for reading in each.readings],
             "runs": runs.get(each.id, 0),
             "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
             "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
@@ -570,3 +535,8 @@ def _described_formats(runs: Mapping[str, int]) -> list[Mapping[str, Any]]:
         }
         for each in formats()
     ]
+
+
+def _described_reading(reading: Reading) -> Mapping[str, Any]:
+    names = ("columns", "unit", "scope", "span", "cumulative_since")
+    return {name: getattr(reading, name) for name in names}

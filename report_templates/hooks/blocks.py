@@ -1,38 +1,128 @@
 """MkDocs hook: our own HTML (tables, charts, lines of logs) goes round Markdown and round the search.
 
 Both would read every tag of it, to find nothing: that took most of the time of a build, and figures of tables made
-most of the search index. Such blocks leave the page before Markdown sees it, are there while hooks look at the
-content, and come back when the page is written.
+most of the search index. Such blocks leave the page before Markdown sees it, and come back when the page is written.
+In them, and in the HTML of templates, links to Markdown files become links to pages, which MkDocs does for Markdown
+alone; links to lines of a log lead to the forge that `repo_url` names, where it has them; and tables without a caption
+are labelled by the heading above them.
 """
 
 from __future__ import annotations
 
+import logging
+import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from mkdocs.exceptions import PluginError
-from mkdocs.plugins import CombinedEvent, event_priority
+from mkdocs.plugins import event_priority
 
-#: A table, as site/render/table.py writes it: its last line is the first that closes nothing but the box around it.
-_TABLE = r'^(?:<p class="pl-caption">[^\n]*</p>\n+)?<div class="pl-table" data-search-exclude>\n.*?^</div>$'
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the `mkdocs` command does not look beside mkdocs.yml
+
+from ingest.site import forge
+
+LOG = logging.getLogger("mkdocs.hooks.blocks")
+#: A table, as ingest/site/render/html_table.py writes it: its last line is the first that closes the box around it.
+_TABLE = r'^<div class="pl-table" data-search-exclude>\n.*?^</div>$'
 #: A chart, or a part of a log, in the notation of pymdownx.snippets.
 _FILE = r'^--8<-- "(?P<file>(?:charts|logs)/[^":]+)(?::(?P<part>[\w-]+))?"$'
 _BLOCK = re.compile(f"{_TABLE}|{_FILE}", re.MULTILINE | re.DOTALL)
 _PLACE = re.compile(r'<div data-block="(\d+)"></div>')
-_SHOWN = re.compile(r'<!--block (\d+)-->(<p class="pl-caption".*?</p>)?(.*?)<!--/block-->', re.DOTALL)
 _ID = re.compile(r' id="([^"]+)"')
+_LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|csv|jsonl?))(#[^"]*)?"')
+#: A heading; or a table, in its place or as a mark, with the caption directly above it.
+_LABELS = re.compile(
+    r'<h[1-6] id="(?P<heading>[^"]+)"|(?:(?P<caption><p class="pl-caption")>(?P<said>(?:(?!</p>).)*</p>)\s*)?'
+    r'(?:<div data-block="(?P<block>\d+)"></div>'
+    r'|(?P<table><div class="pl-table">\s*<div class="pl-scroll"><table[^>]*>))',
+    re.DOTALL,
+)
+#: The pages that are left out, by path, with the address of each one's log.
+_LEFT_OUT: dict[str, str] = {}
+_UNLABELLED = re.compile(r'<table class="pl-grid"(?= data-name="([^"]+)")')
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
-    """Takes the blocks out, and leaves a mark in the place of each."""
+def on_files(files: Any, config: Any) -> Any:
+    """Leave out the pages of logs that the forge shows."""
+    _LEFT_OUT.clear()
+    host, repository = _forge(config), str(config["repo_url"])
+    checkout = forge.checkout_of(Path(config["config_file_path"]).parent) if host else None
+    if host and checkout:
+        for file in [each for each in files if re.fullmatch(r"\w+/runs/[^/]+/log\.md", each.src_uri)]:
+            if address := forge.address_of(file.content_string, host, checkout, repository):
+                _LEFT_OUT[file.src_uri] = address
+                files.remove(file)
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Take the blocks out, and leave a mark in the place of each; resolve the links in HTML."""
     page.blocks = []
+    if _LEFT_OUT and (host := _forge(config)):
+        markdown = forge.relinked(markdown, page.file.src_uri, host, _LEFT_OUT)
 
     def taken(found: re.Match[str]) -> str:
-        page.blocks.append(_read(Path(config["docs_dir"]), found, page) if found["file"] else found[0])
+        block = _read(Path(config["docs_dir"]), found, page) if found["file"] else found[0]
+        page.blocks.append(resolve(block, page, files))
         return f'<div data-block="{len(page.blocks) - 1}"></div>'
 
-    return _BLOCK.sub(taken, markdown)
+    return resolve(_BLOCK.sub(taken, markdown), page, files)
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Label the tables, and tell MkDocs of the anchors in the blocks."""
+    page.present_anchor_ids = (page.present_anchor_ids or set()).union(*map(_ID.findall, page.blocks))
+    return label(html, page.blocks)
+
+
+@event_priority(100)
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Put the blocks back."""
+    return _PLACE.sub(lambda place: page.blocks[int(place[1])], output)
+
+
+def resolve(html: str, page: Any, files: Any) -> str:
+    """Replace links to files of the documentation by links to what MkDocs makes of them."""
+    return _LINK.sub(lambda link: _resolved(link, page, files), html)
+
+
+def label(html: str, blocks: list[str]) -> str:
+    """Label tables by the caption or else the heading above them; those in `blocks` are changed in place."""
+    heading = ""
+
+    def labelled(found: re.Match[str]) -> str:
+        nonlocal heading
+        heading = found["heading"] or heading
+        table = found["table"] or (blocks[int(found["block"])] if found["block"] else "")
+        if not (name := _UNLABELLED.search(table)):
+            return found[0]
+        by = f"{name[1]}-caption" if found["caption"] else heading
+        table = _UNLABELLED.sub(f'{name[0]} aria-labelledby="{by}"', table, count=1) if by else table
+        caption = f'{found["caption"]} id="{by}">{found["said"]}\n' if found["caption"] else ""
+        if found["block"]:
+            blocks[int(found["block"])] = table
+            return f'{caption}<div data-block="{found["block"]}"></div>'
+        return caption + table
+
+    return _LABELS.sub(labelled, html)
+
+
+def _forge(config: Any) -> forge.Forge | None:
+    named = config["extra"].get("forge")
+    if config["repo_url"] and named and named not in forge.FORGES:
+        LOG.warning("mkdocs.yml: extra.forge is %r; write one of %s.", named, ", ".join(forge.FORGES))
+    return forge.forge_of(str(config["repo_url"] or ""), named)
+
+
+def _resolved(link: re.Match[str], page: Any, files: Any) -> str:
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(page.file.src_uri), link[2]))
+    file = files.get_file_from_path(target)
+    if file is None:
+        LOG.warning("Doc file '%s' contains a link '%s', but there is no such page.", page.file.src_uri, link[2])
+        return link[0]
+    return f'{link[1]}="{file.url_relative_to(page.file)}{link[3] or ""}"'
 
 
 def _read(docs: Path, found: re.Match[str], page: Any) -> str:
@@ -50,30 +140,3 @@ def _read(docs: Path, found: re.Match[str], page: Any) -> str:
             f"{page.file.src_uri}: {found['file']} has no part {found['part']}; run python -m ingest again"
         )
     return text.partition(begin)[2].partition(end)[0].strip()
-
-
-@event_priority(100)
-def _shown(html: str, /, page: Any, **_: Any) -> str:
-    """Blocks in their places, for the hooks that look for links and tables; MkDocs hears of the anchors in them."""
-    page.present_anchor_ids = (page.present_anchor_ids or set()).union(*map(_ID.findall, page.blocks))
-    return _PLACE.sub(lambda place: f"<!--block {place[1]}-->{page.blocks[int(place[1])]}<!--/block-->", html)
-
-
-@event_priority(-100)
-def _kept(html: str, /, page: Any, **_: Any) -> str:
-    """What the hooks made of the blocks, out of the way of the search; captions are words, and stay."""
-
-    def taken(found: re.Match[str]) -> str:
-        page.blocks[int(found[1])] = found[3]
-        return f'{found[2] or ""}<div data-block="{found[1]}"></div>'
-
-    return _SHOWN.sub(taken, html)
-
-
-on_page_content = CombinedEvent(_shown, _kept)
-
-
-@event_priority(100)
-def on_post_page(output: str, page: Any, **_: Any) -> str:
-    """Puts the blocks back."""
-    return _PLACE.sub(lambda place: page.blocks[int(place[1])], output)

@@ -1,4 +1,4 @@
-"""MkDocs hook: what the site says of itself to search engines, feed readers and those who share a page.
+"""MkDocs hook: what stands around the pages: navigation, words of scripts, heads, feeds, sitemap, and offline files.
 
 With `site_url` all addresses are absolute, as their standards ask; without it nobody knows where the site will stand:
 links are relative, and what must be absolute (canonical address, preview image, sitemap) is left out.
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from mkdocs.plugins import event_priority
 from mkdocs.utils import get_relative_url
 
 #: The site's languages: their folder, and their names for search engines and for previews.
@@ -25,17 +26,65 @@ VOCABULARY = Path(__file__).resolve().parents[2] / "schema" / "vocabulary.toml"
 CHANGES = Path("data") / "changes.json"
 PREVIEW = "assets/social.png"
 ENTRIES = 100
+#: Lets the theme search without a worker. The theme's plugin would load it from elsewhere, unless it is there.
+SHIM = "assets/vendor/iframe-worker.js"
+RESULTS = "data/results.json"
 #: Rendered once, in the default language's build; each language's build would write over the other's.
 ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
 NO_CHANGE = "1970-01-01"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+@event_priority(100)
 def on_config(config: Any) -> Any:
-    """Words are read once per build: every page has some of them in its head."""
+    """Read the words, once per build; extend the navigation; before the theme's plugin, give it its offline shim."""
     _words.cache_clear()
     _precisions.cache_clear()
+    config["extra"]["ui"] = {
+        language: {key: entry[language] for key, entry in _words().get("ui", {}).items()} for language in LANGUAGES
+    }
+    pages = Path(config["docs_dir"]) / "en"
+    config["nav"] = [_extended(entry, pages) for entry in config["nav"]]
+    if _is_offline(config):
+        config["extra"]["polyfills"] = [SHIM]
     return config
+
+
+def on_post_build(config: Any) -> None:
+    """Offline, put the results as a script beside their file, for the page that compares them: it cannot fetch."""
+    results = Path(config["site_dir"]) / RESULTS
+    if _is_offline(config) and results.is_file():
+        script = f"window.perfledger_results = {results.read_text('utf-8')};\n"
+        results.with_suffix(".js").write_text(script, "utf-8")
+
+
+def _is_offline(config: Any) -> bool:
+    plugin = config["plugins"].get("offline") or config["plugins"].get("material/offline")
+    return bool(plugin and plugin.config["enabled"])
+
+
+def _extended(entry: Any, pages: Path) -> Any:
+    """An entry of the navigation; that of the models and that of the reports with a page each, as the pages state."""
+    if isinstance(entry, dict) and entry.get("Models") == "models/index.md":
+        found = sorted(pages.glob("models/*/index.md"), key=_order)
+        return {"Models": ["models/index.md", *(f"models/{path.parent.name}/index.md" for path in found)]}
+    if isinstance(entry, dict) and entry.get("Published reports") == "reports/index.md":
+        return {"Published reports": ["reports/index.md", *_reports(pages / "reports")]}
+    return entry
+
+
+def _reports(folder: Path) -> list[Any]:
+    """Reports under the source that each states, in their order."""
+    groups: dict[str, list[str]] = {}
+    for path in sorted((each for each in folder.glob("*.md") if each.stem != "index"), key=_order):
+        stated = re.search(r'^group: "(.*)"$', path.read_text("utf-8"), re.MULTILINE)
+        groups.setdefault(stated[1] if stated else "", []).append(f"reports/{path.name}")
+    return [{source: pages} if source and len(pages) > 1 else pages[0] for source, pages in groups.items()]
+
+
+def _order(path: Path) -> tuple[int, str]:
+    stated = re.search(r"^order: (\d+)$", path.read_text("utf-8"), re.MULTILINE)
+    return (int(stated[1]) if stated else 10_000, str(path))
 
 
 def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:

@@ -7,6 +7,7 @@ twice. The theme looks for the index below `base`; theme/main.html says for each
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,14 @@ from mkdocs.plugins import event_priority
 INDEX = Path("search") / "search_index.json"
 #: What the same index is called, and how it begins, in a site that is opened from the disk.
 SCRIPT, ASSIGNED = Path("search") / "search_index.js", "var __index = "
+
+
+def on_config(config: Any) -> Any:
+    """Silence jieba, which prints about its dictionary on every build, where only what is wrong should be read."""
+    import jieba  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    jieba.setLogLevel(logging.WARNING)
+    return config
 
 
 @event_priority(-200)

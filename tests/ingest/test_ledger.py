@@ -234,8 +234,9 @@ def test_the_order_of_paths_does_not_matter(tree: Path, ingest: Ingest, tmp_path
 def test_check_says_what_is_stale_and_writes_nothing(tree: Path, out: Path, ingest: Ingest) -> None:
     before = snapshot(out)
     assert ingest("check", tree, "--out", out).code == 0
-    results = out / "data" / "results.json"
-    results.write_text(results.read_text() + "\n")
+    page, results = out / "en" / "index.md", out / "data" / "results.csv"
+    for path in (page, results):
+        path.write_text(path.read_text() + "edited by hand\n")
     shard(out, "bs2").write_text("{}\n")
     (out / "data/runs/left-over.jsonl").write_text("{}\n")
     edited = snapshot(out)

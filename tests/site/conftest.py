@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from ingest.common.words import LANGUAGES
 from ingest.published import publications
 from ingest.site import builder
 from schema.records import Problem
@@ -46,7 +45,7 @@ def html(folder: Path) -> Path:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pages of the ordinary fixture, not yet HTML, for tests that only look."""
     folder = tmp_path_factory.mktemp("built")
-    builder.build(builders.runs(), [], folder / "docs", cache=folder / "cache.json")
+    builder.build(builders.runs(), [], folder / "docs", cache=folder / "cache.sqlite")
     return folder
 
 
@@ -61,7 +60,7 @@ def copied(built: Path, tmp_path: Path) -> Path:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of the ordinary fixture."""
     folder = tmp_path_factory.mktemp("site")
-    builder.build(builders.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.json")
+    builder.build(builders.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.sqlite")
     data = folder / "docs" / "data" / "runs"
     data.mkdir(parents=True)
     (data / "test.jsonl").write_text("{}\n", "utf-8")
@@ -83,9 +82,9 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of the committed ledger and figures, for whoever asks; its charts are blank: they cost most."""
     folder = tmp_path_factory.mktemp("real")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "_chart_targets", blank)
+        patched.setattr(builder, "drawn", lambda *_: "<svg></svg>")
         builder.build(
-            [json.loads(line) for line in ledger()], [], folder / "docs", cache=folder / "cache.json",
+            [json.loads(line) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
             published=publications.read([ROOT / "raw_logs" / "published"]),
         )  # fmt: skip
     shutil.copytree(ROOT / "docs" / "data" / "runs", folder / "docs" / "data" / "runs")
@@ -97,15 +96,11 @@ def ledger() -> Iterator[str]:
         yield from shard.read_text("utf-8").splitlines()
 
 
-def blank(_words: Any, name: str, _data: str, _found: Any) -> list[builder.Target]:
-    return [builder.Target(f"charts/{each}/{name}.svg", "", lambda: b"<svg></svg>") for each in LANGUAGES]
-
-
 @pytest.fixture(scope="session")
 def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The HTML of runs whose every text tries to become markup."""
     folder = tmp_path_factory.mktemp("hostile")
-    builder.build(builders.hostile(), [], folder / "docs", cache=folder / "cache.json")
+    builder.build(builders.hostile(), [], folder / "docs", cache=folder / "cache.sqlite")
     return html(folder)
 
 

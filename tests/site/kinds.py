@@ -68,7 +68,7 @@ def build(folder: Path, problem: Problem) -> None:
     assert not found.problems
     run, log = logged(folder)
     builder.build(
-        [*builders.runs(), run], [problem], folder / "docs", cache=folder / "cache.json",
+        [*builders.runs(), run], [problem], folder / "docs", cache=folder / "cache.sqlite",
         published=found, logs={run.path: (log,)}, limits=LIMITS,
     )  # fmt: skip
 

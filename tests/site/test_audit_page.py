@@ -64,7 +64,7 @@ def publications(path: Path, rows: Any = FIGURES, source: str = SOURCE) -> Publi
 
 def build(folder: Path, found: Publications, runs: Any = None, **more: Any) -> builder.Built:
     given = builders.runs() if runs is None else runs
-    return builder.build(given, [], folder / "docs", cache=folder / "cache.json", published=found, **more)
+    return builder.build(given, [], folder / "docs", cache=folder / "cache.sqlite", published=found, **more)
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +166,7 @@ def test_a_changed_figure_makes_its_pages_again_and_no_run_page(changing: Path) 
 @pytest.mark.parametrize("remembered", [True, False])
 def test_without_figures_the_page_says_so_and_tables_go(changing: Path, remembered: bool) -> None:
     if not remembered:
-        (changing / "cache.json").unlink()
+        (changing / "cache.sqlite").unlink()
     built = build(changing, Publications())
     assert {"data/audit.csv", "data/published.csv"} <= set(built.removed)
     assert "There are no published figures" in page(changing, "en")

@@ -9,7 +9,8 @@ from ingest.common.words import load
 from ingest.compute import results
 from ingest.site import charts, summary, tables
 from ingest.site.model import Row, Site, Suite, suites
-from ingest.site.render.table import Table, Writer
+from ingest.site.render.html_table import Writer
+from ingest.site.render.table import Table
 from schema.records import Run
 from tests.builders import HARDWARE, edited, run
 from tests.site.tabled import tables_in

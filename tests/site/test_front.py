@@ -215,7 +215,7 @@ def test_a_hardware_is_summed_up() -> None:
 
 
 def built(folder: Path, runs: Runs) -> Path:
-    builder.build(runs, [], folder / "docs", cache=folder / "cache.json")
+    builder.build(runs, [], folder / "docs", cache=folder / "cache.sqlite")
     return html(folder)
 
 

@@ -64,9 +64,9 @@ def markdown() -> dict[tuple[str, str], str]:
     """Every page of the reports, by language and path."""
     known = words.load()
     return {
-        (language, page.path): jinja.markdown(known, language, page)
+        (language, page.path): rendered.text
         for page in report_pages(site_of(figures()))
-        for language in LANGUAGES
+        for language, rendered in zip(LANGUAGES, jinja.rendered(known, page, page.context()), strict=True)
     }
 
 
@@ -209,14 +209,14 @@ def test_the_round_has_its_twelve_figures() -> None:
     assert [each.name.rpartition("-")[2] for each in found] == ["bars", "speedup"] * 6
     assert len({each.name for each in found}) == 12
     for (_, part), chart in zip(matrices(), found[::2], strict=True):
-        data = chart.draw.args[0]  # type: ignore[attr-defined]
+        data = chart.draw.args[0]
         drawn = {
             (row, column): value for column, each in enumerate(data.series) for row, value in enumerate(each.values)
         }
         assert drawn == {place: each[0].row.value for place, each in part.cells.items()}
         assert data.groups == ("1", "8", "16", "32")
     for (_, part), chart in zip(matrices(), found[1::2], strict=True):
-        lines = chart.draw.args[0].series  # type: ignore[attr-defined]
+        lines = chart.draw.args[0].series
         assert len(lines) == len(part.columns)
         for column, (_, devices, speeds) in enumerate(lines):
             values = [part.cells[row, column][0].row.value or 0 for row in range(4)]
@@ -397,7 +397,7 @@ def test_digits_are_grouped_and_otherwise_as_printed() -> None:
 def test_a_curve_has_the_time_of_a_step(tmp_path: Path) -> None:
     rows = [one(devices=8, batch_size=size, value=value) for size, value in ((8, 400.0), (16, 640.0))]
     report = declared(tmp_path, '[[block]]\nrows = ["devices", "batch_size"]\ncolumns = "framework"\nshow = "curve"')
-    data = charts.of_report(report, cut(report, rows))[0].draw.args[0]  # type: ignore[attr-defined]
+    data = charts.of_report(report, cut(report, rows))[0].draw.args[0]
     assert data.series[0].across == (160.0, 200.0)
     assert data.series[0].values == (400.0, 640.0)
 
@@ -499,7 +499,7 @@ def test_a_shared_block_is_filled_in_and_added_to(tmp_path: Path) -> None:
 
 
 def made_site(folder: Path, publications: Publications, runs: Sequence[Any] = ()) -> builder.Built:
-    return builder.build(list(runs), [], folder / "docs", cache=folder / "cache.json", published=publications)
+    return builder.build(list(runs), [], folder / "docs", cache=folder / "cache.sqlite", published=publications)
 
 
 def few() -> Publications:
@@ -579,7 +579,8 @@ def test_text_of_others_stays_text(tmp_path: Path) -> None:
     site = site_of(Publications(tuple(rows), {"Made up": source}))
     from ingest.site.reports.pages import page_of
 
-    text = jinja.markdown(words.load(), "en", page_of(site, report))
+    page = page_of(site, report)
+    text = next(jinja.rendered(words.load(), page, page.context())).text
     assert "<script" not in text
     assert "](javascript:" not in text
     assert '--8<-- "mkdocs' not in text

@@ -173,7 +173,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = [*runs[:60], *troubled]
     loose = [Problem("binary", "raw_logs/x.bin")]
     shards = {run.id: "made-up.jsonl" for run in runs}
-    builder.build(runs, loose, folder / "docs", cache=folder / "cache.json", limits=SMALL, shards=shards)
+    builder.build(runs, loose, folder / "docs", cache=folder / "cache.sqlite", limits=SMALL, shards=shards)
     (folder / "docs" / "data" / "runs").mkdir(parents=True)
     (folder / "docs" / "data" / "runs" / "made-up.jsonl").write_text("{}\n", "utf-8")
     return folder

@@ -20,7 +20,7 @@ from tests.site.tabled import rows_in
 
 
 def build(runs: list[Run], folder: Path, **more: Any) -> builder.Built:
-    return builder.build(runs, [], folder / "docs", cache=folder / "cache.json", **more)
+    return builder.build(runs, [], folder / "docs", cache=folder / "cache.sqlite", **more)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -34,9 +34,9 @@ def test_same_input_same_bytes(built: Path, tmp_path: Path) -> None:
     assert files(built / "docs") == files(tmp_path / "docs")
 
 
-def test_second_build_renders_nothing(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_build_draws_renders_and_writes_nothing(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
-    monkeypatch.setattr(builder, "_results_of", lambda runs: pytest.fail("results were computed again"))
+    monkeypatch.setattr(builder, "_rendered", lambda *_: pytest.fail("a page was rendered again"))
     second = build(builders.runs(), copied)
     assert not second.written
     assert not second.removed
@@ -44,12 +44,28 @@ def test_second_build_renders_nothing(copied: Path, monkeypatch: pytest.MonkeyPa
     assert times == {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
 
 
+@pytest.mark.parametrize("lost", ["pages", "drawings", "all", "nothing"])
+def test_a_build_from_the_cache_and_one_without_are_the_same_bytes(
+    copied: Path, tmp_path: Path, lost: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = builders.with_speed(builders.runs(), "bert-pytorch-1", 99.0)
+    kept = copied / "cache.sqlite"
+    if lost == "all":
+        kept.unlink()
+    elif lost != "nothing":
+        monkeypatch.setattr(builder, {"pages": "_code", "drawings": "_drawing_code"}[lost], lambda: "of another commit")
+    assert build(runs, copied).written
+    build(runs, tmp_path)
+    assert files(copied / "docs") == files(tmp_path / "docs")
+
+
 def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:
     runs = builders.runs()
     changed = builders.with_speed(runs, "bert-pytorch-1", 99.0)
     built = build(changed, copied)
     (badge,) = [path.partition("/")[2] for path in built.written if "badges/bert-base-pytorch" in path]
-    assert {path.partition("/")[2] for path in built.written if not path.startswith("charts/")} == {
+    pages = [path for path in built.written if not path.startswith("charts/") and "/tables/" not in path]
+    assert {path.partition("/")[2] for path in pages} == {
         "index.md", "models/bert/index.md", "models/bert/pytorch.md", "runs/bert-pytorch-1.md", "runs/index.md",
         "results.json", "results.csv", "changes.json", badge,
     }  # fmt: skip
@@ -70,7 +86,7 @@ def test_another_word_touches_only_what_says_it(copied: Path, tmp_path: Path, mo
 def test_a_page_that_is_no_longer_made_is_removed_and_nothing_else(copied: Path) -> None:
     mine = copied / "docs" / "en" / "notes.md"
     mine.write_text("# My own page\n", "utf-8")
-    (copied / "cache.json").unlink()
+    (copied / "cache.sqlite").unlink()
     built = build([run for run in builders.runs() if run.id != "bert-pytorch-1"], copied)
     assert "zh/runs/bert-pytorch-1.md" in built.removed
     assert "en/models/bert/index.md" in built.removed
@@ -92,7 +108,7 @@ def test_problems_follow_the_page_of_their_run(tmp_path: Path) -> None:
     runs = [replace(run, problems=()) for run in builders.runs()]
     found = [Problem("cut_line", run.path) for run in runs]
     for folder, limits in ((tmp_path, LIMITS), (tmp_path, Limits(pages=1)), (tmp_path / "anew", Limits(pages=1))):
-        builder.build(runs, found, folder / "docs", cache=folder / "cache.json", limits=limits)
+        builder.build(runs, found, folder / "docs", cache=folder / "cache.sqlite", limits=limits)
     page = Path("docs") / "en" / "problems.md"
     assert (tmp_path / page).read_bytes() == (tmp_path / "anew" / page).read_bytes()
 
@@ -118,13 +134,9 @@ def test_check_looks_at_the_committed_data_only_and_writes_nothing(copied: Path,
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.parametrize(
-    "content",
-    ["[not json", "[]", '{"targets": [], "names": {}}', '{"targets": {"en/index.md": 1}, "names": {}}',
-     '{"targets": {"en/index.md": {"key": ""}}, "names": {}}', '{"targets": {}, "names": {"resnet50": {"key": ""}}}'],
-)  # fmt: skip
-def test_a_broken_manifest_costs_time_only(copied: Path, content: str) -> None:
-    (copied / "cache.json").write_text(content, "utf-8")
+@pytest.mark.parametrize("content", [b"", b"not SQLite at all" * 100, b"SQLite format 3\0" + b"\xff" * 4096])
+def test_a_broken_cache_costs_time_only(copied: Path, content: bytes) -> None:
+    (copied / "cache.sqlite").write_bytes(content)
     assert not build(builders.runs(), copied).written
 
 

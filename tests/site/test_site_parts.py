@@ -12,6 +12,7 @@ from ingest.common import numbers
 from ingest.common.words import load, phrase
 from ingest.site import charts
 from ingest.site.render import drawing, table
+from ingest.site.render.html_table import Writer
 from ingest.site.render.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs, title
 
 
@@ -87,7 +88,7 @@ def test_tables_keep_cells_apart_and_notes_below() -> None:
         (table.Column("a|b"), table.Column(phrase("table.devices"), True)),
         ((table.cell("x|y", "runs/r.md"), table.absent("why not")), (table.absent("why not"), table.cell(""))),
     )
-    said = table.Writer(load(), "zh", lambda page: f"../{page}").table(given)
+    said = Writer(load(), "zh", lambda page: f"../{page}").table(given)
     assert '<th scope="col" data-key="a_b">a&#124;b</th>' in said
     assert '<th scope="row"><a href="../runs/r.md">x&#124;y</a></th>' in said
     assert "\n\n" not in said, "a blank line would end the block of HTML"
@@ -107,12 +108,8 @@ DRAWN = [(drawing.trace, TRACE), (drawing.bars, BARS), (drawing.speedup, LINES)]
 @pytest.mark.parametrize(("draw", "data"), DRAWN)
 def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None:
     assert callable(draw)
-    said = drawing.localise(
-        draw(data), "a", dict.fromkeys(("step", "median", "warmup", "slow", "ideal"), "词"), "T<", "D"
-    )
-    assert said == drawing.localise(
-        draw(data), "a", dict.fromkeys(("step", "median", "warmup", "slow", "ideal"), "词"), "T<", "D"
-    )
+    said = drawing.localise(draw(data), "a", dict.fromkeys(charts.TOKENS, "词"), "T<", "D")
+    assert said == drawing.localise(draw(data), "a", dict.fromkeys(charts.TOKENS, "词"), "T<", "D")
     root = ElementTree.fromstring(said)
     assert root.get("aria-label") == "T<"
     assert "currentColor" in said
@@ -121,9 +118,19 @@ def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None
     assert "\n\n" not in said
 
 
+def test_a_token_without_a_word_fails_with_the_chart_and_the_token() -> None:
+    drawn = drawing.curves(drawing.Curves((), "@acceleration@ (m/s²)", "W"))
+    with pytest.raises(drawing.ChartError, match=r"chart 'bert-gpu': there is no word for the token @acceleration@"):
+        drawing.localise(drawn, "bert-gpu", dict.fromkeys(charts.TOKENS, "x"), "T", "D")
+
+
+def test_text_of_a_log_is_no_token() -> None:
+    assert drawing.literal("@acceleration@ user@host @a@b@") == "＠acceleration＠ user@host ＠a＠b@"
+
+
 def test_ids_differ_between_charts_on_one_page() -> None:
-    drawn = drawing.trace(TRACE)
-    one, two = (set(re.findall(r' id="([^"]+)"', drawing.localise(drawn, name, {}, "", ""))) for name in "ab")
+    drawn, words = drawing.trace(TRACE), dict.fromkeys(charts.TOKENS, "x")
+    one, two = (set(re.findall(r' id="([^"]+)"', drawing.localise(drawn, name, words, "", ""))) for name in "ab")
     assert one
     assert not one & two
 

@@ -1,25 +1,23 @@
-"""Tables as HTML, and what the hook makes of them: files that say what the page shows, links that lead to pages."""
+"""Tables as HTML, and as files that say what the page shows."""
 
 from __future__ import annotations
 
 import csv
 import html
-import importlib.util
 import io
 import json
-import logging
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from ingest.common.words import LANGUAGES, TEMPLATES, load, phrase
+from ingest.common.words import LANGUAGES, load, phrase
 from ingest.site import table_metrics
-from ingest.site.render.table import Cell, Column, Entry, Link, Table, View, Writer, absent, cell
+from ingest.site.render import prose, table_files
+from ingest.site.render.html_table import Writer
+from ingest.site.render.table import Cell, Column, Entry, Link, Table, TableError, View, absent, cell
 from ingest.site.tables import comparison
 from schema.records import Run
 from tests import builders
@@ -30,29 +28,15 @@ from tests.site.test_beside import parts
 KINDS = ("csv", "json")
 
 
-def hook() -> Any:
-    name = "tables_hook"
-    if name not in sys.modules:
-        specification = importlib.util.spec_from_file_location(name, TEMPLATES / "hooks" / "tables.py")
-        assert specification
-        assert specification.loader
-        sys.modules[name] = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
 def written(table: Table, language: str = "en") -> str:
     return str(Writer(load(), language, lambda page: f"../{page}").table(table))
 
 
 def filed(table: Table, language: str = "en") -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
     """A table's rows as its CSV and its JSON have them."""
-    page = written(table, language)
-    found = hook()
-    notes = {each[1]: found._text(each[2]) for each in found._NOTE.finditer(page)}
-    fields, rows = found.flat(found.parse(page, notes))
-    records = json.loads(found.as_json({"name": "x"}, fields, rows))["data"]
-    return list(csv.DictReader(io.StringIO(found.as_csv(fields, rows)))), records
+    flat = table_files.flat(table, load(), language)
+    records = json.loads(flat.json({"name": "x"}))["data"]
+    return list(csv.DictReader(io.StringIO(flat.csv().decode()))), records
 
 
 def numbered(texts: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -148,12 +132,9 @@ def test_keys_are_the_same_in_both_languages_and_each_once() -> None:
 
 def test_pandas_reads_the_files() -> None:
     pandas = pytest.importorskip("pandas")
-    found = hook()
-    page = written(
-        Table((Column("case"), Column("speed", True)), ((cell("x"), cell("1.5")), (cell("y"), absent(None))))
-    )
-    fields, rows = found.flat(found.parse(page, {}))
-    frame = pandas.read_json(io.StringIO(found.as_json({"name": "t"}, fields, rows)), orient="table")
+    table = Table((Column("case"), Column("speed", True)), ((cell("x"), cell("1.5")), (cell("y"), absent(None))))
+    text = table_files.flat(table, load(), "en").json({"name": "t"}).decode()
+    frame = pandas.read_json(io.StringIO(text), orient="table")
     assert frame["speed"].tolist()[0] == 1.5
     assert frame["speed"].isna().tolist() == [False, True]
     assert frame["case"].tolist() == ["x", "y"]
@@ -305,40 +286,33 @@ def test_units_stand_in_the_head_of_every_view() -> None:
     assert 'data-unit="MiB" data-view="memory" hidden>MiB ↓<' in written(comparison(site, suite, rows))
 
 
-class Pages:
-    """MkDocs' files, as far as the hook asks for them."""
-
-    def get_file_from_path(self, path: str) -> Any:
-        here = {"en/runs/a.md": "../runs/a/", "en/index.md": "../"}
-        return SimpleNamespace(url_relative_to=lambda _: here[path]) if path in here else None
+def test_a_row_of_another_length_than_the_head_fails_with_the_name_of_the_table() -> None:
+    columns = (Column("case"), Column(phrase("table.devices"), True))
+    with pytest.raises(TableError, match=r"table 'results': row 2 has 1 cells, but there are 2 columns \(case, table"):
+        Table(columns, ((cell("x"), cell("1")), (cell("y"),)), name="results")
 
 
-def resolved(text: str, caplog: pytest.LogCaptureFixture) -> tuple[str, list[str]]:
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"))
-    with caplog.at_level(logging.WARNING):
-        made = hook().on_page_content(text, page, {}, Pages())
-    return made, [record.getMessage() for record in caplog.records]
+def test_a_table_of_sentences_is_searched_and_has_files_too() -> None:
+    table = prose.table("|File|Holds|\n|---|---|\n|[`a.json`](../a.json)|*every* result & more|\n")
+    page = written(table)
+    assert page.startswith('<div class="pl-table">\n'), "it is not left out of the search"
+    assert '<td><a href="../a.json"><code>a.json</code></a></td>\n<td><em>every</em> result &amp; more</td>' in page
+    assert filed(table)[0] == [{"column_1": "a.json", "column_2": "every result & more"}]
+    with pytest.raises(TableError, match=r"'text': row 1 has 1 cells"):
+        prose.table("|a|b|\n|---|---|\n|c|\n")
 
 
-def test_links_to_pages_are_resolved_and_others_left_alone(caplog: pytest.LogCaptureFixture) -> None:
-    kept = '<a href="https://example.org/README.md">x</a><a href="#a.md">y</a><p>href="../runs/a.md"</p>'
-    made, warned = resolved(f'<a class="b" href="../runs/a.md#L1-L2">x</a><img src="../index.md">{kept}', caplog)
-    assert '<a class="b" href="../runs/a/#L1-L2">' in made
-    assert '<img src="../">' in made
-    assert made.endswith(kept.replace(' href="../runs/a.md"', ' href="../runs/a.md"'))
-    assert warned == []
+def test_files_lie_beside_the_page() -> None:
+    places = {"index.md": "tables", "models/index.md": "models/tables", "runs/one-1.md": "runs/one-1/tables"}
+    assert {page: table_files.folder(page) for page in places} == places
+    writer = Writer(load(), "en", str, "runs/one-1.md")
+    page = writer.table(Table((Column("a"),), (), caption="What it holds"))
+    assert 'href="one-1/tables/table-1.csv" download' in page
+    assert '<p class="pl-caption" id="table-1-caption">What it holds</p>' in page
+    assert '<table class="pl-grid" aria-labelledby="table-1-caption" data-name="table-1">' in page
 
 
-def test_a_link_to_a_page_that_is_not_there_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """Under --strict, warnings of loggers below `mkdocs` fail the build."""
-    made, warned = resolved('<a href="../runs/none.md">x</a>', caplog)
-    assert "../runs/none.md" in made
-    assert "en/models/x.md" in warned[0]
-    assert "../runs/none.md" in warned[0]
-    assert {record.name.partition(".")[0] for record in caplog.records} == {"mkdocs"}
-
-
-def table_files(site: Path, language: str) -> list[Path]:
+def csv_files(site: Path, language: str) -> list[Path]:
     found = sorted(
         each for each in site.rglob("tables/*.csv") if (each.relative_to(site).parts[0] == "zh") == (language == "zh")
     )
@@ -363,7 +337,7 @@ def test_every_table_of_the_site_lies_beside_its_page(site: Path, language: str)
 
 
 def test_files_of_both_languages_hold_the_same_numbers(site: Path) -> None:
-    for path in table_files(site, "en"):
+    for path in csv_files(site, "en"):
         other = site / "zh" / path.relative_to(site)
         english, chinese = ([*csv.DictReader(io.StringIO(each.read_text("utf-8")))] for each in (path, other))
         if "text-" in path.name:

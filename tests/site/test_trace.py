@@ -21,7 +21,7 @@ from ingest.read import redact
 from ingest.read.redact import redacted_lines
 from ingest.site import builder, log, pages, provenance
 from ingest.site.model import Site, suites
-from ingest.site.render.table import Writer
+from ingest.site.render.html_table import Writer
 from schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
 from tests import builders
 from tests.builders import edited
@@ -315,7 +315,7 @@ def test_a_run_without_a_figure_says_why(shown: Shown) -> None:
 def test_both_languages_show_the_same_lines_from_one_file(shown: Shown, tmp_path: Path) -> None:
     site, run = shown(numbered(60))
     out = tmp_path / "docs"
-    builder.build([run], [], out, cache=tmp_path / "cache.json", logs=site.logs)
+    builder.build([run], [], out, cache=tmp_path / "cache.sqlite", logs=site.logs)
     pages = [(out / language / "runs/traced-1/log.md").read_text("utf-8") for language in LANGUAGES]
     assert all('--8<-- "logs/traced-1.html:lines-1"' in each for each in pages)
     assert (out / "logs/traced-1.html").read_bytes() == log.snippet(site, run)
@@ -326,7 +326,7 @@ def test_a_log_is_read_again_only_when_something_about_it_changed(
     shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site, run = shown(numbered(60))
-    told: dict[str, Any] = {"cache": tmp_path / "cache.json", "logs": site.logs}
+    told: dict[str, Any] = {"cache": tmp_path / "cache.sqlite", "logs": site.logs}
     builder.build([run], [], tmp_path / "docs", **told)
     read: list[Path] = []
 
@@ -346,7 +346,7 @@ def test_a_log_is_read_again_only_when_something_about_it_changed(
 
 def test_a_lost_log_changes_its_page(shown: Shown, tmp_path: Path) -> None:
     site, run = shown(numbered(60))
-    told: dict[str, Any] = {"cache": tmp_path / "cache.json", "logs": site.logs}
+    told: dict[str, Any] = {"cache": tmp_path / "cache.sqlite", "logs": site.logs}
     builder.build([run], [], tmp_path / "docs", **told)
     site.logs[run.path][0].unlink()
     log._shown.cache_clear()

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import logging
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.site.conftest import ROOT
+from ingest.site import forge
+from tests.site.test_blocks import hook
 
-
-def hook() -> Any:
-    described = importlib.util.spec_from_file_location("hook_forge", ROOT / "report_templates/hooks/forge.py")
-    assert described
-    assert described.loader
-    module = sys.modules[described.name] = importlib.util.module_from_spec(described)
-    described.loader.exec_module(module)
-    return module
-
-
-FORGE = hook()
+BLOCKS = hook()
 PAGE = "en/runs/one-1/log.md"
 
 
@@ -62,10 +51,12 @@ def linked(folder: Path, repository: str | None, kind: str | None = None, name: 
         "extra": {"forge": kind} if kind else {},
         "config_file_path": str(folder / "mkdocs.yml"),
     }
-    left = FORGE.on_files(files, config)
+    left = BLOCKS.on_files(files, config)
     page = SimpleNamespace(file=SimpleNamespace(src_uri="en/runs/one-1.md"))
     text = '[3](one-1/log.md#L3-L5) <a href="../runs/one-1/log.md#L7">7</a> [log](one-1/log.md) [x](one-1/catalog.md)'
-    return FORGE.on_page_markdown(text, page, config, files), bool(left)
+    known = [SimpleNamespace(url_relative_to=lambda _: "one-1/log/"), None]
+    files.get_file_from_path = lambda path: known[path != PAGE]  # type: ignore[attr-defined]
+    return BLOCKS.on_page_markdown(text, page, config, files), bool(left)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +75,7 @@ def linked(folder: Path, repository: str | None, kind: str | None = None, name: 
 def test_lines_have_the_address_of_the_forge(
     checkout: Path, repository: str, kind: str | None, file: str, lines: str, line: str
 ) -> None:
-    commit = FORGE._git(checkout, "rev-parse", "HEAD").strip()
+    commit = forge.git(checkout, "rev-parse", "HEAD").strip()
     there = file.format(commit, "bench%20marks/raw_logs/a%20b.log")
     text, stays = linked(checkout, repository, kind)
     assert text == f'[3]({there}{lines}) <a href="{there}{line}">7</a> [log]({there}) [x](one-1/catalog.md)'

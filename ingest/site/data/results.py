@@ -13,6 +13,7 @@ from msgspec import Struct
 from ingest.common.words import Words
 from ingest.site.data import measured, printed
 from ingest.site.model import Site, options_text
+from ingest.site.render.table_files import no_formula
 from schema.records import Run, RunJson, schema_of, to_json
 from schema.results import RESULTS_VERSION, Metric, ResultRecord, ResultsDocument
 from schema.vocabulary import METRICS
@@ -26,8 +27,6 @@ _FIGURES = ("rule", "unit", "value", "low", "high", "spread", "repeats", "speedu
 #: A column of a metric is named with its unit, where all have one.
 _METRICS = {each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory")}
 COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")
-#: What a spreadsheet would run as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def records(site: Site, words: Words) -> list[ResultRecord]:
@@ -89,4 +88,4 @@ def _cell(value: Any) -> Any:
     """A cell; text that a spreadsheet would run begins with an apostrophe."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return no_formula(value) if isinstance(value, str) else value

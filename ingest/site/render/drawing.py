@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
+from ingest.common.errors import UsageError
 from ingest.site.render import colours
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ BELOW = 0.62  # inches below a plot, for its labels
 BETWEEN = 0.16  # inches between two plots, one below the other
 WIDEST = 0.26  # of a group: a lone bar must not fill the chart
 SLOW = 0.8  # a record below this share of the median is drawn as an outlier
+
+
+#: A token stands for a word; dots keep room for a long one.
+_TOKEN = re.compile(r"@([a-z_]+)\.*@")
 
 
 @dataclass(frozen=True)
@@ -195,10 +200,38 @@ def trace(data: Trace) -> str:
     return _svg(figure)
 
 
+class ChartError(UsageError):
+    """A chart asks for a word that nobody gives it; a mistake in one of our own modules."""
+
+
+def literal(text: str) -> str:
+    """Text from a log or a case, in which nothing may be taken for a token."""
+    return _TOKEN.sub(lambda found: found[0].replace("@", "＠"), text)
+
+
 def localise(svg: str, name: str, words: Mapping[str, str], title: str, description: str) -> str:
-    """The chart in one language: tokens become words, ids get `name` in front, readers that cannot see get the text."""
-    for token, word in words.items():
-        svg = re.sub(rf"@{token}\.*@", escape(word).replace("\\", r"\\"), svg)
+    """Put a chart into one language: tokens become words, ids get a prefix, and screen readers get title and text.
+
+    Args:
+        svg: the drawing.
+        name: the chart's name; ids are made of it, since a page may hold several charts.
+        words: the word for each token.
+        title: the chart's title.
+        description: what a screen reader says.
+
+    Raises:
+        ChartError: the drawing has a token for which there is no word.
+    """
+
+    def word(found: re.Match[str]) -> str:
+        if found[1] not in words:
+            raise ChartError(
+                f"chart {name!r}: there is no word for the token @{found[1]}@; add it to TOKENS in"
+                f" ingest/site/charts.py and to [chart] in report_templates/words.toml"
+            )
+        return escape(words[found[1]])
+
+    svg = _TOKEN.sub(word, svg)
     referenced = sorted(set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)))
     prefix = f"c{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{prefix}{found[1]}"' if found[1] in referenced else "", svg)

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from ingest.common import numbers
-from ingest.common.words import TEMPLATES, Text, Words, phrase
-from ingest.site import charts, tables
+from ingest.common.words import LANGUAGES, TEMPLATES, Text, Words, phrase
+from ingest.site import tables
 from ingest.site.charts import Chart
 from ingest.site.pages import Page
-from ingest.site.render.table import Writer
-from ingest.site.render.text import code, code_block, command, escape, front_matter, slug
+from ingest.site.render import prose as prose_tables
+from ingest.site.render import table_files
+from ingest.site.render.html_table import Writer
+from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
 from ingest.site.template_errors import located
 
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
@@ -27,21 +30,40 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def markdown(words: Words, language: str, page: Page) -> str:
-    """One page in one language, as Markdown with front matter."""
-    writer = Writer(words, language, lambda target: relative(page.path, target))
-    names = {**_tools(words, language, writer), **page.context()}
-    with located(file := f"{page.template}.md.j2", names):
-        body = _environment().get_template(file).render(names)
-    return _front_matter(words, language, page) + _tidy(body)
+@dataclass(frozen=True)
+class Rendered:
+    """A page in one language: its Markdown, the files of its tables by path, and the charts that it shows."""
+
+    text: str
+    tables: Mapping[str, bytes]
+    charts: Sequence[Chart]
 
 
-def chart(words: Words, language: str, found: Chart, drawing: str) -> str:
-    """A chart in one language."""
-    from ingest.site.render.drawing import localise
+def rendered(words: Words, page: Page, context: Mapping[str, Any]) -> Iterator[Rendered]:
+    """A page in each language, as Markdown with front matter, from one context."""
+    for language in LANGUAGES:
+        writer = Writer(words, language, partial(relative, page.path), page.path)
+        shown: dict[str, Chart] = {}
+        names = {**_tools(words, language, writer, shown), **context}
+        with located(file := f"{page.template}.md.j2", names):
+            body = _environment().get_template(file).render(names)
+        tables = _table_files(words, language, page, writer)
+        yield Rendered(_front_matter(words, language, page) + _tidy(body), tables, list(shown.values()))
 
-    title = words.say(language, found.title)
-    return localise(drawing, found.name, charts.words_of(words, language), title, found.described(words, language))
+
+def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dict[str, bytes]:
+    """Each table as CSV and as JSON, by its path below the language's folder."""
+    address = page.path.removesuffix(".md").removesuffix("index").rstrip("/")
+    about = {
+        "page": ("" if language == LANGUAGES[0] else f"{language}/") + (f"{address}/" if address else ""),
+        "title": title(words.say(language, page.title)),
+    }
+    files: dict[str, bytes] = {}
+    for name, table in writer.tables.items():
+        flat = table_files.flat(table, words, language)
+        at = f"{table_files.folder(page.path)}/{name}"
+        files |= {f"{at}.csv": flat.csv(), f"{at}.json": flat.json({"name": name, **about})}
+    return files
 
 
 def relative(page_path: str, target: str) -> str:
@@ -51,7 +73,7 @@ def relative(page_path: str, target: str) -> str:
     return posixpath.relpath(target, posixpath.dirname(page_path) or ".")
 
 
-def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
+def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart]) -> Mapping[str, Any]:
     """What templates may call: words, tables, links, code, charts and numbers."""
 
     def w(key: str, **args: object) -> Markup:
@@ -63,6 +85,10 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
 
     def prose(entries: Mapping[str, Mapping[str, str]], key: str) -> Markup:
         return escape(entries[key][language]) if key in entries else Markup("")
+
+    def chart(found: Chart) -> Markup:
+        shown[found.name] = found
+        return _figure(words, language, found)
 
     def listed(texts: list[Text]) -> str:
         return str(comma).join(words.say(language, each) for each in texts)
@@ -90,7 +116,8 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, Any]:
         "pairs": _pairs,
         "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
         "rule_table": lambda: writer.table(tables.rule_table()),
-        "chart": lambda found: _figure(words, language, found),
+        "chart": chart,
+        "prose_table": lambda caller: writer.table(prose_tables.table(caller())),
         "page_link": lambda target: Markup(writer.link(target)),
         "script_data": lambda data, tables: _script_data(words, language, data, tables),
     }
@@ -108,11 +135,11 @@ def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: S
 
 def _figure(words: Words, language: str, found: Chart) -> Markup:
     """The chart's file is put in when the site is built, so that it takes the theme's colours."""
-    title, caption = words.say(language, found.title), found.caption(words, language)
+    head, caption = words.say(language, found.title), found.caption(words, language)
     return Markup(
         '<figure class="pl-figure" data-search-exclude>\n--8<-- "charts/{}/{}.svg"\n'
         "<figcaption><b>{}</b> {}</figcaption>\n</figure>"
-    ).format(Markup(language), Markup(found.name), escape(title), escape(caption))
+    ).format(Markup(language), Markup(found.name), escape(head), escape(caption))
 
 
 def _front_matter(words: Words, language: str, page: Page) -> str:

@@ -28,7 +28,7 @@ ACROSS = {
 #: Metrics that have a token; others are written as their unit.
 UP = ("throughput", "latency", "memory")
 
-Drawn = tuple[Callable[[], str], tuple[Phrase, ...]]
+Drawn = tuple[partial[str], tuple[Phrase, ...]]
 
 
 def of_report(report: Report, found: Cut) -> list[Chart]:

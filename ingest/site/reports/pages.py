@@ -11,7 +11,6 @@ from ingest.published.declarations import SECTIONS, Block, Report
 from ingest.published.publications import Published
 from ingest.published.slices import Slice, Values, cut
 from ingest.site import addresses
-from ingest.site.charts import Chart
 from ingest.site.model import Site
 from ingest.site.pages import Page
 from ingest.site.render.table import Link
@@ -25,18 +24,12 @@ def pages(site: Site) -> list[Page]:
     return [_index(site, found), *(page_of(site, each) for each in found)]
 
 
-def charts_of(site: Site, report: Report) -> Mapping[str, Chart]:
-    """Return the charts of a report by name."""
-    return {each.name: each for each in charts.of_report(report, cut(report, rows_of(site, report)))}
-
-
 def _index(site: Site, found: Sequence[Report]) -> Page:
     return Page(
         addresses.REPORTS,
         "reports",
         phrase("nav.reports"),
         phrase("describe.reports"),
-        (site.published.digest,),
         lambda: {"sources": _sources(site, found)},
         order=0,
     )
@@ -71,8 +64,7 @@ def page_of(site: Site, report: Report) -> Page:
         "report",
         report.title,
         report.description,
-        (site.published.digest, *(suite.id for suite in site.shown)),
-        functools.cache(functools.partial(_context, site, report)),
+        functools.partial(_context, site, report),
         order=report.order,
         group=site.published.sources[report.source].title.en,
     )

@@ -1,0 +1,310 @@
+"""Tables as HTML in one language, with links to their CSV and JSON.
+
+A page may hold thousands of cells, and all pages are written each time: so this joins plain strings. Every text goes
+through `escape` first.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+from markupsafe import escape as escape_html
+
+from ingest.common.numbers import ABSENT
+from ingest.common.words import Text, Words, phrase
+from ingest.site.render import table_files
+from ingest.site.render.table import Cell, Column, Entry, Table, View, details_of, shown, value_of, written
+from ingest.site.render.text import escape, slug
+
+#: Tables with more rows than this get a field to filter them by, and room for it above.
+FILTERED_ABOVE = 8
+_NUMBER = re.compile(r"([-+−±]?[0-9][0-9,]*)(\.[0-9]+)?[×%]?")
+_DIGIT = re.compile(r"[0-9]")
+_NOT_COMMA = re.compile(r"[^,]")
+
+
+@dataclass(frozen=True)
+class _Room:
+    """How long the longest whole part and the longest fraction of a column are: both are filled up to that."""
+
+    whole: str = ""
+    fraction: str = ""
+
+    def around(self, text: str) -> tuple[str, str]:
+        """What has to be added left and right of a text so that its point stands below the others'."""
+        found = _NUMBER.fullmatch(text)
+        if found:
+            return self._left(len(found[1])), self.fraction[len(found[2] or "") :]
+        return self._left(1 if text == ABSENT else len(text) + 1), ""
+
+    def _left(self, length: int) -> str:
+        return _NOT_COMMA.sub("0", self.whole[: max(len(self.whole) - length, 0)])
+
+
+@dataclass
+class _Notes:
+    """The notes of a table as it is written: a letter each, in order of appearance; those of the first view lead."""
+
+    name: str
+    letters: dict[Text, str]
+    views: dict[Text, list[str]]
+    first: str
+    referred: set[Text] = field(default_factory=set)
+
+    def anchor(self, note: Text, view: str) -> str:
+        """The id of a reference, for the note's way back: the first in the view in which the note is seen first."""
+        if note in self.referred or view not in ("", *(self.views[note] or [self.first])[:1]):
+            return ""
+        self.referred.add(note)
+        return f"fr-{self.name}-{self.letters[note]}"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes tables in one language; `link` turns a page of ours into a link target relative to the present page.
+
+    One writer writes one page: it counts the tables, so that their names and the ids of their notes are unique there,
+    and keeps them by name, so that their files can be written too. `page` is the page's path.
+    """
+
+    words: Words
+    language: str
+    link: Callable[[str], str]
+    page: str = "index.md"
+    tables: dict[str, Table] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    def table(self, table: Table) -> Markup:
+        """A table as HTML, one line per row; below it, the notes that explain absent figures."""
+        name = self._name(table.name)
+        self.tables[name] = table
+        notes = _notes(table, name)
+        # Cells come first: they find out which reference a note leads back to.
+        rooms = self._rooms(table)
+        rows = [self._row(table, row, notes, rooms) for row in table.rows]
+        label = f' aria-labelledby="{name}-caption"' if table.caption else ""
+        grid = f'<div class="pl-scroll"><table class="pl-grid"{label} data-name="{name}">'
+        parts = [
+            f'<p class="pl-caption" id="{name}-caption">{self.say(table.caption)}</p>\n' if table.caption else "",
+            f'<div class="pl-table"{"" if table.prose else " data-search-exclude"}>',
+            self._tools(table),
+            "{}\n<thead><tr>{}</tr></thead>".format(grid, ("\n" if table.prose else "").join(self._heads(table))),
+            "<tbody>\n{}\n</tbody></table></div>{}".format("\n".join(rows), self._files(name)),
+            self._footnotes(notes),
+            *(f'<p class="pl-note">{self.say(each)}</p>' for each in table.notes),
+            self._legend(table),
+            "</div>",
+        ]
+        return Markup("\n".join(each for each in parts if each))
+
+    def say(self, text: Text) -> Markup:
+        """A text in this language, escaped."""
+        return escape(self.words.say(self.language, text))
+
+    def _name(self, name: str) -> str:
+        self._counts[name] = self._counts.get(name, 0) + 1
+        return f"{slug(name)}-{self._counts[name]}"
+
+    def _tools(self, table: Table) -> str:
+        """Room for what scripts put above a table, so that nothing moves when they do."""
+        if len(table.views) > 1:
+            keys = " ".join(each.key for each in table.views)
+            titles = "|".join(self.say(each.title) for each in table.views)
+            return f'<div class="pl-tools" data-views="{_attribute(keys)}" data-titles="{titles}"></div>'
+        return '<div class="pl-tools"></div>' if len(table.rows) > FILTERED_ABOVE and not table.prose else ""
+
+    def _files(self, name: str) -> str:
+        """Links to the table's files, which lie in a folder beside the page."""
+        folder = posixpath.relpath(table_files.folder(self.page), posixpath.dirname(self.page) or ".")
+        links = []
+        for kind in ("CSV", "JSON"):
+            label = self.say(phrase("ui.table_file", kind=kind))
+            links.append(f'<a href="{folder}/{name}.{kind.lower()}" download aria-label="{label}">{kind}</a>')
+        return f'<p class="pl-files">{" · ".join(links)}</p>'
+
+    def _heads(self, table: Table) -> Iterator[str]:
+        for key, column in zip(table.keys(self.words), table.columns, strict=True):
+            title = self._linked(column.title, column.page)
+            yield f'<th scope="col" data-key="{key}"{_side(column)}>{title}{self._units(table, column)}</th>'
+
+    def _units(self, table: Table, column: Column) -> str:
+        if not (column.switched and table.views):
+            unit = self.say(column.unit)
+            return f'<small data-unit="{unit}">{unit}</small>' if unit else ""
+        return "".join(self._unit(table, each) for each in table.views)
+
+    def _unit(self, table: Table, view: View) -> str:
+        unit = self.say(view.unit)
+        view_key = _of_views([view.key], table.views[0].key) if len(table.views) > 1 else ""
+        return f'<small data-unit="{unit}"{view_key}>{escape(view.below_title(self.words, self.language))}</small>'
+
+    def _row(self, table: Table, row: Sequence[Cell], notes: _Notes, rooms: Sequence[dict[str, _Room]]) -> str:
+        cells = []
+        for index, (column, content) in enumerate(zip(table.columns, row, strict=True)):
+            tag = ("th", ' scope="row"') if index == 0 and not table.prose else ("td", "")
+            inside, attributes = self._cell(table, column, content, notes, rooms[index])
+            cells.append(f"<{tag[0]}{tag[1]}{_side(column)}{attributes}>{inside}</{tag[0]}>")
+        # Sentences are searched, and the search would join the words of cells that stand on one line.
+        return "<tr>{}</tr>".format(("\n" if table.prose else "").join(cells))
+
+    def _cell(
+        self, table: Table, column: Column, content: Cell, notes: _Notes, rooms: dict[str, _Room]
+    ) -> tuple[str, str]:
+        """What stands inside a cell, and the attributes of the cell itself."""
+        if not (column.switched and len(table.views) > 1):
+            several = len(content.entries) > 1
+            attributes = self._first_value(column, content) if several else self._attributes(column, content.entries)
+            return self._content(column, content, notes, rooms[""], "", apart=several), attributes
+        parts = []
+        for view in table.views:
+            seen = shown(table, content, view.key)
+            inside = self._content(column, seen, notes, rooms[view.key], view.key, apart=True)
+            parts.append(f"<div{_of_views([view.key], table.views[0].key)}>{inside}</div>")
+        return "".join(parts), self._first_value(column, content)
+
+    def _content(self, column: Column, content: Cell, notes: _Notes, room: _Room, view: str, *, apart: bool) -> str:
+        """Entries, one below the other; `apart`, each carries its own values."""
+        mark = self._reference(content.note, notes, view) if content.note else ""
+        if not content.entries:
+            return f'<span class="pl-absent">{self._placed(column, ABSENT, room)}{mark}</span>'
+        entries = [self._entry(column, each, room) for each in content.entries]
+        if apart:
+            entries = [
+                f'<span class="pl-entry"{self._attributes(column, [entry])}>{said}</span>'
+                for entry, said in zip(content.entries, entries, strict=True)
+            ]
+        return ("" if apart else "<br>").join(entries) + mark
+
+    def _reference(self, note: Text, notes: _Notes, view: str) -> str:
+        letter, anchor = notes.letters[note], notes.anchor(note, view)
+        own = f' id="{anchor}"' if anchor else ""
+        return f'<sup><a class="pl-ref" href="#fn-{notes.name}-{letter}"{own}>{letter}</a></sup>'
+
+    def _entry(self, column: Column, entry: Entry, room: _Room) -> str:
+        text = self._placed(column, entry.text, room)
+        if entry.page:
+            text = f'<a href="{self.link(entry.page)}">{text}</a>'
+        if entry.anchor:
+            text = f'<span id="{_attribute(entry.anchor)}">{text}</span>'
+        if entry.best:
+            text = f'<strong class="pl-best">{text}</strong>'
+        if entry.tone:
+            text = f'<span class="pl-tone pl-{_attribute(entry.tone)}">{text}</span>'
+        small = [str(self.say(each)) for each in entry.marks if each]
+        links = " ".join(self._linked(each.text, each.page) for each in entry.sources)
+        if not small:
+            return f'{text} <small class="pl-runs">{links}</small>' if links else text
+        small += [f'<span class="pl-runs">{links}</span>'] if links else []
+        return f"{text} <small>{' '.join(small)}</small>"
+
+    def _placed(self, column: Column, text: Text, room: _Room) -> str:
+        """A text of a number column between what fills it up; style sheets print that as blanks."""
+        said = self.words.say(self.language, text)
+        if not (column.number and room.whole):
+            return escape(said)
+        left, right = room.around(said)
+        if not left and not right:
+            return escape(said)
+        sides = (f' data-l="{left}"' if left else "") + (f' data-r="{right}"' if right else "")
+        return f'<span class="pl-v"{sides}>{escape(said)}</span>'
+
+    def _attributes(self, column: Column, entries: Iterable[Entry]) -> str:
+        """The values before rounding, for sorting and switching by scripts."""
+        return "".join(self._value(column, each) + _details(each) for each in entries)
+
+    def _first_value(self, column: Column, content: Cell) -> str:
+        return next((each for entry in content.entries if (each := self._value(column, entry))), "")
+
+    def _value(self, column: Column, entry: Entry) -> str:
+        value = value_of(self.words, column, entry)
+        return f' data-value="{_attribute(written(value))}"' if value is not None else ""
+
+    def _linked(self, text: Text, page: str | None) -> str:
+        said = self.say(text)
+        return f'<a href="{self.link(page)}">{said}</a>' if page else said
+
+    def _footnotes(self, notes: _Notes) -> str:
+        back = self.say(phrase("table.back"))
+        said = [self._footnote(notes, note, mark, back) for note, mark in notes.letters.items()]
+        return f'<ul class="pl-notes">{"".join(said)}</ul>' if said else ""
+
+    def _footnote(self, notes: _Notes, note: Text, mark: str, back: str) -> str:
+        at = f"{notes.name}-{mark}"
+        home = f'<a class="pl-back" href="#fr-{at}" aria-label="{back}">↩</a>'
+        seen = _of_views(notes.views[note], notes.first)
+        return f'<li id="fn-{at}"{seen}><sup>{mark}</sup> {self.say(note)} {home}</li>'
+
+    def _legend(self, table: Table) -> str:
+        """What bold figures mean, under a table that has one."""
+        views = table.switching
+        marked = [view for view in views if any(entry.best for at in table.cells_in(view) for entry in at.entries)]
+        if not marked:
+            return ""
+        return f'<p class="pl-note pl-legend"{_of_views(marked, views[0])}>{self.say(phrase("table.best"))}</p>'
+
+    def _rooms(self, table: Table) -> list[dict[str, _Room]]:
+        """Per column and view, the room that its numbers need."""
+        views = [*table.switching, ""]
+        return [
+            {view: self._room(table, index, view) for view in dict.fromkeys(views)}
+            if column.number
+            else dict.fromkeys(views, _Room())
+            for index, column in enumerate(table.columns)
+        ]
+
+    def _room(self, table: Table, index: int, view: str) -> _Room:
+        switched = table.columns[index].switched and view
+        cells = (shown(table, row[index], view) if switched else row[index] for row in table.rows)
+        texts = (self.words.say(self.language, entry.text) for each in cells for entry in each.entries)
+        found = [match for text in texts if (match := _NUMBER.fullmatch(text))]
+        if not found:
+            return _Room()
+        fraction = max((match[2] or "" for match in found), key=len)
+        return _Room(max((match[1] for match in found), key=len), _DIGIT.sub("0", fraction))
+
+
+def _attribute(text: str) -> str:
+    return escape_html(text)
+
+
+def _side(column: Column) -> str:
+    return ' class="pl-n"' if column.number else ""
+
+
+def _details(entry: Entry) -> str:
+    if not entry.details:
+        return ""
+    return "".join(
+        f' data-{"s" if isinstance(value, str) else "d"}-{name}="{escape(written(value))}"'
+        for name, value in details_of(entry).items()
+    )
+
+
+def _of_views(keys: Sequence[str], first: str) -> str:
+    """The mark of what is seen in some views only; without scripts, the first view is seen."""
+    if not any(keys):
+        return ""
+    hidden = " hidden" if first and first not in keys else ""
+    return f' data-view="{" ".join(keys)}"{hidden}'
+
+
+def _notes(table: Table, name: str) -> _Notes:
+    """A letter per distinct note, and the views in which each is seen; none where all show it."""
+    views = list(table.switching)
+    found: dict[Text, list[str]] = {}
+    for view in views:
+        for content in table.cells_in(view):
+            if content.note:
+                seen = found.setdefault(content.note, [])
+                seen += [view] if view not in seen else []
+    letters = {note: _letters(index) for index, note in enumerate(found)}
+    everywhere = {note: [] if seen == views else seen for note, seen in found.items()}
+    return _Notes(name, letters, everywhere, views[0])
+
+
+def _letters(index: int) -> str:
+    return (_letters(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)

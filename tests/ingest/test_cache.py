@@ -1,0 +1,105 @@
+"""The cache: never a wrong value, whatever happens to its file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ingest.common.cache import Cache, key_of
+
+
+def stored(path: Path, values: dict[str, bytes], most_bytes: int = 1 << 20) -> None:
+    with Cache(path, most_bytes) as cache:
+        for key, value in values.items():
+            cache.put(key, value)
+
+
+def read(path: Path, *keys: str) -> list[bytes | None]:
+    with Cache(path) as cache:
+        return [cache.get(key) for key in keys]
+
+
+def test_what_was_put_is_there_for_the_next_run_and_before(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "cache.sqlite"
+    with Cache(path) as cache:
+        cache.put("a", b"\0one")
+        assert cache.get("a") == b"\0one"
+        assert cache.made("b", lambda: b"two") == b"two"
+        assert cache.made("b", lambda: pytest.fail("made twice")) == b"two"
+    assert read(path, "a", "b", "c") == [b"\0one", b"two", None]
+
+
+def test_what_was_made_before_an_error_is_kept(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "c")
+    cache.put("a", b"one")
+    with pytest.raises(ZeroDivisionError), cache:
+        cache.made("b", lambda: bytes([1 // 0]))
+    assert read(tmp_path / "c", "a") == [b"one"]
+
+
+def damaged(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"a long value", b"another text"))
+
+
+def truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def overwritten(path: Path) -> None:
+    path.write_bytes(b"a text" * 1000)
+
+
+def of_another_shape(path: Path) -> None:
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE entries (key TEXT, other TEXT)")
+
+
+@pytest.mark.parametrize("harm", [damaged, truncated, overwritten, of_another_shape, Path.unlink])
+def test_a_damaged_file_gives_no_wrong_value_and_is_used_again(tmp_path: Path, harm: Callable[[Path], None]) -> None:
+    path = tmp_path / "cache.sqlite"
+    stored(path, {str(n): b"a long value %d " % n * 50 for n in range(40)})
+    harm(path)
+    assert set(read(path, "0", "20", "39")) <= {None, *(b"a long value %d " % n * 50 for n in (0, 20, 39))}
+    stored(path, {"0": b"anew"})
+    stored(path, {"0": b"anew"})
+    assert read(path, "0") == [b"anew"]
+
+
+def test_a_place_that_cannot_be_written_costs_time_only(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x", "utf-8")
+    stored(tmp_path / "file" / "cache", {"a": b"one"})
+    stored(tmp_path, {"a": b"one"})
+    assert read(tmp_path / "file" / "cache", "a") == read(tmp_path, "a") == [None]
+
+
+def test_what_was_used_longest_ago_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(1, 100))
+    monkeypatch.setattr("time.time", lambda: float(next(now)))
+    path = tmp_path / "cache.sqlite"
+    for key in ("a", "b", "c"):
+        stored(path, {key: b"x" * 100}, 350)
+    assert read(path, "a") == [b"x" * 100]
+    stored(path, {"d": b"x" * 100}, 350)
+    assert read(path, "a", "b", "c", "d") == [b"x" * 100, None, b"x" * 100, b"x" * 100]
+
+
+def several(path: Path, of: int) -> None:
+    stored(path, {f"{of}-{n}": bytes([of]) * 1000 for n in range(50)})
+
+
+def test_runs_at_the_same_time_share_it(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    with ProcessPoolExecutor(4) as pool:
+        list(pool.map(several, [path] * 8, range(8)))
+    assert read(path, *(f"{of}-49" for of in range(8))) == [bytes([of]) * 1000 for of in range(8)]
+
+
+def test_keys_tell_the_borders_of_their_parts_and_their_order() -> None:
+    assert len({key_of("ab", "c"), key_of("a", "bc"), key_of("c", "ab"), key_of("abc"), key_of("abc", "")}) == 5
+    assert key_of("a\ud800") == key_of("a\ud800")

@@ -1,0 +1,76 @@
+"""The hook that takes our HTML round Markdown: links that lead to pages, and tables that have a label."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.site.conftest import ROOT
+
+
+def hook() -> Any:
+    described = importlib.util.spec_from_file_location("hook_blocks", ROOT / "report_templates/hooks/blocks.py")
+    assert described
+    assert described.loader
+    module = sys.modules[described.name] = importlib.util.module_from_spec(described)
+    described.loader.exec_module(module)
+    return module
+
+
+BLOCKS = hook()
+
+
+class Pages:
+    """MkDocs' files, as far as the hook asks for them."""
+
+    def get_file_from_path(self, path: str) -> Any:
+        here = {"en/runs/a.md": "../runs/a/", "en/index.md": "../", "en/models/x/tables/t-1.csv": "tables/t-1.csv"}
+        return SimpleNamespace(url_relative_to=lambda _: here[path]) if path in here else None
+
+
+def resolved(text: str, caplog: pytest.LogCaptureFixture) -> tuple[str, list[str]]:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="en/models/x.md"))
+    with caplog.at_level(logging.WARNING):
+        made = BLOCKS.on_page_markdown(text, page, {}, Pages())
+    return made, [record.getMessage() for record in caplog.records]
+
+
+def test_links_to_pages_and_files_are_resolved_and_others_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    kept = '<a href="https://example.org/README.md">x</a><a href="#a.md">y</a><p>href="../runs/a.md"</p>[z](../a.md)'
+    links = '<a class="b" href="../runs/a.md#L1-L2">x</a><img src="../index.md"><a href="x/tables/t-1.csv" download>'
+    made, warned = resolved(f"{links}{kept}", caplog)
+    assert made == (
+        f'<a class="b" href="../runs/a/#L1-L2">x</a><img src="../"><a href="tables/t-1.csv" download>{kept}'
+    )
+    assert warned == []
+
+
+def test_a_link_to_a_page_that_is_not_there_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """Under --strict, warnings of loggers below `mkdocs` fail the build."""
+    made, warned = resolved('<a href="../runs/none.md">x</a>', caplog)
+    assert "../runs/none.md" in made
+    assert "en/models/x.md" in warned[0]
+    assert "../runs/none.md" in warned[0]
+    assert {record.name.partition(".")[0] for record in caplog.records} == {"mkdocs"}
+
+
+def test_a_table_is_labelled_by_its_caption_or_else_by_the_heading_above_it() -> None:
+    grid = '<table class="pl-grid" data-name="{}">'
+    blocks = [grid.format("t-1"), grid.format("t-2"), "<svg></svg>", grid.format("t-3")]
+    mark = '<div data-block="{}"></div>'
+    caption = '<p class="pl-caption">Only <b>this</b></p>'
+    page = [mark.format(0), '<h2 id="one">1</h2>', caption, mark.format(1), caption, mark.format(2), mark.format(3)]
+    made = BLOCKS.label("\n".join(page), blocks)
+    assert blocks == [
+        grid.format("t-1"),
+        '<table class="pl-grid" aria-labelledby="t-2-caption" data-name="t-2">',
+        "<svg></svg>",
+        '<table class="pl-grid" aria-labelledby="one" data-name="t-3">',
+    ]
+    page[2] = '<p class="pl-caption" id="t-2-caption">Only <b>this</b></p>'
+    assert made == "\n".join(page)

@@ -15,11 +15,11 @@ from ingest import facts
 from parsers.read import read
 from parsers.registry import by_id
 from parsers.session import Quoted
-from runners.cases import recipe as recipes
-from runners.cases.case import Case, choose, command
-from runners.cases.matrix import text_of
-from runners.cases.recipe import Recipe
-from runners.command.argv import texts
+from runners import recipe as recipes
+from runners.cases import Case, select_cases
+from runners.command import trainer_words
+from runners.job import texts
+from runners.recipe import Recipe, text_of
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "raw_logs" / "published"
@@ -126,7 +126,7 @@ def folded(text: str) -> str:
 @pytest.fixture(scope="module")
 def cases() -> dict[str, list[Case]]:
     names = {name for names in COVERAGE.values() for name in names}
-    return {name: choose(recipes.load(recipes.find(name)), {}) for name in names}
+    return {name: select_cases(recipes.load(recipes.find(name)), {}) for name in names}
 
 
 def test_every_case_that_was_published_is_a_case_of_the_recipe_for_it(cases):
@@ -205,7 +205,7 @@ REAL = [
 
 def one(name: str, choices: str) -> tuple[Recipe, Case]:
     recipe = recipes.load(recipes.find(name))
-    (case,) = choose(recipe, dict(pair.split("=") for pair in choices.split(",")))
+    (case,) = select_cases(recipe, dict(pair.split("=") for pair in choices.split(",")))
     return recipe, case
 
 
@@ -290,7 +290,7 @@ def test_a_recipe_does_not_contradict_what_its_trainer_prints(name, choices, hea
 
 
 def arguments(recipe: Recipe, case: Case, data: str) -> list[str]:
-    return texts(command(recipe, case, data))
+    return texts(trainer_words(recipe, case, data))
 
 
 @pytest.mark.parametrize(("devices", "precision"), [(1, "fp32"), (1, "amp"), (8, "fp32"), (8, "amp")])

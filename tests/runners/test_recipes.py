@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from parsers.contract import FACTS, OPTIONS
 from parsers.registry import by_id
-from runners.cases import recipe as recipes
-from runners.cases.case import Case, choices_of, choose, command, environment_variables, framework_slug
-from runners.cases.recipe import Recipe
-from runners.command.argv import LATE, texts
-from runners.command.launchers import launched
+from runners import recipe as recipes
+from runners.cases import Case, case_choices, framework_slug, select_cases
+from runners.command import environment_variables, launch_words, trainer_words
+from runners.job import NODE_VARIABLES, texts
+from runners.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"
@@ -42,8 +43,8 @@ def load(name: str) -> Recipe:
 def words(name: str, choices: str = "") -> list[str]:
     """The command of the one case that the choices leave, under its launcher."""
     recipe = load(name)
-    (case,) = choose(recipe, dict(pair.split("=") for pair in choices.split(",") if pair))
-    return texts(launched(recipe, case, command(recipe, case, "/data"), "/data"))
+    (case,) = select_cases(recipe, dict(pair.split("=") for pair in choices.split(",") if pair))
+    return texts(launch_words(recipe, case, "/data"))
 
 
 def test_there_are_recipes_in_every_wing():
@@ -53,12 +54,12 @@ def test_there_are_recipes_in_every_wing():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_case_has_a_command_and_gives_itself_again(name):
     recipe = load(name)
-    cases = choose(recipe, {})
+    cases = select_cases(recipe, {})
     for case in cases:
-        argv = texts(launched(recipe, case, command(recipe, case, "/data"), "/data"))
+        argv = texts(launch_words(recipe, case, "/data"))
         assert all(argv)
         environment_variables(recipe, case, "/data")
-        assert choose(recipe, choices_of(recipe, case)) == [case]
+        assert select_cases(recipe, case_choices(recipe, case)) == [case]
     assert len({case.slug for case in cases}) == len(cases)
 
 
@@ -66,7 +67,7 @@ def test_no_two_recipes_share_the_folder_of_a_case():
     folders = Counter(
         (recipe.suite, framework_slug(recipe.framework), case.slug)
         for recipe in map(load, NAMES)
-        for case in choose(recipe, {})
+        for case in select_cases(recipe, {})
     )
     assert [folder for folder, times in folders.items() if times > 1] == []
 
@@ -118,14 +119,14 @@ def test_nothing_but_what_ranks_print_goes_to_the_folder_that_is_brought_home(na
 @pytest.mark.parametrize("name", [name for name in OF_THE_SOURCES if "samples_per_update" in load(name).slots])
 def test_samples_per_update_are_batch_size_times_accumulation(name):
     recipe = load(name)
-    for case in choose(recipe, {}):
+    for case in select_cases(recipe, {}):
         samples = case.batch_size * int(case.options["accumulation"])
-        assert f"--train_batch_size={samples}" in texts(command(recipe, case, "/data"))
+        assert f"--train_batch_size={samples}" in texts(trainer_words(recipe, case, "/data"))
 
 
 @pytest.mark.parametrize("name", ["gpt-megatron", "gpt-oneflow"])
 def test_a_cut_network_takes_all_devices_and_its_micro_batches_make_the_whole(name):
-    for case in choose(load(name), {}):
+    for case in select_cases(load(name), {}):
         cut = {key: int(case.options[key]) for key in ("data_parallel", "tensor_parallel", "pipeline_parallel")}
         assert cut["data_parallel"] * cut["tensor_parallel"] * cut["pipeline_parallel"] == case.devices
         assert case.batch_size * case.devices % (int(case.options["micro_batch"]) * cut["data_parallel"]) == 0
@@ -332,10 +333,10 @@ def test_what_was_run_is_what_the_recipe_says_of_the_case():
         pytest.skip("no run in raw_logs is of a recipe as it stands now")
     for path, run in runs:
         recipe = load(run["recipe"]["name"])
-        (case,) = choose(recipe, run["recipe"]["case"])
+        (case,) = select_cases(recipe, run["recipe"]["case"])
         assert stated(run["case"]) == facts(case), path
         if "container" not in run["recipe"]:
-            assert run["argv"] == texts(launched(recipe, case, command(recipe, case))), path
+            assert run["argv"] == texts(launch_words(recipe, case)), path
 
 
 def stated(case: dict[str, Any]) -> dict[str, Any]:
@@ -343,11 +344,11 @@ def stated(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def facts(case: Case) -> dict[str, Any]:
-    return stated({**vars(case), "options": dict(case.options)})
+    return stated(structs.asdict(case))
 
 
 def test_no_word_of_a_command_is_a_name_in_braces_that_no_node_knows():
     for name in NAMES:
         recipe = load(name)
-        for word in texts(command(recipe, choose(recipe, {})[0], "/data")):
-            assert set(re.findall(r"(?<!\$)\{([a-z_]+)\}", word)) <= set(LATE), (name, word)
+        for word in texts(trainer_words(recipe, select_cases(recipe, {})[0], "/data")):
+            assert set(re.findall(r"(?<!\$)\{([a-z_]+)\}", word)) <= set(NODE_VARIABLES), (name, word)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from runners.cases import recipe
-from runners.cases.case import choices_of, choose, command, environment_variables, framework_slug, slugged
-from runners.cases.fields import SLUG
-from runners.command.argv import Late, texts, word
-from runners.command.launchers import launched
+from runners import recipe
+from runners.batch import Batch, order
+from runners.cases import case_choices, framework_slug, select_cases, slugify
+from runners.command import Settings, build_run, environment_variables, launch_words, trainer_words
 from runners.errors import RunnerError
-from runners.runs.plan import order
+from runners.job import NodeVariable, texts, word
 from tests.runners.written import MATRIX, loaded
 
 SHAPES = '[matrix]\nshape = ["1n1d", "1n8d", "2n8d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'
+SLUG = re.compile(r"[a-z0-9][a-z0-9._-]*")
 TABLES = """
 [[matrix]]
 batch_size = [8, 16]
@@ -38,24 +39,24 @@ PROBED = ["a b", "a/b", "../..", "$(touch x)", "a-b", "a_b", "A-b", "", ".", "..
 
 
 def slugs(chosen, choices):
-    return [case.slug for case in choose(chosen, choices)]
+    return [case.slug for case in select_cases(chosen, choices)]
 
 
 def test_there_are_recipes_and_each_can_be_launched():
     assert recipe.names()
     for name in recipe.names():
         chosen = recipe.load(recipe.find(name))
-        cases = choose(chosen, {})
+        cases = select_cases(chosen, {})
         assert len({case.slug for case in cases}) == len(cases)
         for case in cases:
-            assert launched(chosen, case, command(chosen, case, "/data"), "/data")
-            assert choose(chosen, choices_of(chosen, case)) == [case]
+            assert launch_words(chosen, case, "/data")
+            assert select_cases(chosen, case_choices(chosen, case)) == [case]
         assert all(path.is_file() for path in chosen.files.values()), name
 
 
 def test_the_matrix_is_combined_in_the_order_it_is_written(tmp_path):
     matrix = '[matrix]\nprecision = ["fp32", "bf16"]\nshape = ["1n1d", "2n8d"]\nbatch_size = [8, 16]\n'
-    cases = choose(loaded(tmp_path, ["a"], matrix), {})
+    cases = select_cases(loaded(tmp_path, ["a"], matrix), {})
     assert [case.slug for case in cases] == [
         "gpu-n1d1-bs8-fp32", "gpu-n1d1-bs16-fp32", "gpu-n2d16-bs8-fp32", "gpu-n2d16-bs16-fp32",
         "gpu-n1d1-bs8-bf16", "gpu-n1d1-bs16-bf16", "gpu-n2d16-bs8-bf16", "gpu-n2d16-bs16-bf16",
@@ -66,8 +67,8 @@ def test_the_matrix_is_combined_in_the_order_it_is_written(tmp_path):
     assert last.options == {}
 
 
-def test_several_tables_are_united_and_what_both_hold_is_there_once(tmp_path):
-    cases = choose(loaded(tmp_path, ["a"], TABLES), {})
+def test_cases_of_several_tables_are_united_without_duplicates(tmp_path):
+    cases = select_cases(loaded(tmp_path, ["a"], TABLES), {})
     assert len(cases) == 2 + 16 - 1
     assert [case.slug for case in cases][:4] == [
         "gpu-n1d1-bs8-fp32", "gpu-n1d1-bs16-fp32", "gpu-n1d1-bs16-amp-xla-true", "gpu-n1d1-bs16-amp",
@@ -75,7 +76,7 @@ def test_several_tables_are_united_and_what_both_hold_is_there_once(tmp_path):
     assert all(case.options.keys() == {"xla", "word", "rate"} for case in cases)
 
 
-def test_a_label_and_what_differs_name_the_folder_and_iterations_do_not(tmp_path):
+def test_the_folder_is_named_by_label_and_differing_options_but_not_by_iterations(tmp_path):
     chosen = loaded(tmp_path, ["a"], TABLES, head='label = "b"')
     choices = {"word": "other", "iterations": "9", "precision": "amp", "batch_size": "16", "xla": "true"}
     names = [f"gpu-{shape}-bs16-amp-b-xla-true-word-other" for shape in ("n1d1", "n2d8")]
@@ -112,7 +113,7 @@ def test_a_value_chooses_the_tables_that_state_it_and_is_tried_in_all_where_none
 
 
 @pytest.mark.parametrize(
-    ("choices", "said"),
+    ("choices", "message"),
     [
         ({"colour": "red"}, "it has no key 'colour' to choose by; it has nodes, devices, iterations, xla, word, rate,"),
         ({"shape": "1n1d"}, "it has no key 'shape' to choose by"),
@@ -124,17 +125,17 @@ def test_a_value_chooses_the_tables_that_state_it_and_is_tried_in_all_where_none
         ({"xla": "yes"}, "xla='yes' must be true or false, like its false"),
         ({"rate": "fast"}, "rate='fast' must be a number, like its 0.5"),
         ({"rate": "nan"}, "rate='nan' must be a number"),
-        ({"precision": "int8"}, "precision='int8' must be one of fp32, tf32, amp, fp16, bf16"),
+        ({"precision": "int8"}, "precision='int8' must be one of fp32, tf32, amp, fp16, bf16, fp8"),
         ({"nodes": "3"}, "no shape has nodes=3; state devices= of the whole job too"),
         ({"nodes": "3", "devices": "8"}, "devices=8 cannot be shared out evenly among nodes=3"),
         ({"word": "a\0b"}, "--case word: 'a\\x00b' holds a NUL byte"),
         ({"word": "\ud800"}, "--case word: '\\ud800' is not UTF-8"),
     ],
 )
-def test_a_choice_that_a_recipe_does_not_have(tmp_path, choices, said):
+def test_a_choice_that_the_recipe_does_not_allow_is_refused(tmp_path, choices, message):
     with pytest.raises(RunnerError) as error:
-        choose(loaded(tmp_path, ["a"], TABLES), choices)
-    assert said in str(error.value)
+        select_cases(loaded(tmp_path, ["a"], TABLES), choices)
+    assert message in str(error.value)
 
 
 @settings(max_examples=60, deadline=None)
@@ -150,31 +151,31 @@ def test_the_choices_of_any_case_give_it_again(shape, batch_size, precision, mor
     with tempfile.TemporaryDirectory() as folder:
         chosen = loaded(Path(folder), ["a"], TABLES)
     fixed = {"nodes": shape[0], "devices": shape[1], "batch_size": batch_size, "precision": precision, "word": text}
-    for case in choose(chosen, {**fixed, **{key: known[key] for key in more}}):
-        again = choices_of(chosen, case)
-        assert choose(chosen, again) == [case]
+    for case in select_cases(chosen, {**fixed, **{key: known[key] for key in more}}):
+        again = case_choices(chosen, case)
+        assert select_cases(chosen, again) == [case]
         assert ("word" in again) == (text != "plain")
         assert ("iterations" in again) == ("iterations" in more)
 
 
 @pytest.mark.parametrize("value", PROBED)
 def test_any_value_makes_a_folder_of_its_own(value):
-    slug = slugged(value)
+    slug = slugify(value)
     assert SLUG.fullmatch(slug)
-    assert slug not in {slugged(other) for other in PROBED if other != value}
+    assert slug not in {slugify(other) for other in PROBED if other != value}
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_no_value_leads_out_of_its_folder_or_makes_a_name_too_long(value):
-    assert SLUG.fullmatch(slugged(value))
-    assert len(slugged(value)) <= 47
+    assert SLUG.fullmatch(slugify(value))
+    assert len(slugify(value)) <= 47
     assert "/" not in framework_slug(value)
 
 
 def built(folder, words, case=None, more=""):
     chosen = loaded(folder, words, TABLES, more)
-    (found,) = choose(chosen, {"devices": "1", "precision": "fp32", "batch_size": "8", **(case or {})})
-    return command(chosen, found)
+    (found,) = select_cases(chosen, {"devices": "1", "precision": "fp32", "batch_size": "8", **(case or {})})
+    return trainer_words(chosen, found)
 
 
 def test_slots_are_filled_and_braces_are_written_twice(tmp_path):
@@ -182,10 +183,10 @@ def test_slots_are_filled_and_braces_are_written_twice(tmp_path):
     assert built(tmp_path, words) == [*map(word, ["{x} ${y} 8", "false", "0.5", "a", "", "1=8"])]
 
 
-def test_what_only_the_node_knows_stays_open(tmp_path):
+def test_values_of_the_node_stay_variables(tmp_path):
     assert built(tmp_path, ["tcp://{master_address}:{master_port}", "{ranks}"]) == [
-        ("tcp://", Late("master_address"), ":", Late("master_port")),
-        (Late("ranks"),),
+        ("tcp://", NodeVariable("master_address"), ":", NodeVariable("master_port")),
+        (NodeVariable("ranks"),),
     ]
 
 
@@ -217,45 +218,45 @@ def test_a_table_of_slots_gives_no_word_or_one_or_several(tmp_path):
     assert texts(built(tmp_path, words, sixteen, FLAGS)) == ["t", "--amp", "10", "---amp", "end"]
 
 
-def test_an_empty_value_of_the_case_is_a_word(tmp_path):
+def test_an_empty_value_of_the_case_stays_a_word(tmp_path):
     assert built(tmp_path, ["t", "{word}"], {"word": ""}) == [("t",), ("",)]
 
 
-def test_a_variable_that_a_table_makes_empty_is_not_set(tmp_path):
+def test_a_variable_that_a_slot_table_makes_empty_is_not_set(tmp_path):
     more = f'{FLAGS}\n[environment_variables]\nFLAG = "{{flag}}"\nEVERY = "{{every}}"\nEMPTY = ""\n'
     chosen = loaded(tmp_path, ["t"], MATRIX.replace('["fp32"]', '["fp32", "amp"]') + "[options]\nword = 'x'\n", more)
-    fp32, amp = choose(chosen, {})
+    fp32, amp = select_cases(chosen, {})
     assert environment_variables(chosen, fp32) == {"EVERY": ("10",), "EMPTY": ("",)}
     assert environment_variables(chosen, amp) == {"FLAG": ("--amp",), "EVERY": ("10",), "EMPTY": ("",)}
 
 
 @pytest.mark.parametrize(
-    ("words", "case", "said"),
+    ("words", "case", "message"),
     [
         (["{data}/x"], {}, "in '{data}/x', it needs data; name their folder with --data DIR"),
         (["--x={flags}"], {}, "in '--x={flags}', {flags} is a list there, and must stand alone"),
         (
             ["{flag}"],
             {"precision": "bf16"},
-            "`slots.flag` says nothing of precision=bf16; add it, or choose one of fp32, amp",
+            "`slots.flag` has no entry for precision=bf16; add it, or choose one of fp32, amp",
         ),
     ],
 )
-def test_a_slot_without_a_value_is_said(tmp_path, words, case, said):
+def test_a_slot_without_a_value_is_an_error(tmp_path, words, case, message):
     with pytest.raises(RunnerError) as error:
         built(tmp_path, words, case, FLAGS)
     assert str(error.value).startswith("recipe tiny: ")
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-def test_data_are_put_in_as_they_are(tmp_path):
+def test_the_data_folder_is_not_read_as_a_slot(tmp_path):
     chosen = loaded(tmp_path, ["t", "{data}/x"])
-    assert command(chosen, choose(chosen, {})[0], "/a b/{ranks}") == [("t",), ("/a b/{ranks}/x",)]
+    assert trainer_words(chosen, select_cases(chosen, {})[0], "/a b/{ranks}") == [("t",), ("/a b/{ranks}/x",)]
 
 
 def test_repeats_are_interleaved_over_the_cases(tmp_path):
     chosen = replace(loaded(tmp_path, ["a"], MATRIX.replace("[8]", "[1, 2]")), device="cpu")
-    runs = order(chosen, choose(chosen, {}), 2, Path("raw"))
+    runs = order([build_run(chosen, case, Path("raw")) for case in select_cases(chosen, {})], 2)
     assert [str(run.folder) for run in runs] == [
         "raw/tiny/bash/cpu-n1d1-bs1-fp32/1",
         "raw/tiny/bash/cpu-n1d1-bs2-fp32/1",
@@ -264,9 +265,12 @@ def test_repeats_are_interleaved_over_the_cases(tmp_path):
     ]
 
 
-def test_a_folder_that_is_there_keeps_its_number(tmp_path):
+def test_existing_folders_keep_their_numbers(tmp_path):
     chosen = replace(loaded(tmp_path, ["a"], MATRIX.replace("[8]", "[1, 2]")), device="cpu")
     for taken in ("1", "7", "notes"):
         (tmp_path / "tiny/bash/cpu-n1d1-bs1-fp32" / taken).mkdir(parents=True)
-    runs = order(chosen, choose(chosen, {}), 2, tmp_path)
-    assert [run.repeat for run in runs] == [8, 1, 2, 9]
+    cases = tuple(select_cases(chosen, {}))
+    batch = Batch(recipe=chosen, cases=cases, settings=Settings(), raw_logs=tmp_path)
+    runs = order(batch.first_runs(), 2)
+    assert [run.record.repeat for run in runs] == [8, 1, 2, 9]
+    assert [run.folder.name for run in runs] == ["8", "1", "2", "9"]

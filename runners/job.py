@@ -1,8 +1,8 @@
 """The seam between the two halves of the runners: everything that one run needs, as typed data.
 
 The upper half (recipe, command, batch) makes a `Run`; the lower half (transport, host agent, run, record) carries it
-out and knows nothing of recipes. `JobSpec` is what the nodes get, as JSON; it is the same for all nodes of a run. A word
-that only a node can complete holds `NodeVariable` parts, so that no text of a user ever has to be escaped.
+out and knows nothing of recipes. `JobSpec` is what the nodes get, as JSON; it is the same for all nodes of a run. A
+word that only a node can complete holds `NodeVariable` parts, so that no text of a user ever has to be escaped.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1612 @@
+"""The one file of Perfledger that runs on a node: it checks the node, runs the command, and writes down what happened.
+
+It needs Python 3.6 or newer and the standard library. It is called in five ways:
+
+- by the launcher (`nodes.py`), which sends this source with one request as a line of JSON; `serve` answers with lines of
+  JSON behind a mark, since logins and trainers print too;
+- `agent.py run` in a job's folder: runs the job. Exit status: 0 completed, 1 ended otherwise (the outcome is in
+  host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped;
+- `agent.py environment`: writes environment.json, as a process of its own so that it can be ended;
+- `agent.py batch` and `agent.py node` in a job of Slurm;
+- `python -c SOURCE installed ...`: asks the Python that trains, inside the container if there is one, for its packages.
+
+A file that `python -m runners script` wrote holds this source behind a line `STANDALONE = ...`, and starts its one run.
+"""
+
+import glob
+import hashlib
+import importlib
+import json
+import os
+import platform
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+from datetime import datetime, timezone
+
+MYPY = False
+if MYPY:  # The module `typing` is not needed where this runs.
+    from typing import Any, Callable, IO, Iterator
+
+MARK = "perfledger "
+# Where the kernel speaks.
+PROC, SYS = "/proc", "/sys"
+SPACE_NEEDED = 64 * 1024 * 1024
+# What a machine does by itself stays below it: of all its processors together.
+BUSY_PERCENT = 10
+# For what comes before the command: an image that has to be pulled first takes its time.
+PREPARE_SECONDS = 7200
+# Between the request to end and the kill.
+GRACE_SECONDS = 10
+# Of what a tool prints; some print without end.
+LONGEST = 1 << 18
+LONGEST_LIST = 1 << 22
+SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
+EXIT_STATUS = {"completed": 0, "stopped": 130}
+
+
+class Refused(Exception):
+    """What would make a run fail, or its figures worthless; nothing is started."""
+
+
+# --- Tools ------------------------------------------------------------------------------------------------------------
+
+
+def say(answer: "dict[str, Any]") -> None:
+    """Print an answer. It begins with a newline, since whoever printed before may have left a line open."""
+    sys.stdout.write(f"\n{MARK}{json.dumps(answer)}\n")
+    sys.stdout.flush()
+
+
+def clean(data: bytes) -> str:
+    """Return what a tool printed as text: UTF-8 where it is, without control characters other than tab and newline."""
+    text = data.decode("utf-8", "replace").replace("\0", "").replace("\r", "")
+    return re.sub(r"[\x01-\x08\x0b-\x1f\x7f]", " ", text)
+
+
+def call(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **options: "Any") -> "tuple[int, str]":
+    """Return exit status and standard output of a tool; 127 where it cannot be started, and -9 where it was killed.
+
+    A tool that hangs or prints without end is killed, with all that it started.
+    """
+    options = {"stderr": subprocess.DEVNULL, **options}
+    try:
+        process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True, **options
+        )
+    except (OSError, ValueError) as error:
+        return 127, str(error)
+    assert process.stdout is not None
+    data, end = b"", time.monotonic() + seconds
+    while len(data) <= longest and select.select([process.stdout], [], [], max(0, end - time.monotonic()))[0]:
+        chunk = os.read(process.stdout.fileno(), 1 << 16)
+        if not chunk:
+            break
+        data += chunk
+    try:
+        process.wait(max(0, end - time.monotonic()) if len(data) <= longest else 0)
+    except subprocess.TimeoutExpired:
+        kill_group(process.pid, signal.SIGKILL)
+        process.wait()
+    process.stdout.close()
+    return process.returncode, clean(data[:longest])
+
+
+def ask(*argv: str, **options: "Any") -> str:
+    """Return what a tool prints, stripped; empty where it fails or is missing."""
+    status, text = call(list(argv), **options)
+    return "" if status else text.strip()
+
+
+def read(path: str) -> str:
+    """Return the text of a file of the kernel's or ours; empty where there is none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(LONGEST).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def put(path: str, text: str) -> None:
+    """Write a file whole, or not at all."""
+    partial = path + ".partial"
+    try:
+        with open(partial, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(partial, path)
+    except OSError:
+        if os.path.exists(partial):
+            os.unlink(partial)
+        raise
+
+
+def known(members: "dict[str, Any]") -> "dict[str, Any]":
+    """Return an object without the members that nobody knows."""
+    return {key: value for key, value in members.items() if value not in (None, "", [], {})}
+
+
+def number(text: "str | None") -> "int | float | None":
+    """Return a text as a number; None where it is none."""
+    if not text or not re.match(r"(0|[1-9][0-9]{0,17})(\.[0-9]+)?$", text):
+        return None
+    return float(text) if "." in text else int(text)
+
+
+def first(pattern: str, text: str) -> str:
+    """Return the first group of the first match of a pattern in any line; empty where there is none."""
+    found = re.search(pattern, text, re.MULTILINE)
+    return found.group(1).strip() if found else ""
+
+
+def kill_group(group: int, number: int) -> None:
+    """Send a signal to a process group that may be gone."""
+    try:
+        os.killpg(group, number)
+    except OSError:
+        pass
+
+
+def marked(*variables: str) -> "Iterator[int]":
+    """Yield the processes that were started with all of these variables, in whichever session or group they are."""
+    wanted = {os.fsencode(variable) for variable in variables}
+    for process in os.listdir("/proc"):
+        if process.isdigit():
+            try:
+                with open(f"/proc/{process}/environ", "rb") as file:
+                    if wanted <= set(file.read().split(b"\0")):
+                        yield int(process)
+            except OSError:
+                continue
+
+
+def machine() -> "list[str]":
+    """Return what tells whether this is the machine of a job, and has not been restarted since."""
+    return [read("/proc/sys/kernel/random/boot_id").strip(), platform.node()]
+
+
+def last_line(path: str) -> str:
+    """Return the last line of a file that is not empty; a bar of progress ends its lines with a carriage return."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.path.getsize(path) - 2000))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    lines = [line.strip() for line in re.split("[\r\n\0]", text) if line.strip()]
+    return lines[-1] if lines else ""
+
+
+# --- The machine ------------------------------------------------------------------------------------------------------
+# No names of hosts or users, no serial numbers, no addresses.
+
+
+def cpu_model() -> str:
+    """Return the name of the CPU. The trap: a virtual machine may say "AMD EPYC" and no more, whichever generation."""
+    info = read(f"{PROC}/cpuinfo")
+    name = first(r"^model name\s*:\s*(.*)$", info)
+    if not name:
+        name = first(r"^Model name:\s*(.*)$", ask("lscpu", env={**os.environ, "LC_ALL": "C"}))
+    family, model = (first(rf"^{key}\s*:\s*(.*)$", info) for key in ("cpu family", "model"))
+    return f"{name} (family {family}, model {model})" if name and family and not re.search(r"\d", name) else name
+
+
+def cpu_cores() -> int:
+    """Return the number of processors. Not that of `nproc`, which answers with OMP_NUM_THREADS where that is set."""
+    return os.sysconf("SC_NPROCESSORS_ONLN")
+
+
+def memory_gib() -> "float | None":
+    """Return the size of the memory, to a tenth."""
+    kib = first(r"^MemTotal:\s*(\d+) kB", read(f"{PROC}/meminfo"))
+    return (int(kib) * 10 + 524288) // 1048576 / 10 if kib else None
+
+
+def load_averages() -> "list[float]":
+    """Return the three load averages; empty where the kernel does not say them."""
+    words = read(f"{PROC}/loadavg").split()[:3]
+    return [float(word) for word in words if re.match(r"[0-9.]+$", word)]
+
+
+def infiniband_ports() -> "list[str]":
+    """Return a line for every port that is up: device, rate, kind of link."""
+    lines = []
+    for port in sorted(glob.glob(f"{SYS}/class/infiniband/*/ports/*/")):
+        state, rate, link = (read(port + name).strip() for name in ("state", "rate", "link_layer"))
+        if "ACTIVE" in state:
+            lines.append(f"{port.split('/')[-4]}: {rate}, {link}")
+    return lines
+
+
+def infiniband_summary() -> str:
+    """Return the ports that are up, counted by kind: `2 x 100 Gb/sec (4X EDR), InfiniBand`."""
+    kinds = [line.split(": ", 1)[1] for line in infiniband_ports()]
+    return "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds)))
+
+
+def os_name() -> str:
+    """Return the name of the operating system."""
+    return first(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read("/etc/os-release"))
+
+
+def processor_times() -> "tuple[int, int] | None":
+    """Return the jiffies spent computing and all that have passed, of all processors. Source: proc(5), line `cpu`."""
+    try:
+        with open(f"{PROC}/stat") as file:
+            values = [int(value) for value in file.readline().split()[1:9]]
+        user, nice, system, idle, wait, irq, softirq = values[:7]
+    except (OSError, ValueError):
+        return None
+    busy = user + nice + system + irq + softirq
+    return busy, busy + idle + wait + (values[7] if len(values) > 7 else 0)
+
+
+def utc() -> str:
+    """Return the time of day."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# --- GPUs, as nvidia-smi states them ----------------------------------------------------------------------------------
+
+# What is asked of each GPU, and our key for it. Source: `nvidia-smi --help-query-gpu`.
+GPU_FIELDS = [
+    ("index", "index"), ("name", "name"), ("memory.total", "memory_mib"), ("driver_version", "driver"),
+    ("power.limit", "power_limit_watts"), ("power.default_limit", "power_limit_default_watts"),
+    ("persistence_mode", "persistence"), ("ecc.mode.current", "ecc"), ("clocks.sm", "clock_sm_mhz"),
+    ("clocks.mem", "clock_memory_mhz"), ("clocks.max.sm", "clock_max_sm_mhz"),
+    ("clocks.max.mem", "clock_max_memory_mhz"), ("clocks.applications.gr", "clock_applications_sm_mhz"),
+    ("clocks.applications.mem", "clock_applications_memory_mhz"), ("pcie.link.gen.current", "pcie_generation"),
+    ("pcie.link.width.current", "pcie_width"), ("utilization.gpu", "utilisation"), ("memory.used", "used_mib"),
+    ("mig.mode.current", "mig"),
+]  # fmt: skip
+# Of these, what says how a GPU is at this moment, or is the same for all.
+GPU_NOT_LISTED = ("driver", "utilisation", "used_mib")
+GPU_TEXTS = ("name", "persistence", "ecc", "mig")
+# Settings that move a figure.
+GPU_SETTINGS = (
+    "memory_mib", "power_limit_watts", "clock_max_sm_mhz", "clock_max_memory_mhz", "clock_applications_sm_mhz",
+    "clock_applications_memory_mhz",
+)  # fmt: skip
+SAMPLED = "timestamp,index,name,memory.used,utilization.gpu,power.draw,clocks.sm,clocks.mem,temperature.gpu"
+
+
+def nvidia_smi(*words: str) -> "list[str]":
+    """Return a command of nvidia-smi, of the GPUs that this job was given, where a scheduler says which."""
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return ["nvidia-smi", *(["-i", chosen] if chosen else []), *words]
+
+
+def query_gpus() -> "list[dict[str, str]]":
+    """Return what is known of each GPU, by our keys. A driver that does not know a field refuses all, and names it."""
+    fields = GPU_FIELDS
+    while fields and shutil.which("nvidia-smi"):
+        query = "--query-gpu=" + ",".join(name for name, _ in fields)
+        status, text = call(nvidia_smi(query, "--format=csv,noheader,nounits"))
+        if status == 0:
+            return [row for row in (gpu_row(fields, line) for line in text.splitlines()) if row]
+        refused = first(r'^Field "([^"]*)" is not a valid field', text)
+        left = [field for field in fields if field[0] != refused]
+        # Where it refuses in other words, it is asked for what every driver knows.
+        left = left if len(left) < len(fields) else fields[:4]
+        fields = left if len(left) < len(fields) else []
+    return []
+
+
+def gpu_row(fields: "list[tuple[str, str]]", line: str) -> "dict[str, str]":
+    """Return the cells of a line; without those that the driver does not know, for which it has words in brackets."""
+    cells = dict(zip((key for _, key in fields), (cell.strip() for cell in line.split(","))))
+    if not re.match(r"\d+$", cells.get("index", "")):
+        return {}
+    return {key: cell for key, cell in cells.items() if cell and not cell.startswith("[") and cell != "N/A"}
+
+
+def gpu_values(gpus: "list[dict[str, str]]", key: str) -> str:
+    """Return the different values of a key over all GPUs, joined by ` + `."""
+    return " + ".join(sorted({gpu[key] for gpu in gpus if key in gpu}))
+
+
+def gpu_names(gpus: "list[dict[str, str]]") -> str:
+    """Return the name of the GPUs. Of one that MIG divides a run sees a part: it is no such GPU."""
+    names = gpu_values(gpus, "name")
+    return f"{names} (MIG)" if names and "Enabled" in gpu_values(gpus, "mig") else names
+
+
+def gpu_facts(gpus: "list[dict[str, str]]") -> "dict[str, Any]":
+    """Return facts of the GPUs. A number is a fact of the machine only where all its GPUs agree."""
+    if not gpus:
+        return {}
+    return {
+        "gpu": gpu_names(gpus),
+        "gpus": len(gpus),
+        **{f"gpu_{key}": number(gpu_values(gpus, key)) for key in GPU_SETTINGS},
+        "gpu_persistence": gpu_values(gpus, "persistence"),
+        "gpu_ecc": gpu_values(gpus, "ecc"),
+        "driver": gpu_values(gpus, "driver"),
+        "cuda_driver": first(r"CUDA (?:UMD )?Version: *([0-9.]+)", ask("nvidia-smi")),
+    }
+
+
+def gpu_record(gpu: "dict[str, str]") -> "dict[str, Any]":
+    """Return what environment.json says of one GPU."""
+    listed = {key: cell for key, cell in gpu.items() if key not in GPU_NOT_LISTED}
+    return known({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
+
+
+def hardware(device: str) -> str:
+    """Return the name of what a run on this machine computes on."""
+    if device == "gpu":
+        return gpu_names(query_gpus()) or "unknown"
+    return ", ".join([*filter(None, [cpu_model()]), f"{cpu_cores()} cores (CPU)"])
+
+
+# --- The Python that trains -------------------------------------------------------------------------------------------
+
+NVIDIA_WHEEL = re.compile(r"nvidia-(cuda-runtime|cudnn|nccl)(?:-cu\d+)?$")
+# Images say in variables what is in them; on a bare machine such a variable may be anybody's.
+IMAGE_VARIABLES = {
+    "cuda": ("CUDA_VERSION",),
+    "cudnn": ("CUDNN_VERSION", "NV_CUDNN_VERSION"),
+    "nccl": ("NCCL_VERSION", "NV_LIBNCCL_PACKAGE_VERSION"),
+}
+
+
+def installed(device: str, contained: str, *packages: str) -> None:
+    """Say what is installed in this Python, the surest word on a library last.
+
+    What is known for certain comes first: a framework that cannot be loaded may take this process with it.
+    """
+    found = distributions()
+    versions = {name: found[canonical(name)][1] for name in packages if canonical(name) in found}
+    say({
+        "python": platform.python_version(),
+        "packages": versions,
+        "missing": [name for name in packages if name not in versions],
+        "installed": [f"{name}=={version}" for name, version in sorted(found.values())],
+    })  # fmt: skip
+    if device != "gpu":
+        return
+    if contained == "yes":
+        image = {key: [os.environ.get(name) for name in names] for key, names in IMAGE_VARIABLES.items()}
+        say(known({key: next(filter(None, values), "") for key, values in image.items()}))
+    wheels = {NVIDIA_WHEEL.match(name): version for name, (_, version) in found.items()}
+    say({wheel.group(1).replace("cuda-runtime", "cuda"): version for wheel, version in wheels.items() if wheel})
+    wanted = {canonical(name) for name in packages}
+    for names, libraries in (({"torch"}, torch_libraries), ({"paddlepaddle", "paddlepaddle-gpu"}, paddle_libraries)):
+        if wanted & names:
+            try:
+                libraries()
+            except Exception as error:  # Whatever it is, the rest is known still.
+                sys.stderr.write(f"{min(names)}: {error}\n")
+
+
+def distributions() -> "dict[str, tuple[str, str]]":
+    """Return name and version of every distribution, by the name as pip compares it."""
+    try:
+        from importlib.metadata import distributions as metadata
+
+        found = [(each.metadata["Name"], each.version) for each in metadata()]
+    except ImportError:  # before Python 3.8
+        working_set = importlib.import_module("pkg_resources").working_set
+        found = [(each.project_name, each.version) for each in working_set]
+    return {canonical(name): (name, version) for name, version in reversed(found) if name and version}
+
+
+def canonical(name: str) -> str:
+    """Return the name of a package as pip compares it. Source: PEP 503."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def torch_libraries() -> None:
+    """Say CUDA, cuDNN and NCCL as torch states them: what it was built with and loads."""
+    torch = importlib.import_module("torch")
+    say(known({"cuda": torch.version.cuda}))
+    say(known({"cudnn": dotted(torch.backends.cudnn.version() or 0)}))
+    nccl = importlib.import_module("torch.cuda.nccl").version()
+    say(known({"nccl": ".".join(map(str, nccl)) if isinstance(nccl, tuple) else dotted(nccl)}))
+
+
+def paddle_libraries() -> None:
+    """Say the same of paddle, which states `False` where it was built without."""
+    version = importlib.import_module("paddle").version
+    for key in IMAGE_VARIABLES:
+        value = str(getattr(version, key, str)())
+        if re.match(r"\d+(\.\d+)+$", value):
+            say({key: value})
+
+
+def dotted(number: int) -> str:
+    """Return a version: 8902 is 8.9.2 of cuDNN before 9.0 and NCCL before 2.9; later 90100 is 9.1.0. Zero is none."""
+    thousand = 10000 if number >= 10000 else 1000
+    rest = number % thousand
+    return f"{number // thousand}.{rest // 100}.{rest % 100}" if number else ""
+
+
+# --- A job on this node -----------------------------------------------------------------------------------------------
+
+
+def fill(word: "list[Any]", values: "dict[str, str]") -> str:
+    """Return a word of a command line with what only this node knows."""
+    return "".join(part if isinstance(part, str) else values[part["node"]] for part in word)
+
+
+def address_of(host: str, mine: bool) -> str:
+    """Return the address of a host, or its name where nobody knows one.
+
+    The trap: many a host knows itself by an address that leads nowhere else, 127.0.1.1.
+    """
+    if re.match(r"[0-9.]+$", host):
+        return host
+    try:
+        found = [str(info[4][0]) for info in socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)]
+    except OSError:
+        found = []
+    if mine:
+        found += [word for word in ask("hostname", "-I").split() if re.match(r"[0-9.]+$", word)]
+    return next((address for address in found if not address.startswith("127.")), host)
+
+
+class Job:
+    """A job in its folder on this node: what is to be run, and what only this node knows."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.abspath(folder)
+        with open(self.path("job.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        self.spec = document["spec"]
+        self.rank = document["rank"]
+        self.identity = document["identity"]
+        self.hosts = document["hosts"]
+        self.master = (document["master_address"], document["master_port"])
+        self.mark = f"{self.identity}.{self.rank}.{os.getpid()}"
+        temporary = os.environ.get("TMPDIR") or "/tmp"
+        spec = self.spec
+        # Without sources, files or a folder of the user's, the command has an empty folder to itself.
+        self.wants_scratch = bool(spec["files"]) or not (spec["source_folder"] or spec["work"])
+        work = os.path.expanduser(spec["work"] or "~/.perfledger/work")
+        self.work = os.path.join(os.path.expanduser("~"), work)
+        self.sources = os.path.join(self.work, spec["source_folder"]).rstrip("/")
+        self.temporary = temporary
+        self.working_folder = temporary if self.wants_scratch else self.sources
+        addresses = [address_of(host, rank == self.rank) for rank, host in enumerate(self.hosts)]
+        self.addresses = addresses
+        # On the other nodes a launcher that starts their ranks itself needs nobody but an observer.
+        self.observes = not spec["every_node"] and self.rank != 0
+
+    def path(self, *names: str) -> str:
+        """Return a path below the job's folder."""
+        return os.path.join(self.folder, *names)
+
+    @property
+    def values(self) -> "dict[str, str]":
+        """What a word of the command may name; see `NODE_VARIABLES` in job.py."""
+        per_node = self.spec["devices_per_node"]
+        return {
+            "node_rank": str(self.rank),
+            "master_address": self.master[0],
+            "master_port": str(self.master[1]),
+            "hosts": ",".join(self.hosts),
+            "addresses": ",".join(self.addresses),
+            "address": self.addresses[self.rank],
+            "host_slots": ",".join(f"{host}:{per_node}" for host in self.hosts),
+            "hostfile": self.path("hostfile"),
+            "ranks": self.path("ranks"),
+            "output": self.path("output"),
+            "work": self.work,
+            "working_folder": self.working_folder,
+            "identity": self.identity,
+        }
+
+    def fill(self, words: "list[list[Any]]") -> "list[str]":
+        """Return words with what only this node knows."""
+        return [fill(word, self.values) for word in words]
+
+    def contained(self, words: "list[str]") -> "list[str]":
+        """Return words as they run in the container, if there is one."""
+        container = self.spec["container"]
+        return [*(self.fill(container["enter"]) if container else []), *words]
+
+    @property
+    def command(self) -> "list[str]":
+        """The command, in its container if it has one; an observer waits, but not longer than the first node may."""
+        if self.observes:
+            return ["sleep", str(self.seconds + PREPARE_SECONDS)]
+        return self.contained(self.fill(self.spec["command"]))
+
+    @property
+    def seconds(self) -> int:
+        """The time limit. An observer whose launcher died would wait for ever without one."""
+        return int(self.spec["timeout_seconds"]) + (PREPARE_SECONDS if self.observes else 0)
+
+    def environment(self) -> "dict[str, str]":
+        """Return the variables of the command.
+
+        All that it starts bears our mark: launchers put their ranks into sessions of their own. And GPUs are counted as
+        nvidia-smi counts them, or one would have two numbers where they are not all alike.
+        """
+        order = {} if self.spec["device"] == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+        given = {name: fill(word, self.values) for name, word in self.spec["variables"].items()}
+        return {**os.environ, "PERFLEDGER_COMMAND": self.mark, **order, **given}
+
+    def prepare_folders(self) -> None:
+        """Make what the command and its container may name."""
+        for name in ("ranks", "output"):
+            os.makedirs(self.path(name), exist_ok=True)
+        lines = [f"{host} slots={self.spec['devices_per_node']}\n" for host in self.hosts]
+        put(self.path("hostfile"), "".join(lines))
+
+    def end_container(self) -> None:
+        """End a container that outlived its command; the processes of Apptainer's are those of the command."""
+        container = self.spec["container"]
+        if container and container["tool"] != "apptainer":
+            ask(container["tool"], "rm", "--force", fill(container["name"], self.values))
+
+    def kill_leftovers(self) -> None:
+        """End what the command left running. Several times: one that is being killed may just have started another."""
+        self.end_container()
+        for attempt in range(1, 4):
+            left = list(marked(f"PERFLEDGER_COMMAND={self.mark}"))
+            for process in left:
+                kill(process, signal.SIGKILL)
+            if not left:
+                return
+            time.sleep(attempt / 10)
+
+    def drop_unwanted(self) -> None:
+        """Remove what is not brought home.
+
+        The trap: Paddle's launcher writes the whole environment of the user, secrets and all, beside its ranks' logs.
+        """
+        shutil.rmtree(self.path("output"), ignore_errors=True)
+        for path in glob.glob(self.path("ranks", "paddle", "*")):
+            if not re.match(r"(worker|server|trainer)log\.\d+$", os.path.basename(path)):
+                shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.unlink(path)
+
+    # What the place where the command runs says of itself.
+
+    def ask_python(self, device: str, seconds: float) -> "dict[str, Any]":
+        """Return what `installed` says. A recipe that is not in Python names no packages, and none is asked."""
+        contained = self.spec["container"] is not None
+        if not contained and not self.spec["packages"]:
+            return {}
+        question = [self.spec["python"], "-c", source(), "installed", device, "yes" if contained else "no"]
+        argv = self.contained([*question, *self.spec["packages"]])
+        folder = self.working_folder
+        _, text = call(
+            argv, seconds, LONGEST_LIST, cwd=folder if os.path.isdir(folder) else None, env=self.environment()
+        )
+        answers: "dict[str, Any]" = {}
+        for line in text.splitlines():
+            if line.startswith(MARK + "{"):
+                try:
+                    answers.update(json.loads(line[len(MARK) :]))
+                except ValueError:
+                    continue
+        return answers
+
+    def inspect_image(self, template: str) -> str:
+        """Return what the tool knows of the image, by the digest where that is known, as the command names it."""
+        container = self.spec["container"]
+        name = container["image"]
+        if container["digest"]:
+            name = f"{re.sub(r':[^:/]*$', '', name)}@{container['digest']}"
+        return ask(container["tool"], "image", "inspect", "--format", template, "--", name)
+
+    def container_record(self) -> "dict[str, str]":
+        """Return the image; its digest is the one that the recipe demands, or that of the image at hand."""
+        container = self.spec["container"]
+        if not container:
+            return {}
+        digest = container["digest"]
+        if not digest and container["tool"] != "apptainer":
+            digests = self.inspect_image("{{range .RepoDigests}}{{println .}}{{end}}")
+            digest = first(r"^[^@]*@(sha256:[0-9a-f]{64})$", digests)
+        return known({"tool": container["tool"], "image": container["image"], "digest": digest})
+
+    def environment_record(self) -> "dict[str, Any]":
+        """Return the content of environment.json."""
+        gpus = query_gpus()
+        load = load_averages()
+        answers = self.ask_python(self.spec["device"], PREPARE_SECONDS)
+        container = self.container_record()
+        facts = {
+            "cpu": cpu_model(),
+            "cores": cpu_cores(),
+            "cpu_sockets": len(set(re.findall(r"^physical id\s*:\s*(.*)$", read(f"{PROC}/cpuinfo"), re.M))) or None,
+            "numa_nodes": len(glob.glob(f"{SYS}/devices/system/node/node[0-9]*")) or None,
+            "cpu_governor": read(f"{SYS}/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip(),
+            "memory_gib": memory_gib(),
+            **gpu_facts(gpus),
+            "threads": number(self.spec["threads"]),
+            "load_average_before": load,
+            **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
+            "container_digest": container.get("digest"),
+            "infiniband": infiniband_summary(),
+            "os": os_name(),
+            "kernel": platform.release(),
+        }
+        # The heading of the topology is underlined, on a terminal or not.
+        topology = call(["nvidia-smi", "topo", "-m"])[1] if shutil.which("nvidia-smi") else ""
+        return known({
+            "schema": "perfledger.environment/1",
+            "facts": known(facts),
+            "gpus": [gpu_record(gpu) for gpu in gpus],
+            "topology": re.sub(r"[\x1b ]\[[0-9;]*m", "", topology).rstrip(),
+            "infiniband": infiniband_ports(),
+            "packages_installed": answers.get("installed"),
+            "container": container,
+        })  # fmt: skip
+
+    def source_record(self) -> "dict[str, Any]":
+        """Return the commit of the sources, and whether they were changed; what git does not say is not known."""
+        if not self.spec["source_folder"] or not os.path.isdir(self.sources):
+            return {}
+        commit = ask("git", "rev-parse", "--verify", "HEAD", cwd=self.sources)
+        if not re.match(r"[0-9a-f]{40,64}$", commit):
+            return {}
+        status, changes = call(["git", "status", "--porcelain", "--untracked-files=no"], cwd=self.sources)
+        return {"commit": commit, **({} if status else {"modified": bool(changes.strip())})}
+
+
+def kill(process: int, number: int) -> None:
+    """Send a signal to a process that may be gone."""
+    try:
+        os.kill(process, number)
+    except OSError:
+        pass
+
+
+def source() -> str:
+    """Return the source of this file, as it lies in a job's folder."""
+    return read(os.path.abspath(__file__))
+
+
+# --- Before the run: what would make it fail, or its figures worthless ------------------------------------------------
+
+
+def check(job: Job) -> "list[str]":
+    """Return warnings; raise Refused. Nothing is started."""
+    warnings: "list[str]" = []
+    for step in (
+        check_space, check_container, check_gpus, check_source, check_data, check_programs, check_packages, check_port,
+        check_load,
+    ):  # fmt: skip
+        warnings += step(job) or []
+    return warnings
+
+
+def check_space(job: Job) -> None:
+    """Refuse folders that cannot be written to, or have no space."""
+    for place in (job.folder, job.temporary):
+        if not os.access(place, os.W_OK):
+            raise Refused(f"the folder {place} cannot be written to on this host")
+        disk = os.statvfs(place)
+        free = disk.f_bavail * disk.f_frsize
+        if free < SPACE_NEEDED:
+            raise Refused(
+                f"there is no space left on this host: {free >> 20} MiB below {place}, and a run needs "
+                f"{SPACE_NEEDED >> 20}; free some"
+            )
+
+
+def check_container(job: Job) -> "list[str]":
+    """Refuse a container tool that is missing or does not work; warn of an image that has to be pulled."""
+    container = job.spec["container"]
+    if not container:
+        return []
+    tool = container["tool"]
+    if not shutil.which(tool):
+        raise Refused(f"{tool} is not on this host; install it, or choose another with --container")
+    if tool == "apptainer":
+        return []
+    status, said = call([tool, "info"], stderr=subprocess.STDOUT)
+    if status:
+        last = (said.strip().splitlines() or ["it says nothing"])[-1]
+        raise Refused(f"{tool} does not work on this host: {last}; is its service running, and may you use it?")
+    if job.inspect_image("{{.Id}}"):
+        return []
+    return [f"the image {container['image']} is not on this host yet; the run begins by pulling it"]
+
+
+def check_gpus(job: Job) -> "list[str]":
+    """Refuse GPUs that are too few or busy; warn of those that differ, for a fact then holds no value for them."""
+    spec = job.spec
+    if spec["device"] == "cpu":
+        return []
+    if not shutil.which("nvidia-smi"):
+        raise Refused("this recipe needs a GPU, and nvidia-smi is not on this host")
+    gpus = query_gpus()
+    if len(gpus) < spec["devices_per_node"]:
+        raise Refused(f"this case needs {spec['devices_per_node']} GPUs per node, and this host shows {len(gpus)}")
+    busy = [sentence for sentence in map(busy_gpu, gpus[: spec["devices_per_node"]]) if sentence]
+    if busy and not spec["even_if_busy"]:
+        raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")
+    values = {key: gpu_values(gpus, key) for key in ("name", *GPU_SETTINGS, "persistence", "ecc", "mig")}
+    differing = [f"the GPUs of this host differ in {key}: {value}" for key, value in values.items() if " + " in value]
+    return busy + differing
+
+
+def busy_gpu(gpu: "dict[str, str]") -> str:
+    """Return why a GPU is not ours to measure on: it computes for somebody, or a tenth of its memory is taken."""
+    processes = ask("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
+    count = len(re.findall(r"^\d", processes, re.M))
+    use, used, total = (int(number(gpu.get(key)) or 0) for key in ("utilisation", "used_mib", "memory_mib"))
+    if not count and use <= 10 and used * 10 <= total:
+        return ""
+    shown = [gpu.get(key, "?") for key in ("utilisation", "used_mib", "memory_mib")]
+    return (
+        f"GPU {gpu['index']} is busy: processes on it {count}, utilisation {shown[0]} %, memory {shown[1]} of "
+        f"{shown[2]} MiB"
+    )
+
+
+def check_source(job: Job) -> "list[str]":
+    """Refuse sources that are not there; warn of those at another commit, or changed."""
+    if not job.spec["source_folder"]:
+        return []
+    if not os.path.isdir(job.sources):
+        raise Refused(
+            f"the folder {job.sources} is not on this host; `python -m runners setup` fetches the sources, --work says "
+            "where they are"
+        )
+    found, expected = job.source_record(), job.spec["expected_commit"]
+    commit, warnings = found.get("commit", ""), []
+    if commit and expected and not commit.startswith(expected):
+        warnings.append(
+            f"the sources in {job.sources} are at commit {commit[:12]}, not at the recipe's {expected[:12]}"
+        )
+    if found.get("modified"):
+        warnings.append(f"the sources in {job.sources} have been changed since their commit")
+    return warnings
+
+
+def check_data(job: Job) -> None:
+    """Refuse data that are not there."""
+    if job.spec["data"] and not os.path.exists(job.spec["data"]):
+        raise Refused(f"the data {job.spec['data']} is not on this host; name its place there with --data")
+
+
+def check_programs(job: Job) -> None:
+    """Refuse programs that are missing, as the command finds them: on its own PATH, and from its own folder."""
+    path = job.environment().get("PATH")
+    for program in [*([] if job.spec["container"] else job.command[:1]), *job.spec["programs"]]:
+        found = os.path.join(job.working_folder, program) if "/" in program else program
+        if not shutil.which(found, path=path):
+            raise Refused(
+                f"the program {program} is not on this host; install it or put it on PATH (`python -m runners show` says "
+                "what a recipe needs)"
+            )
+
+
+def check_packages(job: Job) -> None:
+    """Refuse a Python that lacks packages. An image that is not there yet is not asked: a check pulls no gigabytes."""
+    container, python = job.spec["container"], job.spec["python"]
+    if not job.spec["packages"] or (container and container["tool"] == "apptainer"):
+        return
+    if container:
+        if not job.inspect_image("{{.Id}}"):
+            return
+        job.prepare_folders()
+    # Not for the device: what CUDA its framework has is asked when the run begins.
+    answers = job.ask_python("none", 120)
+    missing = ", ".join(answers.get("missing", []))
+    if missing:
+        raise Refused(
+            f"{python} lacks packages that this recipe needs: {missing}; `python -m runners show` says how to install them"
+        )
+    if "python" not in answers:
+        raise Refused(f"{python} cannot say what packages it has; is it a Python?")
+
+
+def check_port(job: Job) -> None:
+    """Refuse a port that is taken, where the command names it, on the node whose port it is."""
+    parts = [part for word in job.spec["command"] for part in word]
+    if {"node": "master_port"} not in parts or job.rank != 0:
+        return
+    address, port = job.master
+    try:
+        socket.create_connection((address, int(port)), 3).close()
+    except OSError:
+        return
+    raise Refused(
+        f"port {port} of {address} is taken, and the ranks were to meet there; end what listens on it, or start again "
+        "for another port"
+    )
+
+
+def check_load(_job: Job) -> "list[str]":
+    """Warn of processors that compute already. Not by the load average: that still counts the run before this one."""
+    before = processor_times()
+    time.sleep(0.5 if before else 0)
+    after = processor_times() if before else None
+    if before and after and after[1] > before[1]:
+        share = (after[0] - before[0]) * 100 // (after[1] - before[1])
+        if share >= BUSY_PERCENT:
+            return [f"the processors of this host are {share} % busy before the run: something else computes here"]
+    return []
+
+
+# --- Telemetry: a row a second ----------------------------------------------------------------------------------------
+
+
+class CpuSampler:
+    """Load and memory of this machine. Nothing is started for it: what a sampler takes, the run does not get."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.before = processor_times()
+        # The first row comes soon, since a run may be short.
+        self.due = time.monotonic() + 0.2 if self.before else float("inf")
+        if self.before:
+            self.write("timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib\n")
+
+    def write(self, text: str) -> None:
+        """Append a row; a full disk is told of by others."""
+        try:
+            with open(self.path, "a") as file:
+                file.write(text)
+        except OSError:
+            pass
+
+    def sample(self) -> None:
+        """Write a row when it is due: of the time since the row before."""
+        if time.monotonic() < self.due:
+            return
+        self.due += 1
+        now, memory, load = processor_times(), read(f"{PROC}/meminfo"), read(f"{PROC}/loadavg").split()
+        total, available = (first(rf"^{key}:\s*(\d+)", memory) for key in ("MemTotal", "MemAvailable"))
+        if not now or not self.before or now[1] <= self.before[1] or not (total and available and load):
+            return
+        tenths = max(0, (now[0] - self.before[0]) * 1000 // (now[1] - self.before[1]))
+        self.before = now
+        used = (int(total) - int(available)) // 1024
+        self.write(f"{utc()},{load[0]},{tenths // 10}.{tenths % 10},{used},{int(total) // 1024}\n")
+
+    def stop(self) -> None:
+        """Do nothing: there is no process to end."""
+
+
+class GpuSampler:
+    """The rows of nvidia-smi itself."""
+
+    due = float("inf")
+
+    def __init__(self, path: str, guard: "Guard") -> None:
+        self.process = None
+        argv = nvidia_smi("--format=csv", "-lms", "1000", f"--query-gpu={SAMPLED}")
+        try:
+            with open(path, "ab") as file:
+                self.process = subprocess.Popen(
+                    argv, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.DEVNULL, start_new_session=True
+                )
+            guard.watch(self.process.pid)
+        except OSError:
+            pass
+
+    def sample(self) -> None:
+        """Do nothing: nvidia-smi writes by itself."""
+
+    def stop(self) -> None:
+        """End it."""
+        if self.process:
+            kill_group(self.process.pid, signal.SIGTERM)
+            time.sleep(0.1)
+            kill_group(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def drop_cut_row(path: str) -> None:
+    """Remove a row that the end cut off, and a file without a row: they say nothing."""
+    if not os.path.exists(path):
+        return
+    with open(path, "rb+") as file:
+        data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        file.truncate(len(whole))
+    if whole.count(b"\n") < 2:
+        os.unlink(path)
+
+
+# --- The run ----------------------------------------------------------------------------------------------------------
+
+
+class Requests:
+    """Signals that ask to stop or to time out, and the end of a child, as bytes in a pipe that can be waited for."""
+
+    def __init__(self) -> None:
+        self.pipe, end = os.pipe()
+        os.set_blocking(self.pipe, False)
+        os.set_blocking(end, False)
+        signal.set_wakeup_fd(end)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGCHLD):
+            signal.signal(number, lambda *_: None)
+
+    def wait(self, seconds: float) -> "list[str]":
+        """Wait for a signal, and return the outcomes asked for, in order."""
+        if not select.select([self.pipe], [], [], max(0, seconds))[0]:
+            return []
+        ignored = (signal.SIGCHLD,)
+        numbers = [number for number in os.read(self.pipe, 4096) if number not in ignored]
+        return ["timeout" if number == signal.SIGUSR1 else "stopped" for number in numbers]
+
+
+class Guard:
+    """A process that ends what a job runs when the job's own process was killed: nobody else would.
+
+    It learns of that end from a pipe that only the job's process holds open.
+    """
+
+    def __init__(self, job: Job) -> None:
+        end, self.pipe = os.pipe()
+        if os.fork() == 0:
+            try:
+                os.setsid()
+                signal.set_wakeup_fd(-1)
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+                    signal.signal(number, signal.SIG_IGN)
+                os.close(self.pipe)
+                with os.fdopen(end) as told:
+                    self.clear(job, told.read().split("\n"))
+            finally:
+                os._exit(0)
+        os.close(end)
+
+    def tell(self, line: str) -> None:
+        """Hand on a line."""
+        os.write(self.pipe, f"{line}\n".encode("utf-8", "surrogateescape"))
+
+    def watch(self, group: int) -> None:
+        """Name a process group that must not outlive the job."""
+        self.tell(f"group {group}")
+
+    @staticmethod
+    def clear(job: Job, lines: "list[str]") -> None:
+        """End and remove what was named, unless the job came to its end by itself."""
+        if "done" in lines:
+            return
+        for line in lines:
+            kind, _, name = line.partition(" ")
+            if kind == "group":
+                kill_group(int(name), signal.SIGKILL)
+        job.kill_leftovers()
+        job.drop_unwanted()
+        for line in lines:
+            if line.startswith("folder "):
+                shutil.rmtree(line[len("folder ") :], ignore_errors=True)
+
+
+class Runner:
+    """One run of a job: claims its folder, starts the command as a process group of its own, sees it end."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.requests = Requests()
+        self.outcome = ""
+        self.status = 143
+        self.scratch = ""
+        self.kills_before = ""
+        self.sampler: "CpuSampler | GpuSampler | None" = None
+
+    def run(self) -> int:
+        """Run the job and return the exit status of this program."""
+        try:
+            self.claim()
+            self.guard = Guard(self.job)
+            self.enter_folder()
+            record = self.measured()
+            self.guard.tell("done")
+        finally:
+            if self.scratch:
+                shutil.rmtree(self.scratch, ignore_errors=True)
+        try:
+            put(self.job.path("host.json"), json.dumps(known(record), indent=1) + "\n")
+        except OSError:
+            sys.stderr.write(f"{self.job.path('host.json')} cannot be written; is the disk full?\n")
+            return 3
+        return EXIT_STATUS.get(self.outcome, 1)
+
+    def claim(self) -> None:
+        """Make the log, where there is none: no run overwrites another's."""
+        job = self.job
+        try:
+            os.close(os.open(job.path("train.log"), os.O_CREAT | os.O_EXCL, 0o666))
+        except FileExistsError:
+            raise Refused(f"a run was already started in {job.folder}; its log is not overwritten") from None
+        except OSError:
+            raise Refused(f"{job.folder} cannot be written to; is the disk full?") from None
+        try:
+            job.prepare_folders()
+            put(job.path("machine"), "\n".join(machine()) + "\n")
+            put(job.path("pid"), f"{os.getpid()}\n")
+        except OSError:
+            raise Refused(f"{job.folder} cannot be written to; is the disk full?") from None
+
+    def enter_folder(self) -> None:
+        """Make the scratch folder that the command runs in, with the files of the recipe.
+
+        Where one node starts the ranks of all, they look for it under the same name everywhere, and two nodes on one
+        machine share it.
+        """
+        job = self.job
+        if not job.wants_scratch:
+            return
+        rank = f".{job.rank}" if job.spec["every_node"] else ""
+        folder = os.path.join(job.temporary, f"perfledger.{job.identity}{rank}")
+        try:
+            os.mkdir(folder, 0o700)
+        except OSError:
+            mine = os.path.isdir(folder) and not os.path.islink(folder) and os.stat(folder).st_uid == os.geteuid()
+            if not mine:
+                raise Refused(
+                    f"the scratch folder {folder} cannot be made; set TMPDIR to a folder with space"
+                ) from None
+        self.scratch = job.working_folder = folder
+        self.guard.tell(f"folder {folder}")
+        try:
+            for name, text in job.spec["files"].items():
+                os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(text.encode())
+        except OSError:
+            raise Refused(
+                "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
+            ) from None
+
+    def measured(self) -> "dict[str, Any]":
+        """Run the command, and return the content of host.json."""
+        job = self.job
+        describe = [sys.executable, "-I", os.path.abspath(__file__), "environment", self.scratch]
+        variables = {**os.environ, "PERFLEDGER_COMMAND": job.mark}
+        self.supervise(describe, PREPARE_SECONDS, cwd=job.folder, env=variables, stdout=subprocess.DEVNULL)
+        # Now, for it is what runs: somebody may check out another commit meanwhile.
+        found = job.source_record()
+        self.kills_before = kernel_kills()
+        self.start_sampler()
+        start, began = utc(), time.monotonic()
+        if self.outcome:
+            self.status = self.status or 143
+        else:
+            self.run_command()
+        wall, end = time.monotonic() - began, utc()
+        if self.sampler:
+            self.sampler.stop()
+            drop_cut_row(job.path("telemetry.csv"))
+        job.kill_leftovers()
+        job.drop_unwanted()
+        self.name_outcome()
+        return {
+            "schema": "perfledger.host/1",
+            "node_rank": job.rank,
+            "start": start,
+            "end": end,
+            "wall_seconds": round(wall, 2),
+            "exit_status": self.status,
+            "outcome": self.outcome,
+            "hardware": hardware(job.spec["device"]),
+            "source": found,
+            "files": self.files(),
+        }
+
+    def start_sampler(self) -> None:
+        """Sample what the case runs on."""
+        path = self.job.path("telemetry.csv")
+        if self.job.spec["device"] == "cpu":
+            self.sampler = CpuSampler(path)
+        elif shutil.which("nvidia-smi"):
+            self.sampler = GpuSampler(path, self.guard)
+
+    def run_command(self) -> None:
+        """Run the command itself. The log is appended to: a program may open /dev/stderr anew."""
+        job = self.job
+        with open(job.path("train.log"), "ab") as log:
+            self.supervise(
+                job.command, job.seconds, cwd=job.working_folder, env=job.environment(), stdout=log,
+                stderr=subprocess.STDOUT,
+            )  # fmt: skip
+
+    def supervise(self, argv: "list[str]", seconds: float, **options: "Any") -> None:
+        """Run a command as a group of its own until it ends; sets `status`, as a shell gives it, and `outcome`."""
+        try:
+            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True, **options)
+        except OSError as error:
+            self.status = 127 if isinstance(error, FileNotFoundError) else 126
+            self.complain(f"{argv[0]}: {error.strerror}")
+            return
+        self.guard.watch(process.pid)
+        self.await_end(process, time.monotonic() + seconds)
+        self.status = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        # What is left of the group; those that have left it bear our mark.
+        kill_group(process.pid, signal.SIGKILL)
+
+    def complain(self, text: str) -> None:
+        """Say in the log why the command did not start."""
+        try:
+            with open(self.job.path("train.log"), "a", encoding="utf-8", errors="replace") as log:
+                log.write(text + "\n")
+        except OSError:
+            pass
+
+    def await_end(self, process: "subprocess.Popen[bytes]", limit: float) -> None:
+        """Wait for a command. The first request asks it to end; a second one, and the end of the grace, kill it."""
+        never = float("inf")
+        killing = never
+        while process.poll() is None:
+            due = self.sampler.due if self.sampler else never
+            requests = self.requests.wait(min(limit, killing, due, time.monotonic() + 3600) - time.monotonic())
+            now = time.monotonic()
+            if now >= limit:
+                limit = never
+                requests.append("timeout")
+            if now >= killing:
+                requests.append(self.outcome)
+            for request in requests:
+                kill_group(process.pid, signal.SIGKILL if self.outcome else signal.SIGTERM)
+                if self.outcome:
+                    self.job.kill_leftovers()
+                self.outcome = self.outcome or request
+                killing = now + GRACE_SECONDS
+            if self.sampler:
+                self.sampler.sample()
+
+    def name_outcome(self) -> None:
+        """Say what the run came to, from its exit status, its logs and the kernel."""
+        if self.job.observes:
+            self.outcome, self.status = "completed", 0
+        elif not self.outcome:
+            logs = Logs(self.job)
+            if self.status == 0:
+                self.outcome = "completed"
+            elif logs.ran_out_of_memory() or (self.kernel_killed() and (self.status == 137 or logs.mention(KILLED))):
+                self.outcome = "oom"
+            else:
+                self.outcome = "failed"
+
+    def kernel_killed(self) -> bool:
+        """Return whether the kernel killed a process for want of memory meanwhile."""
+        return self.kills_before not in ("", kernel_kills())
+
+    def files(self) -> "dict[str, dict[str, Any]]":
+        """Return hash and size of the files of the run.
+
+        Left aside are logs of ranks that printed nothing, and names beyond letters, digits and a few signs, which are
+        nobody's rank.
+        """
+        names = ["train.log", "telemetry.csv", "environment.json"]
+        for folder, folders, files in os.walk(self.job.path("ranks")):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            below = os.path.relpath(folder, self.job.folder)
+            names += [f"{below}/{name}" for name in sorted(files) if not name.startswith(".")]
+        found = {}
+        for name in names:
+            path = self.job.path(name)
+            plain = os.path.isfile(path) and not os.path.islink(path) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name)
+            if plain and (not name.startswith("ranks/") or os.path.getsize(path)):
+                found[name] = {"sha256": digest(path), "bytes": os.path.getsize(path)}
+        return found
+
+
+OUT_OF_MEMORY = re.compile(
+    rb"[Oo]ut [Oo]f [Mm]emory|OutOfMemory|OUT_OF_MEMORY|RESOURCE_EXHAUSTED|ResourceExhaustedError|"
+    rb"CUBLAS_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|hipErrorOutOfMemory|std::bad_alloc|"
+    rb"^([A-Za-z_.]*\.)?_?(Array)?MemoryError|an.t allocate memory|annot allocate memory|not enough memory:|"
+    rb"Allocate memory failed|oom.kill event"
+)
+# How launchers say that one of their ranks was killed, when they themselves end in good order.
+KILLED = re.compile(rb"SIGKILL|[Ss]ignal:? 9|exitcode: -9")
+
+
+class Logs:
+    """The log of a run and those of its ranks."""
+
+    def __init__(self, job: Job) -> None:
+        self.paths = [job.path("train.log")]
+        for folder, _, files in os.walk(job.path("ranks")):
+            self.paths += [os.path.join(folder, name) for name in files]
+
+    def lines(self) -> "Iterator[bytes]":
+        """Yield all lines."""
+        for path in self.paths:
+            if os.path.isfile(path) and not os.path.islink(path):
+                with open(path, "rb") as file:
+                    yield from iter(lambda: file.readline(1 << 20), b"")  # noqa: B023
+
+    def mention(self, pattern: "re.Pattern[bytes]") -> bool:
+        """Return whether a line matches."""
+        return any(pattern.search(line) for line in self.lines())
+
+    def ran_out_of_memory(self) -> bool:
+        """Return whether a line says so. The trap: of what it then did otherwise, TensorFlow says so too."""
+        return any(OUT_OF_MEMORY.search(line) and b"this is not a failure" not in line for line in self.lines())
+
+
+def kernel_kills() -> str:
+    """Return how many processes the kernel has killed for want of memory. Source: proc(5), /proc/vmstat."""
+    return first(r"^oom_kill (\d+)$", read(f"{PROC}/vmstat"))
+
+
+def digest(path: str) -> str:
+    """Return the SHA-256 of a file."""
+    found = hashlib.sha256()
+    with open(path, "rb") as file:
+        for chunk in iter(lambda: file.read(1 << 20), b""):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+def run_job(folder: str) -> int:
+    """Run the job in a folder."""
+    try:
+        return Runner(Job(folder)).run()
+    except Refused as refusal:
+        sys.stderr.write(f"{refusal}\n")
+        return 2
+
+
+def describe(folder: str, scratch: str) -> int:
+    """Write environment.json."""
+    job = Job(folder)
+    job.working_folder = scratch or job.working_folder
+    put(job.path("environment.json"), json.dumps(job.environment_record(), indent=1) + "\n")
+    return 0
+
+
+# --- What a launcher asks ---------------------------------------------------------------------------------------------
+
+
+class Desk:
+    """Answers requests about the job of this node; each method is an action of a request."""
+
+    def __init__(self, request: "dict[str, Any]") -> None:
+        self.request = request
+        self.identity, self.rank = request.get("identity", ""), request.get("rank", 0)
+        default = os.environ.get("PERFLEDGER_JOBS") or os.path.expanduser("~/.perfledger/jobs")
+        self.jobs = request.get("jobs") or os.path.join(default, self.identity)
+        self.folder = os.path.join(self.jobs, f"node{self.rank}")
+        self.variables = [f"PERFLEDGER_IDENTITY={self.identity}", f"PERFLEDGER_NODE_RANK={self.rank}"]
+
+    def path(self, *names: str) -> str:
+        """Return a path below the job's folder."""
+        return os.path.join(self.folder, *names)
+
+    def deliver(self) -> None:
+        """Write what the job needs into its folder."""
+        kept = ("spec", "identity", "rank", "hosts", "master_address", "master_port")
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            put(self.path("agent.py"), self.request["agent"])
+            put(self.path("job.json"), json.dumps({key: self.request[key] for key in kept}))
+        except OSError as error:
+            raise Refused(
+                f"the job's folder {self.folder} cannot be written: {error.strerror}; make room there, or set "
+                "PERFLEDGER_JOBS to another folder"
+            ) from error
+
+    def check(self) -> "dict[str, Any]":
+        """Deliver the job and check this node."""
+        self.deliver()
+        return {"warnings": check(Job(self.folder))}
+
+    def argv(self) -> "list[str]":
+        """The command that runs the job, apart from the modules of whichever folder it is started in."""
+        return [sys.executable, "-I", self.path("agent.py"), "run"]
+
+    def environment(self) -> "dict[str, str]":
+        """The variables of the process that runs the job; by them it is known again."""
+        variables = dict(variable.split("=", 1) for variable in self.variables)
+        return {**os.environ, "PERFLEDGER_JOB": self.folder, **variables}
+
+    def begin(self) -> "dict[str, Any]":
+        """Start the job in a session of its own, so that it outlives the connection and whoever started it."""
+        if os.path.exists(self.path("pid")):
+            raise Refused(f"the job in {self.folder} has been started before")
+        with open(self.path("host.log"), "wb") as log:
+            process = subprocess.Popen(
+                self.argv(), cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+        # The log comes first, the pid makes it ours.
+        while not os.path.exists(self.path("pid")):
+            if process.poll() is not None and not os.path.exists(self.path("pid")):
+                raise Refused(f"the job did not start: {last_line(self.path('host.log'))}")
+            time.sleep(0.05)
+        return {}
+
+    def ours(self) -> int:
+        """Return the process that runs the job; 0 where it is gone. Its number alone may be another's by now."""
+        text = read(self.path("pid")).strip()
+        return int(text) if text.isdigit() and int(text) in set(marked(*self.variables)) else 0
+
+    def look(self) -> "dict[str, Any]":
+        """Say how the job is."""
+        if os.path.isdir(self.folder):
+            # The trap: a network file system may not show a new file until its folder is read.
+            os.listdir(self.folder)
+        log = self.path("train.log")
+        running = not os.path.exists(self.path("host.json")) and self.ours()
+        answer: "dict[str, Any]" = {
+            "kind": "running" if running else "lost",
+            "log_bytes": os.path.getsize(log) if os.path.exists(log) else 0,
+            "last_line": last_line(log),
+            "gone": os.path.exists(self.path("gone")),
+        }
+        # Asked last: it may have ended just now.
+        if os.path.exists(self.path("host.json")):
+            answer["kind"] = "ended"
+            answer["outcome"] = first(r'"outcome": *"([a-z]*)"', read(self.path("host.json")))
+        elif not running:
+            answer.update(self.why_lost())
+        return answer
+
+    def why_lost(self) -> "dict[str, Any]":
+        """Say why a job is not at work, though it has not said its last word."""
+        there = read(self.path("machine")).split("\n")
+        here = machine()
+        if len(there) > 1 and there[0] != here[0] and there[1] != here[1]:
+            # The folder is shared, or was copied: of what runs there nothing is seen here.
+            return {"kind": "unreachable", "cause": "the run was started on another machine; ask there"}
+        if not os.path.isdir(self.folder):
+            return {"cause": "its folder is not there any more"}
+        if there[0] and there[0] != here[0]:
+            return {"cause": "the host was restarted"}
+        disk = os.statvfs(self.folder)
+        if disk.f_bavail * disk.f_frsize < 1 << 16:
+            return {"cause": "there is no space left for what it writes"}
+        # Without the path, which is private.
+        words = last_line(self.path("host.log")).replace(f"{self.folder}/", "")
+        return {"cause": "its agent is gone, as if killed" + (f"; its last words: {words}" if words else "")}
+
+    def finish(self) -> "dict[str, Any]":
+        """Ask the job to end; where its process is gone, end what it left running."""
+        process = self.ours()
+        if process:
+            kill(process, SIGNALS[self.request.get("outcome", "stopped")])
+        else:
+            self.sweep()
+        return {}
+
+    def dismiss(self) -> "dict[str, Any]":
+        """Send an observer home, once only: the second request would kill."""
+        try:
+            os.mkdir(self.path("dismissed"))
+        except FileExistsError:
+            return {}
+        return self.finish()
+
+    def sweep(self) -> None:
+        """End what a job left running, and what does not end by itself."""
+        for _ in range(30):
+            if not any(marked(*self.variables)):
+                break
+            time.sleep(0.1)
+        for process in marked(*self.variables):
+            kill(process, signal.SIGKILL)
+        for tool in ("docker", "podman"):
+            if shutil.which(tool):
+                ask(tool, "kill", f"perfledger-{self.identity}-{self.rank}")
+
+    def forget(self) -> "dict[str, Any]":
+        """Take back what a check has written, where nothing ran."""
+        if not os.path.exists(self.path("pid")) and not os.path.exists(self.path("train.log")):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            try:
+                os.rmdir(self.jobs)
+            except OSError:
+                pass
+        return {}
+
+    def send(self) -> None:
+        """Send the files of the job as an archive; none where there is no folder any more."""
+        say({"files": True})
+        sys.stdout.flush()
+        with tarfile.open(fileobj=sys.stdout.buffer, mode="w|", dereference=False) as archive:
+            for folder, folders, files in os.walk(self.folder):
+                at_top = folder == self.folder
+                folders[:] = [name for name in folders if not (at_top and name == "output")]
+                for name in [*folders, *files]:
+                    path = os.path.join(folder, name)
+                    if (at_top and name == "machine") or not os.access(path, os.R_OK):
+                        continue
+                    archive.add(path, os.path.relpath(path, self.folder), recursive=False)
+
+    def hardware(self) -> "dict[str, Any]":
+        """Name the hardware."""
+        return {"hardware": hardware(self.request["device"])}
+
+    def setup(self) -> "dict[str, Any]":
+        """Run the setup steps up to the first failure. They end when nobody holds our input open any more."""
+        work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
+        os.makedirs(work, exist_ok=True)
+        for step in self.request["steps"]:
+            print(f"+ {step}", flush=True)
+            # Not where a dollar stands before it: that is the shell's own `${work}`, and means the same.
+            text = re.sub(r"(?<!\$)\{work\}", '"${work}"', step)
+            status = attended(["bash", "-c", text], cwd=work, env={**os.environ, "work": work, "PWD": work})
+            if status:
+                sys.exit(status)
+        return {}
+
+
+def attended(argv: "list[str]", **options: "Any") -> int:
+    """Run a command and return its exit status; end it, and what it started, when our standard input is closed."""
+    process = subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True, **options
+    )
+    while process.poll() is None:
+        if select.select([0], [], [], 0.1)[0] and not os.read(0, 1 << 16):
+            kill_group(process.pid, signal.SIGTERM)
+            return process.wait() or 1
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def serve(request: "dict[str, Any]") -> None:
+    """Do what is asked, and answer."""
+    action: "Callable[[], dict[str, Any] | None]" = getattr(Desk(request), request["action"])
+    try:
+        answer = action()
+    except Refused as refusal:
+        answer = {"refused": str(refusal)}
+    if answer is not None:
+        say(answer)
+
+
+# --- Slurm: the batch job, and the tasks that it starts on the nodes --------------------------------------------------
+
+
+class Batch:
+    """The batch job, on its first node. `batch.json` in its folder says what `nodes.py` would ask of each node."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        with open(os.path.join(folder, "batch.json"), encoding="utf-8") as file:
+            self.request = json.load(file)
+        self.nodes = self.request["spec"]["nodes"]
+        self.requests = Requests()
+        self.here = [sys.executable, "-I", os.path.abspath(__file__), "node"]
+
+    def step(self, nodes: int, *options: str) -> "list[str]":
+        """Return a command that runs something on nodes of the job.
+
+        The traps: srun ends the other tasks some time after the first where the cluster says so, and binds a lone task
+        to one core.
+        """
+        return [
+            "srun", "--overlap", "--export=ALL", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=0",
+            "--wait=0", f"--nodes={nodes}", f"--ntasks={nodes}", *options, *self.here,
+        ]  # fmt: skip
+
+    def everywhere(self, *words: str) -> int:
+        """Run something on all nodes, to its end."""
+        return subprocess.call([*self.step(self.nodes), *words], stdin=subprocess.DEVNULL)
+
+    def run(self) -> int:
+        """Check all nodes, run the job on them, and hand on requests to stop."""
+        hosts = ask("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]).split()
+        # By the address that Slurm itself uses: not every cluster gives its names to a name server.
+        address = first(r" NodeAddr=(\S+)", ask("scontrol", "--oneliner", "show", "node", hosts[0])) or hosts[0]
+        os.environ.update(PERFLEDGER_HOSTS=",".join(hosts), PERFLEDGER_MASTER_ADDRESS=address)
+        if self.everywhere("fit"):
+            return 2
+        if self.requests.wait(0):
+            open(os.path.join(self.folder, "stopped"), "w").close()
+            return 130
+        return self.run_everywhere() if self.request["spec"]["every_node"] else self.run_first()
+
+    def run_everywhere(self) -> int:
+        """Run the job on each node."""
+        return self.await_end(self.start([*self.step(self.nodes), "run"]))
+
+    def run_first(self) -> int:
+        """Run the job on this node; the others observe."""
+        job = self.start([*self.here, "run"])
+        others = self.step(self.nodes - 1, "--relative=1")
+        observers = self.start([*others, "run"]) if self.nodes > 1 else None
+        status = self.await_end(job)
+        if observers:
+            subprocess.call([*others, "dismiss"], stdin=subprocess.DEVNULL)
+            self.await_end(observers)
+        return status
+
+    def start(self, argv: "list[str]") -> "subprocess.Popen[bytes]":
+        """Start something that is waited for."""
+        return subprocess.Popen(argv, stdin=subprocess.DEVNULL)
+
+    def await_end(self, process: "subprocess.Popen[bytes]") -> int:
+        """Wait for a process, and hand on requests to stop meanwhile."""
+        while process.poll() is None:
+            for outcome in self.requests.wait(10):
+                self.everywhere("finish", outcome)
+        return process.returncode
+
+
+def on_node(action: str, outcome: str = "stopped") -> int:
+    """Do on a node of a Slurm job what its batch job asks."""
+    jobs = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(jobs, "batch.json"), encoding="utf-8") as file:
+        request = json.load(file)
+    hosts = os.environ["PERFLEDGER_HOSTS"].split(",")
+    rank = hosts.index(os.environ["SLURMD_NODENAME"])
+    meeting = {"hosts": hosts, "master_address": os.environ["PERFLEDGER_MASTER_ADDRESS"]}
+    desk = Desk({**request, **meeting, "jobs": jobs, "rank": rank, "outcome": outcome, "agent": source()})
+    if action == "fit":
+        return fit(desk)
+    if action == "run":
+        return run_on_node(desk)
+    getattr(desk, action)()
+    return 0
+
+
+def fit(desk: Desk) -> int:
+    """Check a node of a Slurm job. What it says goes to a file, for nobody listens."""
+    try:
+        put(desk.path("check.json"), json.dumps(desk.check()))
+    except Refused as refusal:
+        put(desk.path("refused"), str(refusal))
+        return 2
+    return 0
+
+
+def run_on_node(desk: Desk) -> int:
+    """Run the job where the scheduler keeps the process."""
+    with open(desk.path("host.log"), "wb") as log:
+        status = subprocess.call(
+            desk.argv(), cwd=desk.folder, env=desk.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+    if not os.path.exists(desk.path("host.json")):
+        put(desk.path("gone"), "")
+    return status
+
+
+# --- A file of its own, for a host that cannot be reached -------------------------------------------------------------
+
+
+def standalone(text: str) -> int:
+    """Make the folder of the run below the folder we are in, check this host, and run."""
+    document = json.loads(text)
+    folder = document["folder"]
+    desk = Desk({**document["request"], "jobs": os.path.abspath(os.path.join(folder, "incoming"))})
+    # Behind the two lines that make a file of its own of this source.
+    desk.request["agent"] = source().split("\n", 2)[2]
+    try:
+        os.makedirs(os.path.dirname(folder) or ".", exist_ok=True)
+        os.mkdir(folder)
+        desk.deliver()
+        put(os.path.join(folder, "launch.json"), json.dumps(document["launch"], indent=1))
+    except (OSError, Refused):
+        sys.stderr.write(f"runners: {folder} cannot be made here, or is there already\n")
+        return 2
+    try:
+        for warning in check(Job(desk.folder)):
+            sys.stderr.write(f"warning: {warning}\n")
+    except Refused as refusal:
+        shutil.rmtree(folder)
+        sys.stderr.write(f"runners: {refusal}\n")
+        return 2
+    os.chdir(desk.folder)
+    os.execve(sys.executable, desk.argv(), desk.environment())
+    return 0
+
+
+def main(argv: "list[str]") -> int:
+    """Do what the first word says; see the top of this file."""
+    here = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else ""
+    action, words = (argv[0] if argv else "standalone"), argv[1:]
+    if action == "installed":
+        installed(*words)
+        return 0
+    if action == "standalone":
+        return standalone(globals()["STANDALONE"])
+    if action == "run":
+        return run_job(here)
+    if action == "environment":
+        return describe(here, *words)
+    if action == "batch":
+        return Batch(here).run()
+    return on_node(*words)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,497 @@
+"""The life of one run: its folder is claimed, it is started, supervised, and collected into `run.json`.
+
+`launch.json` is there before anything starts: with it any runner can finish the run, long after the one that started it
+is gone. A folder that holds it and no `run.json` is unfinished. Whoever supervises a run holds a lock on its file.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import IO, Literal, Protocol
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runners import record
+from runners.errors import RunnerError
+from runners.job import PlannedRecord, Run, WantedRecords
+from runners.nodes import AGENT, Job, JobFacts, State
+from runners.record import INCOMING, RUN_JSON, Lost
+from runners.transport import AnyTarget, Local
+
+LAUNCH_JSON = "launch.json"
+#: No outcome: the run goes on, or its files are not here, and it was left.
+UNFINISHED = "unfinished"
+#: Exit status of whoever was stopped.
+STOPPED = 130
+#: Signals that are counted: the first asks to stop, the second to kill; who asks once more leaves at once.
+COUNTED_SIGNALS = 2
+#: Beyond the run's own timeout and grace, before the host is stopped from here: it may have begun long after us.
+MARGIN_SECONDS = 120
+#: What a job may take to end after it was asked.
+GRACE_SECONDS = 60
+#: What the other nodes may take to end by themselves after one of them failed.
+FAILED_SECONDS = 30
+FIRST_PAUSE, LONGEST_PAUSE, LONGER = 0.1, 3.0, 1.3
+OVER = ("ended", "lost")
+
+
+class AttendedError(RunnerError):
+    """Another runner supervises this run."""
+
+
+class RefusedError(RunnerError):
+    """A run that a host refused, or that did not get there: nothing ran, and its folder is gone again."""
+
+
+class Progress(Protocol):
+    """What is shown while runs go on; see `output.py`."""
+
+    def begin(self, folder: Path) -> None:
+        """Show that a run begins, or is taken up again."""
+
+    def state(self, text: str) -> None:
+        """Show what a run does at the moment."""
+
+    def line(self, text: str) -> None:
+        """Show a line for reading."""
+
+    def end(self, folder: Path, outcome: str) -> None:
+        """Show what a run came to."""
+
+
+# --- Requests to stop -------------------------------------------------------------------------------------------------
+
+
+class StopSignals(Struct):
+    """How often we were asked to stop: Ctrl-C and SIGTERM are counted, so that none comes while a file is written."""
+
+    count: int = 0
+
+
+@contextmanager
+def count_signals() -> Iterator[StopSignals]:
+    """Count both signals while it lasts; raises KeyboardInterrupt from the third on."""
+    signals = StopSignals()
+
+    def request(_number: int, _frame: FrameType | None) -> None:
+        signals.count += 1
+        if signals.count > COUNTED_SIGNALS:
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def pause(seconds: float, signals: StopSignals, answered: int = 0) -> None:
+    """Wait, but not while there is a request beyond those that were answered."""
+    end = time.monotonic() + seconds
+    while signals.count <= answered and (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, 0.1))
+
+
+class Supervision(Struct, frozen=True):
+    """How runs are supervised: requests to stop, seconds that a host may be unreachable, and where it is shown."""
+
+    signals: StopSignals
+    patience: float
+    progress: Progress
+
+
+class Session(Struct, frozen=True):
+    """What the runs of a command share."""
+
+    target: AnyTarget
+    supervision: Supervision
+
+
+# --- launch.json ------------------------------------------------------------------------------------------------------
+
+
+class Launch(Struct, frozen=True):
+    """The content of `launch.json`: where a run was started, and all that was known of it then."""
+
+    schema: Literal["perfledger.launch/1"]
+    target: AnyTarget
+    job: JobFacts
+    plan: PlannedRecord
+    records: WantedRecords
+
+    def __post_init__(self) -> None:
+        if fault := self.target.too_few(self.job.nodes):
+            raise ValueError(f"its job takes {self.job.nodes} nodes, and {fault}")
+
+    def ending(self) -> record.Ending:
+        """Return what `record.finish` needs."""
+        job = self.job
+        hosts = self.target.public_names()
+        return record.Ending(self.plan, self.records, job.nodes, job.every_node, job.device, hosts)
+
+
+def planned_launch(target: AnyTarget, run: Run) -> Launch:
+    """Return what `launch.json` will say of a run."""
+    return Launch("perfledger.launch/1", target, target.prepare(run).facts, run.record, run.wanted)
+
+
+def unfinished(raw_logs: Path) -> list[Path]:
+    """Return the folders that hold a `launch.json`, sorted: of runs that are not finished, or not cleared up."""
+    found: list[Path] = []
+    for folder, below, names in os.walk(raw_logs):
+        if LAUNCH_JSON in names:
+            found.append(Path(folder))
+            below.clear()
+        below[:] = [name for name in below if not name.startswith(".")]
+    return sorted(found)
+
+
+@contextmanager
+def attended(folder: Path) -> Iterator[Launch]:
+    """Yield the content of a folder's `launch.json`, which is ours alone meanwhile.
+
+    Raises:
+        AttendedError: another runner supervises the run.
+        RunnerError: the file cannot be read.
+    """
+    path = folder / LAUNCH_JSON
+    try:
+        file = path.open("r+", encoding="utf-8")
+    except OSError as error:
+        raise RunnerError(
+            f"{path}: it cannot be opened: {error.strerror}; name the folder of an unfinished run"
+        ) from error
+    with file:
+        _lock(file, folder)
+        yield _read(path, file)
+
+
+def _read(path: Path, file: IO[str]) -> Launch:
+    # What is read is not trusted, for a tree of logs may be another's: each type checks its own values.
+    try:
+        return msgspec.json.decode(file.read(), type=Launch)
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunnerError(
+            f"{path}: it is no launch.json of this version of Perfledger: {error}; what lies beside it is as it was"
+        ) from error
+
+
+def _lock(file: IO[str], folder: Path) -> None:
+    """Lock the run until `file` is closed; closes it where that fails."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise AttendedError(f"{folder}: another runner attends this run; it is left to that one") from error
+    except OSError as error:
+        file.close()
+        message = (
+            f"{folder}: its file system keeps no locks: {error.strerror}; name a folder on another with --raw-logs"
+        )
+        raise RunnerError(message) from error
+
+
+# --- The folder of a run ----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def claimed(run: Run, target: AnyTarget) -> Iterator[tuple[Run, Launch]]:
+    """Make the folder of a run in one step, with its `launch.json` in it, and supervise it.
+
+    Yields the run with the number that it got: where another took its number meanwhile, it has the next one.
+
+    Raises:
+        RunnerError: the folder cannot be made.
+    """
+    parents = [run.folder.parent, *run.folder.parent.parents]
+    absent = [folder for folder in parents if not folder.exists()]
+    made = run.folder.parent / f".claim.{os.getpid()}"
+    try:
+        run, launch, file = _claim(run, target, made)
+        with file:
+            yield run, launch
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        _drop_empty(absent)
+
+
+def _claim(run: Run, target: AnyTarget, made: Path) -> tuple[Run, Launch, IO[str]]:
+    try:
+        made.mkdir(parents=True, exist_ok=True)
+        while True:
+            launch = planned_launch(target, run)
+            file = _written(made / LAUNCH_JSON, launch)
+            _lock(file, run.folder)
+            if _renamed(made, run.folder):
+                return run, launch, file
+            file.close()
+            number = record.next_repeat(run.folder.parent)
+            planned = replace(run.record, repeat=number)
+            run = replace(run, record=planned, folder=run.folder.parent / str(number))
+    except OSError as error:
+        raise RunnerError(
+            f"{run.folder}: it cannot be made: {error.strerror}; make room there, or name another place with --raw-logs"
+        ) from error
+
+
+def _written(path: Path, launch: Launch) -> IO[str]:
+    file = path.open("w", encoding="utf-8")
+    json.dump(msgspec.to_builtins(launch), file, indent=1, ensure_ascii=False)
+    file.flush()
+    os.fsync(file.fileno())
+    return file
+
+
+def _renamed(made: Path, folder: Path) -> bool:
+    """Return whether the folder got its name; not where another has it."""
+    try:
+        if not folder.exists():
+            made.rename(folder)
+            return True
+    except OSError:
+        if not folder.exists():
+            raise
+    return False
+
+
+def _drop_empty(folders: list[Path]) -> None:
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
+def disclaim(folder: Path) -> None:
+    """Take back the folder of a run that was refused; one that holds a log stays as it is, for nothing deletes one."""
+    if not any(path.stat().st_size for path in folder.rglob(record.LOG)):
+        shutil.rmtree(folder)
+
+
+# --- One run ----------------------------------------------------------------------------------------------------------
+
+
+def launch(run: Run, session: Session) -> str:
+    """Start a run, supervise and collect it; returns its outcome, UNFINISHED where it had to be left.
+
+    Raises:
+        RefusedError: it did not start.
+        RunnerError: its folder cannot be made, or the run not be finished.
+    """
+    supervision = session.supervision
+    with claimed(run, session.target) as (mine, launched):
+        supervision.progress.begin(mine.folder)
+        job = Job(launched.job, mine.folder)
+        try:
+            found = session.target.start(job, mine.spec)
+        except RunnerError as error:
+            disclaim(mine.folder)
+            raise RefusedError(str(error)) from error
+        for warning in found:
+            supervision.progress.line(f"{mine.folder}: warning: {warning}")
+        record.note_warnings(mine.folder, found)
+        return _finished(job, launched, supervision)
+
+
+def resume_run(folder: Path, supervision: Supervision) -> str:
+    """Supervise and collect an unfinished run, whoever started it; returns and raises as `launch` does."""
+    with attended(folder) as launched:
+        supervision.progress.begin(folder)
+        return _cleared(folder, launched, supervision) or _finished(Job(launched.job, folder), launched, supervision)
+
+
+def collect_run(folder: Path, supervision: Supervision, abandon: bool) -> str:
+    """Collect an unfinished run if it has ended, without waiting for it; returns and raises as `launch` does.
+
+    With `abandon` one that is still at work is asked to stop, and one that cannot be reached is finished with what of
+    it is here: it failed then.
+    """
+    with attended(folder) as launched:
+        supervision.progress.begin(folder)
+        if outcome := _cleared(folder, launched, supervision):
+            return outcome
+        job = Job(launched.job, folder)
+        if abandon:
+            state = Supervisor(job, launched.target, replace(supervision, signals=StopSignals(1), patience=0)).watch()
+        else:
+            state = launched.target.look(job)
+        if state.kind not in OVER and not abandon:
+            supervision.progress.end(folder, f"{UNFINISHED}: {state.kind} {state.cause}".rstrip())
+            return UNFINISHED
+        return _collected(job, launched, state, supervision, given_up=abandon)
+
+
+def _cleared(folder: Path, launched: Launch, supervision: Supervision) -> str:
+    """Clear up a run that has its `run.json` already; returns its outcome, empty for others."""
+    if not (folder / RUN_JSON).exists():
+        return ""
+    outcome = collect(folder, launched)
+    supervision.progress.end(folder, outcome)
+    return outcome
+
+
+def _finished(job: Job, launched: Launch, supervision: Supervision) -> str:
+    state = Supervisor(job, launched.target, supervision).watch()
+    if state.kind in OVER:
+        return _collected(job, launched, state, supervision)
+    supervision.progress.end(job.folder, _left(job, state))
+    return UNFINISHED
+
+
+def _collected(job: Job, launched: Launch, state: State, supervision: Supervision, given_up: bool = False) -> str:
+    lost = None if state.kind == "ended" else Lost(_cause(state), _outcome(state))
+    target, folder = launched.target, job.folder
+    # Each on its own: where one node cannot be asked to end, the logs of the others come home all the same.
+    for step in (target.stop, target.fetch) if lost else (target.fetch,):
+        try:
+            step(job)
+        except RunnerError:
+            # What was given up may be out of reach; all else must come home whole, for it is not asked for again.
+            if not (lost and given_up):
+                raise
+    known = record.pending_warnings(folder)
+    record.note_warnings(folder, target.late_warnings(job))
+    outcome = collect(folder, launched, lost)
+    for warning in record.warnings(folder):
+        if warning not in known:
+            supervision.progress.line(f"{folder}: warning: {warning}")
+    supervision.progress.end(folder, outcome)
+    return outcome
+
+
+def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:
+    """Finish a run whose files are at home, clear up, and return its outcome; see `record.finish`."""
+    outcome = record.finish(folder, launched.ending(), lost)
+    try:
+        if (folder / INCOMING).exists():
+            shutil.rmtree(folder / INCOMING)
+        # Last: until then it is known that something is left to clear up.
+        (folder / LAUNCH_JSON).unlink(missing_ok=True)
+    except OSError as error:
+        raise RunnerError(
+            f"{folder}: the run is finished, but {error.filename or INCOMING} cannot be removed: {error.strerror}"
+        ) from error
+    return outcome
+
+
+def _cause(state: State) -> str:
+    return state.cause if state.kind == "lost" else f"it was given up while {state.kind}"
+
+
+def _outcome(state: State) -> record.Outcome:
+    return next((outcome for outcome in record.OUTCOMES if outcome == state.outcome), "failed")
+
+
+def _left(job: Job, state: State) -> str:
+    """Return why a run was left, and what to do about it."""
+    deaf = "it did not end when it was asked to"
+    why = f"it could not be reached: {state.cause}" if state.kind == "unreachable" else deaf
+    later = f"`python -m runners collect {job.folder}` finishes it once it has ended and can be reached"
+    return f"left {UNFINISHED}, since {why}; {later}, and with --abandon without it"
+
+
+class Supervisor:
+    """Stays with a job until it has ended, asks it to stop where it must, and knows when to give up on a host.
+
+    Times are of `time.monotonic`; None where it did not happen yet.
+    """
+
+    def __init__(self, job: Job, target: AnyTarget, supervision: Supervision) -> None:
+        self.job, self.target, self.supervision = job, target, supervision
+        self.heard = time.monotonic()
+        self.begun: float | None = None
+        self.failed: float | None = None
+        self.asked: float | None = None
+        self.answered = 0
+
+    def watch(self) -> State:
+        """Return the last state of the job.
+
+        Its kind is ended or lost where no node is at work any more. It is unreachable where a host was silent for
+        longer than our patience, or when we were asked to stop; and running where a job did not end although it was asked to.
+        """
+        wait = FIRST_PAUSE
+        while True:
+            state = self.target.look(self.job)
+            shown = state.last_line if state.kind == "running" else f"{state.kind} {state.cause}"
+            self.supervision.progress.state(shown)
+            self._remember(state)
+            if (state.kind in OVER and not self._at_work(state)) or self._given_up(state):
+                return state
+            self._ask_to_end()
+            pause(wait, self.supervision.signals, self.answered)
+            wait = min(wait * LONGER, LONGEST_PAUSE)
+
+    def _remember(self, state: State) -> None:
+        now = time.monotonic()
+        if state.kind != "unreachable":
+            self.heard = now
+        if state.kind == "running" and self.begun is None:
+            self.begun = now
+        if state.failed and self.failed is None:
+            self.failed = now
+
+    def _at_work(self, state: State) -> bool:
+        """Return whether nodes go on while another was lost."""
+        return state.kind == "lost" and self.job.facts.nodes > 1 and self.target.at_work(self.job)
+
+    def _given_up(self, state: State) -> bool:
+        now = time.monotonic()
+        if state.kind == "unreachable":
+            return now - self.heard > (0 if self.supervision.signals.count else self.supervision.patience)
+        return self.asked is not None and now - self.asked > GRACE_SECONDS
+
+    def _ask_to_end(self) -> None:
+        """Forward each request of the user to the job; on a timeout or the failure of a node, stop it once."""
+        if outcome := self._reason():
+            # A host that cannot be asked is as unreachable as its state will say.
+            with suppress(RunnerError):
+                self.target.stop(self.job, outcome)
+                self.asked = time.monotonic()
+
+    def _reason(self) -> str:
+        now = time.monotonic()
+        if self.supervision.signals.count > self.answered:
+            self.answered += 1
+            return "stopped"
+        if self.asked is not None:
+            return ""
+        if self.begun is not None and now - self.begun > self.job.facts.timeout_seconds + MARGIN_SECONDS:
+            return "timeout"
+        if self.failed is not None and now - self.failed > FAILED_SECONDS:
+            record.note_failure(self.job.folder)
+            return "stopped"
+        return ""
+
+
+# --- A run for a host that cannot be reached --------------------------------------------------------------------------
+
+
+def standalone(run: Run) -> str:
+    """Return a Python file that runs one run on one node, below the folder it is started in, to be brought home by hand.
+
+    Raises:
+        RunnerError: the case takes several nodes.
+    """
+    target = Local()
+    launched = planned_launch(target, run)
+    job = Job(launched.job, run.folder)
+    addresses = target.addresses(job)
+    meeting = {"hosts": addresses, "master_address": addresses[0], "master_port": job.port}
+    request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **meeting}
+    document = {"folder": str(run.folder), "launch": launched, "request": request}
+    text = json.dumps(msgspec.to_builtins(document))
+    # Two lines in front of the agent; it takes them off again.
+    return f"#!/usr/bin/env python3\nSTANDALONE = {text!r}\n{AGENT.read_text(encoding='utf-8')}"

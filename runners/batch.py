@@ -27,7 +27,7 @@ from runners.run import (
     resume_run,
     unfinished,
 )
-from runners.transport import Target
+from runners.transport import AnyTarget
 
 #: Exit status of a command.
 COMPLETED, OTHERWISE, REFUSED = 0, 1, 2
@@ -91,7 +91,7 @@ def _repeat(first: Run, later: int) -> Run:
     )
 
 
-def plan(batch: Batch, runs: Sequence[Run], target: Target, with_jobs: bool) -> Iterator[str]:
+def plan(batch: Batch, runs: Sequence[Run], target: AnyTarget, with_jobs: bool) -> Iterator[str]:
     """Yield what each case executes, the runs in their order, and how long they may take; contacts no host.
 
     Raises:
@@ -197,7 +197,7 @@ def settled_runs(run: Run, hardware: Sequence[str]) -> list[FinishedRun]:
     return [each for each in found if each.outcome in SETTLED_OUTCOMES]
 
 
-def settled_counts(firsts: Sequence[Run], target: Target, others: set[str]) -> dict[str, int]:
+def settled_counts(firsts: Sequence[Run], target: AnyTarget, others: set[str]) -> dict[str, int]:
     """Return how many runs of each case need not be made again; one that another runner attends counts, too."""
     counts = dict.fromkeys(others, 1)
     if not any(finished_runs(run.folder.parent) for run in firsts):

@@ -29,7 +29,7 @@ from runners.output import case_option, complain, describe, progress, recipe_lis
 from runners.recipe import Recipe
 from runners.record import check_ingest
 from runners.run import STOPPED, Session, Supervision, collect_run, count_signals, standalone, unfinished
-from runners.transport import Target, parse_target, set_up
+from runners.transport import AnyTarget, parse_target, set_up
 
 PATIENCE_SECONDS = 300
 #: Stands for --data in what `show` prints, where none was named.
@@ -64,7 +64,11 @@ def main(words: Sequence[str]) -> int:
 
 
 class _Commands(click.Group):
-    """A group that answers an unknown command with the nearest one."""
+    """A group that lists its commands in the order in which they are used, and answers an unknown one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which they are written below."""
+        return list(self.commands)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -118,7 +122,10 @@ def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
             made = make(**{key: values.pop(key) for key in keys})
             return function(**{name: made}, **values)
 
-        return functools.reduce(lambda decorated, option: option(decorated), reversed(options), command)
+        decorated: Callable[..., Any] = command
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
 
     return decorate
 
@@ -190,7 +197,10 @@ repeats_option = click.option(
 
 @cli.command("list")
 def list_recipes() -> int:
-    """List the recipes, with device, launcher and title."""
+    """List the recipes.
+
+    Each line has name, device, launcher and title.
+    """
     return _print(recipe_list())
 
 
@@ -198,9 +208,9 @@ def list_recipes() -> int:
 @case_options
 @settings_options
 def show(chosen: Chosen, settings: Settings) -> int:
-    """Show what RECIPE needs, its cases and their commands.
+    """Show a recipe: what it needs, its cases.
 
-    RECIPE is a name that `list` prints, or a .toml file.
+    Each case is shown with its command and with the --case that chooses it. RECIPE is a name that `list` prints, or a .toml file.
     """
     return _print(describe(*chosen, structs.replace(settings, data=settings.data or EXAMPLE_DATA)))
 
@@ -214,11 +224,17 @@ def show(chosen: Chosen, settings: Settings) -> int:
 @round_option
 @click.option("--scripts", is_flag=True, help="Also print, for each case, what its nodes are sent, as JSON.")
 def plan(
-    chosen: Chosen, target: Target, settings: Settings, repeats: int | None, raw_logs: Path, round: str, scripts: bool
+    chosen: Chosen,
+    target: AnyTarget,
+    settings: Settings,
+    repeats: int | None,
+    raw_logs: Path,
+    round: str,
+    scripts: bool,
 ) -> int:
-    """Show what would run, in which order and for how long. Start nothing.
+    """Show what `run` would start.
 
-    RECIPE is a name that `list` prints, or a .toml file.
+    Print the command of each case, the order of the runs, and how long they may take; contact no host. RECIPE is a name that `list` prints, or a .toml file.
     """
     return _plan(_batch(chosen, settings, raw_logs, round), target, repeats, scripts)
 
@@ -243,7 +259,7 @@ def plan(
 )
 def run(
     chosen: Chosen,
-    target: Target,
+    target: AnyTarget,
     settings: Settings,
     repeats: int | None,
     raw_logs: Path,
@@ -253,9 +269,9 @@ def run(
     find_max_batch: bool,
     patience: int,
 ) -> int:
-    """Run all cases of RECIPE, or those that --case chooses, and collect their logs.
+    """Run a recipe and collect its logs.
 
-    RECIPE is a name that `list` prints, or a .toml file.
+    All of its cases run, or those that --case chooses. RECIPE is a name that `list` prints, or a .toml file.
     """
     if find_max_batch and repeats:
         raise RunnerError("--repeats: with --find-max-batch each batch size runs once; leave one of the two out")
@@ -272,10 +288,10 @@ def run(
 @recipe_argument
 @target_options
 @work_option
-def setup(recipe: str, target: Target, work: str) -> int:
-    """Run the setup steps of RECIPE on every host at the same time.
+def setup(recipe: str, target: AnyTarget, work: str) -> int:
+    """Run the setup steps of a recipe.
 
-    RECIPE is a name that `list` prints, or a .toml file.
+    They run on all hosts at the same time; Ctrl-C ends them. RECIPE is a name that `list` prints, or a .toml file.
     """
     loaded = recipes.load(recipes.find(recipe))
     if not loaded.setup.steps:
@@ -290,10 +306,11 @@ def setup(recipe: str, target: Target, work: str) -> int:
 @raw_logs_option
 @round_option
 def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> int:
-    """Print one case of RECIPE as a Python file for a host that has Python 3.6 or newer and nothing of ours.
+    """Print one case as a Python file.
 
-    RECIPE is a name that `list` prints, or a .toml file. Run the file there with `python3`, bring the folder that it
-    makes home, and `collect` it.
+    The file is for a host that cannot be reached from here and has Python 3.6 or newer: run it there with `python3`,
+    copy the folder that it makes to --raw-logs here, and `collect` it. RECIPE is a name that `list` prints, or a .toml
+    file.
     """
     recipe, cases = chosen
     if len(cases) > 1:
@@ -313,7 +330,7 @@ def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> in
     help="Stop what still runs, and finish as failed what cannot be reached, with the files that are here.",
 )
 def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool) -> int:
-    """Finish the runs that earlier commands left unfinished.
+    """Finish runs that were left unfinished.
 
     FOLDER is that of an unfinished run, or one above it; without any, all below --raw-logs are finished.
     """
@@ -344,13 +361,13 @@ def _batch(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> Ba
     return Batch(recipe=recipe, cases=tuple(cases), settings=settings, raw_logs=raw_logs, round=round)
 
 
-def _plan(batch: Batch, target: Target, repeats: int | None, with_jobs: bool = False) -> int:
+def _plan(batch: Batch, target: AnyTarget, repeats: int | None, with_jobs: bool = False) -> int:
     runs = batches.order(batch.first_runs(), repeats or batch.recipe.repeats)
     # Whole before it is printed: what cannot run is refused, not listed.
     return _print(iter([*batches.plan(batch, runs, target, with_jobs)]))
 
 
-def _dry_run(batch: Batch, target: Target, repeats: int | None, resume: bool, find_max_batch: bool) -> int:
+def _dry_run(batch: Batch, target: AnyTarget, repeats: int | None, resume: bool, find_max_batch: bool) -> int:
     if find_max_batch:
         # The first size of each case; the others follow from its outcome.
         _plan(structs.replace(batch, cases=tuple(smallest_sizes(batch.recipe, batch.cases))), target, 1)
@@ -362,7 +379,7 @@ def _dry_run(batch: Batch, target: Target, repeats: int | None, resume: bool, fi
     return COMPLETED
 
 
-def _repeat(batch: Batch, target: Target, repeats: int, resume: bool, patience: int) -> int:
+def _repeat(batch: Batch, target: AnyTarget, repeats: int, resume: bool, patience: int) -> int:
     """Run the matrix `repeats` times over; with `resume` what is missing of it."""
     # Before earlier runs are waited for: a case that cannot run is refused at once.
     firsts = batch.first_runs()
@@ -380,7 +397,7 @@ def _repeat(batch: Batch, target: Target, repeats: int, resume: bool, patience: 
         return batches.run_all(runs, batch.recipe.cool_down_seconds, Session(target, supervision))
 
 
-def _search(batch: Batch, target: Target, resume: bool, patience: int) -> int:
+def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int) -> int:
     with _supervision(None, patience) as supervision:
         return find_max_batch(batch, Session(target, supervision), resume)
 

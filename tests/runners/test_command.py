@@ -1,127 +1,123 @@
-"""The script of a run: its text, and that nothing in it comes alive."""
+"""What a case becomes: words, files and facts for its nodes, and nothing in them is read by a shell."""
 
 from __future__ import annotations
 
 import ast
-import json
-import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from runners.cases import recipe
-from runners.cases.case import choose
-from runners.command.argv import texts
-from runners.command.script import HOST, PIECES, Settings, argv, build
+from runners import recipe as recipes
+from runners.cases import select_cases
+from runners.command import Settings, build_run, commit_of, environment_variables, launch_words
 from runners.errors import RunnerError
-from runners.runs.plan import Run
+from runners.job import NODE_VARIABLES, NodeVariable, Run, checked, texts, word
 from tests.runners.node import prepared
+from tests.runners.written import filled, loaded
 
-PACKAGE = Path(recipe.__file__).parents[1]
 HOSTILE = [
-    "$(touch alive)", "`touch alive`", "'; touch alive; '", '"; touch alive; "', "a\\b", "\ttab\nline\n", "*",
-    "${HOME}", "$job", "-n", "~", "{a,b}", "!!",
-    "é 中文 \U0001f600", '\\" \\\\', "&|<>!#", "a\rb", "{node_rank}", "\x01\x7f",
+    "", " ", "a b", "it's", '"; touch alive; "', "'; touch alive; '", "$(touch alive)", "`touch alive`", "$HOME",
+    "${node_rank}", "{node_rank}", "{master_address}", "a\\", '\\" \\\\', "a\nb\n", "\r", "\ttab\nline\n", "*",
+    "[a-z]", "~", "a:~", "{a,b}", "!!", "-", "-n", "--help", "a#b", "&|<>;()", "A=b", "[0]=x", "%s",
+    "é 中文 \U0001f600", "\x01\x1b[31m\x7f", "a\u2028b",
 ]  # fmt: skip
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+#: Prints its arguments, a NUL after each, and nothing of its own.
+ECHO = ["/bin/bash", "-c", "printf '%s\\0' \"$@\"", "echo"]
 
 
-def planned(path: Path, choices: dict[str, str] | None = None) -> Run:
-    chosen = recipe.load(path)
-    return Run(chosen, choose(chosen, choices or {})[0], 1, Path("raw"))
+def planned(path: Path, choices: dict[str, str] | None = None, chosen: Settings | None = None) -> Run:
+    """Return the run of the first case of a recipe."""
+    recipe = recipes.load(path)
+    return build_run(recipe, select_cases(recipe, choices or {})[0], Path("raw"), chosen)
 
 
-def test_what_was_known_beforehand_stands_in_front(write_recipe):
-    text = build(planned(write_recipe('echo "$1"'), {"word": "it's"}), Settings(work="/my work", data="/d"))
-    head = text.split("\nquestion=")[0].splitlines()
-    assert head == [
-        "#!/usr/bin/env bash",
-        "",
-        "device=cpu",
-        "devices_per_node=1",
-        "every_node=1",
-        "uses_port=0",
-        "timeout_seconds=20",
-        "threads=1",
-        "work='/my work'",
-        "data=/d",
-        "even_if_busy=0",
-        "source_folder=''",
-        "expected_commit=''",
-        "container=none",
-        "image=''",
-        "image_digest=''",
-        "python=python",
-    ]
-    functions = text.split("set_command() {\n")[1].split("\n}")[0].splitlines()
-    assert functions[:4] == [
-        """command=(bash -c 'echo "$1"' bash 'it'"'"'s')""",
-        "variables=(OMP_NUM_THREADS=1)",
-        "programs=(bash)",
-        "packages=()",
-    ]
-
-
-def test_every_piece_of_the_host_is_in_the_script_once(write_recipe):
-    text = build(planned(write_recipe("true")), Settings())
-    assert {path.stem for path in HOST.glob("*.sh")} == {*PIECES, "inside"}
-    for piece in PIECES:
-        assert text.count((HOST / f"{piece}.sh").read_text(encoding="utf-8")) == 1
-
-
-def test_the_script_of_every_recipe_is_the_same_twice_and_bash_can_read_it(bash):
-    assert recipe.names()
-    for name in recipe.names():
-        run = planned(recipe.find(name))
-        text = build(run, Settings(data="/data"))
-        assert text == build(run, Settings(data="/data"))
-        assert subprocess.run([bash, "-n"], input=text, text=True, capture_output=True, check=False).stderr == ""
-
-
-def test_a_checker_of_shell_scripts_finds_nothing(write_recipe, tmp_path):
-    if shutil.which("shellcheck") is None:
-        pytest.skip("shellcheck is missing")
-    (tmp_path / "script.sh").write_text(build(planned(write_recipe("true")), Settings()), encoding="utf-8")
-    words = ["shellcheck", "--shell=bash", "--exclude=SC2015,SC2016", str(tmp_path / "script.sh")]
-    assert subprocess.run(words, text=True, capture_output=True, check=False).stdout == ""
+def received(argv: list[str]) -> list[str]:
+    """Return what a process gets as its arguments."""
+    done = subprocess.run(argv, env={}, capture_output=True, check=True)
+    assert done.stderr == b""
+    return [each.decode() for each in done.stdout.split(b"\0")[:-1]]
 
 
 @pytest.mark.usefixtures("bash")
-@pytest.mark.parametrize("word", HOSTILE)
-def test_a_hostile_value_reaches_the_command_as_it_is(write_recipe, tmp_path, word):
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_value_of_the_node_stays_one_word(text):
+    words = [*map(word, ECHO), ("--rank=", NodeVariable("node_rank"), "!"), (NodeVariable("node_rank"),)]
+    assert received(filled(words, {"node_rank": text})) == [f"--rank={text}!", text]
+
+
+@settings(max_examples=60, deadline=None)
+@given(before=TEXT, value=TEXT, number=st.integers(1, 9))
+@example(before="{master_address}", value="{{batch_size}}", number=1)
+@example(before="{word}", value="$(touch alive)", number=1)
+@pytest.mark.usefixtures("bash")
+def test_any_value_of_any_slot_reaches_the_process(before, value, number):
+    """An option, a text of `[slots]`, a variable and the data folder."""
+    more = '[options]\nword = "plain"\n[slots]\nbraces = "<{word}>"\n[environment_variables]\nA = "{word}"\n'
+    words = [*ECHO, "{word}", "-{word}-", "{braces}", "{data}", "{batch_size}"]
+    with tempfile.TemporaryDirectory() as folder:
+        recipe = loaded(Path(folder), words, more=more)
+        text, data = before + value, f"/{value}"
+        (case,) = select_cases(recipe, {"word": text, "batch_size": str(number)})
+        values = dict.fromkeys(NODE_VARIABLES, "of the node")
+        echoed = received(filled(launch_words(recipe, case, data), values))
+        assert [each.name for each in Path(folder).iterdir()] == ["tiny.toml"]
+    assert echoed == [text, f"-{text}-", f"<{text}>", data, str(number)]
+    assert environment_variables(recipe, case, data)["A"] == (text,)
+
+
+@pytest.mark.usefixtures("bash")
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_value_reaches_the_command_on_a_node(write_recipe, tmp_path, text):
     """In a word, in a variable, in the name of a folder and in the text of a file."""
-    (tmp_path / "trainer.txt").write_text(word, encoding="utf-8", newline="")
+    (tmp_path / "trainer.txt").write_text(text, encoding="utf-8", newline="")
     path = write_recipe(
         'printf "%s|%s|" "$1" "$VALUE"; cat trainer.txt', more='[files]\n"trainer.txt" = "trainer.txt"\n'
     )
     path.write_text(path.read_text().replace("[files]", 'VALUE = "{word}"\n[files]'), encoding="utf-8")
-    node = prepared(path, tmp_path / "job", {"word": word}, Settings(work=f"/{word}", data=f"/{word}"))
+    (tmp_path / f"data {text}".replace("/", "")).mkdir()
+    data = str(tmp_path / f"data {text}".replace("/", ""))
+    node = prepared(path, tmp_path / "job", {"word": text}, Settings(work=f"/{text}", data=data))
     assert node.run() == 0
-    assert node.log() == f"{word}|{word}|{word}"
+    assert node.log() == f"{text}|{text}|{text}"
     assert not list(tmp_path.rglob("alive"))
 
 
-@pytest.mark.usefixtures("bash")
-@pytest.mark.parametrize("word", ["".join(HOSTILE), "-n", "~", "*"])
-def test_hostile_values_of_the_node_stay_values(write_recipe, tmp_path, word):
-    path = write_recipe('printf "%s|" "$@"')
-    text = path.read_text().replace('"{word}"]', '"{hosts}", "{master_address}", "{hostfile}"]')
-    path.write_text(text, encoding="utf-8")
-    values = {"PERFLEDGER_HOSTS": word, "PERFLEDGER_MASTER_ADDRESS": word, "PERFLEDGER_MASTER_PORT": word}
-    node = prepared(path, tmp_path / "job", **values)
-    assert node.run() == 0
-    assert node.log().startswith(f"{word}|{word}|{node.job}/hostfile|")
-    assert not list(tmp_path.rglob("alive"))
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800b"])
+def test_a_text_that_no_command_line_can_hold_is_refused(text):
+    for option in ("work", "data"):
+        with pytest.raises(RunnerError, match=rf"--{option}: .*(NUL byte|not UTF-8)"):
+            Settings(**{option: text})
+    with pytest.raises(RunnerError, match="--case x: "):
+        checked(text, "--case x")
 
 
-@pytest.mark.usefixtures("bash")
-def test_a_hostile_job_folder_is_a_folder(write_recipe, tmp_path):
-    node = prepared(write_recipe("echo here"), tmp_path / "a'b \"$(touch alive)\n;c")
-    assert node.run() == 0
-    assert node.log() == "here\n"
-    assert node.host()["outcome"] == "completed"
-    assert not list(tmp_path.rglob("alive"))
+def test_node_variables_are_printed_as_names_in_braces():
+    assert texts([word("a b"), ("--rank=", NodeVariable("node_rank")), word("")]) == ["a b", "--rank={node_rank}", ""]
+
+
+def test_a_job_holds_the_facts_of_recipe_case_and_settings(write_recipe, tmp_path):
+    (tmp_path / "t.py").write_bytes(b"a\r\nb")
+    more = (
+        '[files]\n"t.py" = "t.py"\n[setup]\npython = "python3.10"\npackages = ["torch"]\n'
+        '[source]\nrepository = "a/b"\ncommit = "c0ffee"\nfolder = "f"\n'
+    )
+    spec = planned(
+        write_recipe('echo "$1"', more=more), {"word": "it's"}, Settings(work="/my work", data="/d", even_if_busy=True)
+    ).spec
+    assert [*map(word, ["bash", "-c", 'echo "$1"', "bash", "it's"])] == list(spec.command)
+    assert (spec.device, spec.nodes, spec.devices_per_node, spec.every_node) == ("cpu", 1, 1, True)
+    assert (spec.timeout_seconds, spec.threads, spec.variables) == (20, "1", {"OMP_NUM_THREADS": ("1",)})
+    assert (spec.work, spec.data, spec.even_if_busy) == ("/my work", "/d", True)
+    assert (spec.python, spec.packages, spec.programs) == ("python3.10", ("torch",), ("bash",))
+    assert (spec.source_folder, spec.expected_commit) == ("f", "c0ffee")
+    assert spec.files == {"t.py": "a\r\nb"}
+    assert spec.container is None
 
 
 def test_the_argv_is_container_launcher_and_command_with_every_folder_mounted_as_it_is(write_recipe):
@@ -129,8 +125,8 @@ def test_the_argv_is_container_launcher_and_command_with_every_folder_mounted_as
     path = write_recipe("true", more=more)
     text = path.read_text().replace("[matrix]", '[matrix]\nshape = ["1n2d"]').replace('"cpu"', '"gpu"')
     path.write_text(text, encoding="utf-8")
-    found = texts(argv(planned(path), Settings(container="docker", data="/d")))
-    assert found == [
+    run = planned(path, chosen=Settings(container="docker", data="/d"))
+    assert list(run.record.argv) == texts(run.spec.argv) == [
         "docker", "run", "--rm", "--init", "--name", "perfledger-{identity}-{node_rank}",
         "--network=host", "--ipc=host",
         "--gpus", "all", "--ulimit", "memlock=-1", "--ulimit", "stack=67108864",
@@ -141,40 +137,47 @@ def test_the_argv_is_container_launcher_and_command_with_every_folder_mounted_as
         "--log_dir", "{ranks}", "--redirects", "1:3",
         "--no_python", "bash", "-c", "true", "bash", "plain",
     ]  # fmt: skip
+    assert run.spec.programs == (), "what an image holds is not asked of the host"
 
 
-def test_what_cannot_go_into_a_script_is_said(write_recipe, tmp_path):
+def test_files_and_folders_that_cannot_be_sent_are_errors(write_recipe, tmp_path):
     (tmp_path / "binary").write_bytes(b"a\0b")
     path = write_recipe("true", more='[files]\nx = "binary"\n')
     with pytest.raises(RunnerError, match=r"binary holds a NUL byte"):
-        build(planned(path), Settings())
+        planned(path)
     (tmp_path / "binary").unlink()
     with pytest.raises(RunnerError, match=r"binary cannot be read: No such file .* begin at the recipe's folder"):
-        build(planned(path), Settings())
-    path = write_recipe("true", more='[container]\nimage = "a/b:1"\n')
+        planned(path)
     with pytest.raises(RunnerError, match=r"--data data: .* whole path"):
-        build(planned(path), Settings(container="docker", data="data"))
+        Settings(data="data")
 
 
-def test_runners_import_nothing_but_themselves_and_the_standard_library():
-    modules = [path for path in PACKAGE.rglob("*.py") if "workloads" not in path.parts]
+def test_the_commit_is_that_of_unchanged_files_only(tmp_path):
+    def git(*words: str) -> str:
+        options = ["-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false"]
+        return subprocess.run(
+            ["git", *options, *words], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    (tmp_path / "t.py").write_text("1")
+    assert commit_of([tmp_path / "t.py"]) == ""
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "x")
+    assert commit_of([tmp_path / "t.py"]) == git("rev-parse", "HEAD")
+    assert commit_of([]) == ""
+    (tmp_path / "t.py").write_text("2")
+    assert commit_of([tmp_path / "t.py"]) == ""
+
+
+def test_runners_import_nothing_but_themselves_and_what_the_site_needs():
+    package = Path(recipes.__file__).parent
+    modules = [path for path in package.rglob("*.py") if "workloads" not in path.parts]
     assert modules
     for path in modules:
+        installed = set() if path.name == "host_agent.py" else {"runners", "click", "msgspec", "tqdm"}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             for name in names:
-                assert name.split(".")[0] in sys.stdlib_module_names | {"runners", "tqdm"}, path
-
-
-def test_the_question_to_python_is_understood_by_a_python_of_2016():
-    source = (HOST / "inside.py").read_text(encoding="utf-8")
-    ast.parse(source, feature_version=(3, 6))
-    assert "from __future__" not in source
-
-
-def test_the_script_says_what_it_is_asked_to_say(write_recipe, tmp_path):
-    node = prepared(write_recipe("true"), tmp_path / "job")
-    done = node.call("chekc")
-    assert (done.returncode, done.stderr) == (2, "chekc: say check or run\n")
-    assert json.dumps(sorted(path.name for path in node.job.iterdir())) == '["script.sh"]'
+                assert name.split(".")[0] in sys.stdlib_module_names | installed, path

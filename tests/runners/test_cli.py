@@ -10,14 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-from runners.cases import recipe
-from runners.cli import main
-from runners.errors import RunnerError
-from runners.progress import printable
-from runners.runs import records
-from runners.series import complain
+from runners import recipe, record
+from runners.cli import cli, main
+from runners.errors import RunnerError, printable
+from runners.output import complain
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, until
 from tests.runners.node import ended
@@ -66,14 +65,14 @@ def test_a_plan_shows_the_order_the_command_and_the_time_and_starts_nothing(caps
     folders = [
         f"{folder_of(tmp_path, f'cpu-n1d1-bs{batch}-fp32')}/{n}" for batch, n in ((1, 1), (2, 1), (2, 2), (1, 2))
     ]
-    assert lines[:4] == [
-        "cpu-n1d1-bs1-fp32, started by",
-        "  bash -s",
-        "runs",
+    assert lines[0] == "started by"
+    assert lines[1].startswith("  ")
+    assert lines[2:4] == [
+        "cpu-n1d1-bs1-fp32 runs",
         """  OMP_NUM_THREADS=1 bash -c 'echo '"'"'$x'"'"'' bash plain""",
     ]
-    assert lines[5] == "cpu-n1d1-bs2-fp32, started by"
-    assert lines[10:14] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
+    assert lines[5] == "cpu-n1d1-bs2-fp32 runs"
+    assert lines[8:12] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
     assert lines[-1] == "4 runs of 2 cases, at most 2 min: for all of them only the timeout is known"
     assert not (tmp_path / "raw").exists()
 
@@ -95,13 +94,11 @@ def test_the_time_comes_from_earlier_runs_where_there_are_some(capsys, write_rec
     assert "2 runs of 2 cases, at most 4 min: for 1 of them only the timeout is known" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("bash")
-def test_a_plan_can_show_the_whole_script(capsys, write_recipe):
+def test_a_plan_can_print_what_the_nodes_are_sent(capsys, write_recipe):
     assert main(["plan", str(write_recipe("echo here")), "--scripts"]) == 0
-    _, script = capsys.readouterr().out.split("by this script:\n")
-    script = script.rpartition("\n\n[1/1] ")[0]
-    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
-    assert "command=(bash -c 'echo here' bash plain)" in script
+    _, sent = capsys.readouterr().out.split("by this job:\n")
+    job = json.loads(sent.rpartition("\n\n[1/1] ")[0])
+    assert (job["command"], job["device"]) == ([["bash"], ["-c"], ["echo here"], ["bash"], ["plain"]], "cpu")
 
 
 def test_a_plan_names_the_hosts_without_asking_them(capsys, write_recipe):
@@ -113,7 +110,7 @@ def test_a_plan_names_the_hosts_without_asking_them(capsys, write_recipe):
 
 
 def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The message of a command that must be refused without a traceback."""
+    """Return the message of a command that must be refused without a traceback."""
     assert main(arguments) == 2
     message = capfd.readouterr().err
     assert message.startswith("runners: ")
@@ -230,18 +227,33 @@ def test_a_folder_that_may_not_be_written(capfd, write_recipe, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "message"),
     [
-        ["run"], ["run", "x", "--repeats", "0"], ["run", "x", "--case", "key"], ["fly"],
-        ["run", "x", "--round", "r" * 41],
-        ["run", "x", "--container", "chroot"], ["run", "x", "--patience", "long"],
+        (["run"], "Missing argument 'RECIPE'"),
+        (["run", "x", "--repeats", "0"], "0 is not in the range x>=1"),
+        (["run", "x", "--case", "key"], "'key' is not key=value,key=value; `show` prints the keys of a recipe"),
+        (["run", "x", "--round", "r" * 41], "is longer than 40 characters; shorten it"),
+        (["run", "x", "--container", "chroot"], "'none', 'docker', 'podman', 'apptainer'"),
+        (["run", "x", "--patience", "long"], "'long' is not a valid integer range"),
+        (["run", "x", "--repeat", "2"], "'--repeats'"),
+        (["fly"], "There is no command 'fly'; use one of list, show, plan, run, setup, script, collect."),
+        (["shwo"], "There is no command 'shwo'; did you mean show?"),
+        ([], "Commands:"),
     ],
-)  # fmt: skip
-def test_arguments_that_make_no_sense(capsys, arguments):
-    with pytest.raises(SystemExit) as exit_:
-        main(arguments)
-    assert exit_.value.code == 2
-    assert "error: " in capsys.readouterr().err
+)
+def test_wrong_arguments_exit_with_2_and_a_remedy(capsys, arguments, message):
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["list", "show", "plan", "run", "setup", "script", "collect"])
+def test_every_command_and_option_has_a_help_text(capsys, command):
+    assert main(["--help"]) == 0
+    assert f"  {command}  " in capsys.readouterr().out
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"Usage: python -m runners {command} ")
+    assert all(parameter.help for parameter in cli.commands[command].params if isinstance(parameter, click.Option))
 
 
 def test_collect_says_which_folder_there_is_not(capfd, tmp_path):
@@ -255,7 +267,7 @@ def test_as_a_module():
     assert "Traceback" not in done.stderr
 
 
-def test_a_python_that_is_too_old_is_told_so():
+def test_a_python_that_is_too_old_is_refused():
     posing = "import runpy, sys; sys.version_info = (3, 9, 18); runpy.run_module('runners', run_name='__main__')"
     command = [sys.executable, "-c", posing, "list"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -263,7 +275,14 @@ def test_a_python_that_is_too_old_is_told_so():
     assert done.stderr == "runners: this Python is too old; use 3.11 or later, such as the one of `make site`\n"
 
 
-def test_a_reader_that_goes_away_is_no_fault():
+def test_a_python_without_click_or_msgspec_is_refused():
+    posing = "import runpy, sys; sys.modules['msgspec'] = None; runpy.run_module('runners', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", posing, "list"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "runners: this Python lacks msgspec; use the one of `make site`: . .venv/bin/activate\n"
+
+
+def test_a_closed_pipe_is_not_an_error():
     line = f"{shlex.quote(sys.executable)} -m runners list | head -n 1"
     done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
@@ -308,7 +327,7 @@ def test_setup_prints_as_it_goes_and_takes_its_steps_along_where_it_is_stopped(w
 
 
 @pytest.mark.usefixtures("bash")
-def test_a_script_runs_where_there_is_bash_only_and_its_folder_is_collected(capfd, write_recipe, tmp_path):
+def test_a_script_runs_where_there_is_python_only_and_its_folder_is_collected(capfd, write_recipe, tmp_path):
     path = write_recipe(f"{RECORD} record 1; echo $PATH", batches="1, 2")
     message = refusal(capfd, "script", str(path))
     assert "a script is of one case, and these are 2:" in message
@@ -319,9 +338,10 @@ def test_a_script_runs_where_there_is_bash_only_and_its_folder_is_collected(capf
     assert main(["script", str(path), "--case", "batch_size=2", "--raw-logs", "raw it's"]) == 0
     script = capfd.readouterr().out
     (tmp_path / "far").mkdir()
+    (tmp_path / "far/job.py").write_text(script, encoding="utf-8")
     far = {"cwd": tmp_path / "far", "env": {"PATH": "/usr/bin:/bin", "HOME": "/nowhere"}, "check": False}
-    assert subprocess.run(["bash"], input=script, text=True, **far).returncode == 0
-    again = subprocess.run(["bash"], input=script, text=True, capture_output=True, **far)
+    assert subprocess.run([sys.executable, "job.py"], **far).returncode == 0
+    again = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
     assert (again.returncode, "is there already" in again.stderr) == (2, True)
     (tmp_path / "far/raw it's").rename(tmp_path / "raw")
     assert main(["collect", str(tmp_path / "raw")]) == 0
@@ -335,7 +355,9 @@ def test_a_script_that_is_refused_leaves_nothing(capfd, write_recipe, tmp_path):
     path.write_text(path.read_text().replace('["bash", "-c"', '["no-such-trainer", "-c"'))
     assert main(["script", str(path)]) == 0
     script = capfd.readouterr().out
-    done = subprocess.run(["bash"], input=script, text=True, cwd=tmp_path, capture_output=True, check=False)
+    (tmp_path / "job.py").write_text(script, encoding="utf-8")
+    words = [sys.executable, "job.py"]
+    done = subprocess.run(words, text=True, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 2
     assert "no-such-trainer is not on this host" in done.stderr
     assert not (tmp_path / "raw_logs/tiny/bash/cpu-n1d1-bs1-fp32/1").exists()
@@ -348,10 +370,10 @@ def test_recipes_named_by_a_path_need_not_lie_here(capsys, write_recipe):
 
 @pytest.fixture
 def no_ingest(tmp_path, monkeypatch):
-    """An `ingest` that cannot be asked, as where its packages are not installed."""
+    """Make an `ingest` that cannot be asked, as where its packages are not installed."""
     (tmp_path / "root/ingest").mkdir(parents=True)
     (tmp_path / "root/ingest/__init__.py").write_text("raise ImportError('regex is not installed')\n")
-    monkeypatch.setattr(records, "ROOT", tmp_path / "root")
+    monkeypatch.setattr(record, "ROOT", tmp_path / "root")
 
 
 @pytest.mark.usefixtures("no_ingest")
@@ -372,7 +394,7 @@ def test_a_run_whose_log_cannot_be_read_stays_unfinished(capfd, write_recipe, tm
     assert main(["collect", str(tmp_path / "raw")]) == 0
 
 
-def test_words_of_a_host_move_no_cursor(capfd):
+def test_text_of_a_host_cannot_move_the_cursor(capfd):
     complain(RunnerError("host1: \033[2Jgone\r\nhost2: é 中文"))
     assert capfd.readouterr().err == "runners: host1:  [2Jgone\nhost2: é 中文\n"
     assert printable("a\033[2J\nb\x07") == "a [2J b"

@@ -8,23 +8,22 @@ import subprocess
 
 import pytest
 
-from runners.cases import recipe
-from runners.cases.case import choose
+from runners import recipe
+from runners.cases import select_cases
 from runners.cli import main
-from runners.largest import smallest_of
-from runners.search import largest, next_size
+from runners.max_batch import largest_fitting, next_size, smallest_sizes
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, words
 
 
 def tried(smallest: int, border: int) -> tuple[list[int], int]:
-    """The sizes tried where those up to `border` fit, and what was found."""
+    """Return the sizes tried where those up to `border` fit, and the largest that was found."""
     fits: set[int] = set()
     fails: set[int] = set()
     sizes = []
     while size := next_size(smallest, fits, fails):
         sizes.append(size)
         (fits if size <= border else fails).add(size)
-    return sizes, largest(fits, fails)
+    return sizes, largest_fitting(fits, fails)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,7 @@ def test_sizes_are_doubled_until_memory_runs_out_then_halved_in_between(smallest
     assert tried(smallest, border)[0] == sizes
 
 
-def test_the_border_is_found_to_the_step():
+def test_the_limit_is_found_to_the_step():
     for border in range(300):
         sizes, found = tried(16, border)
         assert found == (border if border <= 16 else border // 8 * 8)
@@ -53,7 +52,7 @@ def test_the_border_is_found_to_the_step():
 
 
 def test_a_size_that_fails_below_one_that_fits_is_believed():
-    assert largest({8, 32}, {16}) == 8
+    assert largest_fitting({8, 32}, {16}) == 8
     assert next_size(8, {8, 32}, {16}) == 12
 
 
@@ -61,7 +60,7 @@ def test_one_search_per_case_that_differs_in_more_than_the_batch_size(write_reci
     path = write_recipe("true", batches="4, 2, 8")
     path.write_text(path.read_text().replace('precision = ["fp32"]', 'precision = ["fp32", "amp"]'))
     chosen = recipe.load(path)
-    found = smallest_of(chosen, choose(chosen, {}))
+    found = smallest_sizes(chosen, select_cases(chosen, {}))
     assert [(case.precision, case.batch_size) for case in found] == [("fp32", 2), ("amp", 2)]
 
 
@@ -73,7 +72,7 @@ def hungry(write_recipe):
 
 
 @pytest.mark.usefixtures("bash")
-def test_each_attempt_is_a_run_and_what_was_found_is_said(hungry, tmp_path, capfd):
+def test_each_attempt_is_a_run_and_the_result_is_printed(hungry, tmp_path, capfd):
     words = ["run", str(hungry), "--find-max-batch", "--raw-logs", str(tmp_path / "raw")]
     assert main(words) == 0
     said = capfd.readouterr().out
@@ -90,7 +89,7 @@ def test_each_attempt_is_a_run_and_what_was_found_is_said(hungry, tmp_path, capf
 
 
 @pytest.mark.usefixtures("bash")
-def test_an_attempt_that_still_runs_is_waited_for_and_not_made_beside_another(write_recipe, tmp_path):
+def test_resume_waits_for_an_attempt_that_still_runs(write_recipe, tmp_path):
     program = (
         f"{RECORD} record 1; until [ -e {tmp_path}/go ] || [ $BATCH -gt 4 ]; do sleep 0.1; done; "
         "[ $BATCH -le 4 ] || { echo 'CUDA out of memory'; exit 1; }"
@@ -110,7 +109,7 @@ def test_an_attempt_that_still_runs_is_waited_for_and_not_made_beside_another(wr
 
 
 @pytest.mark.usefixtures("bash")
-def test_another_outcome_ends_the_search(write_recipe, tmp_path, capfd):
+def test_an_outcome_other_than_completed_or_oom_ends_the_search(write_recipe, tmp_path, capfd):
     path = write_recipe("exit 3", batches="4")
     assert main(["run", str(path), "--find-max-batch", "--raw-logs", str(tmp_path / "raw")]) == 1
     said = capfd.readouterr().out

@@ -98,7 +98,10 @@ def plan(batch: Batch, runs: Sequence[Run], target: AnyTarget, with_jobs: bool) 
         RunnerError: the target or the settings do not allow a case.
     """
     started_by: list[str] = []
-    for run in {run.folder.parent: run for run in reversed(runs)}.values():
+    firsts: dict[Path, Run] = {}
+    for run in runs:
+        firsts.setdefault(run.folder.parent, run)
+    for run in firsts.values():
         if (commands := target.commands(run)) != started_by:
             started_by = commands
             yield from ["started by", *(f"  {line}" for line in commands)]

@@ -210,7 +210,8 @@ def list_recipes() -> int:
 def show(chosen: Chosen, settings: Settings) -> int:
     """Show a recipe: what it needs, its cases.
 
-    Each case is shown with its command and with the --case that chooses it. RECIPE is a name that `list` prints, or a .toml file.
+    Each case is shown with its command and with the --case that chooses it. RECIPE is a name that `list` prints, or a
+    .toml file.
     """
     return _print(describe(*chosen, structs.replace(settings, data=settings.data or EXAMPLE_DATA)))
 
@@ -234,7 +235,8 @@ def plan(
 ) -> int:
     """Show what `run` would start.
 
-    Print the command of each case, the order of the runs, and how long they may take; contact no host. RECIPE is a name that `list` prints, or a .toml file.
+    Print the command of each case, the order of the runs, and how long they may take; contact no host. RECIPE is a
+    name that `list` prints, or a .toml file.
     """
     return _plan(_batch(chosen, settings, raw_logs, round), target, repeats, scripts)
 

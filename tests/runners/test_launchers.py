@@ -10,12 +10,13 @@ import subprocess
 import pytest
 from msgspec.structs import replace
 
+from runners import host_agent
 from runners.cases import select_cases
 from runners.command import build_run, launch_words
 from runners.errors import RunnerError
 from runners.job import NODE_VARIABLES, texts
 from runners.recipe import LAUNCHERS
-from tests.runners.node import prepared, tool
+from tests.runners.node import prepared
 from tests.runners.written import filled, loaded, written
 
 MATRIX = '[matrix]\nshape = ["1n1d", "1n2d", "2n2d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'
@@ -217,7 +218,7 @@ def test_torchrun_starts_two_ranks_and_keeps_their_prints_apart(tmp_path):
 
 
 def on_a_node(tmp_path, command_words, more="", **variables):
-    """A run of `mpirun`-less words on one node, through the script that runs there."""
+    """Run words on one node, through the agent that runs there."""
     path = written(tmp_path, command_words, more=more)
     path.write_text(path.read_text(encoding="utf-8").replace('"gpu"', '"cpu"'), encoding="utf-8")
     node = prepared(path, tmp_path / "job", **variables)
@@ -235,15 +236,20 @@ def test_a_node_knows_every_value_that_is_left_to_it(tmp_path):
     assert [name for name in names if not known[name]] == []
 
 
-@pytest.mark.usefixtures("bash")
-def test_hosts_are_told_apart_by_addresses_that_other_hosts_can_reach(tmp_path):
-    answers = 'case $2 in one) echo "10.0.0.1 STREAM one";; two) echo "127.0.1.1 STREAM two";; *) exit 2;; esac'
-    tool(tmp_path / "tools", "getent", answers)
-    path = tool(tmp_path / "tools", "hostname", 'echo "127.0.0.1 10.0.0.2 fe80::1"')
-    known = {"PERFLEDGER_HOSTS": "one,two,three,10.0.0.4", "PERFLEDGER_NODE_RANK": "1", "PATH": path}
-    assert on_a_node(tmp_path, ["echo", "{address}", "{addresses}"], **known).log() == (
-        "10.0.0.2 10.0.0.1,10.0.0.2,three,10.0.0.4\n"
-    )
+def test_hosts_are_named_by_addresses_that_other_hosts_can_reach(tmp_path, monkeypatch):
+    known = {"one": "10.0.0.1", "two": "127.0.1.1"}
+
+    def look_up(host, *_):
+        if host not in known:
+            raise OSError("no such host")
+        return [(0, 0, 0, "", (known[host], 0))]
+
+    monkeypatch.setattr(host_agent.socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(host_agent, "ask", lambda *_: "127.0.0.1 10.0.0.2 fe80::1")
+    hosts = ("one", "two", "three", "10.0.0.4")
+    node = prepared(written(tmp_path, ["echo"]), tmp_path / "jobs", rank=1, hosts=hosts)
+    values = host_agent.Job(str(node.job)).values
+    assert (values["address"], values["addresses"]) == ("10.0.0.2", "10.0.0.1,10.0.0.2,three,10.0.0.4")
 
 
 @pytest.mark.usefixtures("bash")

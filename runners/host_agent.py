@@ -573,7 +573,7 @@ class Job:
         contained = self.spec["container"] is not None
         if not contained and not self.spec["packages"]:
             return {}
-        question = [self.spec["python"], "-c", source(), "installed", device, "yes" if contained else "no"]
+        question = [self.spec["python"], "-c", read(self.path("agent.py")), "installed", device, "yes" if contained else "no"]
         argv = self.contained([*question, *self.spec["packages"]])
         folder = self.working_folder
         _, text = call(
@@ -661,7 +661,7 @@ def kill(process: int, number: int) -> None:
 
 
 def source() -> str:
-    """Return the source of this file, as it lies in a job's folder."""
+    """Return the source of this file."""
     return read(os.path.abspath(__file__))
 
 
@@ -1250,6 +1250,8 @@ def describe(folder: str, scratch: str) -> int:
     """Write environment.json."""
     job = Job(folder)
     job.working_folder = scratch or job.working_folder
+    # Ours bears it too: what we start ends with us.
+    job.mark = os.environ["PERFLEDGER_COMMAND"]
     put(job.path("environment.json"), json.dumps(job.environment_record(), indent=1) + "\n")
     return 0
 

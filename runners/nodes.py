@@ -116,8 +116,9 @@ class State(Struct, frozen=True):
     """How a job is, the worst over its nodes.
 
     `kind` is unreachable (of a node nothing is known), waiting, running, or, where no node is at work any more, lost
-    (an agent is gone without its last word) or ended; `cause` says why. `outcome` is what a scheduler says a lost job came
-    to. `failed`: a node has not completed, while others may still be at work. The log is the longest of all nodes.
+    (an agent is gone without its last word) or ended; `cause` says why. `outcome` is what a scheduler says that a lost
+    job came to. `failed`: a node has not completed, while others may still be at work. The log is the longest of all
+    nodes.
     """
 
     kind: Kind

@@ -420,7 +420,7 @@ class Supervisor:
         """Return the last state of the job.
 
         Its kind is ended or lost where no node is at work any more. It is unreachable where a host was silent for
-        longer than our patience, or when we were asked to stop; and running where a job did not end although it was asked to.
+        longer than our patience, or when we were asked to stop; and running where a job did not end although we asked.
         """
         wait = FIRST_PAUSE
         while True:
@@ -480,7 +480,7 @@ class Supervisor:
 
 
 def standalone(run: Run) -> str:
-    """Return a Python file that runs one run on one node, below the folder it is started in, to be brought home by hand.
+    """Return a Python file that runs one run on one node, below the folder it is started in; see README.md.
 
     Raises:
         RunnerError: the case takes several nodes.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -168,16 +166,3 @@ def test_the_commit_is_that_of_unchanged_files_only(tmp_path):
     assert commit_of([]) == ""
     (tmp_path / "t.py").write_text("2")
     assert commit_of([tmp_path / "t.py"]) == ""
-
-
-def test_runners_import_nothing_but_themselves_and_what_the_site_needs():
-    package = Path(recipes.__file__).parent
-    modules = [path for path in package.rglob("*.py") if "workloads" not in path.parts]
-    assert modules
-    for path in modules:
-        installed = set() if path.name == "host_agent.py" else {"runners", "click", "msgspec", "tqdm"}
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            for name in names:
-                assert name.split(".")[0] in sys.stdlib_module_names | installed, path

@@ -23,8 +23,7 @@ from runners.job import NODE_VARIABLES, Scalar, WantedRecords
 
 FOLDER = Path(__file__).parent / "recipes"
 
-Precision = Literal["fp32", "tf32", "amp", "fp16", "bf16", "fp8"]
-PRECISIONS: tuple[str, ...] = get_args(Precision)
+PRECISIONS = ("fp32", "tf32", "amp", "fp16", "bf16", "fp8")
 LauncherName = Literal[
     "plain", "torchrun", "torch.distributed.launch", "paddle", "oneflow", "mpirun", "horovodrun", "deepspeed"
 ]
@@ -35,6 +34,8 @@ DERIVED = ("nodes", "devices", "devices_per_node", "global_batch_size", "iterati
 #: A slot in a text, or a brace that is written twice and stands for one.
 SLOT = re.compile(r"\{\{|\}\}|\{([a-z_][a-z0-9_]*)\}")
 SHAPE = re.compile(r"([1-9][0-9]*)n([1-9][0-9]*)d")
+# Tables whose keys the author chooses; texts in them stay as they are, white space and all.
+_OPEN_TABLES = ("matrix", "options", "slots", "environment_variables", "files")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Lines of a TOML file: the header of a table, and a key.
@@ -233,7 +234,7 @@ def _shipped() -> dict[str, Path]:
 
 def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> Recipe:
     _refuse_nul(tables, ())
-    file = _decoded({key: _stripped(value) for key, value in tables.items()})
+    file = _decoded({key: value if key in _OPEN_TABLES else _stripped(value) for key, value in tables.items()})
     matrix = _matrix(file.matrix, file.options)
     checked = {
         "matrix": matrix,
@@ -426,8 +427,9 @@ def _matched(keys: tuple[str, str], folder: Path, here: str) -> dict[str, Path]:
     """Return the files that one entry names: of a folder or a glob each below `keys[1]`, as it lies here."""
     there, parts = keys[1], PurePosixPath(here).parts
     plain = next((number for number, part in enumerate(parts) if re.search(r"[*?[]", part)), len(parts))
-    if plain == len(parts) and not (folder / here).is_dir():
-        return {there: folder / here}
+    whole = folder / here
+    if whole.is_file() or (plain == len(parts) and not whole.is_dir()):
+        return {there: whole}
     base = folder.joinpath(*parts[:plain])
     paths = [path for path in sorted(base.glob("/".join(parts[plain:]) or "**/*")) if _is_source(path, base)]
     if not paths:

@@ -62,6 +62,13 @@ def test_every_key_of_a_recipe_is_read(tmp_path):
     assert found.source == Source("a/b", "c0ffee", "b/c")
 
 
+def test_white_space_is_removed_around_texts_but_not_in_values_for_the_command(tmp_path):
+    more = '[options]\nword = " x "\n[environment_variables]\nA = " y "\n[setup]\ntext = "\\n z "\n'
+    found = loaded(tmp_path, [" a "], more=more, head='notes = " n "')
+    assert (found.notes, found.setup.text, found.command) == ("n", "z", (" a ",))
+    assert (found.options, found.environment_variables) == ({"word": " x "}, {"A": " y "})
+
+
 def test_the_defaults_of_a_recipe(tmp_path):
     found = loaded(tmp_path, ["a"])
     assert (found.label, found.notes, found.cool_down_seconds, found.container) == ("", "", 0, None)
@@ -191,6 +198,8 @@ def test_files_can_name_a_folder_or_a_glob(tmp_path):
         "top/a.py": tmp_path / "trainer/a.py",
         "one.py": tmp_path / "trainer/a.py",
     }
+    (tmp_path / "[a].py").touch()
+    assert loaded(tmp_path, ["a"], more='[files]\nx = "[a].py"\n').files == {"x": tmp_path / "[a].py"}
 
 
 def test_fp8_is_a_precision(tmp_path):

@@ -268,9 +268,14 @@ def contents(file: IO[bytes]) -> str:
 # --- The agent of a node ----------------------------------------------------------------------------------------------
 
 
+def agent_source() -> str:
+    """Return the program that nodes run."""
+    return AGENT.read_text(encoding="utf-8")
+
+
 def request(action: str, **values: Any) -> str:
     """Return the line that BOOT reads: the agent and what is asked of it; in ASCII, whatever the locale there."""
-    content = {"agent": AGENT.read_text(encoding="utf-8"), "action": action, **values}
+    content = {"agent": agent_source(), "action": action, **values}
     return json.dumps(msgspec.to_builtins(content)) + "\n"
 
 
@@ -579,7 +584,7 @@ def _receive(argv: Sequence[str], host: str, text: str, folder: Path) -> None:
             process.stdout.close()
             status = process.wait()
         if status or fault:
-            answer = Answer(status, "", contents(errors) or fault)
+            answer = Answer(status, "", contents(errors) if status else fault)
             raise RunnerError(f"{explain(host, answer)}; nothing of it was kept here")
 
 

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from runners import record
 from runners.errors import RunnerError
 from runners.job import PlannedRecord, Run, WantedRecords
-from runners.nodes import AGENT, Job, JobFacts, State
+from runners.nodes import Job, JobFacts, State, agent_source
 from runners.record import INCOMING, RUN_JSON, Lost
 from runners.transport import AnyTarget, Local
 
@@ -494,4 +494,4 @@ def standalone(run: Run) -> str:
     document = {"folder": str(run.folder), "launch": launched, "request": request}
     text = json.dumps(msgspec.to_builtins(document))
     # Two lines in front of the agent; it takes them off again.
-    return f"#!/usr/bin/env python3\nSTANDALONE = {text!r}\n{AGENT.read_text(encoding='utf-8')}"
+    return f"#!/usr/bin/env python3\nSTANDALONE = {text!r}\n{agent_source()}"

@@ -16,7 +16,6 @@ import msgspec
 from runners.errors import RunnerError
 from runners.job import JobSpec, Run
 from runners.nodes import (
-    AGENT,
     PYTHON,
     Answer,
     Job,
@@ -25,6 +24,7 @@ from runners.nodes import (
     Reply,
     State,
     Target,
+    agent_source,
     ask,
     has_failed,
     warned,
@@ -212,7 +212,7 @@ def _write(job: Job, spec: JobSpec) -> None:
     request = {"spec": msgspec.to_builtins(spec), "identity": job.facts.identity, "master_port": job.port}
     try:
         job.incoming.mkdir(parents=True, exist_ok=True)
-        (job.incoming / "agent.py").write_text(AGENT.read_text(encoding="utf-8"), encoding="utf-8")
+        (job.incoming / "agent.py").write_text(agent_source(), encoding="utf-8")
         (job.incoming / "batch.json").write_text(json.dumps(request), encoding="utf-8")
         for rank in job.ranks:
             job.node(rank).mkdir()

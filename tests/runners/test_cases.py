@@ -96,11 +96,11 @@ def test_the_folder_is_named_by_label_and_differing_options_but_not_by_iteration
         ({"devices": "64", "nodes": "8"}, ["n8d64"]),
     ],
 )
-def test_nodes_and_devices_choose_a_shape_or_make_one(tmp_path, choices, shapes):
+def test_nodes_and_devices_select_a_shape_or_make_a_new_one(tmp_path, choices, shapes):
     assert slugs(loaded(tmp_path, ["a"], SHAPES), choices) == [f"gpu-{shape}-bs8-fp32" for shape in shapes]
 
 
-def test_a_value_chooses_the_tables_that_state_it_and_is_tried_in_all_where_none_does(tmp_path):
+def test_a_value_selects_the_tables_that_state_it_or_else_all(tmp_path):
     chosen = loaded(tmp_path, ["a"], TABLES)
     assert slugs(chosen, {"batch_size": "8"}) == ["gpu-n1d1-bs8-fp32"]
     assert slugs(chosen, {"precision": "amp", "batch_size": "64", "nodes": "1", "devices": "1"}) == [
@@ -146,7 +146,7 @@ def test_a_choice_that_the_recipe_does_not_allow_is_refused(tmp_path, choices, m
     more=st.dictionaries(st.sampled_from(["xla", "rate", "iterations"]), st.just("1")),
     text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
 )
-def test_the_choices_of_any_case_give_it_again(shape, batch_size, precision, more, text):
+def test_case_choices_select_the_same_case(shape, batch_size, precision, more, text):
     known = {"xla": "true", "rate": "0.25", "iterations": "7"}
     with tempfile.TemporaryDirectory() as folder:
         chosen = loaded(Path(folder), ["a"], TABLES)
@@ -159,14 +159,14 @@ def test_the_choices_of_any_case_give_it_again(shape, batch_size, precision, mor
 
 
 @pytest.mark.parametrize("value", PROBED)
-def test_any_value_makes_a_folder_of_its_own(value):
+def test_slugs_are_unique(value):
     slug = slugify(value)
     assert SLUG.fullmatch(slug)
     assert slug not in {slugify(other) for other in PROBED if other != value}
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_no_value_leads_out_of_its_folder_or_makes_a_name_too_long(value):
+def test_slugs_are_safe_and_short(value):
     assert SLUG.fullmatch(slugify(value))
     assert len(slugify(value)) <= 47
     assert "/" not in framework_slug(value)
@@ -178,7 +178,7 @@ def built(folder, words, case=None, more=""):
     return trainer_words(chosen, found)
 
 
-def test_slots_are_filled_and_braces_are_written_twice(tmp_path):
+def test_slots_are_filled_and_double_braces_become_one(tmp_path):
     words = ["{{x}} ${{y}} {batch_size}", "{xla}", "{rate}", "a", "", "{devices}={global_batch_size}"]
     assert built(tmp_path, words) == [*map(word, ["{x} ${y} 8", "false", "0.5", "a", "", "1=8"])]
 
@@ -209,7 +209,7 @@ by = "batch_size"
 """
 
 
-def test_a_table_of_slots_gives_no_word_or_one_or_several(tmp_path):
+def test_a_slot_table_gives_no_word_or_one_or_several(tmp_path):
     words = ["t", "{flag}", "{every}", "-{flag}", "{flags}", "end"]
     assert texts(built(tmp_path, words, more=FLAGS)) == [
         "t", "10", "-", "--size", "8", "--word=plain", "{node_rank}", "", "end",

@@ -36,7 +36,7 @@ def test_list_names_every_recipe_with_its_device_and_launcher(capsys):
 
 
 @pytest.mark.parametrize("name", recipe.names())
-def test_show_says_what_every_recipe_needs(capsys, name):
+def test_show_prints_what_every_recipe_needs(capsys, name):
     chosen = recipe.load(recipe.find(name))
     assert main(["show", name]) == 0
     shown = capsys.readouterr().out
@@ -47,7 +47,7 @@ def test_show_says_what_every_recipe_needs(capsys, name):
         assert f"  $ {step}" in shown
 
 
-def test_show_gives_the_choice_that_makes_each_case_again(capsys, write_recipe):
+def test_show_prints_the_case_option_of_each_case(capsys, write_recipe):
     path = write_recipe("true", batches="1, 2")
     assert main(["show", str(path)]) == 0
     choices = [line.split("--case ")[1] for line in capsys.readouterr().out.splitlines() if "--case" in line]
@@ -58,7 +58,7 @@ def test_show_gives_the_choice_that_makes_each_case_again(capsys, write_recipe):
 
 
 @pytest.mark.parametrize("command", [["plan"], ["run", "--dry-run"]])
-def test_a_plan_shows_the_order_the_command_and_the_time_and_starts_nothing(capsys, write_recipe, tmp_path, command):
+def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_recipe, tmp_path, command):
     path = write_recipe("echo '$x'", batches="1, 2")
     assert main([*command, str(path), "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -77,7 +77,7 @@ def test_a_plan_shows_the_order_the_command_and_the_time_and_starts_nothing(caps
     assert not (tmp_path / "raw").exists()
 
 
-def test_the_time_comes_from_earlier_runs_where_there_are_some(capsys, write_recipe, tmp_path):
+def test_the_time_of_a_plan_is_the_median_of_earlier_runs(capsys, write_recipe, tmp_path):
     path = write_recipe("true", batches="1, 2")
     path.write_text("cool_down_seconds = 60\n" + path.read_text(), encoding="utf-8")
     for number, seconds in (("1", 100), ("2", 140), ("3", 7 * DAY)):
@@ -130,7 +130,7 @@ def test_an_unknown_key_of_a_case(capfd, write_recipe):
     assert "no key 'colour' to choose by" in message
 
 
-def test_a_key_is_fixed_to_one_value_and_never_to_the_last_of_two(capfd, write_recipe):
+def test_a_key_with_two_values_is_refused(capfd, write_recipe):
     path = str(write_recipe("true", batches="1, 2"))
     for twice in (["--case", "batch_size=1,batch_size=2"], ["--case", "batch_size=1", "--case", "batch_size=2"]):
         assert "--case batch_size=2: it is 1 already" in refusal(capfd, "show", path, *twice)
@@ -147,23 +147,23 @@ def test_a_comma_that_no_key_follows_is_part_of_a_value(capsys, write_recipe):
         assert capsys.readouterr().out == shown
 
 
-def test_what_cannot_run_is_refused_before_it_is_listed(capfd, write_recipe):
+def test_a_plan_refuses_a_case_before_printing(capfd, write_recipe):
     assert main(["plan", str(write_recipe("true")), "--case", "nodes=2,devices=2"]) == 2
     printed = capfd.readouterr()
     assert (printed.out, "it takes 2 nodes, and this machine is one" in printed.err) == ("", True)
 
 
-def test_the_data_are_named_by_their_whole_path(capfd, write_recipe):
+def test_data_must_be_an_absolute_path(capfd, write_recipe):
     assert "--data images: " in refusal(capfd, "plan", str(write_recipe("true")), "--data", "images")
 
 
 @pytest.mark.parametrize("tool", [[], ["--container", "docker"], ["--container", "apptainer"]])
-def test_a_recipe_that_needs_data_is_shown_without_them(capsys, tool):
+def test_show_needs_no_data_folder(capsys, tool):
     assert main(["show", "resnet50-ngc-pytorch", *tool, "--case", "devices=1,precision=amp"]) == 0
     assert capsys.readouterr().out.rstrip().endswith(" /path/to/data")
 
 
-def test_a_plan_of_a_search_lists_where_it_begins(capfd, write_recipe, tmp_path):
+def test_a_plan_of_a_batch_size_search_lists_the_first_sizes(capfd, write_recipe, tmp_path):
     words = ["run", str(write_recipe("true", batches="4, 2")), "--find-max-batch", "--raw-logs", str(tmp_path / "raw")]
     assert main([*words, "--dry-run"]) == 0
     lines = capfd.readouterr().out.splitlines()
@@ -181,7 +181,7 @@ def test_a_plan_of_a_search_lists_where_it_begins(capfd, write_recipe, tmp_path)
         (["--container", "docker"], "names no image"),
     ],
 )
-def test_a_place_or_tool_that_cannot_be_used(capfd, write_recipe, tmp_path, words, said):
+def test_an_unusable_target_or_tool_is_refused(capfd, write_recipe, tmp_path, words, said):
     assert said in refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), *words)
     assert not (tmp_path / "raw").exists()
 
@@ -211,7 +211,7 @@ def test_a_host_that_cannot_be_reached_starts_nothing(capfd, write_recipe, tmp_p
 
 
 @pytest.mark.usefixtures("bash")
-def test_a_folder_that_cannot_be_made(capfd, write_recipe, tmp_path):
+def test_a_folder_that_cannot_be_made_is_an_error(capfd, write_recipe, tmp_path):
     (tmp_path / "file").write_text("in the way")
     message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "file"))
     assert "tiny/bash/cpu-n1d1-bs1-fp32/1: it cannot be made" in message
@@ -220,7 +220,7 @@ def test_a_folder_that_cannot_be_made(capfd, write_recipe, tmp_path):
 
 @pytest.mark.usefixtures("bash")
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write to any folder")
-def test_a_folder_that_may_not_be_written(capfd, write_recipe, tmp_path):
+def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)
     message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "locked"))
     assert "cannot be made" in message
@@ -256,7 +256,7 @@ def test_every_command_and_option_has_a_help_text(capsys, command):
     assert all(parameter.help for parameter in cli.commands[command].params if isinstance(parameter, click.Option))
 
 
-def test_collect_says_which_folder_there_is_not(capfd, tmp_path):
+def test_collect_names_a_missing_folder(capfd, tmp_path):
     assert "there is no such folder" in refusal(capfd, "collect", str(tmp_path / "absent"))
 
 
@@ -289,9 +289,7 @@ def test_a_closed_pipe_is_not_an_error():
 
 
 @pytest.mark.usefixtures("bash")
-def test_setup_runs_the_steps_in_the_folder_for_sources_up_to_the_first_that_fails(
-    capfd, write_recipe, tmp_path, monkeypatch
-):
+def test_setup_runs_steps_in_the_work_folder_up_to_the_first_failure(capfd, write_recipe, tmp_path, monkeypatch):
     steps = ["echo ${work} >here", 'test {work} = "$PWD" && cat here', "echo 'it broke' >&2; exit 3", "touch after"]
     path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps[:2])}\n")
     work = tmp_path / "the work"
@@ -311,7 +309,7 @@ def test_setup_runs_the_steps_in_the_folder_for_sources_up_to_the_first_that_fai
 
 
 @pytest.mark.usefixtures("bash")
-def test_setup_prints_as_it_goes_and_takes_its_steps_along_where_it_is_stopped(write_recipe, tmp_path):
+def test_setup_prints_as_it_goes_and_ends_its_steps_on_ctrl_c(write_recipe, tmp_path):
     path = write_recipe("true", more='[setup]\nsteps = ["echo begun", "echo $$ >number && exec sleep 60"]\n')
     words = [sys.executable, "-m", "runners", "setup", str(path), "--work", str(tmp_path)]
     with subprocess.Popen(words, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -327,7 +325,7 @@ def test_setup_prints_as_it_goes_and_takes_its_steps_along_where_it_is_stopped(w
 
 
 @pytest.mark.usefixtures("bash")
-def test_a_script_runs_where_there_is_python_only_and_its_folder_is_collected(capfd, write_recipe, tmp_path):
+def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, write_recipe, tmp_path):
     path = write_recipe(f"{RECORD} record 1; echo $PATH", batches="1, 2")
     message = refusal(capfd, "script", str(path))
     assert "a script is of one case, and these are 2:" in message
@@ -363,7 +361,7 @@ def test_a_script_that_is_refused_leaves_nothing(capfd, write_recipe, tmp_path):
     assert not (tmp_path / "raw_logs/tiny/bash/cpu-n1d1-bs1-fp32/1").exists()
 
 
-def test_recipes_named_by_a_path_need_not_lie_here(capsys, write_recipe):
+def test_a_recipe_can_be_given_as_a_path(capsys, write_recipe):
     assert main(["show", str(Path(write_recipe("true")).resolve())]) == 0
     assert capsys.readouterr().out.startswith("tiny: Lines printed by bash\n")
 
@@ -377,14 +375,14 @@ def no_ingest(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("no_ingest")
-def test_where_no_log_can_be_read_nothing_starts(capfd, write_recipe, tmp_path):
+def test_nothing_starts_if_ingest_cannot_be_run(capfd, write_recipe, tmp_path):
     message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"))
     assert "`python -m ingest` fails: ImportError: regex is not installed (once it does not, " in message
     assert not (tmp_path / "raw").exists()
 
 
 @pytest.mark.usefixtures("no_ingest")
-def test_a_run_whose_log_cannot_be_read_stays_unfinished(capfd, write_recipe, tmp_path, monkeypatch):
+def test_a_run_stays_unfinished_if_ingest_cannot_be_run(capfd, write_recipe, tmp_path, monkeypatch):
     folder = begun(write_recipe("true"), tmp_path)
     arrive(folder, 0)
     assert "regex is not installed" in refusal(capfd, "collect", str(tmp_path / "raw"))

@@ -118,7 +118,7 @@ def test_the_strongest_outcome_of_the_nodes_is_that_of_the_run(pair, outcomes, o
     assert collect(pair, launched(pair)) == outcome
 
 
-def test_a_run_whose_nodes_were_stopped_since_one_failed_has_failed(pair):
+def test_a_run_stopped_because_a_node_failed_has_failed(pair):
     arrive(pair, 0, "stopped")
     arrive(pair, 1, "oom")
     record.note_failure(pair)
@@ -152,7 +152,7 @@ def test_a_run_without_any_file_is_finished_without_a_log(folder):
     assert (found["files"], found["case"]["hardware"], found["records"]["count"]) == ({}, "unknown", 0)
 
 
-def test_a_file_that_changed_on_the_way_stops_everything(folder):
+def test_a_file_that_differs_from_its_hash_is_refused(folder):
     node = arrive(folder, 0)
     (node / "train.log").write_text("changed")
     with pytest.raises(RunnerError, match="not as its node left it"):
@@ -245,7 +245,7 @@ def test_a_full_disk_loses_nothing(write_recipe, tmp_path):
         subprocess.run(["umount", disk], check=True)
 
 
-def test_a_source_is_named_with_the_commit_found_where_it_ran(write_recipe, tmp_path):
+def test_the_source_has_the_commit_found_on_the_node(write_recipe, tmp_path):
     path = write_recipe("true", more='[source]\nrepository = "a/b"\ncommit = "0123456789"\n')
     folder = begun(path, tmp_path)
     arrive(folder, 0, source={"commit": "abcdef", "modified": True})
@@ -271,7 +271,7 @@ def test_records_name_no_host_address_or_folder(pair):
     ]
 
 
-def test_a_host_is_hidden_with_its_user_and_not_within_words():
+def test_redaction_hides_hosts_with_users_but_not_parts_of_words():
     hosts = ("me@gpu1", "gpu11")
     assert redact("me@gpu1: gpu11 and gpu1, not gpu1x", hosts) == "node 0: node 1 and node 0, not gpu1x"
     assert redact("3/4 at 12:30:01, ::1, fe80::1:2, ~/.ssh/key", ()) == "3/4 at 12:30:01, …, …, …"
@@ -286,7 +286,7 @@ def test_files_are_written_whole_or_not_at_all(tmp_path):
     assert (tmp_path / "a.json").read_text() == "before"
 
 
-def test_records_of_which_no_figure_can_be_made_do_not_count(tmp_path):
+def test_unusable_records_do_not_count(tmp_path):
     log = tmp_path / "train.log"
     # Keras' own lines: too short an epoch is printed as of one second, of three milliseconds a step.
     lines = ["1s 3ms/step", "12s 120ms/step", "1s 3ms/step", "11s 110ms/step"]

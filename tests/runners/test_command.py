@@ -118,7 +118,7 @@ def test_a_job_holds_the_facts_of_recipe_case_and_settings(write_recipe, tmp_pat
     assert spec.container is None
 
 
-def test_the_argv_is_container_launcher_and_command_with_every_folder_mounted_as_it_is(write_recipe):
+def test_argv_is_container_launcher_command_with_folders_mounted_under_their_own_paths(write_recipe):
     more = '[container]\nimage = "a/b:1"\n[launcher]\nname = "torchrun"\n[source]\nfolder = "sources"\n'
     path = write_recipe("true", more=more)
     text = path.read_text().replace("[matrix]", '[matrix]\nshape = ["1n2d"]').replace('"cpu"', '"gpu"')

@@ -92,6 +92,6 @@ def test_a_recipe_without_an_image_cannot_run_in_one(tmp_path, tool):
 
 @pytest.mark.parametrize("folder", ["/data:rw", "/data,ro"])
 @pytest.mark.parametrize("tool", sorted(CONTAINERS))
-def test_a_folder_whose_name_would_end_early_is_refused(tmp_path, tool, folder):
+def test_a_folder_with_a_colon_or_comma_cannot_be_mounted(tmp_path, tool, folder):
     with pytest.raises(RunnerError, match=f"{folder}: {tool} takes : and , in a folder"):
         spec(tmp_path, tool, data=folder)

@@ -31,7 +31,7 @@ README = (ROOT / "runners/README.md").read_text("utf-8")
 
 
 def shown(path: Path) -> list[list[str]]:
-    """The words behind `python -m runners` of each line of a document's blocks, comments left out."""
+    """Return the words behind `python -m runners` of each line of a document's blocks, without comments."""
     blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", path.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("python -m runners")]
     assert lines, f"{path}: no command is shown"
@@ -39,7 +39,7 @@ def shown(path: Path) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_every_command_shown_can_be_given(path, capsys, tmp_path, monkeypatch):
+def test_every_command_in_the_documents_works(path, capsys, tmp_path, monkeypatch):
     # These two would do something: all that can be tried is that their arguments are understood.
     monkeypatch.setattr(cli, "set_up", lambda *_: None)
     monkeypatch.setattr(cli, "_unfinished", lambda _: [])

@@ -22,7 +22,7 @@ def test_nodes_that_differ_are_named_by_number_with_both_values():
     assert record.drift_between_nodes(nodes) == ["the power limit in W is 250 on node 1 and 300 on node 0"]
 
 
-def test_a_fact_that_only_one_of_two_knows_is_no_difference():
+def test_a_fact_known_on_one_side_only_is_not_a_difference():
     assert record.drift_between_nodes([{"gpu_ecc": "Enabled"}, {}]) == []
     assert record.drift_between_repeats({}, [earlier(1, driver="1")]) == []
 

@@ -79,12 +79,12 @@ def test_run_json_names_the_launcher_that_was_used(tmp_path):
         ),
     ],
 )  # fmt: skip
-def test_a_launcher_is_words_around_the_trainer(tmp_path, name, nodes, devices, expected):
+def test_the_words_of_every_launcher(tmp_path, name, nodes, devices, expected):
     assert words(tmp_path, name, nodes, devices) == expected
 
 
 @pytest.mark.parametrize("name", sorted(LAUNCHERS))
-def test_one_device_needs_no_launcher_unless_it_is_always_there(tmp_path, name):
+def test_one_device_has_no_launcher_unless_always_is_set(tmp_path, name):
     trainer = ["python", "-u", "t.py", "--b", "8"]
     assert words(tmp_path, name, 1, 1) == trainer
     assert (words(tmp_path, name, 1, 1, more="always = true") == trainer) == (name == "plain")
@@ -98,7 +98,7 @@ def test_further_arguments_stand_before_the_trainer_and_hold_slots(tmp_path, nam
     assert at < built.index("t.py")
 
 
-def test_the_first_rank_of_torchrun_prints_here_and_the_others_to_files(tmp_path):
+def test_torchrun_redirects_all_ranks_but_the_first_to_files(tmp_path):
     recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "torchrun"\nalways = true\n')
     (eight,) = select_cases(recipe, {"devices": "8"})
     built = texts(launch_words(recipe, eight))
@@ -114,7 +114,7 @@ def test_paddle_without_gpus_counts_its_workers(tmp_path, nodes, devices):
     assert built[built.index("--nproc_per_node") + 1] == "2"
 
 
-def test_launchers_that_need_the_interpreter_use_the_one_that_has_the_packages(tmp_path):
+def test_launchers_use_the_interpreter_of_setup(tmp_path):
     recipe = loaded(
         tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "paddle"\n[setup]\npython = "python3.10"\n'
     )
@@ -123,7 +123,7 @@ def test_launchers_that_need_the_interpreter_use_the_one_that_has_the_packages(t
 
 
 @pytest.mark.parametrize("name", ["torch.distributed.launch", "oneflow", "deepspeed"])
-def test_a_module_is_started_as_one(tmp_path, name):
+def test_a_module_is_started_with_the_module_option(tmp_path, name):
     assert words(tmp_path, name, 1, 2, ("/opt/bin/python3.8", "-m", "a.b", "--b"))[-3:] == ["--module", "a.b", "--b"]
 
 
@@ -152,7 +152,7 @@ def test_a_launcher_of_python_files_refuses_anything_else(tmp_path, name, traine
         (["python", "t.py"], 'NCCL_X = "a; touch alive"', "does not pass the variable NCCL_X"),
     ],
 )
-def test_what_deepspeed_would_put_before_a_shell_on_other_hosts_is_refused(tmp_path, trainer, variables, said):
+def test_words_that_deepspeed_would_pass_to_a_remote_shell_are_refused(tmp_path, trainer, variables, said):
     more = f'[launcher]\nname = "deepspeed"\n[environment_variables]\n{variables}\n'
     recipe = loaded(tmp_path, trainer, MATRIX, more)
     (one, two) = (
@@ -196,7 +196,7 @@ def free_port():
 
 
 @pytest.mark.usefixtures("bash")
-def test_mpirun_starts_two_ranks_with_variables_and_any_words(tmp_path):
+def test_mpirun_passes_variables_and_hostile_words_to_two_ranks(tmp_path):
     more = '[launcher]\nname = "mpirun"\narguments = ["--oversubscribe"]\n[environment_variables]\nA = "a b"\n'
     program = 'echo "$OMPI_COMM_WORLD_RANK/$OMPI_COMM_WORLD_SIZE" "$A" "$@"'
     recipe = loaded(tmp_path, ["bash", "-c", program, "bash", "$(id) it's"], MATRIX, more)
@@ -206,7 +206,7 @@ def test_mpirun_starts_two_ranks_with_variables_and_any_words(tmp_path):
 
 
 @pytest.mark.usefixtures("bash")
-def test_torchrun_starts_two_ranks_and_keeps_their_prints_apart(tmp_path):
+def test_torchrun_starts_two_ranks_with_separate_output(tmp_path):
     program = 'echo "$RANK/$WORLD_SIZE" "$@"'
     recipe = loaded(tmp_path, ["bash", "-c", program, "bash", "$(id) it's"], MATRIX, '[launcher]\nname = "torchrun"\n')
     (case,) = select_cases(recipe, {"nodes": "1", "devices": "2"})
@@ -227,7 +227,7 @@ def on_a_node(tmp_path, command_words, more="", **variables):
 
 
 @pytest.mark.usefixtures("bash")
-def test_a_node_knows_every_value_that_is_left_to_it(tmp_path):
+def test_a_node_fills_every_node_variable(tmp_path):
     names = sorted(NODE_VARIABLES)
     program = "printf '%s\\n' \"$@\""
     words = ["bash", "-c", program, "bash", *[f"{name}={{{name}}}" for name in names]]
@@ -253,7 +253,7 @@ def test_hosts_are_named_by_addresses_that_other_hosts_can_reach(tmp_path, monke
 
 
 @pytest.mark.usefixtures("bash")
-def test_what_a_trainer_saves_and_what_paddle_writes_of_the_user_stay_behind(tmp_path):
+def test_checkpoints_and_paddles_dumps_of_the_environment_are_not_kept(tmp_path):
     program = (
         "mkdir $0/paddle; cd $0/paddle; touch workerlog.1 envlog.0 backup_env.0.json default.x.log; touch $0/a.log $1/b"
     )

@@ -1,4 +1,4 @@
-"""The largest batch size: which sizes are tried, and the search for real."""
+"""The search for the largest batch size: the sizes that are tried, and a real search."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def test_the_limit_is_found_to_the_step():
         assert len(sizes) == len(set(sizes)) <= 12
 
 
-def test_a_size_that_fails_below_one_that_fits_is_believed():
+def test_a_failure_below_a_size_that_fits_counts():
     assert largest_fitting({8, 32}, {16}) == 8
     assert next_size(8, {8, 32}, {16}) == 12
 
 
-def test_one_search_per_case_that_differs_in_more_than_the_batch_size(write_recipe):
+def test_one_search_for_cases_that_differ_in_the_batch_size_only(write_recipe):
     path = write_recipe("true", batches="4, 2, 8")
     path.write_text(path.read_text().replace('precision = ["fp32"]', 'precision = ["fp32", "amp"]'))
     chosen = recipe.load(path)
@@ -66,7 +66,7 @@ def test_one_search_per_case_that_differs_in_more_than_the_batch_size(write_reci
 
 @pytest.fixture
 def hungry(write_recipe):
-    """A recipe whose program has memory for a batch of ten."""
+    """Write a recipe whose program has memory for a batch of ten."""
     program = f"{RECORD} record 1; [ $BATCH -le 10 ] || {{ echo 'CUDA out of memory'; exit 1; }}"
     return write_recipe(program, batches="4, 8", more='BATCH = "{batch_size}"\n')
 

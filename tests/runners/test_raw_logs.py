@@ -71,7 +71,7 @@ def test_a_run_keeps_the_contract(path):
 
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: str(path.parent.relative_to(RAW_LOGS)))
-def test_the_files_are_those_of_their_run_and_name_no_place(path):
+def test_files_match_their_hashes_and_contain_no_private_path_or_address(path):
     found = {file.relative_to(path.parent).as_posix(): file for file in path.parent.rglob("*") if file.is_file()}
     contents = {name: file.read_bytes() for name, file in found.items()}
     stated = {

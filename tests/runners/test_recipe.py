@@ -220,7 +220,7 @@ def test_a_matrix_is_a_table_or_several(tmp_path, matrix, message):
     assert message in str(error.value)
 
 
-def test_a_key_of_one_table_is_in_all_of_them_or_an_option(tmp_path):
+def test_a_matrix_key_must_be_in_all_tables_or_an_option(tmp_path):
     tables = TABLES.replace("batch_size = 16", "batch_size = 16\nxla = [true, false]")
     with pytest.raises(RunnerError, match=r"`matrix\.xla` is in one table and not in all; add it to them or"):
         loaded(tmp_path, ["a"], matrix=tables)

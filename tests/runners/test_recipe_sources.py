@@ -100,7 +100,7 @@ def options_of(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def recipes_of(row: Mapping[str, str]) -> tuple[str, ...]:
-    """The recipes of the first entry whose code stands in that of the row: a row without code has an entry without."""
+    """Return the recipes of the first entry whose code is part of the row's code (both may be empty)."""
     key = (row["model"], row["framework"])
     found = [
         names for (*place, code), names in COVERAGE.items() if tuple(place) == key and code in row["framework_source"]
@@ -129,7 +129,7 @@ def cases() -> dict[str, list[Case]]:
     return {name: select_cases(recipes.load(recipes.find(name)), {}) for name in names}
 
 
-def test_every_case_that_was_published_is_a_case_of_the_recipe_for_it(cases):
+def test_every_published_case_is_a_case_of_its_recipe(cases):
     missing = set()
     for row in rows():
         words = " ".join(row[key] for key in ("model", "framework", "framework_source", "options"))
@@ -221,13 +221,13 @@ def stated(case: Case, name: str) -> Any:
 
 
 def of_run_json(recipe: Recipe, case: Case) -> dict[str, Any]:
-    """What run.json says of a case."""
+    """Return a case as run.json states it."""
     named = {key: getattr(case, key) for key in ("nodes", "devices", "batch_size", "precision")}
     return {"model": recipe.model, "framework": recipe.framework, **named, "options": dict(case.options)}
 
 
 @pytest.mark.parametrize(("name", "choices", "log"), REAL, ids=[f"{row[0]} {row[1]}" for row in REAL])
-def test_a_recipe_says_what_a_real_log_of_its_case_states(name, choices, log):
+def test_recipes_agree_with_the_facts_of_real_logs(name, choices, log):
     recipe, case = one(name, choices)
     found = read(real(log))
     assert [claim.format.id for claim in found.claims] == [recipe.records.format]

@@ -38,7 +38,7 @@ def first_runs(path: Path, tmp_path: Path) -> list[Run]:
     return [build_run(chosen, case, tmp_path) for case in select_cases(chosen, {})]
 
 
-def test_a_runner_that_is_killed_leaves_a_run_that_another_finishes(write_recipe, tmp_path, capfd):
+def test_resume_finishes_the_run_of_a_killed_runner(write_recipe, tmp_path, capfd):
     path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done; record 2")
     with running(path, tmp_path, "--repeats", "2") as process:
         os.killpg(process.pid, signal.SIGKILL)
@@ -55,7 +55,7 @@ def test_a_runner_that_is_killed_leaves_a_run_that_another_finishes(write_recipe
     assert capfd.readouterr().out == "nothing is left to run\n"
 
 
-def test_a_run_whose_script_was_killed_too_has_failed_with_its_log_at_home(write_recipe, tmp_path):
+def test_a_run_whose_agent_was_killed_has_failed_and_keeps_its_log(write_recipe, tmp_path):
     path = write_recipe('echo "$$"; sleep 300')
     with running(path, tmp_path) as process:
         os.killpg(process.pid, signal.SIGKILL)
@@ -185,7 +185,7 @@ def test_an_invalid_launch_json_is_refused(tmp_path, text):
         pass
 
 
-def test_where_a_file_system_keeps_no_locks_nothing_starts(write_recipe, tmp_path, monkeypatch, capfd):
+def test_nothing_starts_on_a_file_system_without_locks(write_recipe, tmp_path, monkeypatch, capfd):
     def refuse(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
@@ -195,7 +195,7 @@ def test_where_a_file_system_keeps_no_locks_nothing_starts(write_recipe, tmp_pat
     assert not (tmp_path / "raw").exists()
 
 
-def test_the_logs_of_nodes_within_reach_come_home_from_a_run_that_is_given_up(write_recipe, tmp_path, monkeypatch):
+def test_abandon_keeps_the_logs_of_reachable_nodes(write_recipe, tmp_path, monkeypatch):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
 
     def fail(*_):
@@ -212,7 +212,7 @@ def test_the_logs_of_nodes_within_reach_come_home_from_a_run_that_is_given_up(wr
     assert load(folder / "run.json")["outcome"] == "failed"
 
 
-def test_a_lost_run_whose_log_cannot_be_brought_home_stays_unfinished(write_recipe, tmp_path, monkeypatch, capfd):
+def test_a_lost_run_whose_log_cannot_be_fetched_stays_unfinished(write_recipe, tmp_path, monkeypatch, capfd):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
 
     def fail(*_):
@@ -235,7 +235,7 @@ def test_what_a_login_prints_is_not_taken_for_the_hardware(monkeypatch):
     assert quiet.endswith("cores (CPU)")
 
 
-def test_two_runners_that_begin_at_once_take_a_number_each(write_recipe, tmp_path):
+def test_two_runners_at_once_use_different_numbers(write_recipe, tmp_path):
     path = write_recipe(f"{RECORD} record 1")
     both = [subprocess.Popen(words(path, tmp_path), cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
     assert [process.wait(60) for process in both] == [0, 0]

@@ -35,7 +35,7 @@ precision = ["fp32"]
 
 
 def written(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "", head: str = "") -> Path:
-    """The path of a recipe with this command, and these further keys (`head`) and tables (`more`)."""
+    """Write a recipe with this command, further keys (`head`) and tables (`more`); return its path."""
     path = folder / "tiny.toml"
     words = f"command = {json.dumps(command)}\n"
     path.write_text(f"{HEAD}{words}{head}\n{RECORDS}\n{matrix}\n{more}", encoding="utf-8")
@@ -43,7 +43,7 @@ def written(folder: Path, command: list[str], matrix: str = MATRIX, more: str = 
 
 
 def loaded(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "", head: str = "") -> Recipe:
-    """The same, loaded."""
+    """Write and load a recipe."""
     return recipe.load(written(folder, command, matrix, more, head))
 
 

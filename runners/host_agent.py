@@ -2,8 +2,8 @@
 
 It needs Python 3.6 or newer and the standard library. It is called in five ways:
 
-- by the launcher (`nodes.py`), which sends this source with one request as a line of JSON; `serve` answers with lines of
-  JSON behind a mark, since logins and trainers print too;
+- by the launcher (`nodes.py`), which sends this source with one request as a line of JSON; `serve` answers with a line
+  of JSON behind a mark, since logins print too;
 - `agent.py run` in a job's folder: runs the job. Exit status: 0 completed, 1 ended otherwise (the outcome is in
   host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped;
 - `agent.py environment`: writes environment.json, as a process of its own so that it can be ended;
@@ -13,6 +13,7 @@ It needs Python 3.6 or newer and the standard library. It is called in five ways
 A file that `python -m runners script` wrote holds this source behind a line `STANDALONE = ...`, and starts its one run.
 """
 
+import contextlib
 import glob
 import hashlib
 import importlib
@@ -32,7 +33,8 @@ from datetime import datetime, timezone
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
-    from typing import Any, Callable, IO, Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 MARK = "perfledger "
 # Where the kernel speaks.
@@ -44,6 +46,7 @@ BUSY_PERCENT = 10
 PREPARE_SECONDS = 7200
 # Between the request to end and the kill.
 GRACE_SECONDS = 10
+NEVER, NOTHING = float("inf"), subprocess.DEVNULL
 # Of what a tool prints; some print without end.
 LONGEST = 1 << 18
 LONGEST_LIST = 1 << 22
@@ -92,7 +95,7 @@ def call(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **optio
     try:
         process.wait(max(0, end - time.monotonic()) if len(data) <= longest else 0)
     except subprocess.TimeoutExpired:
-        kill_group(process.pid, signal.SIGKILL)
+        kill(process.pid, signal.SIGKILL, group=True)
         process.wait()
     process.stdout.close()
     return process.returncode, clean(data[:longest])
@@ -115,14 +118,13 @@ def read(path: str) -> str:
 
 def put(path: str, text: str) -> None:
     """Write a file whole, or not at all."""
-    partial = path + ".partial"
     try:
-        with open(partial, "w", encoding="utf-8") as file:
+        with open(f"{path}.partial", "w", encoding="utf-8") as file:
             file.write(text)
-        os.replace(partial, path)
+        os.replace(f"{path}.partial", path)
     except OSError:
-        if os.path.exists(partial):
-            os.unlink(partial)
+        with contextlib.suppress(OSError):
+            os.unlink(f"{path}.partial")
         raise
 
 
@@ -144,30 +146,29 @@ def first(pattern: str, text: str) -> str:
     return found.group(1).strip() if found else ""
 
 
-def kill_group(group: int, number: int) -> None:
-    """Send a signal to a process group that may be gone."""
+def kill(process: int, number: int, group: bool = False) -> None:
+    """Send a signal to a process, or to its process group, that may be gone."""
+    with contextlib.suppress(OSError):
+        (os.killpg if group else os.kill)(process, number)
+
+
+def bears(process: "int | str", *variables: str) -> bool:
+    """Return whether a process was started with all of these variables."""
     try:
-        os.killpg(group, number)
+        with open(f"/proc/{process}/environ", "rb") as file:
+            return {os.fsencode(variable) for variable in variables} <= set(file.read().split(b"\0"))
     except OSError:
-        pass
+        return False
 
 
-def marked(*variables: str) -> "Iterator[int]":
-    """Yield the processes that were started with all of these variables, in whichever session or group they are."""
-    wanted = {os.fsencode(variable) for variable in variables}
-    for process in os.listdir("/proc"):
-        if process.isdigit():
-            try:
-                with open(f"/proc/{process}/environ", "rb") as file:
-                    if wanted <= set(file.read().split(b"\0")):
-                        yield int(process)
-            except OSError:
-                continue
+def marked(*variables: str) -> "list[int]":
+    """Return the processes that bear these variables, in whichever session or group they are."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and bears(name, *variables)]
 
 
 def machine() -> "list[str]":
     """Return what tells whether this is the machine of a job, and has not been restarted since."""
-    return [read("/proc/sys/kernel/random/boot_id").strip(), platform.node()]
+    return [read("/proc/sys/kernel/random/boot_id").strip(), os.uname().nodename]
 
 
 def last_line(path: str) -> str:
@@ -201,16 +202,17 @@ def cpu_cores() -> int:
     return os.sysconf("SC_NPROCESSORS_ONLN")
 
 
-def memory_gib() -> "float | None":
-    """Return the size of the memory, to a tenth."""
+def machine_facts() -> "dict[str, Any]":
+    """Return facts of the machine, but for its GPUs; None or empty is what the kernel does not say."""
     kib = first(r"^MemTotal:\s*(\d+) kB", read(f"{PROC}/meminfo"))
-    return (int(kib) * 10 + 524288) // 1048576 / 10 if kib else None
-
-
-def load_averages() -> "list[float]":
-    """Return the three load averages; empty where the kernel does not say them."""
-    words = read(f"{PROC}/loadavg").split()[:3]
-    return [float(word) for word in words if re.match(r"[0-9.]+$", word)]
+    return {
+        "cpu": cpu_model(),
+        "cores": cpu_cores(),
+        "cpu_sockets": len(set(re.findall(r"^physical id\s*:\s*(.*)$", read(f"{PROC}/cpuinfo"), re.M))) or None,
+        "numa_nodes": len(glob.glob(f"{SYS}/devices/system/node/node[0-9]*")) or None,
+        "cpu_governor": read(f"{SYS}/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip(),
+        "memory_gib": (int(kib) * 10 + 524288) // 1048576 / 10 if kib else None,
+    }
 
 
 def infiniband_ports() -> "list[str]":
@@ -221,17 +223,6 @@ def infiniband_ports() -> "list[str]":
         if "ACTIVE" in state:
             lines.append(f"{port.split('/')[-4]}: {rate}, {link}")
     return lines
-
-
-def infiniband_summary() -> str:
-    """Return the ports that are up, counted by kind: `2 x 100 Gb/sec (4X EDR), InfiniBand`."""
-    kinds = [line.split(": ", 1)[1] for line in infiniband_ports()]
-    return "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds)))
-
-
-def os_name() -> str:
-    """Return the name of the operating system."""
-    return first(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read("/etc/os-release"))
 
 
 def processor_times() -> "tuple[int, int] | None":
@@ -463,17 +454,15 @@ class Job:
         self.hosts = document["hosts"]
         self.master = (document["master_address"], document["master_port"])
         self.mark = f"{self.identity}.{self.rank}.{os.getpid()}"
-        temporary = os.environ.get("TMPDIR") or "/tmp"
+        self.temporary = os.environ.get("TMPDIR") or "/tmp"
         spec = self.spec
         # Without sources, files or a folder of the user's, the command has an empty folder to itself.
         self.wants_scratch = bool(spec["files"]) or not (spec["source_folder"] or spec["work"])
         work = os.path.expanduser(spec["work"] or "~/.perfledger/work")
         self.work = os.path.join(os.path.expanduser("~"), work)
         self.sources = os.path.join(self.work, spec["source_folder"]).rstrip("/")
-        self.temporary = temporary
-        self.working_folder = temporary if self.wants_scratch else self.sources
-        addresses = [address_of(host, rank == self.rank) for rank, host in enumerate(self.hosts)]
-        self.addresses = addresses
+        self.working_folder = self.temporary if self.wants_scratch else self.sources
+        self.addresses = [address_of(host, rank == self.rank) for rank, host in enumerate(self.hosts)]
         # On the other nodes a launcher that starts their ranks itself needs nobody but an observer.
         self.observes = not spec["every_node"] and self.rank != 0
 
@@ -539,17 +528,14 @@ class Job:
         lines = [f"{host} slots={self.spec['devices_per_node']}\n" for host in self.hosts]
         put(self.path("hostfile"), "".join(lines))
 
-    def end_container(self) -> None:
-        """End a container that outlived its command; the processes of Apptainer's are those of the command."""
-        container = self.spec["container"]
-        if container and container["tool"] != "apptainer":
-            ask(container["tool"], "rm", "--force", fill(container["name"], self.values))
-
     def kill_leftovers(self) -> None:
         """End what the command left running. Several times: one that is being killed may just have started another."""
-        self.end_container()
+        container = self.spec["container"]
+        # The processes of Apptainer's containers are those of the command.
+        if container and container["tool"] != "apptainer":
+            ask(container["tool"], "rm", "--force", fill(container["name"], self.values))
         for attempt in range(1, 4):
-            left = list(marked(f"PERFLEDGER_COMMAND={self.mark}"))
+            left = marked(f"PERFLEDGER_COMMAND={self.mark}")
             for process in left:
                 kill(process, signal.SIGKILL)
             if not left:
@@ -573,7 +559,14 @@ class Job:
         contained = self.spec["container"] is not None
         if not contained and not self.spec["packages"]:
             return {}
-        question = [self.spec["python"], "-c", read(self.path("agent.py")), "installed", device, "yes" if contained else "no"]
+        question = [
+            self.spec["python"],
+            "-c",
+            read(self.path("agent.py")),
+            "installed",
+            device,
+            "yes" if contained else "no",
+        ]
         argv = self.contained([*question, *self.spec["packages"]])
         folder = self.working_folder
         _, text = call(
@@ -582,10 +575,8 @@ class Job:
         answers: "dict[str, Any]" = {}
         for line in text.splitlines():
             if line.startswith(MARK + "{"):
-                try:
+                with contextlib.suppress(ValueError):
                     answers.update(json.loads(line[len(MARK) :]))
-                except ValueError:
-                    continue
         return answers
 
     def inspect_image(self, template: str) -> str:
@@ -610,24 +601,20 @@ class Job:
     def environment_record(self) -> "dict[str, Any]":
         """Return the content of environment.json."""
         gpus = query_gpus()
-        load = load_averages()
+        load = [number(word) for word in read(f"{PROC}/loadavg").split()[:3]]
         answers = self.ask_python(self.spec["device"], PREPARE_SECONDS)
-        container = self.container_record()
+        container, ports = self.container_record(), infiniband_ports()
+        kinds = [port.split(": ", 1)[1] for port in ports]
         facts = {
-            "cpu": cpu_model(),
-            "cores": cpu_cores(),
-            "cpu_sockets": len(set(re.findall(r"^physical id\s*:\s*(.*)$", read(f"{PROC}/cpuinfo"), re.M))) or None,
-            "numa_nodes": len(glob.glob(f"{SYS}/devices/system/node/node[0-9]*")) or None,
-            "cpu_governor": read(f"{SYS}/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip(),
-            "memory_gib": memory_gib(),
+            **machine_facts(),
             **gpu_facts(gpus),
             "threads": number(self.spec["threads"]),
             "load_average_before": load,
             **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
             "container_digest": container.get("digest"),
-            "infiniband": infiniband_summary(),
-            "os": os_name(),
-            "kernel": platform.release(),
+            "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
+            "os": first(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read("/etc/os-release")),
+            "kernel": os.uname().release,
         }
         # The heading of the topology is underlined, on a terminal or not.
         topology = call(["nvidia-smi", "topo", "-m"])[1] if shutil.which("nvidia-smi") else ""
@@ -636,7 +623,7 @@ class Job:
             "facts": known(facts),
             "gpus": [gpu_record(gpu) for gpu in gpus],
             "topology": re.sub(r"[\x1b ]\[[0-9;]*m", "", topology).rstrip(),
-            "infiniband": infiniband_ports(),
+            "infiniband": ports,
             "packages_installed": answers.get("installed"),
             "container": container,
         })  # fmt: skip
@@ -652,17 +639,10 @@ class Job:
         return {"commit": commit, **({} if status else {"modified": bool(changes.strip())})}
 
 
-def kill(process: int, number: int) -> None:
-    """Send a signal to a process that may be gone."""
-    try:
-        os.kill(process, number)
-    except OSError:
-        pass
-
-
 def source() -> str:
     """Return the source of this file."""
-    return read(os.path.abspath(__file__))
+    with open(os.path.abspath(__file__), encoding="utf-8") as file:
+        return file.read()
 
 
 # --- Before the run: what would make it fail, or its figures worthless ------------------------------------------------
@@ -777,8 +757,8 @@ def check_programs(job: Job) -> None:
         found = os.path.join(job.working_folder, program) if "/" in program else program
         if not shutil.which(found, path=path):
             raise Refused(
-                f"the program {program} is not on this host; install it or put it on PATH (`python -m runners show` says "
-                "what a recipe needs)"
+                f"the program {program} is not on this host; install it or put it on PATH (`python -m runners show` "
+                "says what a recipe needs)"
             )
 
 
@@ -796,7 +776,8 @@ def check_packages(job: Job) -> None:
     missing = ", ".join(answers.get("missing", []))
     if missing:
         raise Refused(
-            f"{python} lacks packages that this recipe needs: {missing}; `python -m runners show` says how to install them"
+            f"{python} lacks packages that this recipe needs: {missing}; `python -m runners show` says how to install "
+            "them"
         )
     if "python" not in answers:
         raise Refused(f"{python} cannot say what packages it has; is it a Python?")
@@ -833,30 +814,39 @@ def check_load(_job: Job) -> "list[str]":
 # --- Telemetry: a row a second ----------------------------------------------------------------------------------------
 
 
-class CpuSampler:
-    """Load and memory of this machine. Nothing is started for it: what a sampler takes, the run does not get."""
+class Sampler:
+    """A row a second in telemetry.csv: of GPUs those of nvidia-smi itself, or load and memory of this machine.
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.before = processor_times()
-        # The first row comes soon, since a run may be short.
-        self.due = time.monotonic() + 0.2 if self.before else float("inf")
+    For the latter nothing is started: what a sampler takes, the run does not get.
+    """
+
+    def __init__(self, job: Job, guard: "Guard") -> None:
+        self.path = job.path("telemetry.csv")
+        self.process: "subprocess.Popen[bytes] | None" = None
+        self.due = NEVER
+        self.before = processor_times() if job.spec["device"] == "cpu" else None
         if self.before:
+            # The first row comes soon, since a run may be short.
+            self.due = time.monotonic() + 0.2
             self.write("timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib\n")
+        elif job.spec["device"] == "gpu" and shutil.which("nvidia-smi"):
+            argv = nvidia_smi("--format=csv", "-lms", "1000", f"--query-gpu={SAMPLED}")
+            with open(self.path, "ab") as file:
+                self.process = subprocess.Popen(
+                    argv, stdin=NOTHING, stdout=file, stderr=NOTHING, start_new_session=True
+                )
+            guard.tell(f"group {self.process.pid}")
 
     def write(self, text: str) -> None:
         """Append a row; a full disk is told of by others."""
-        try:
-            with open(self.path, "a") as file:
-                file.write(text)
-        except OSError:
-            pass
+        with contextlib.suppress(OSError), open(self.path, "a") as file:
+            file.write(text)
 
     def sample(self) -> None:
-        """Write a row when it is due: of the time since the row before."""
+        """Write a row of the time since the row before, when it is due."""
         if time.monotonic() < self.due:
             return
-        self.due += 1
+        self.due = time.monotonic() + 1
         now, memory, load = processor_times(), read(f"{PROC}/meminfo"), read(f"{PROC}/loadavg").split()
         total, available = (first(rf"^{key}:\s*(\d+)", memory) for key in ("MemTotal", "MemAvailable"))
         if not now or not self.before or now[1] <= self.before[1] or not (total and available and load):
@@ -867,48 +857,19 @@ class CpuSampler:
         self.write(f"{utc()},{load[0]},{tenths // 10}.{tenths % 10},{used},{int(total) // 1024}\n")
 
     def stop(self) -> None:
-        """Do nothing: there is no process to end."""
-
-
-class GpuSampler:
-    """The rows of nvidia-smi itself."""
-
-    due = float("inf")
-
-    def __init__(self, path: str, guard: "Guard") -> None:
-        self.process = None
-        argv = nvidia_smi("--format=csv", "-lms", "1000", f"--query-gpu={SAMPLED}")
-        try:
-            with open(path, "ab") as file:
-                self.process = subprocess.Popen(
-                    argv, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.DEVNULL, start_new_session=True
-                )
-            guard.watch(self.process.pid)
-        except OSError:
-            pass
-
-    def sample(self) -> None:
-        """Do nothing: nvidia-smi writes by itself."""
-
-    def stop(self) -> None:
-        """End it."""
+        """End it. A row that the end cut off, and a file without a row, say nothing."""
         if self.process:
-            kill_group(self.process.pid, signal.SIGTERM)
+            kill(self.process.pid, signal.SIGTERM, group=True)
             time.sleep(0.1)
-            kill_group(self.process.pid, signal.SIGKILL)
+            kill(self.process.pid, signal.SIGKILL, group=True)
             self.process.wait()
-
-
-def drop_cut_row(path: str) -> None:
-    """Remove a row that the end cut off, and a file without a row: they say nothing."""
-    if not os.path.exists(path):
-        return
-    with open(path, "rb+") as file:
-        data = file.read()
-        whole = data[: data.rfind(b"\n") + 1]
-        file.truncate(len(whole))
-    if whole.count(b"\n") < 2:
-        os.unlink(path)
+        with contextlib.suppress(OSError):
+            with open(self.path, "rb+") as file:
+                data = file.read()
+                whole = data[: data.rfind(b"\n") + 1]
+                file.truncate(len(whole))
+            if whole.count(b"\n") < 2:
+                os.unlink(self.path)
 
 
 # --- The run ----------------------------------------------------------------------------------------------------------
@@ -959,19 +920,14 @@ class Guard:
         """Hand on a line."""
         os.write(self.pipe, f"{line}\n".encode("utf-8", "surrogateescape"))
 
-    def watch(self, group: int) -> None:
-        """Name a process group that must not outlive the job."""
-        self.tell(f"group {group}")
-
     @staticmethod
     def clear(job: Job, lines: "list[str]") -> None:
         """End and remove what was named, unless the job came to its end by itself."""
         if "done" in lines:
             return
         for line in lines:
-            kind, _, name = line.partition(" ")
-            if kind == "group":
-                kill_group(int(name), signal.SIGKILL)
+            if line.startswith("group "):
+                kill(int(line[len("group ") :]), signal.SIGKILL, group=True)
         job.kill_leftovers()
         job.drop_unwanted()
         for line in lines:
@@ -988,8 +944,7 @@ class Runner:
         self.outcome = ""
         self.status = 143
         self.scratch = ""
-        self.kills_before = ""
-        self.sampler: "CpuSampler | GpuSampler | None" = None
+        self.sampler: "Sampler | None" = None
 
     def run(self) -> int:
         """Run the job and return the exit status of this program."""
@@ -1014,14 +969,12 @@ class Runner:
         job = self.job
         try:
             os.close(os.open(job.path("train.log"), os.O_CREAT | os.O_EXCL, 0o666))
-        except FileExistsError:
-            raise Refused(f"a run was already started in {job.folder}; its log is not overwritten") from None
-        except OSError:
-            raise Refused(f"{job.folder} cannot be written to; is the disk full?") from None
-        try:
             job.prepare_folders()
             put(job.path("machine"), "\n".join(machine()) + "\n")
+            # The last: by it the job is seen to have begun.
             put(job.path("pid"), f"{os.getpid()}\n")
+        except FileExistsError:
+            raise Refused(f"a run was already started in {job.folder}; its log is not overwritten") from None
         except OSError:
             raise Refused(f"{job.folder} cannot be written to; is the disk full?") from None
 
@@ -1064,20 +1017,20 @@ class Runner:
         self.supervise(describe, PREPARE_SECONDS, cwd=job.folder, env=variables, stdout=subprocess.DEVNULL)
         # Now, for it is what runs: somebody may check out another commit meanwhile.
         found = job.source_record()
-        self.kills_before = kernel_kills()
-        self.start_sampler()
+        kills_before = kernel_kills()
+        self.sampler = Sampler(job, self.guard)
+        for request in self.requests.wait(0):
+            self.outcome = self.outcome or request
         start, began = utc(), time.monotonic()
         if self.outcome:
             self.status = self.status or 143
         else:
             self.run_command()
         wall, end = time.monotonic() - began, utc()
-        if self.sampler:
-            self.sampler.stop()
-            drop_cut_row(job.path("telemetry.csv"))
+        self.sampler.stop()
         job.kill_leftovers()
         job.drop_unwanted()
-        self.name_outcome()
+        self.name_outcome(kills_before)
         return {
             "schema": "perfledger.host/1",
             "node_rank": job.rank,
@@ -1091,60 +1044,40 @@ class Runner:
             "files": self.files(),
         }
 
-    def start_sampler(self) -> None:
-        """Sample what the case runs on."""
-        path = self.job.path("telemetry.csv")
-        if self.job.spec["device"] == "cpu":
-            self.sampler = CpuSampler(path)
-        elif shutil.which("nvidia-smi"):
-            self.sampler = GpuSampler(path, self.guard)
-
     def run_command(self) -> None:
         """Run the command itself. The log is appended to: a program may open /dev/stderr anew."""
         job = self.job
+        streams = {"stderr": subprocess.STDOUT, "env": job.environment(), "cwd": job.working_folder}
         with open(job.path("train.log"), "ab") as log:
-            self.supervise(
-                job.command, job.seconds, cwd=job.working_folder, env=job.environment(), stdout=log,
-                stderr=subprocess.STDOUT,
-            )  # fmt: skip
+            try:
+                self.supervise(job.command, job.seconds, stdout=log, **streams)
+            except OSError as error:
+                self.status = 127 if isinstance(error, FileNotFoundError) else 126
+                log.write(f"{job.command[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
 
     def supervise(self, argv: "list[str]", seconds: float, **options: "Any") -> None:
         """Run a command as a group of its own until it ends; sets `status`, as a shell gives it, and `outcome`."""
-        try:
-            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True, **options)
-        except OSError as error:
-            self.status = 127 if isinstance(error, FileNotFoundError) else 126
-            self.complain(f"{argv[0]}: {error.strerror}")
-            return
-        self.guard.watch(process.pid)
+        process = subprocess.Popen(argv, stdin=NOTHING, start_new_session=True, **options)
+        self.guard.tell(f"group {process.pid}")
         self.await_end(process, time.monotonic() + seconds)
         self.status = process.returncode if process.returncode >= 0 else 128 - process.returncode
         # What is left of the group; those that have left it bear our mark.
-        kill_group(process.pid, signal.SIGKILL)
-
-    def complain(self, text: str) -> None:
-        """Say in the log why the command did not start."""
-        try:
-            with open(self.job.path("train.log"), "a", encoding="utf-8", errors="replace") as log:
-                log.write(text + "\n")
-        except OSError:
-            pass
+        kill(process.pid, signal.SIGKILL, group=True)
 
     def await_end(self, process: "subprocess.Popen[bytes]", limit: float) -> None:
         """Wait for a command. The first request asks it to end; a second one, and the end of the grace, kill it."""
-        never = float("inf")
-        killing = never
+        killing = NEVER
         while process.poll() is None:
-            due = self.sampler.due if self.sampler else never
+            due = self.sampler.due if self.sampler else NEVER
             requests = self.requests.wait(min(limit, killing, due, time.monotonic() + 3600) - time.monotonic())
             now = time.monotonic()
             if now >= limit:
-                limit = never
+                limit = NEVER
                 requests.append("timeout")
             if now >= killing:
                 requests.append(self.outcome)
             for request in requests:
-                kill_group(process.pid, signal.SIGKILL if self.outcome else signal.SIGTERM)
+                kill(process.pid, signal.SIGKILL if self.outcome else signal.SIGTERM, group=True)
                 if self.outcome:
                     self.job.kill_leftovers()
                 self.outcome = self.outcome or request
@@ -1152,22 +1085,30 @@ class Runner:
             if self.sampler:
                 self.sampler.sample()
 
-    def name_outcome(self) -> None:
+    def name_outcome(self, kills_before: str) -> None:
         """Say what the run came to, from its exit status, its logs and the kernel."""
         if self.job.observes:
             self.outcome, self.status = "completed", 0
         elif not self.outcome:
-            logs = Logs(self.job)
-            if self.status == 0:
-                self.outcome = "completed"
-            elif logs.ran_out_of_memory() or (self.kernel_killed() and (self.status == 137 or logs.mention(KILLED))):
-                self.outcome = "oom"
-            else:
-                self.outcome = "failed"
+            killed = kills_before not in ("", kernel_kills())
+            # The trap: of what it then did otherwise, TensorFlow says too that memory ran out.
+            short = any(OUT_OF_MEMORY.search(line) and b"this is not a failure" not in line for line in self.lines())
+            killed = killed and (self.status == 137 or any(map(KILLED.search, self.lines())))
+            self.outcome = "completed" if self.status == 0 else "oom" if short or killed else "failed"
 
-    def kernel_killed(self) -> bool:
-        """Return whether the kernel killed a process for want of memory meanwhile."""
-        return self.kills_before not in ("", kernel_kills())
+    def rank_logs(self) -> "list[str]":
+        """Return the paths of the logs of ranks, below the job's folder."""
+        found = []
+        for folder, folders, files in os.walk(self.job.path("ranks")):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            found += [os.path.join(folder, name) for name in sorted(files) if not name.startswith(".")]
+        return [os.path.relpath(path, self.job.folder) for path in found if not os.path.islink(path)]
+
+    def lines(self) -> "Iterator[bytes]":
+        """Yield the lines of all logs."""
+        for name in ["train.log", *self.rank_logs()]:
+            with contextlib.suppress(OSError), open(self.job.path(name), "rb") as file:
+                yield from file
 
     def files(self) -> "dict[str, dict[str, Any]]":
         """Return hash and size of the files of the run.
@@ -1175,17 +1116,13 @@ class Runner:
         Left aside are logs of ranks that printed nothing, and names beyond letters, digits and a few signs, which are
         nobody's rank.
         """
-        names = ["train.log", "telemetry.csv", "environment.json"]
-        for folder, folders, files in os.walk(self.job.path("ranks")):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            below = os.path.relpath(folder, self.job.folder)
-            names += [f"{below}/{name}" for name in sorted(files) if not name.startswith(".")]
         found = {}
-        for name in names:
+        for name in ["train.log", "telemetry.csv", "environment.json", *self.rank_logs()]:
             path = self.job.path(name)
-            plain = os.path.isfile(path) and not os.path.islink(path) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name)
-            if plain and (not name.startswith("ranks/") or os.path.getsize(path)):
-                found[name] = {"sha256": digest(path), "bytes": os.path.getsize(path)}
+            if os.path.isfile(path) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name):
+                size = os.path.getsize(path)
+                if size or not name.startswith("ranks/"):
+                    found[name] = {"sha256": digest(path), "bytes": size}
         return found
 
 
@@ -1197,30 +1134,6 @@ OUT_OF_MEMORY = re.compile(
 )
 # How launchers say that one of their ranks was killed, when they themselves end in good order.
 KILLED = re.compile(rb"SIGKILL|[Ss]ignal:? 9|exitcode: -9")
-
-
-class Logs:
-    """The log of a run and those of its ranks."""
-
-    def __init__(self, job: Job) -> None:
-        self.paths = [job.path("train.log")]
-        for folder, _, files in os.walk(job.path("ranks")):
-            self.paths += [os.path.join(folder, name) for name in files]
-
-    def lines(self) -> "Iterator[bytes]":
-        """Yield all lines."""
-        for path in self.paths:
-            if os.path.isfile(path) and not os.path.islink(path):
-                with open(path, "rb") as file:
-                    yield from iter(lambda: file.readline(1 << 20), b"")  # noqa: B023
-
-    def mention(self, pattern: "re.Pattern[bytes]") -> bool:
-        """Return whether a line matches."""
-        return any(pattern.search(line) for line in self.lines())
-
-    def ran_out_of_memory(self) -> bool:
-        """Return whether a line says so. The trap: of what it then did otherwise, TensorFlow says so too."""
-        return any(OUT_OF_MEMORY.search(line) and b"this is not a failure" not in line for line in self.lines())
 
 
 def kernel_kills() -> str:
@@ -1320,7 +1233,7 @@ class Desk:
     def ours(self) -> int:
         """Return the process that runs the job; 0 where it is gone. Its number alone may be another's by now."""
         text = read(self.path("pid")).strip()
-        return int(text) if text.isdigit() and int(text) in set(marked(*self.variables)) else 0
+        return int(text) if text.isdigit() and bears(text, *self.variables) else 0
 
     def look(self) -> "dict[str, Any]":
         """Say how the job is."""
@@ -1394,10 +1307,8 @@ class Desk:
         """Take back what a check has written, where nothing ran."""
         if not os.path.exists(self.path("pid")) and not os.path.exists(self.path("train.log")):
             shutil.rmtree(self.folder, ignore_errors=True)
-            try:
+            with contextlib.suppress(OSError):
                 os.rmdir(self.jobs)
-            except OSError:
-                pass
         return {}
 
     def send(self) -> None:
@@ -1439,7 +1350,7 @@ def attended(argv: "list[str]", **options: "Any") -> int:
     )
     while process.poll() is None:
         if select.select([0], [], [], 0.1)[0] and not os.read(0, 1 << 16):
-            kill_group(process.pid, signal.SIGTERM)
+            kill(process.pid, signal.SIGTERM, group=True)
             return process.wait() or 1
     return process.returncode if process.returncode >= 0 else 128 - process.returncode
 

@@ -39,8 +39,8 @@ BOOT = (
     "exec(compile(request['agent'],'host_agent.py','exec'),agent);"
     "agent['serve'](request)"
 ).replace("'", '"')
-#: Without the modules of the folder it is started in, and without those of the user.
-PYTHON = ("-I", "-c", BOOT)
+#: Without the modules of the folder it is started in, of the user, and of others: reading their list takes its time.
+PYTHON = ("-I", "-S", "-c", BOOT)
 NO_ANSWER = 124
 #: Of what a program prints, in bytes.
 LONGEST = 1 << 24

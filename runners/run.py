@@ -42,7 +42,7 @@ MARGIN_SECONDS = 120
 GRACE_SECONDS = 60
 #: What the other nodes may take to end by themselves after one of them failed.
 FAILED_SECONDS = 30
-FIRST_PAUSE, LONGEST_PAUSE, LONGER = 0.1, 3.0, 1.3
+FIRST_PAUSE, LONGEST_PAUSE, LONGER = 0.1, 5.0, 1.3
 OVER = ("ended", "lost")
 
 

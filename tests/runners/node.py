@@ -20,6 +20,9 @@ from runners.cases import select_cases
 from runners.command import Settings, build_run
 from runners.nodes import Reply
 
+#: What runs the agent: the Python of these tests, or an older one that a variable names.
+PYTHON = os.environ.get("AGENT_PYTHON", sys.executable)
+
 
 @dataclass(frozen=True)
 class Node:
@@ -36,7 +39,7 @@ class Node:
     def check(self) -> Reply:
         """What the agent answers when it is asked to check the node."""
         asked = json.dumps({**self.request, "action": "check"})
-        argv = [sys.executable, *nodes.PYTHON]
+        argv = [PYTHON, *nodes.PYTHON]
         done = subprocess.run(
             argv, input=asked, capture_output=True, text=True, check=False, **self._place(), timeout=60
         )
@@ -85,7 +88,7 @@ class Node:
         return found
 
     def _argv(self) -> list[str]:
-        return [sys.executable, "-I", str(self.job / "agent.py"), "run"]
+        return [PYTHON, "-I", str(self.job / "agent.py"), "run"]
 
     def _place(self) -> dict[str, Any]:
         identity, folder = self.request["identity"], self.job.parent.parent

@@ -269,5 +269,5 @@ def test_jobs_have_identities_of_their_own(write_recipe, tmp_path):
 
 def test_what_start_executes_can_be_shown_without_starting_it(write_recipe, tmp_path):
     shown = planned(write_recipe("true"), LOCAL, tmp_path)
-    assert LOCAL.commands(shown.run) == [f"{sys.executable} -I -c ..."]
+    assert LOCAL.commands(shown.run) == [f"{sys.executable} -I -S -c ..."]
     assert not shown.incoming.exists()

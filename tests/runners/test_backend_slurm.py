@@ -206,7 +206,7 @@ def test_who_asks_a_node_for_its_gpus_asks_for_one_and_pays_as_a_job_does(tmp_pa
     (named,) = target.hardware("cpu")
     assert named.endswith("cores (CPU)")
     asked = (tmp_path / "asked").read_text()
-    assert asked.startswith("--nodes=1 --ntasks=1 --partition=v100 --account=me python3 -I -c ")
+    assert asked.startswith("--nodes=1 --ntasks=1 --partition=v100 --account=me python3 -I -S -c ")
     assert target.hardware("gpu") == ["unknown"]
     assert "--gpus-per-node=1" in (tmp_path / "asked").read_text()
 

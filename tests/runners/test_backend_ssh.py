@@ -224,7 +224,7 @@ def test_a_host_with_a_name_of_its_own_is_reached_as_the_configuration_says():
     argv = Ssh(("me@host",), "/some file").argv(0)
     assert argv[:4] == ["ssh", "-T", "-F", "/some file"]
     assert argv[-3:-1] == ["--", "me@host"]
-    assert argv[-1].startswith("python3 -I -c '")
+    assert argv[-1].startswith("python3 -I -S -c '")
     assert "-F" not in Ssh(("host",)).argv(0)
 
 

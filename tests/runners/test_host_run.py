@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import shutil
@@ -16,12 +17,20 @@ from pathlib import Path
 
 import pytest
 
+from runners import nodes
 from runners.command import Settings
 from tests.runners.node import Node, ended, kernel, polls, prepared, replacing, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 # As TensorFlow prints it of an algorithm that it did not choose then.
 RETRIED = "Allocator ran out of memory trying to allocate 2.25GiB. The caller indicates that this is not a failure"
+
+
+def test_the_agent_is_python_of_3_6_and_fits_an_argument():
+    """Containers get it as one argument, which Linux limits to 128 KiB."""
+    source = nodes.agent_source()
+    ast.parse(source, feature_version=(3, 6))
+    assert len(source.encode()) < 1 << 17
 
 
 def test_a_run_that_completes_leaves_its_log_and_says_what_it_came_to(write_recipe, tmp_path):

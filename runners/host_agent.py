@@ -550,7 +550,8 @@ class Job:
         shutil.rmtree(self.path("output"), ignore_errors=True)
         for path in glob.glob(self.path("ranks", "paddle", "*")):
             if not re.match(r"(worker|server|trainer)log\.\d+$", os.path.basename(path)):
-                shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.unlink(path)
+                with contextlib.suppress(OSError):
+                    shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
     # What the place where the command runs says of itself.
 
@@ -1119,7 +1120,8 @@ class Runner:
         found = {}
         for name in ["train.log", "telemetry.csv", "environment.json", *self.rank_logs()]:
             path = self.job.path(name)
-            if os.path.isfile(path) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name):
+            # What a container wrote as root may not be ours to read.
+            if os.path.isfile(path) and os.access(path, os.R_OK) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name):
                 size = os.path.getsize(path)
                 if size or not name.startswith("ranks/"):
                     found[name] = {"sha256": digest(path), "bytes": size}

@@ -433,10 +433,6 @@ class Target(Struct, frozen=True, tag_field="kind"):
             for rank, each in answers.items()
         }
 
-    def at_work(self, job: Job) -> bool:
-        """Return whether a node is at work."""
-        return any(state.kind == "running" for state in self.node_states(job).values())
-
     def stop(self, job: Job, outcome: str = "stopped") -> None:
         """Ask all nodes to end, which write down `outcome` (stopped or timeout); asked again, they kill.
 

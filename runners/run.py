@@ -428,7 +428,7 @@ class Supervisor:
             shown = state.last_line if state.kind == "running" else f"{state.kind} {state.cause}"
             self.supervision.progress.state(shown)
             self._remember(state)
-            if (state.kind in OVER and not self._at_work(state)) or self._given_up(state):
+            if state.kind in OVER or self._given_up(state):
                 return state
             self._ask_to_end()
             pause(wait, self.supervision.signals, self.answered)
@@ -442,10 +442,6 @@ class Supervisor:
             self.begun = now
         if state.failed and self.failed is None:
             self.failed = now
-
-    def _at_work(self, state: State) -> bool:
-        """Return whether nodes go on while another was lost."""
-        return state.kind == "lost" and self.job.facts.nodes > 1 and self.target.at_work(self.job)
 
     def _given_up(self, state: State) -> bool:
         now = time.monotonic()

@@ -145,10 +145,6 @@ class Slurm(Target, frozen=True, tag="slurm"):
         failed = found.kind == "lost" or has_failed(seen) or any(each.gone for each in seen.values())
         return with_log(msgspec.structs.replace(found, failed=failed), seen)
 
-    def at_work(self, job: Job) -> bool:
-        """Return False: a job that is over is over as a whole."""
-        return False
-
     def stop(self, job: Job, outcome: str = "stopped") -> None:
         """Take a waiting job from the queue, ask a running one to end.
 

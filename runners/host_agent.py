@@ -111,7 +111,7 @@ def read(path: str) -> str:
     """Return the text of a file of the kernel's or ours; empty where there is none."""
     try:
         with open(path, "rb") as file:
-            return file.read(LONGEST).decode("utf-8", "replace")
+            return file.read().decode("utf-8", "replace")
     except OSError:
         return ""
 
@@ -454,6 +454,7 @@ class Job:
         self.hosts = document["hosts"]
         self.master = (document["master_address"], document["master_port"])
         self.mark = f"{self.identity}.{self.rank}.{os.getpid()}"
+        self.addresses: "list[str]" = []
         self.temporary = os.environ.get("TMPDIR") or "/tmp"
         spec = self.spec
         # Without sources, files or a folder of the user's, the command has an empty folder to itself.
@@ -462,7 +463,6 @@ class Job:
         self.work = os.path.join(os.path.expanduser("~"), work)
         self.sources = os.path.join(self.work, spec["source_folder"]).rstrip("/")
         self.working_folder = self.temporary if self.wants_scratch else self.sources
-        self.addresses = [address_of(host, rank == self.rank) for rank, host in enumerate(self.hosts)]
         # On the other nodes a launcher that starts their ranks itself needs nobody but an observer.
         self.observes = not spec["every_node"] and self.rank != 0
 
@@ -474,6 +474,8 @@ class Job:
     def values(self) -> "dict[str, str]":
         """What a word of the command may name; see `NODE_VARIABLES` in job.py."""
         per_node = self.spec["devices_per_node"]
+        # Asked for here, and once: a name server may be slow, and the job begins before.
+        self.addresses = self.addresses or [address_of(host, at == self.rank) for at, host in enumerate(self.hosts)]
         return {
             "node_rank": str(self.rank),
             "master_address": self.master[0],
@@ -830,13 +832,13 @@ class Sampler:
             # The first row comes soon, since a run may be short.
             self.due = time.monotonic() + 0.2
             self.write("timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib\n")
-        elif job.spec["device"] == "gpu" and shutil.which("nvidia-smi"):
+        elif job.spec["device"] == "gpu":
             argv = nvidia_smi("--format=csv", "-lms", "1000", f"--query-gpu={SAMPLED}")
-            with open(self.path, "ab") as file:
+            with contextlib.suppress(OSError), open(self.path, "ab") as file:
                 self.process = subprocess.Popen(
                     argv, stdin=NOTHING, stdout=file, stderr=NOTHING, start_new_session=True
                 )
-            guard.tell(f"group {self.process.pid}")
+                guard.tell(f"group {self.process.pid}")
 
     def write(self, text: str) -> None:
         """Append a row; a full disk is told of by others."""
@@ -918,8 +920,9 @@ class Guard:
         os.close(end)
 
     def tell(self, line: str) -> None:
-        """Hand on a line."""
-        os.write(self.pipe, f"{line}\n".encode("utf-8", "surrogateescape"))
+        """Hand on a line; a guard that is gone hears nothing."""
+        with contextlib.suppress(OSError):
+            os.write(self.pipe, f"{line}\n".encode("utf-8", "surrogateescape"))
 
     @staticmethod
     def clear(job: Job, lines: "list[str]") -> None:
@@ -1049,12 +1052,13 @@ class Runner:
         """Run the command itself. The log is appended to: a program may open /dev/stderr anew."""
         job = self.job
         streams = {"stderr": subprocess.STDOUT, "env": job.environment(), "cwd": job.working_folder}
-        with open(job.path("train.log"), "ab") as log:
+        with open(job.path("train.log"), "ab", 0) as log:
             try:
                 self.supervise(job.command, job.seconds, stdout=log, **streams)
             except OSError as error:
                 self.status = 127 if isinstance(error, FileNotFoundError) else 126
-                log.write(f"{job.command[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
+                with contextlib.suppress(OSError):
+                    log.write(f"{job.command[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
 
     def supervise(self, argv: "list[str]", seconds: float, **options: "Any") -> None:
         """Run a command as a group of its own until it ends; sets `status`, as a shell gives it, and `outcome`."""
@@ -1090,12 +1094,14 @@ class Runner:
         """Say what the run came to, from its exit status, its logs and the kernel."""
         if self.job.observes:
             self.outcome, self.status = "completed", 0
+        elif not self.outcome and self.status == 0:
+            self.outcome = "completed"
         elif not self.outcome:
             killed = kills_before not in ("", kernel_kills())
             # The trap: of what it then did otherwise, TensorFlow says too that memory ran out.
             short = any(OUT_OF_MEMORY.search(line) and b"this is not a failure" not in line for line in self.lines())
             killed = killed and (self.status == 137 or any(map(KILLED.search, self.lines())))
-            self.outcome = "completed" if self.status == 0 else "oom" if short or killed else "failed"
+            self.outcome = "oom" if short or killed else "failed"
 
     def rank_logs(self) -> "list[str]":
         """Return the paths of the logs of ranks, below the job's folder."""

@@ -62,6 +62,15 @@ def test_a_processor_whose_name_has_no_number_is_told_by_its_family(write_recipe
     assert not {"memory_gib", "load_average_before"} & set(node.environment()["facts"])
 
 
+def test_all_sockets_of_a_big_machine_are_counted(write_recipe, tmp_path):
+    (tmp_path / "proc").mkdir()
+    cores = "".join(f"processor\t: {n}\nflags\t: {'x' * 1500}\nphysical id\t: {n // 128}\n\n" for n in range(256))
+    (tmp_path / "proc/cpuinfo").write_text(cores)
+    node = prepared(write_recipe("true"), tmp_path / "job", change=kernel(tmp_path / "proc"))
+    assert node.run() == 0
+    assert node.environment()["facts"]["cpu_sockets"] == 2
+
+
 def test_what_the_kernel_does_not_say_is_left_out(write_recipe, tmp_path):
     path = tool(tmp_path / "tools", "lscpu", "exit 1")
     node = prepared(write_recipe("true"), tmp_path / "job", change=kernel(tmp_path, tmp_path), PATH=path)
@@ -258,8 +267,8 @@ esac"""
     assert facts["python"] == platform.python_version()
     assert found["packages_installed"]
     calls = (tmp_path / "calls").read_text()
-    assert f"run --rm --init --name perfledger-job-0 " in calls
-    assert calls.splitlines()[-1] == f"rm --force perfledger-job-0"
+    assert "run --rm --init --name perfledger-job-0 " in calls
+    assert calls.splitlines()[-1] == "rm --force perfledger-job-0"
 
 
 def test_a_container_that_does_not_listen_is_ended_by_its_tool(write_recipe, tmp_path):

@@ -224,6 +224,24 @@ def test_when_the_agent_is_killed_while_it_asks_its_questions_go_too(write_recip
     assert any(not marked(node) and not of_agent(node) for _ in polls())
 
 
+def test_a_run_whose_guard_was_killed_comes_to_its_end(write_recipe, tmp_path):
+    node = prepared(write_recipe("echo begun; sleep 1"), tmp_path / "job")
+    with node.running() as process:
+        (guard,) = set(of_agent(node)) - {str(process.pid)}
+        os.kill(int(guard), signal.SIGKILL)
+        assert process.wait(20) == 0
+    assert node.host()["outcome"] == "completed"
+
+
+def test_a_program_that_is_not_there_any_more_has_failed_and_its_log_says_so(write_recipe, tmp_path):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace('command = ["bash"', 'command = ["no such program"'), encoding="utf-8")
+    node = prepared(path, tmp_path / "job")
+    assert node.run() == 1
+    assert (node.host()["outcome"], node.host()["exit_status"]) == ("failed", 127)
+    assert node.log() == "no such program: No such file or directory\n"
+
+
 def test_nothing_of_a_run_is_left_after_it(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("x")
     node = prepared(write_recipe("sleep 0.5", more='[files]\n"t" = "trainer.txt"\n'), tmp_path / "job")

@@ -1,7 +1,7 @@
 """The record of a run: `run.json`, made of what was planned and what its nodes wrote, and what earlier runs say.
 
-The files of a node lie in `incoming/node<k>` of the run's folder until the run is finished. What a node says of itself
-is not trusted: paths are checked, and files held to their hashes.
+The files of a node lie in `incoming/node<k>` of the run's folder until the run is finished. What a node writes about
+itself is not trusted: paths are checked, and files are verified against their hashes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from runners.errors import RunnerError
 from runners.job import PlannedRecord, WantedRecords
@@ -33,17 +35,17 @@ LOG, ENVIRONMENT = "train.log", "environment.json"
 INCOMING = "incoming"
 #: Of a job; it names folders and containers.
 IDENTITY = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
-#: The files of a node that are kept; whatever else a host sends is not. The trap: Paddle's launcher writes the whole
-#: environment of the user beside its logs, which a node that was lost could not clear away.
+#: The files of a node that are kept; all others are dropped. In particular, Paddle's launcher dumps the user's whole
+#: environment beside its logs, and a node that was lost cannot have removed that.
 KEPT = re.compile(
     r"train\.log|telemetry\.csv|environment\.json|ranks/paddle/(?:worker|server|trainer)log\.[0-9]+|"
     r"ranks(?!/paddle/)(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}",
     re.ASCII,
 )
 Outcome = Literal["stopped", "timeout", "oom", "failed", "completed"]
-#: Strongest first: the one that says most of a run whose nodes ended differently.
+#: In order of precedence: the outcome of a run is the first of these that one of its nodes came to.
 OUTCOMES: Sequence[Outcome] = ("stopped", "timeout", "oom", "failed", "completed")
-#: Outcomes after which a run need not be made again: its figure, or that the memory does not suffice, is known.
+#: Outcomes after which a run is not repeated: its figure is known, or that its memory does not suffice.
 SETTLED_OUTCOMES = ("completed", "oom")
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -52,10 +54,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def write(path: Path, text: str) -> None:
-    """Put text under a name at once, on the disk before it bears that name.
+    """Write a file atomically, and flush it to the disk first.
 
     Raises:
-        RunnerError: it cannot be written; what was there before is then still there.
+        RunnerError: it cannot be written; an earlier file is unchanged.
     """
     partial = path.with_name(f".{path.name}.partial")
     try:
@@ -76,7 +78,7 @@ def digest(path: Path) -> str:
 
 
 def readable_json(run: Mapping[str, object]) -> str:
-    """Return JSON for people and for `diff`: a line per key, and per member of an object that a key holds."""
+    """Return JSON with one line per key, and per member of the objects on the first level, for people and `diff`."""
     return "{\n" + ",\n".join(f" {_json(key)}: {_members(value)}" for key, value in run.items()) + "\n}\n"
 
 
@@ -90,11 +92,11 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# --- What a node said of itself ---------------------------------------------------------------------------------------
+# --- What a node wrote about itself -----------------------------------------------------------------------------------
 
 
 class FileRecord(Struct, frozen=True):
-    """Hash and size of a file, as its node wrote them down."""
+    """Hash and size of a file, as its node stated them."""
 
     sha256: str
     bytes: int
@@ -119,14 +121,14 @@ class _Environment(Struct, frozen=True):
 
 
 class Lost(Struct, frozen=True):
-    """Why nothing more will be heard of a node, and the outcome that this is."""
+    """Why a node was lost, and the outcome that this counts as."""
 
     cause: str
     outcome: Outcome = "failed"
 
 
 class NodeResult(Struct, frozen=True):
-    """One node of a run: `host` is None where it was lost before it wrote how it ended."""
+    """One node of a run; `host` is None if the node was lost before it wrote `host.json`."""
 
     rank: int
     folder: Path
@@ -135,14 +137,14 @@ class NodeResult(Struct, frozen=True):
     facts: Mapping[str, Any]
 
     def files(self) -> dict[str, str]:
-        """Return the paths below `folder` that are kept, with the SHA-256 that the node stated, if it did."""
+        """Return the files to keep by their path below `folder`, with the SHA-256 that the node stated, if it did."""
         if self.host:
             return {name: entry.sha256 for name, entry in self.host.files.items() if KEPT.fullmatch(name)}
         below = [path.relative_to(self.folder).as_posix() for path in sorted(self.folder.rglob("*")) if path.is_file()]
         return {name: "" for name in below if KEPT.fullmatch(name) and not (self.folder / name).is_symlink()}
 
     def where(self, top: bool) -> str:
-        """Return the subfolder of the run for its files; `.` for the node whose log is used."""
+        """Return the subfolder for the files of the node; `.` for the node whose log is used."""
         return "." if top else f"node{self.rank}"
 
     def ending(self, top: bool) -> dict[str, Any]:
@@ -152,10 +154,10 @@ class NodeResult(Struct, frozen=True):
 
 
 def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
-    """Return the node whose files lie in a folder; `otherwise` is its outcome where it has not said one itself.
+    """Read the files of a node; `otherwise` is its outcome if it has not written one.
 
     Raises:
-        RunnerError: what it says cannot be read.
+        RunnerError: `host.json` or `environment.json` cannot be read.
     """
     host = _decoded(folder / HOST_JSON, HostRecord)
     environment = _decoded(folder / ENVIRONMENT, _Environment)
@@ -164,10 +166,10 @@ def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
 
 
 def verify(folder: Path) -> None:
-    """Hold every file of a node to the hash that its `host.json` states; without one, nothing is stated.
+    """Verify the files of a node against the hashes in its `host.json`, if there is one.
 
     Raises:
-        RunnerError: a file is missing, or another than it was.
+        RunnerError: a file is missing or has changed.
     """
     host = _decoded(folder / HOST_JSON, HostRecord)
     for name, stated in host.files.items() if host else ():
@@ -184,7 +186,7 @@ def verify(folder: Path) -> None:
 
 
 def _decoded(path: Path, kind: type[T]) -> T | None:
-    """Return the content of a JSON file, None where there is none; a link is none, for it would name something else."""
+    """Return the content of a JSON file; None if there is no file, or a link, which could point anywhere."""
     if path.is_symlink() or not path.is_file():
         return None
     try:
@@ -193,25 +195,25 @@ def _decoded(path: Path, kind: type[T]) -> T | None:
         raise RunnerError(f"{path}: it cannot be read: {error}; the run stays unfinished, its log beside it") from error
 
 
-# --- What is noted before a run has ended -----------------------------------------------------------------------------
+# --- Warnings and failures of a run in progress, kept until `run.json` is written -------------------------------------
 
 _WARNINGS, _FAILED = "warnings.json", "a_node_failed"
 
 
 def note_warnings(folder: Path, found: Sequence[str]) -> None:
-    """Keep what nodes warned of when the run started."""
+    """Keep the warnings of nodes from the start of a run."""
     if found:
         write(folder / INCOMING / _WARNINGS, json.dumps(list(found)))
 
 
 def pending_warnings(folder: Path) -> list[str]:
-    """Return what nodes warned of, as long as the run is unfinished."""
+    """Return the warnings noted for an unfinished run."""
     path = folder / INCOMING / _WARNINGS
     return msgspec.json.decode(path.read_bytes(), type=list[str]) if path.is_file() else []
 
 
 def note_failure(folder: Path) -> None:
-    """Keep that a node failed before the others are stopped, lest the run be taken for one that was stopped."""
+    """Note that a node failed before the others were stopped; otherwise the run would count as stopped."""
     (folder / INCOMING).mkdir(exist_ok=True)
     write(folder / INCOMING / _FAILED, "")
 
@@ -220,7 +222,7 @@ def note_failure(folder: Path) -> None:
 
 
 class Ending(Struct, frozen=True):
-    """What a run needs to be finished: what was planned, its nodes, and the names of hosts that no record may hold."""
+    """The facts that finish a run: the planned record, its nodes, and the host names to redact."""
 
     plan: PlannedRecord
     wanted: WantedRecords
@@ -230,39 +232,25 @@ class Ending(Struct, frozen=True):
     hosts: tuple[str, ...] = ()
 
 
-class _Outcome(Struct):
-    outcome: str
-    warnings: list[str] = []
-
-
 def finish(folder: Path, ending: Ending, lost: Lost | None = None) -> str:
     """Put the files of a run in their places, write `run.json`, and return the outcome; may be called again.
 
     Args:
-        folder: the run's; what its nodes wrote is in `incoming`.
-        ending: the run.
-        lost: what the nodes came to that did not say how they ended.
+        folder: of the run, with the files of its nodes in `incoming`.
+        ending: the facts of the run.
+        lost: applies to nodes without `host.json`; None if every node must have one.
 
     Raises:
-        RunnerError: a node has not said how it ended and `lost` is None, or files are missing, changed on the way or
-            find no room. The run stays unfinished.
+        RunnerError: a node has no `host.json` and `lost` is None, files are missing or have changed, or the disk is
+            full. The run stays unfinished.
     """
     if not (folder / RUN_JSON).exists():
         write(folder / RUN_JSON, readable_json(_run(folder, ending, lost)))
-    return _finished(folder).outcome
-
-
-def warnings(folder: Path) -> list[str]:
-    """Return what a finished run warns of."""
-    return _finished(folder).warnings
-
-
-def _finished(folder: Path) -> _Outcome:
-    return msgspec.json.decode((folder / RUN_JSON).read_bytes(), type=_Outcome)
+    return finished_run(folder).outcome
 
 
 def _run(folder: Path, ending: Ending, lost: Lost | None) -> dict[str, Any]:
-    """The content of `run.json`, once all files are in their places."""
+    """Put the files in their places and return the content of `run.json`."""
     nodes = _nodes(folder, ending.nodes, lost)
     top = nodes[-1 if ending.wanted.node == "last" and ending.every_node else 0]
     files = {name: entry for node in nodes for name, entry in _place(folder, node, node is top).items()}
@@ -314,14 +302,14 @@ def _losses(nodes: Sequence[NodeResult], lost: Lost | None) -> list[str]:
 
 
 def _strongest(nodes: Sequence[NodeResult], failed: bool) -> Outcome:
-    """The outcome of the run; where a node failed and the others were stopped for that reason alone, the failure."""
+    """Return the outcome of the run: that of the failed node if the others were stopped because of it (`failed`)."""
     outcomes = [node.outcome for node in nodes]
     caused = [outcome for outcome in outcomes if outcome not in ("stopped", "completed")] if failed else []
     return min(caused or outcomes, key=OUTCOMES.index)
 
 
 def _hardware(facts: Mapping[str, Any], device: str) -> str:
-    """The hardware of a node that was lost before it named it, in the words in which nodes do."""
+    """Return the hardware of a node that was lost before it stated it, in the same form as the host agent."""
     if device == "gpu":
         return str(facts.get("gpu", "unknown"))
     named = [str(facts["cpu"])] if "cpu" in facts else []
@@ -329,13 +317,13 @@ def _hardware(facts: Mapping[str, Any], device: str) -> str:
 
 
 def _source(planned: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """What was run: the commit found where it ran outweighs the one that the recipe wants."""
+    """Return the source; the commit found on the node takes precedence over that of the recipe."""
     source = {**planned, **{key: value for key, value in found.items() if key in ("commit", "modified") and value}}
     return source if source.get("repository") and source.get("commit") else {}
 
 
 def _place(folder: Path, node: NodeResult, top: bool) -> dict[str, dict[str, Any]]:
-    """Put a node's files where they stay; what is there from an earlier attempt is compared, never overwritten."""
+    """Copy the files of a node to their final places; files of an earlier attempt are compared, never overwritten."""
     placed = {}
     for name, sha256 in node.files().items():
         target = folder / node.where(top) / name
@@ -345,7 +333,7 @@ def _place(folder: Path, node: NodeResult, top: bool) -> dict[str, dict[str, Any
 
 
 def _plain(folder: Path, name: str) -> Path:
-    """A file of a node; not one behind a link, which would have another file published."""
+    """Return the path of a regular file of a node; a link could publish any other file."""
     path = folder / name
     if path.resolve() != folder.resolve() / name or not path.is_file():
         raise RunnerError(f"{path}: there is no such file, or a link in its place; the run stays unfinished")
@@ -353,17 +341,17 @@ def _plain(folder: Path, name: str) -> Path:
 
 
 def _copied(source: Path, target: Path, sha256: str) -> str:
-    """Copy a file and return its SHA-256, which is the one that the node stated, if it did."""
+    """Copy a file, verify it against the SHA-256 that the node stated, if it did, and return its SHA-256."""
     partial = target.with_name(f".{target.name}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, partial)
-        # On the disk before the source is dropped, and before `run.json` speaks of it.
+        # On the disk before the source is removed and before `run.json` names it.
         with partial.open("rb") as file:
             os.fsync(file.fileno())
         found = digest(partial)
         if sha256 and found != sha256:
-            raise RunnerError(f"{source}: it is not as its node left it (SHA-256); bring it home again")
+            raise RunnerError(f"{source}: it is not as its node left it (SHA-256 differs); fetch it again")
         if target.exists() and digest(target) != found:
             raise RunnerError(f"{target}: another file is there already, and is not overwritten; move it away")
         partial.replace(target)
@@ -376,7 +364,7 @@ def _copied(source: Path, target: Path, sha256: str) -> str:
     return found
 
 
-#: Addresses of version 4; of version 6, that is three colons or two together. A time of day has two at most.
+#: IPv4; and IPv6, recognised by three colons or `::`, since a time of day has two colons at most.
 _ADDRESS = re.compile(
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<!\w)[0-9a-fA-F]{0,4}(?:(?::[0-9a-fA-F]{0,4}){3,7}|::[0-9a-fA-F]{0,4})(?!\w)"
 )
@@ -384,12 +372,12 @@ _PATH = re.compile(r"(?<![\w.])~?/[^\s,;:'\"`)]+")
 
 
 def redact(text: str, hosts: Sequence[str]) -> str:
-    """Return a message with hosts called by number, and addresses and absolute paths hidden.
+    """Replace host names by node numbers, and hide addresses and absolute paths, before a message is published.
 
-    `hosts` are in order of rank, as their user names them: `name`, or `user@name`.
+    `hosts` are in order of rank, as the user names them: `name`, or `user@name`.
     """
     names = {name: f"node {rank}" for rank, host in enumerate(hosts) for name in (host, host.rpartition("@")[2])}
-    # The longest first: one name may begin another.
+    # Longest first: one name may be the beginning of another.
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", names[name], text)
     return _PATH.sub("…", _ADDRESS.sub("…", text))
@@ -415,18 +403,18 @@ class _Ingested(Struct):
     figures: dict[str, _Figure]
 
     def usable(self) -> int:
-        """Return records without those that give no positive finite figure, such as an epoch printed as of 0 s."""
+        """Return the number of records without impossible ones, such as an epoch printed as of 0 s."""
         reason = self.figures["sustained"].reason
         return self.observations - (int(reason.args["count"]) if reason.code == "impossible_figure" else 0)
 
 
 def count_records(log: Path) -> dict[str, int]:
-    """Return the usable records of a log by the format that claims them, as `ingest` alone can tell; empty without one.
+    """Return the number of usable records in a log by format, from `python -m ingest`; empty if no format claims it.
 
     Raises:
-        RunnerError: `ingest` cannot be asked.
+        RunnerError: `ingest` cannot be run.
     """
-    # In a folder of its own: what lies beside a log, unfinished as it is, would speak for it.
+    # In a folder of its own: ingest would otherwise read the unfinished run's files beside the log.
     with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
         alone = Path(folder) / log.name
         alone.symlink_to(log.resolve())
@@ -439,17 +427,17 @@ def count_records(log: Path) -> dict[str, int]:
 
 
 def check_ingest() -> None:
-    """Ask `ingest` for an empty log: better to fail before hours of training than after.
+    """Try `ingest` on an empty log: better to fail before hours of training than after.
 
     Raises:
-        RunnerError: it cannot be asked.
+        RunnerError: it cannot be run.
     """
     with tempfile.NamedTemporaryFile(prefix="perfledger.", suffix=".log") as log:
         count_records(Path(log.name))
 
 
 def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
-    """Return why the records of a log are not what a recipe asks for; empty where they are."""
+    """Return why the records of a log are too few or in another format; empty if they are sufficient."""
     if wanted.format in found:
         count = found[wanted.format]
         return (
@@ -475,59 +463,59 @@ def _ingest(log: Path) -> list[str]:
         capture_output=True,
         text=True,
         check=False,
-        start_new_session=True,  # Ctrl-C is ours to answer
+        start_new_session=True,  # so that Ctrl-C reaches the runner alone
     )
-    # The trap: status 1 is that of a log which is not understood, and of a Python that lacks a package. But every log
-    # that is read has its line.
+    # Status 1 can mean a log that is not understood, or a Python that lacks a package; only the former prints a line.
     if done.returncode not in (0, 1) or not done.stdout:
         cause = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise RunnerError(
-            f"the records of a log cannot be counted, for `python -m ingest` fails: {cause} "
-            "(once it does not, `python -m runners collect` finishes what is unfinished)"
+            f"the records of a log cannot be counted, because `python -m ingest` fails: {cause} "
+            "(once it works, `python -m runners collect` finishes the unfinished runs)"
         )
     return done.stdout.splitlines()
 
 
-# --- Earlier runs, and what differs from them -------------------------------------------------------------------------
+# --- Earlier runs, and how this one differs from them -----------------------------------------------------------------
+
+
+class _Hardware(Struct, frozen=True):
+    hardware: str
 
 
 class FinishedRun(Struct, frozen=True):
-    """What a later run asks of an earlier one; a number of seconds that is not known is 0."""
+    """What is needed of the `run.json` of an earlier run; unknown seconds are 0."""
 
-    repeat: int
     outcome: str
-    hardware: str
-    round: str
-    wall_seconds: float
-    environment: Mapping[str, Any]
-
-
-class _FinishedCase(Struct):
-    hardware: str
-
-
-class _FinishedFile(Struct):
-    outcome: str
-    case: _FinishedCase
+    case: _Hardware
+    repeat: int = 0
     round: str = ""
     wall_seconds: float = 0
     environment: dict[str, Any] = {}
+    warnings: tuple[str, ...] = ()
+
+
+def finished_run(folder: Path) -> FinishedRun:
+    """Read the `run.json` of a run, with the number of its folder."""
+    found = msgspec.json.decode((folder / RUN_JSON).read_bytes(), type=FinishedRun)
+    return replace(found, repeat=int(folder.name))
 
 
 def finished_runs(case_folder: Path) -> list[FinishedRun]:
-    """Return the finished runs below a case's folder, by number; a `run.json` that cannot be read counts for none."""
-    folders = [path.parent for path in case_folder.glob(f"*/{RUN_JSON}") if path.parent.name.isdecimal()]
-    read = (_read(folder) for folder in sorted(folders, key=lambda folder: int(folder.name)))
-    return [finished for finished in read if finished]
+    """Return the finished runs of a case by number, without those whose `run.json` cannot be read."""
+    found = []
+    for path in case_folder.glob(f"*/{RUN_JSON}"):
+        with suppress(OSError, ValueError, RecursionError):
+            found.append(finished_run(path.parent))
+    return sorted(found, key=lambda run: run.repeat)
 
 
 def comparable_runs(case_folder: Path, hardware: str, round: str) -> list[FinishedRun]:
-    """Return those that are repeats of each other: of one hardware and one round."""
-    return [each for each in finished_runs(case_folder) if (each.hardware, each.round) == (hardware, round)]
+    """Return the finished runs of a case on one hardware and in one round, which are repeats of each other."""
+    return [each for each in finished_runs(case_folder) if (each.case.hardware, each.round) == (hardware, round)]
 
 
 def next_repeat(case_folder: Path) -> int:
-    """Return one more than the highest number in a case's folder; an unfinished run keeps its number too."""
+    """Return the next free number of a case; unfinished runs keep theirs, too."""
     try:
         taken = [int(path.name) for path in case_folder.iterdir() if path.name.isdecimal()]
     except (FileNotFoundError, NotADirectoryError):
@@ -535,15 +523,7 @@ def next_repeat(case_folder: Path) -> int:
     return max(taken, default=0) + 1
 
 
-def _read(folder: Path) -> FinishedRun | None:
-    try:
-        run = msgspec.json.decode((folder / RUN_JSON).read_bytes(), type=_FinishedFile)
-    except (OSError, msgspec.MsgspecError, RecursionError):
-        return None
-    return FinishedRun(int(folder.name), run.outcome, run.case.hardware, run.round, run.wall_seconds, run.environment)
-
-
-#: Facts of an environment that move a figure, in words. Of clocks the limits and settings, not that of a moment.
+#: Facts of an environment that affect figures, in words. Of clocks the limits and settings, not the present values.
 COMPARED: Mapping[str, str] = {
     "gpu": "the GPU",
     "gpu_memory_mib": "the memory of a GPU in MiB",
@@ -567,7 +547,7 @@ COMPARED: Mapping[str, str] = {
 
 
 def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence per fact in which a node differs from the first; a fact that one does not know is none."""
+    """Return a sentence for each fact in which a node differs from node 0; facts unknown on one side are ignored."""
     first, *others = [_compared(environment) for environment in environments] or [{}]
     return [
         f"{words} is {value} on node {node} and {first[words]} on node 0"
@@ -578,7 +558,7 @@ def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def drift_between_repeats(environment: Mapping[str, Any], earlier: Sequence[FinishedRun]) -> list[str]:
-    """Return a sentence per fact and value that earlier repeats of the same case, hardware and round had otherwise."""
+    """Return a sentence for each fact that had another value in earlier repeats, one per earlier value."""
     here = _compared(environment)
     repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
     for run in earlier:
@@ -592,7 +572,7 @@ def drift_between_repeats(environment: Mapping[str, Any], earlier: Sequence[Fini
 
 
 def _compared(environment: Mapping[str, Any]) -> dict[str, str]:
-    """What is compared, by its words; the packages, which a recipe names because they train, one by one."""
+    """Return the facts to compare, in words; the packages that the recipe names are compared one by one."""
     packages = environment.get("packages")
     named = packages.items() if isinstance(packages, Mapping) else ()
     facts = [(words, environment[key]) for key, words in COMPARED.items() if key in environment]

@@ -364,7 +364,7 @@ def _collected(job: Job, launched: Launch, state: State, supervision: Supervisio
     known = record.pending_warnings(folder)
     record.note_warnings(folder, target.late_warnings(job))
     outcome = collect(folder, launched, lost)
-    for warning in record.warnings(folder):
+    for warning in record.finished_run(folder).warnings:
         if warning not in known:
             supervision.progress.line(f"{folder}: warning: {warning}")
     supervision.progress.end(folder, outcome)

@@ -377,7 +377,7 @@ def no_ingest(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("no_ingest")
 def test_nothing_starts_if_ingest_cannot_be_run(capfd, write_recipe, tmp_path):
     message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"))
-    assert "`python -m ingest` fails: ImportError: regex is not installed (once it does not, " in message
+    assert "`python -m ingest` fails: ImportError: regex is not installed (once it works, " in message
     assert not (tmp_path / "raw").exists()
 
 

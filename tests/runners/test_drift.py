@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from runners import record
@@ -14,7 +15,9 @@ from tests.runners.home import load
 
 
 def earlier(repeat: int, **environment: object) -> FinishedRun:
-    return FinishedRun(repeat, "completed", "T4", "", 1.0, environment)
+    return msgspec.convert(
+        {"outcome": "completed", "case": {"hardware": "T4"}, "repeat": repeat, "environment": environment}, FinishedRun
+    )
 
 
 def test_nodes_that_differ_are_named_by_number_with_both_values():

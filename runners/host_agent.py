@@ -78,11 +78,9 @@ def call(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **optio
 
     A tool that hangs or prints without end is killed, with all that it started.
     """
-    options = {"stderr": subprocess.DEVNULL, **options}
+    options = {"stderr": NOTHING, **options}
     try:
-        process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True, **options
-        )
+        process = subprocess.Popen(argv, stdin=NOTHING, stdout=subprocess.PIPE, start_new_session=True, **options)
     except (OSError, ValueError) as error:
         return 127, str(error)
     assert process.stdout is not None
@@ -655,8 +653,7 @@ def check(job: Job) -> "list[str]":
     """Return warnings; raise Refused. Nothing is started."""
     warnings: "list[str]" = []
     for step in (
-        check_space, check_container, check_gpus, check_source, check_data, check_programs, check_packages, check_port,
-        check_load,
+        check_space, check_container, check_gpus, check_source, check_programs, check_packages, check_port, check_load,
     ):  # fmt: skip
         warnings += step(job) or []
     return warnings
@@ -728,10 +725,10 @@ def busy_gpu(gpu: "dict[str, str]") -> str:
 
 
 def check_source(job: Job) -> "list[str]":
-    """Refuse sources that are not there; warn of those at another commit, or changed."""
-    if not job.spec["source_folder"]:
-        return []
-    if not os.path.isdir(job.sources):
+    """Refuse data and sources that are not there; warn of sources at another commit, or changed."""
+    if job.spec["data"] and not os.path.exists(job.spec["data"]):
+        raise Refused(f"the data {job.spec['data']} is not on this host; name its place there with --data")
+    if job.spec["source_folder"] and not os.path.isdir(job.sources):
         raise Refused(
             f"the folder {job.sources} is not on this host; `python -m runners setup` fetches the sources, --work says "
             "where they are"
@@ -745,12 +742,6 @@ def check_source(job: Job) -> "list[str]":
     if found.get("modified"):
         warnings.append(f"the sources in {job.sources} have been changed since their commit")
     return warnings
-
-
-def check_data(job: Job) -> None:
-    """Refuse data that are not there."""
-    if job.spec["data"] and not os.path.exists(job.spec["data"]):
-        raise Refused(f"the data {job.spec['data']} is not on this host; name its place there with --data")
 
 
 def check_programs(job: Job) -> None:
@@ -1016,9 +1007,9 @@ class Runner:
     def measured(self) -> "dict[str, Any]":
         """Run the command, and return the content of host.json."""
         job = self.job
-        describe = [sys.executable, "-I", os.path.abspath(__file__), "environment", self.scratch]
+        argv = [sys.executable, "-I", job.path("agent.py"), "environment", self.scratch]
         variables = {**os.environ, "PERFLEDGER_COMMAND": job.mark}
-        self.supervise(describe, PREPARE_SECONDS, cwd=job.folder, env=variables, stdout=subprocess.DEVNULL)
+        self.supervise(argv, PREPARE_SECONDS, cwd=job.folder, env=variables, stdout=NOTHING)
         # Now, for it is what runs: somebody may check out another commit meanwhile.
         found = job.source_record()
         kills_before = kernel_kills()
@@ -1159,7 +1150,7 @@ def digest(path: str) -> str:
 
 
 def run_job(folder: str) -> int:
-    """Run the job in a folder."""
+    """Run the job in a folder, and return the exit status."""
     try:
         return Runner(Job(folder)).run()
     except Refused as refusal:
@@ -1167,11 +1158,11 @@ def run_job(folder: str) -> int:
         return 2
 
 
-def describe(folder: str, scratch: str) -> int:
-    """Write environment.json."""
+def write_environment(folder: str, scratch: str) -> int:
+    """Write environment.json; `scratch` is the folder that the command runs in, if it has one to itself."""
     job = Job(folder)
     job.working_folder = scratch or job.working_folder
-    # Ours bears it too: what we start ends with us.
+    # What we start ends with us.
     job.mark = os.environ["PERFLEDGER_COMMAND"]
     put(job.path("environment.json"), json.dumps(job.environment_record(), indent=1) + "\n")
     return 0
@@ -1228,7 +1219,7 @@ class Desk:
             raise Refused(f"the job in {self.folder} has been started before")
         with open(self.path("host.log"), "wb") as log:
             process = subprocess.Popen(
-                self.argv(), cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                self.argv(), cwd=self.folder, env=self.environment(), stdin=NOTHING, stdout=log, stderr=log,
                 start_new_session=True,
             )  # fmt: skip
         # The log comes first, the pid makes it ours.
@@ -1353,9 +1344,7 @@ class Desk:
 
 def attended(argv: "list[str]", **options: "Any") -> int:
     """Run a command and return its exit status; end it, and what it started, when our standard input is closed."""
-    process = subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True, **options
-    )
+    process = subprocess.Popen(argv, stdin=NOTHING, stderr=subprocess.STDOUT, start_new_session=True, **options)
     while process.poll() is None:
         if select.select([0], [], [], 0.1)[0] and not os.read(0, 1 << 16):
             kill(process.pid, signal.SIGTERM, group=True)
@@ -1401,7 +1390,7 @@ class Batch:
 
     def everywhere(self, *words: str) -> int:
         """Run something on all nodes, to its end."""
-        return subprocess.call([*self.step(self.nodes), *words], stdin=subprocess.DEVNULL)
+        return subprocess.call([*self.step(self.nodes), *words], stdin=NOTHING)
 
     def run(self) -> int:
         """Check all nodes, run the job on them, and hand on requests to stop."""
@@ -1414,26 +1403,21 @@ class Batch:
         if self.requests.wait(0):
             open(os.path.join(self.folder, "stopped"), "w").close()
             return 130
-        return self.run_everywhere() if self.request["spec"]["every_node"] else self.run_first()
-
-    def run_everywhere(self) -> int:
-        """Run the job on each node."""
-        return self.await_end(self.start([*self.step(self.nodes), "run"]))
+        if self.request["spec"]["every_node"]:
+            return self.await_end(subprocess.Popen([*self.step(self.nodes), "run"], stdin=NOTHING))
+        return self.run_first()
 
     def run_first(self) -> int:
         """Run the job on this node; the others observe."""
-        job = self.start([*self.here, "run"])
+        job = subprocess.Popen([*self.here, "run"], stdin=NOTHING)
+        if self.nodes == 1:
+            return self.await_end(job)
         others = self.step(self.nodes - 1, "--relative=1")
-        observers = self.start([*others, "run"]) if self.nodes > 1 else None
+        observers = subprocess.Popen([*others, "run"], stdin=NOTHING)
         status = self.await_end(job)
-        if observers:
-            subprocess.call([*others, "dismiss"], stdin=subprocess.DEVNULL)
-            self.await_end(observers)
+        subprocess.call([*others, "dismiss"], stdin=NOTHING)
+        self.await_end(observers)
         return status
-
-    def start(self, argv: "list[str]") -> "subprocess.Popen[bytes]":
-        """Start something that is waited for."""
-        return subprocess.Popen(argv, stdin=subprocess.DEVNULL)
 
     def await_end(self, process: "subprocess.Popen[bytes]") -> int:
         """Wait for a process, and hand on requests to stop meanwhile."""
@@ -1455,7 +1439,13 @@ def on_node(action: str, outcome: str = "stopped") -> int:
     if action == "fit":
         return fit(desk)
     if action == "run":
-        return run_on_node(desk)
+        with open(desk.path("host.log"), "wb") as log:
+            status = subprocess.call(
+                desk.argv(), cwd=desk.folder, env=desk.environment(), stdin=NOTHING, stdout=log, stderr=log
+            )
+        if not os.path.exists(desk.path("host.json")):
+            put(desk.path("gone"), "")
+        return status
     getattr(desk, action)()
     return 0
 
@@ -1468,17 +1458,6 @@ def fit(desk: Desk) -> int:
         put(desk.path("refused"), str(refusal))
         return 2
     return 0
-
-
-def run_on_node(desk: Desk) -> int:
-    """Run the job where the scheduler keeps the process."""
-    with open(desk.path("host.log"), "wb") as log:
-        status = subprocess.call(
-            desk.argv(), cwd=desk.folder, env=desk.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        )
-    if not os.path.exists(desk.path("host.json")):
-        put(desk.path("gone"), "")
-    return status
 
 
 # --- A file of its own, for a host that cannot be reached -------------------------------------------------------------
@@ -1523,7 +1502,7 @@ def main(argv: "list[str]") -> int:
     if action == "run":
         return run_job(here)
     if action == "environment":
-        return describe(here, *words)
+        return write_environment(here, *words)
     if action == "batch":
         return Batch(here).run()
     return on_node(*words)

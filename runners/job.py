@@ -1,4 +1,4 @@
-"""The seam between the two halves of the runners: everything that one run needs, as typed data.
+"""The interface between the two halves of the runners: everything that one run needs, as typed data.
 
 The upper half (recipe, command, batch) makes a `Run`; the lower half (transport, host agent, run, record) carries it
 out and knows nothing of recipes. `JobSpec` is what the nodes get, as JSON; it is the same for all nodes of a run. A
@@ -17,7 +17,7 @@ from runners.errors import RunnerError
 
 RUN_SCHEMA = "perfledger.run/1"
 
-#: What a node knows when it starts. The agent fills these in; see `values` in `host_agent.py`.
+#: Values that only a node knows. The agent fills them in; see `values` in `host_agent.py`.
 NODE_VARIABLES: Mapping[str, str] = {
     "node_rank": "number of this node, from 0",
     "master_address": "host that the ranks meet at, which is node 0",
@@ -152,7 +152,7 @@ class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class WantedRecords(Struct, frozen=True):
-    """What must be in the log: at least so many records of one format; `node` is the node that prints them."""
+    """The records that must be in the log, of one format; `node` is the node that prints them."""
 
     format: str
     at_least: int
@@ -169,12 +169,12 @@ class Run(Struct, frozen=True, kw_only=True):
 
 
 def word(text: str) -> Word:
-    """Return a word that is known here, whole."""
+    """Return a word without node variables."""
     return (text,)
 
 
 def literal(*texts: str) -> list[Word]:
-    """Return words that are known here."""
+    """Return words without node variables."""
     return [word(text) for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""Nodes of a job: how programs are asked in parallel, how the agent on a node is asked, and how its files come home."""
+"""Nodes of a job: running programs in parallel, requests to the agent of a node, and fetching its files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ T = TypeVar("T")
 
 AGENT = Path(__file__).with_name("host_agent.py")
 MARK = "perfledger "
-#: Runs the agent that one line of JSON on standard input holds. Without single quotes: a login shell gets it in them.
+#: Runs the agent, whose source is part of one line of JSON on standard input. It holds no single quotes, since a login
+#: shell gets it in single quotes.
 BOOT = (
     "import json,sys;"
     "sys.version_info>=(3,6) or sys.exit('Perfledger needs Python 3.6 or newer, and this is '+sys.version.split()[0]);"
@@ -39,26 +40,26 @@ BOOT = (
     "exec(compile(request['agent'],'host_agent.py','exec'),agent);"
     "agent['serve'](request)"
 ).replace("'", '"')
-#: Without the modules of the folder it is started in, of the user, and of others: reading their list takes its time.
+#: Without modules of the present folder, of the user and of site-packages: looking for them takes time.
 PYTHON = ("-I", "-S", "-c", BOOT)
 NO_ANSWER = 124
-#: Of what a program prints, in bytes.
+#: The longest output of a program that is read, in bytes.
 LONGEST = 1 << 24
-#: What a login may print before the files of a node, in bytes of a line.
+#: The longest line that a login may print before the files of a node, in bytes.
 LONGEST_LINE = 1 << 16
-#: A preflight may first have to fetch the image that it asks for its packages.
+#: Time limits in seconds. A check may first have to pull the image whose packages it lists.
 SECONDS = {"check": 1800, "begin": 60}
 USUAL_SECONDS = 45
-#: A cluster may let us wait for a node.
+#: On a cluster this includes waiting for a node.
 HARDWARE_SECONDS = 600
-#: Warnings of a node that are listened to, and characters of one.
+#: Warnings that are kept of a node, and characters that are kept of each.
 MOST_WARNINGS, LONGEST_WARNING = 50, 1000
 #: SLURM_* variables that the user sets; all others describe the allocation we were started in, and are dropped.
 USERS_SLURM_VARIABLES = ("SLURM_CLUSTERS", "SLURM_CONF", "SLURM_JWT")
 
 
 class JobFacts(Struct, frozen=True):
-    """What is needed to find a job again, as `launch.json` keeps it; `identity` names it on every node."""
+    """The facts that `launch.json` keeps to find a job again; `identity` names it on every node."""
 
     identity: str
     nodes: int
@@ -67,13 +68,13 @@ class JobFacts(Struct, frozen=True):
     timeout_seconds: int
 
     def __post_init__(self) -> None:
-        # It names folders and containers, and a tree of logs may be another's.
+        # The identity names folders and containers, and the logs may come from someone else.
         if not record.IDENTITY.fullmatch(self.identity) or self.nodes < 1:
-            raise ValueError("a value in it is none of a job")
+            raise ValueError("its identity or its number of nodes is not valid")
 
 
 class Job(Struct, frozen=True):
-    """A run that was started, and its folder at home."""
+    """A run that was started, and its folder here."""
 
     facts: JobFacts
     folder: Path
@@ -85,16 +86,16 @@ class Job(Struct, frozen=True):
 
     @property
     def incoming(self) -> Path:
-        """The folder of what its nodes wrote: `node0`, `node1` and so on."""
+        """The folder with the files of its nodes: `node0`, `node1` and so on."""
         return (self.folder / record.INCOMING).resolve()
 
     @property
     def port(self) -> int:
-        """The port where its ranks meet, derived from its identity and below the ephemeral range."""
+        """The rendezvous port: derived from the identity, below the ephemeral range."""
         return 20000 + zlib.crc32(self.facts.identity.encode()) % 10000
 
     def node(self, rank: int) -> Path:
-        """Return the folder of one node at home."""
+        """Return the folder here with the files of one node."""
         return self.incoming / f"node{rank}"
 
 
@@ -102,7 +103,7 @@ Kind = Literal["unreachable", "waiting", "running", "lost", "ended"]
 
 
 class NodeState(Struct, frozen=True):
-    """How the job of one node is, by its agent; `gone` means that a scheduler saw its process end without a word."""
+    """State of one node, from its agent; `gone`: the scheduler saw the agent end before it wrote `host.json`."""
 
     kind: Kind
     log_bytes: int = 0
@@ -113,12 +114,12 @@ class NodeState(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """How a job is, the worst over its nodes.
+    """State of a job: the worst of the states of its nodes.
 
-    `kind` is unreachable (of a node nothing is known), waiting, running, or, where no node is at work any more, lost
-    (an agent is gone without its last word) or ended; `cause` says why. `outcome` is what a scheduler says that a lost
-    job came to. `failed`: a node has not completed, while others may still be at work. The log is the longest of all
-    nodes.
+    `kind` is unreachable (the state of a node is unknown), waiting, running, or, if no node is running any more, lost
+    (an agent ended before it wrote `host.json`) or ended; `cause` is the reason. `outcome` is that of a lost job
+    according to the scheduler. `failed`: a node has not completed, while others may still run. The log is the longest
+    of all nodes.
     """
 
     kind: Kind
@@ -130,25 +131,25 @@ class State(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What an agent answers to anything but `look`."""
+    """Answer of an agent to any request but `look`."""
 
     refused: str = ""
     warnings: tuple[str, ...] = ()
     hardware: str = ""
 
 
-# --- Programs, asked at the same time ---------------------------------------------------------------------------------
+# --- Running programs in parallel -------------------------------------------------------------------------------------
 
 
 class Question(Struct, frozen=True):
-    """A command line, and what it reads on its standard input."""
+    """A command line, and its standard input."""
 
     argv: Sequence[str]
     text: str = ""
 
 
 class Answer(Struct, frozen=True):
-    """Exit status, NO_ANSWER where the time was over, and what was printed, as far as it is UTF-8."""
+    """Exit status, NO_ANSWER after a timeout, and what was printed; invalid UTF-8 is replaced."""
 
     status: int
     output: str
@@ -156,15 +157,15 @@ class Answer(Struct, frozen=True):
 
     @property
     def last_words(self) -> str:
-        """The last line on standard error."""
+        """The last line of standard error."""
         return (self.errors.strip().splitlines() or [""])[-1].strip()
 
 
 class _Asked(Struct, frozen=True):
-    """A program that runs, and the files that it writes into.
+    """A running program, and the files that it writes into.
 
-    The trap: no pipes, because older ssh clients leave our standard error to the background process that keeps the
-    connection, and a pipe would not end before that process does.
+    Files instead of pipes: older ssh clients pass our standard error on to the background process that keeps the
+    connection open, and a pipe would not end before that process does.
     """
 
     process: subprocess.Popen[bytes]
@@ -172,7 +173,7 @@ class _Asked(Struct, frozen=True):
     errors: IO[bytes]
 
     def over(self) -> bool:
-        """Return whether it has ended; one that prints without end is killed, for it would fill our disk."""
+        """Return whether it has ended; kill one that prints without end, since it would fill our disk."""
         if self.endless():
             end(self.process)
         return self.process.poll() is not None
@@ -182,7 +183,7 @@ class _Asked(Struct, frozen=True):
         return any(os.fstat(file.fileno()).st_size > LONGEST for file in (self.output, self.errors))
 
     def answer(self) -> Answer:
-        """Return what it answered; of one that had not ended by itself it is no answer."""
+        """Return the answer; NO_ANSWER if the program did not end by itself."""
         status = self.process.poll()
         stopped = status is None or self.endless()
         end(self.process)
@@ -190,10 +191,10 @@ class _Asked(Struct, frozen=True):
 
 
 def ask(questions: Sequence[Question], seconds: float) -> list[Answer]:
-    """Return the answers in the order of the questions; who has not answered after `seconds` is killed.
+    """Run all programs and return their answers in order; kill those that run for longer than `seconds`.
 
     Raises:
-        RunnerError: a program is not installed here; the others are killed then, as on Ctrl-C.
+        RunnerError: a program is not installed here; the others are killed, as on Ctrl-C.
     """
     deadline, step = time.monotonic() + seconds, 0.001
     with ExitStack() as stack:
@@ -221,7 +222,7 @@ def start(
     Raises:
         RunnerError: it is not installed.
     """
-    # The allocation that we may have been started in would speak for the place that is meant.
+    # Variables of the allocation that we may have been started in would override those of the target.
     variables = {
         name: value
         for name, value in os.environ.items()
@@ -243,10 +244,10 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def holding(text: str) -> Iterator[IO[bytes]]:
-    """Yield a file without a name that holds `text`, to be read from its beginning.
+    """Yield a temporary file that holds `text`, at its beginning.
 
     Raises:
-        RunnerError: there is no room.
+        RunnerError: the disk is full.
     """
     with ExitStack() as stack:
         try:
@@ -260,7 +261,7 @@ def holding(text: str) -> Iterator[IO[bytes]]:
 
 
 def contents(file: IO[bytes]) -> str:
-    """Return what was written to a file, whatever its bytes, up to LONGEST of them."""
+    """Return the content of a file, at most LONGEST bytes; invalid UTF-8 is replaced."""
     file.seek(0)
     return file.read(LONGEST).decode(errors="replace")
 
@@ -274,15 +275,15 @@ def agent_source() -> str:
 
 
 def request(action: str, **values: Any) -> str:
-    """Return the line that BOOT reads: the agent and what is asked of it; in ASCII, whatever the locale there."""
+    """Return the line that BOOT reads: the agent's source and the request; in ASCII, whatever the locale is."""
     content = {"agent": agent_source(), "action": action, **values}
     return json.dumps(msgspec.to_builtins(content)) + "\n"
 
 
 def decoded(answer: Answer, kind: type[T]) -> T | None:
-    """Return the last answer of an agent; None where there is none.
+    """Return the last answer of an agent; None if there is none.
 
-    Not by `splitlines`: for it a form feed ends a line, and what a login prints after one would be an answer.
+    Not with `splitlines`, which also splits at form feeds: what a login prints after one could pass for an answer.
     """
     for line in reversed(answer.output.split("\n")):
         if line.startswith(MARK + "{"):
@@ -291,7 +292,7 @@ def decoded(answer: Answer, kind: type[T]) -> T | None:
     return None
 
 
-#: What OpenSSH prints, in the order in which it counts, and what it means. Source: its readconf.c and sshconnect.c.
+#: Messages of OpenSSH with explanations, the most specific first. Source: its readconf.c and sshconnect.c.
 SSH_ERRORS = {
     "REMOTE HOST IDENTIFICATION HAS CHANGED": (
         "its key is not the one known for it: it is another machine, or installed anew. Ask who runs it; if the new "
@@ -312,12 +313,12 @@ SSH_ERRORS = {
 }
 SILENT = "the connection broke off or gave no answer; see whether it is up and whether the network reaches it"
 NO_PYTHON = "python3 is not installed there, and what runs on a host is a Python program (3.6 or newer); install it"
-#: Exit status of ssh where the connection, and not the program at its other end, failed.
+#: Exit status of ssh if the connection failed, and not the remote program.
 SSH_FAILED = 255
 
 
 def explain(host: str, answer: Answer) -> str:
-    """Return one message: the host, why it did not do what was asked, what to do, and the last words of ssh."""
+    """Return one message: the host, why the request failed, what to do, and the last line that ssh printed."""
     said = f" (it said: {answer.last_words})" if answer.last_words else ""
     if answer.status in (126, 127):
         return f"{host}: {NO_PYTHON}{said}"
@@ -332,37 +333,37 @@ def explain(host: str, answer: Answer) -> str:
 
 
 class Target(Struct, frozen=True, tag_field="kind"):
-    """Where runs go. What is here fits hosts that are asked one by one; see `transport.py` and `slurm.py`.
+    """Where runs go. This base class suits hosts that are contacted one by one; see `transport.py` and `slurm.py`.
 
-    Every function that asks a host raises RunnerError where something has to be told to the user.
+    Every method that contacts a host raises RunnerError with a message for the user.
     """
 
     def argv(self, rank: int) -> list[str]:
-        """Return the command that runs, on a node, the agent on its standard input."""
+        """Return the command that runs BOOT on a node; it reads the agent from standard input."""
         raise NotImplementedError
 
     def name(self, rank: int) -> str:
-        """Return a node as its user knows it."""
+        """Return the name of a node for messages to the user."""
         raise NotImplementedError
 
     def too_few(self, nodes: int) -> str:
-        """Return why so many nodes cannot be had; empty where they can."""
+        """Return why the target does not have so many nodes; empty if it has."""
         raise NotImplementedError
 
     def addresses(self, job: Job) -> list[str]:
-        """Return the hosts by the names that they know each other by, in order of rank."""
+        """Return the addresses under which the hosts reach each other, in order of rank."""
         raise NotImplementedError
 
     def jobs(self, job: Job) -> str:
-        """Return the folder on a node that holds the job's; empty for the node's own default."""
+        """Return the parent of the job's folder on a node; empty for the default of the node."""
         return str(job.incoming)
 
     def public_names(self) -> tuple[str, ...]:
-        """Return the names of hosts that no record may hold, in order of rank."""
+        """Return the host names to redact in records, in order of rank."""
         return ()
 
     def prepare(self, run: Run) -> Job:
-        """Return the job of a run, with an identity of its own; starts nothing and contacts nobody.
+        """Return the job of a run, with a new identity; start nothing and contact no host.
 
         Raises:
             RunnerError: there are too few hosts for the case.
@@ -378,13 +379,13 @@ class Target(Struct, frozen=True, tag_field="kind"):
         return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)
 
     def commands(self, run: Run) -> list[str]:
-        """Return what `start` executes, as lines for a shell; each reads the agent on its standard input."""
+        """Return the shell lines that `start` executes; each reads the agent from standard input."""
         self.prepare(run)
         shown = [[*self.argv(rank)[:-1], "..."] for rank in range(run.spec.nodes)]
         return [shlex.join(argv) for argv in shown]
 
     def tell(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: Any) -> dict[int, T | str]:
-        """Return what the agents of these nodes answer, by rank; a text says why there is no answer."""
+        """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
         asked = list(ranks)
         common = {"identity": job.facts.identity, "jobs": self.jobs(job), **values}
         questions = [Question(self.argv(rank), request(action, rank=rank, **common)) for rank in asked]
@@ -395,11 +396,10 @@ class Target(Struct, frozen=True, tag_field="kind"):
         }
 
     def start(self, job: Job, spec: JobSpec) -> list[str]:
-        """Start the run on every node, and return what the nodes warn of.
+        """Start the run on every node, and return the warnings of the nodes.
 
         Raises:
-            RunnerError: a node refuses, cannot be reached or does not start; then nothing is running anywhere, and what
-                was started is asked to end.
+            RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
         """
         addresses = self.addresses(job)
         meeting = {"hosts": addresses, "master_address": addresses[0], "master_port": job.port}
@@ -407,7 +407,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
         if refusal := self._refusals(checked):
             self.tell(job, "forget", [rank for rank in job.ranks if isinstance(checked[rank], Reply)], Reply)
             raise RunnerError(refusal)
-        # There before anything runs, for what is noted beside what comes home.
+        # Exists before anything runs, since warnings are noted in it.
         job.incoming.mkdir(parents=True, exist_ok=True)
         if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply)):
             with suppress(RunnerError):
@@ -434,21 +434,21 @@ class Target(Struct, frozen=True, tag_field="kind"):
         }
 
     def stop(self, job: Job, outcome: str = "stopped") -> None:
-        """Ask all nodes to end, which write down `outcome` (stopped or timeout); asked again, they kill.
+        """Stop the job on all nodes; a second call kills it. `outcome` (stopped or timeout) is what nodes record.
 
-        Where an agent is gone, what it left running is ended.
+        If an agent is gone, the processes that it left are killed.
 
         Raises:
-            RunnerError: some cannot be reached, when all have been asked: what runs there ends at its own time limit.
+            RunnerError: some nodes cannot be reached; all others have been stopped.
         """
         if missed := self._refusals(self.tell(job, "finish", job.ranks, Reply, outcome=outcome)):
             raise RunnerError(f"{missed}\nWhat runs there ends by itself after {job.facts.timeout_seconds} s.")
 
     def fetch(self, job: Job) -> None:
-        """Bring the folders of all nodes to `incoming/node<k>` and verify them; may be called again.
+        """Fetch the folders of all nodes to `incoming/node<k>` and verify them; may be called again.
 
         Raises:
-            RunnerError: a node cannot be reached, or its files are not those it wrote down. The others are here.
+            RunnerError: a node cannot be reached, or its files do not match their hashes; the others were fetched.
         """
         faults = []
         for rank in job.ranks:
@@ -460,18 +460,18 @@ class Target(Struct, frozen=True, tag_field="kind"):
             raise RunnerError("\n".join(faults))
 
     def bring(self, job: Job, rank: int) -> None:
-        """Verify the files of a node, which are here already."""
+        """Verify the files of a node, which are here already on this kind of target."""
         record.verify(job.node(rank))
 
     def late_warnings(self, job: Job) -> list[str]:
-        """Return warnings of nodes that were checked only after `start` had returned."""
+        """Return warnings of nodes that were checked after `start` returned."""
         return []
 
     def hardware(self, device: str) -> list[str]:
-        """Return the hardware of each host, in order of rank, as its runs name it.
+        """Return the hardware of each host, in order of rank, as `run.json` states it.
 
         Raises:
-            RunnerError: a host does not say it; without it nobody knows which earlier runs count.
+            RunnerError: a host does not answer; the earlier runs that count are then unknown.
         """
         places = self.places(device)
         answers = ask(
@@ -480,7 +480,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
         return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]
 
     def places(self, device: str) -> dict[str, list[str]]:
-        """Return, by name, the commands that run the agent once per host; `device` is what it will ask about."""
+        """Return the commands that run the agent once per host, by host name; `device` is that of the recipe."""
         raise NotImplementedError
 
     def _refusals(self, replies: Mapping[int, Reply | str]) -> str:
@@ -492,7 +492,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
 
 
 def warned(job: Job, rank: int, reply: Reply) -> list[str]:
-    """Return warnings by the number of the node: they go into records, which name no hosts and hold few lines."""
+    """Return warnings with node numbers instead of host names, limited in number and length, for records."""
     where = f"node {rank}: " if job.facts.nodes > 1 else ""
     return [f"{where}{warning[:LONGEST_WARNING]}" for warning in reply.warnings[:MOST_WARNINGS]]
 
@@ -505,12 +505,12 @@ def _hardware(place: str, answer: Answer) -> str:
     return reply.hardware
 
 
-#: The worst first: nothing is over as long as a node may be at work.
+#: The worst first: a job is not over as long as a node may be running.
 KINDS: Sequence[Kind] = ("unreachable", "running", "lost", "ended")
 
 
 def worst(job: Job, seen: Mapping[int, NodeState]) -> State:
-    """Return the state of a job whose nodes were all asked."""
+    """Return the state of a job from those of its nodes."""
     found = min((state.kind for state in seen.values()), key=KINDS.index)
     causes = [_cause(job, rank, state) for rank, state in seen.items() if state.kind == found]
     failed = has_failed(seen) or any(state.kind == "lost" for state in seen.values())
@@ -518,7 +518,7 @@ def worst(job: Job, seen: Mapping[int, NodeState]) -> State:
 
 
 def has_failed(seen: Mapping[int, NodeState]) -> bool:
-    """Return whether a node said that it did not complete."""
+    """Return whether a node recorded an outcome other than completed."""
     return any(state.outcome not in ("", "completed") for state in seen.values())
 
 
@@ -529,26 +529,25 @@ def with_log(found: State, seen: Mapping[int, NodeState]) -> State:
 
 
 def _cause(job: Job, rank: int, state: NodeState) -> str:
-    # By number, not by name: what it came to is published. A host out of reach is named to its user.
+    # By number, since the cause is published; an unreachable host is named, since that message is for the user alone.
     where = f"node {rank}: " if job.facts.nodes > 1 and state.kind != "unreachable" else ""
     return where + state.cause if state.cause else ""
 
 
-# --- The files of a node that come home -------------------------------------------------------------------------------
+# --- Fetching the files of a node -------------------------------------------------------------------------------------
 
 
-def bring_home(argv: Sequence[str], host: str, text: str, there: Path) -> None:
-    """Put the files of a node in place, whole or not at all; one that is there whole is left as it is.
+def fetch_files(argv: Sequence[str], host: str, text: str, there: Path) -> None:
+    """Fetch the files of a node completely or not at all; do nothing if they are here already.
 
     Args:
         argv: runs the agent on the node.
-        host: the node as its user knows it.
+        host: the name of the node in messages.
         text: the request to send its files.
-        there: its folder at home.
+        there: its folder here.
 
     Raises:
-        RunnerError: the host cannot be reached, the connection breaks off, or a hash is not right; what was brought
-            before stays then.
+        RunnerError: the host cannot be reached, the connection breaks, or a hash differs; files fetched earlier stay.
     """
     _restore(there)
     if (there / record.HOST_JSON).exists():
@@ -585,26 +584,26 @@ def _receive(argv: Sequence[str], host: str, text: str, folder: Path) -> None:
 
 
 def unpack(stream: IO[bytes], folder: Path) -> str:
-    """Write the files of an archive, and return what was wrong with it; empty where nothing was."""
-    # Whatever a login prints comes first.
+    """Unpack an archive; return what is wrong with it, empty if nothing is."""
+    # What a login prints comes before the archive.
     head = (MARK + "{").encode()
     if not any(line.startswith(head) for line in iter(lambda: stream.readline(LONGEST_LINE), b"")):
-        return "no files came"
+        return "no files were sent"
     try:
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             archive.extractall(folder, filter=_plain)
     except (tarfile.TarError, ValueError, OverflowError) as error:
-        return f"what came is no whole archive: {error}"
+        return f"the archive is not complete: {error}"
     return ""
 
 
 def _plain(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
-    """Files and folders below the folder only: a host is not trusted with links or names that lead elsewhere."""
+    """Accept regular files and folders only: links and names could lead out of the folder."""
     return tarfile.data_filter(member, path) if member.isreg() or member.isdir() else None
 
 
 def _replace(there: Path, partial: Path) -> None:
-    """Put a copy in place of an earlier one of a job that had not ended; the log can only have grown."""
+    """Replace an earlier, incomplete copy; refuse if its log is longer, since a log can only grow."""
     before = there.with_suffix(".before")
     if there.exists():
         if _size(partial / record.LOG) < _size(there / record.LOG):
@@ -616,7 +615,7 @@ def _replace(there: Path, partial: Path) -> None:
 
 
 def _restore(there: Path) -> None:
-    """Put the earlier copy back, where we were killed just before the new one took its place."""
+    """Put the earlier copy back if we were killed while replacing it."""
     before = there.with_suffix(".before")
     if before.exists() and not there.exists():
         before.rename(there)

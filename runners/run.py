@@ -1,7 +1,7 @@
-"""The life of one run: its folder is claimed, it is started, supervised, and collected into `run.json`.
+"""The life of one run: its folder is made, it is started, supervised, and collected into `run.json`.
 
-`launch.json` is there before anything starts: with it any runner can finish the run, long after the one that started it
-is gone. A folder that holds it and no `run.json` is unfinished. Whoever supervises a run holds a lock on its file.
+`launch.json` is written before anything starts. With it any runner can finish the run, even if the one that started it
+is gone. A folder that holds it and no `run.json` is unfinished. The runner that supervises a run holds a lock on it.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from runners.record import INCOMING, RUN_JSON, Lost
 from runners.transport import AnyTarget, Local
 
 LAUNCH_JSON = "launch.json"
-#: No outcome: the run goes on, or its files are not here, and it was left.
+#: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
 UNFINISHED = "unfinished"
-#: Exit status of whoever was stopped.
+#: Exit status of a stopped command.
 STOPPED = 130
-#: Signals that are counted: the first asks to stop, the second to kill; who asks once more leaves at once.
+#: The first signal stops the job, the second kills it; the next one ends the runner at once.
 COUNTED_SIGNALS = 2
-#: Beyond the run's own timeout and grace, before the host is stopped from here: it may have begun long after us.
+#: Extra time before we stop a host that exceeded its own timeout (it may have started late).
 MARGIN_SECONDS = 120
-#: What a job may take to end after it was asked.
+#: How long a job may take to end after it was stopped.
 GRACE_SECONDS = 60
-#: What the other nodes may take to end by themselves after one of them failed.
+#: How long the other nodes may take to end by themselves after one of them failed.
 FAILED_SECONDS = 30
 FIRST_PAUSE, LONGEST_PAUSE, LONGER = 0.1, 5.0, 1.3
 OVER = ("ended", "lost")
@@ -51,37 +51,37 @@ class AttendedError(RunnerError):
 
 
 class RefusedError(RunnerError):
-    """A run that a host refused, or that did not get there: nothing ran, and its folder is gone again."""
+    """A host refused the run or could not be reached: nothing ran, and the folder of the run is removed again."""
 
 
 class Progress(Protocol):
-    """What is shown while runs go on; see `output.py`."""
+    """Display of running runs; see `output.py`."""
 
     def begin(self, folder: Path) -> None:
-        """Show that a run begins, or is taken up again."""
+        """Show that a run begins or is resumed."""
 
     def state(self, text: str) -> None:
-        """Show what a run does at the moment."""
+        """Show the present state of a run."""
 
     def line(self, text: str) -> None:
-        """Show a line for reading."""
+        """Show a line that stays."""
 
     def end(self, folder: Path, outcome: str) -> None:
-        """Show what a run came to."""
+        """Show the outcome of a run."""
 
 
 # --- Requests to stop -------------------------------------------------------------------------------------------------
 
 
 class StopSignals(Struct):
-    """How often we were asked to stop: Ctrl-C and SIGTERM are counted, so that none comes while a file is written."""
+    """Number of Ctrl-C and SIGTERM so far; they are counted, so that none interrupts the writing of a file."""
 
     count: int = 0
 
 
 @contextmanager
 def count_signals() -> Iterator[StopSignals]:
-    """Count both signals while it lasts; raises KeyboardInterrupt from the third on."""
+    """Count both signals within the context; raise KeyboardInterrupt from the third on."""
     signals = StopSignals()
 
     def request(_number: int, _frame: FrameType | None) -> None:
@@ -98,14 +98,14 @@ def count_signals() -> Iterator[StopSignals]:
 
 
 def pause(seconds: float, signals: StopSignals, answered: int = 0) -> None:
-    """Wait, but not while there is a request beyond those that were answered."""
+    """Sleep; return early as soon as there are more signals than `answered`."""
     end = time.monotonic() + seconds
     while signals.count <= answered and (left := end - time.monotonic()) > 0:
         time.sleep(min(left, 0.1))
 
 
 class Supervision(Struct, frozen=True):
-    """How runs are supervised: requests to stop, seconds that a host may be unreachable, and where it is shown."""
+    """How runs are supervised: signals, seconds that a host may be unreachable, and display."""
 
     signals: StopSignals
     patience: float
@@ -113,7 +113,7 @@ class Supervision(Struct, frozen=True):
 
 
 class Session(Struct, frozen=True):
-    """What the runs of a command share."""
+    """Target and supervision of the runs of one command."""
 
     target: AnyTarget
     supervision: Supervision
@@ -123,7 +123,7 @@ class Session(Struct, frozen=True):
 
 
 class Launch(Struct, frozen=True):
-    """The content of `launch.json`: where a run was started, and all that was known of it then."""
+    """The content of `launch.json`: where a run was started, and the record known beforehand."""
 
     schema: Literal["perfledger.launch/1"]
     target: AnyTarget
@@ -136,19 +136,19 @@ class Launch(Struct, frozen=True):
             raise ValueError(f"its job takes {self.job.nodes} nodes, and {fault}")
 
     def ending(self) -> record.Ending:
-        """Return what `record.finish` needs."""
+        """Return the facts that `record.finish` needs."""
         job = self.job
         hosts = self.target.public_names()
         return record.Ending(self.plan, self.records, job.nodes, job.every_node, job.device, hosts)
 
 
 def planned_launch(target: AnyTarget, run: Run) -> Launch:
-    """Return what `launch.json` will say of a run."""
+    """Return the content of `launch.json` for a run."""
     return Launch("perfledger.launch/1", target, target.prepare(run).facts, run.record, run.wanted)
 
 
 def unfinished(raw_logs: Path) -> list[Path]:
-    """Return the folders that hold a `launch.json`, sorted: of runs that are not finished, or not cleared up."""
+    """Return the folders with a `launch.json`, sorted: their runs are unfinished or not cleared up."""
     found: list[Path] = []
     for folder, below, names in os.walk(raw_logs):
         if LAUNCH_JSON in names:
@@ -160,7 +160,7 @@ def unfinished(raw_logs: Path) -> list[Path]:
 
 @contextmanager
 def attended(folder: Path) -> Iterator[Launch]:
-    """Yield the content of a folder's `launch.json`, which is ours alone meanwhile.
+    """Lock the run of a folder and yield its `launch.json`.
 
     Raises:
         AttendedError: another runner supervises the run.
@@ -179,17 +179,17 @@ def attended(folder: Path) -> Iterator[Launch]:
 
 
 def _read(path: Path, file: IO[str]) -> Launch:
-    # What is read is not trusted, for a tree of logs may be another's: each type checks its own values.
+    # The file is not trusted, since the logs may come from someone else: each type checks its own values.
     try:
         return msgspec.json.decode(file.read(), type=Launch)
     except (OSError, ValueError, RecursionError) as error:
         raise RunnerError(
-            f"{path}: it is no launch.json of this version of Perfledger: {error}; what lies beside it is as it was"
+            f"{path}: it is not a launch.json of this version of Perfledger: {error}; the files beside it are unchanged"
         ) from error
 
 
 def _lock(file: IO[str], folder: Path) -> None:
-    """Lock the run until `file` is closed; closes it where that fails."""
+    """Lock the run until `file` is closed; close it on failure."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -197,9 +197,7 @@ def _lock(file: IO[str], folder: Path) -> None:
         raise AttendedError(f"{folder}: another runner attends this run; it is left to that one") from error
     except OSError as error:
         file.close()
-        message = (
-            f"{folder}: its file system keeps no locks: {error.strerror}; name a folder on another with --raw-logs"
-        )
+        message = f"{folder}: its file system does not support locks: {error.strerror}; choose another with --raw-logs"
         raise RunnerError(message) from error
 
 
@@ -208,9 +206,9 @@ def _lock(file: IO[str], folder: Path) -> None:
 
 @contextmanager
 def claimed(run: Run, target: AnyTarget) -> Iterator[tuple[Run, Launch]]:
-    """Make the folder of a run in one step, with its `launch.json` in it, and supervise it.
+    """Make the folder of a run atomically, with its `launch.json` in it, and lock the run.
 
-    Yields the run with the number that it got: where another took its number meanwhile, it has the next one.
+    Yields the run with its final number: the next free one if another runner took the planned one.
 
     Raises:
         RunnerError: the folder cannot be made.
@@ -242,7 +240,7 @@ def _claim(run: Run, target: AnyTarget, made: Path) -> tuple[Run, Launch, IO[str
             run = replace(run, record=planned, folder=run.folder.parent / str(number))
     except OSError as error:
         raise RunnerError(
-            f"{run.folder}: it cannot be made: {error.strerror}; make room there, or name another place with --raw-logs"
+            f"{run.folder}: it cannot be made: {error.strerror}; make room there, or choose another with --raw-logs"
         ) from error
 
 
@@ -255,7 +253,7 @@ def _written(path: Path, launch: Launch) -> IO[str]:
 
 
 def _renamed(made: Path, folder: Path) -> bool:
-    """Return whether the folder got its name; not where another has it."""
+    """Rename the folder; return False if the name is taken."""
     try:
         if not folder.exists():
             made.rename(folder)
@@ -275,7 +273,7 @@ def _drop_empty(folders: list[Path]) -> None:
 
 
 def disclaim(folder: Path) -> None:
-    """Take back the folder of a run that was refused; one that holds a log stays as it is, for nothing deletes one."""
+    """Remove the folder of a refused run, unless it holds a log: no log is ever deleted."""
     if not any(path.stat().st_size for path in folder.rglob(record.LOG)):
         shutil.rmtree(folder)
 
@@ -284,11 +282,11 @@ def disclaim(folder: Path) -> None:
 
 
 def launch(run: Run, session: Session) -> str:
-    """Start a run, supervise and collect it; returns its outcome, UNFINISHED where it had to be left.
+    """Start a run, supervise and collect it; return its outcome, or UNFINISHED if it had to be left.
 
     Raises:
         RefusedError: it did not start.
-        RunnerError: its folder cannot be made, or the run not be finished.
+        RunnerError: its folder cannot be made, or the run cannot be finished.
     """
     supervision = session.supervision
     with claimed(run, session.target) as (mine, launched):
@@ -306,17 +304,17 @@ def launch(run: Run, session: Session) -> str:
 
 
 def resume_run(folder: Path, supervision: Supervision) -> str:
-    """Supervise and collect an unfinished run, whoever started it; returns and raises as `launch` does."""
+    """Supervise and collect an unfinished run; return and raise as `launch` does."""
     with attended(folder) as launched:
         supervision.progress.begin(folder)
         return _cleared(folder, launched, supervision) or _finished(Job(launched.job, folder), launched, supervision)
 
 
 def collect_run(folder: Path, supervision: Supervision, abandon: bool) -> str:
-    """Collect an unfinished run if it has ended, without waiting for it; returns and raises as `launch` does.
+    """Collect an unfinished run if it has ended, without waiting for it; return and raise as `launch` does.
 
-    With `abandon` one that is still at work is asked to stop, and one that cannot be reached is finished with what of
-    it is here: it failed then.
+    With `abandon`, stop it if it still runs, and finish it as failed, with the files that are here, if its hosts cannot
+    be reached.
     """
     with attended(folder) as launched:
         supervision.progress.begin(folder)
@@ -334,7 +332,7 @@ def collect_run(folder: Path, supervision: Supervision, abandon: bool) -> str:
 
 
 def _cleared(folder: Path, launched: Launch, supervision: Supervision) -> str:
-    """Clear up a run that has its `run.json` already; returns its outcome, empty for others."""
+    """Clear up a run that has its `run.json` already and return its outcome; return "" for others."""
     if not (folder / RUN_JSON).exists():
         return ""
     outcome = collect(folder, launched)
@@ -353,12 +351,12 @@ def _finished(job: Job, launched: Launch, supervision: Supervision) -> str:
 def _collected(job: Job, launched: Launch, state: State, supervision: Supervision, given_up: bool = False) -> str:
     lost = None if state.kind == "ended" else Lost(_cause(state), _outcome(state))
     target, folder = launched.target, job.folder
-    # Each on its own: where one node cannot be asked to end, the logs of the others come home all the same.
+    # Each step on its own: if one node cannot be stopped, the logs of the others are fetched all the same.
     for step in (target.stop, target.fetch) if lost else (target.fetch,):
         try:
             step(job)
         except RunnerError:
-            # What was given up may be out of reach; all else must come home whole, for it is not asked for again.
+            # An abandoned run may be unreachable; any other must be fetched completely, since this is the last attempt.
             if not (lost and given_up):
                 raise
     known = record.pending_warnings(folder)
@@ -372,12 +370,12 @@ def _collected(job: Job, launched: Launch, state: State, supervision: Supervisio
 
 
 def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:
-    """Finish a run whose files are at home, clear up, and return its outcome; see `record.finish`."""
+    """Finish a run whose files are here, clear up, and return its outcome; see `record.finish`."""
     outcome = record.finish(folder, launched.ending(), lost)
     try:
         if (folder / INCOMING).exists():
             shutil.rmtree(folder / INCOMING)
-        # Last: until then it is known that something is left to clear up.
+        # Last, so that an interrupted clearing up is noticed and repeated.
         (folder / LAUNCH_JSON).unlink(missing_ok=True)
     except OSError as error:
         raise RunnerError(
@@ -396,16 +394,16 @@ def _outcome(state: State) -> record.Outcome:
 
 def _left(job: Job, state: State) -> str:
     """Return why a run was left, and what to do about it."""
-    deaf = "it did not end when it was asked to"
-    why = f"it could not be reached: {state.cause}" if state.kind == "unreachable" else deaf
+    alive = "it did not end when it was stopped"
+    why = f"it could not be reached: {state.cause}" if state.kind == "unreachable" else alive
     later = f"`python -m runners collect {job.folder}` finishes it once it has ended and can be reached"
     return f"left {UNFINISHED}, since {why}; {later}, and with --abandon without it"
 
 
 class Supervisor:
-    """Stays with a job until it has ended, asks it to stop where it must, and knows when to give up on a host.
+    """Watches a job until it has ended, stops it where necessary, and gives up on unreachable hosts.
 
-    Times are of `time.monotonic`; None where it did not happen yet.
+    Times are those of `time.monotonic`; None if the event has not happened yet.
     """
 
     def __init__(self, job: Job, target: AnyTarget, supervision: Supervision) -> None:
@@ -419,8 +417,8 @@ class Supervisor:
     def watch(self) -> State:
         """Return the last state of the job.
 
-        Its kind is ended or lost where no node is at work any more. It is unreachable where a host was silent for
-        longer than our patience, or when we were asked to stop; and running where a job did not end although we asked.
+        Its kind is ended or lost if no node is running any more, unreachable if a host was silent for longer than the
+        patience or when a signal came, and running if the job did not end although it was stopped.
         """
         wait = FIRST_PAUSE
         while True:
@@ -450,9 +448,9 @@ class Supervisor:
         return self.asked is not None and now - self.asked > GRACE_SECONDS
 
     def _ask_to_end(self) -> None:
-        """Forward each request of the user to the job; on a timeout or the failure of a node, stop it once."""
+        """Forward each signal to the job; on a timeout or the failure of a node, stop it once."""
         if outcome := self._reason():
-            # A host that cannot be asked is as unreachable as its state will say.
+            # If a host cannot be reached, its next state will say so.
             with suppress(RunnerError):
                 self.target.stop(self.job, outcome)
                 self.asked = time.monotonic()
@@ -476,7 +474,7 @@ class Supervisor:
 
 
 def standalone(run: Run) -> str:
-    """Return a Python file that runs one run on one node, below the folder it is started in; see README.md.
+    """Return a Python file that runs one run on one node, in the folder it is started in; see README.md.
 
     Raises:
         RunnerError: the case takes several nodes.
@@ -489,5 +487,5 @@ def standalone(run: Run) -> str:
     request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **meeting}
     document = {"folder": str(run.folder), "launch": launched, "request": request}
     text = json.dumps(msgspec.to_builtins(document))
-    # Two lines in front of the agent; it takes them off again.
+    # Two lines in front of the agent, which it removes again.
     return f"#!/usr/bin/env python3\nSTANDALONE = {text!r}\n{agent_source()}"

@@ -34,17 +34,17 @@ from runners.nodes import (
 
 #: A name must not begin with a dash: sbatch would take it for an option.
 PARTITION = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
-#: Beside the time limit of the run: the preflight, which may have to fetch an image, and the grace.
+#: Added to the time limit of the run for the check, which may have to pull an image, and for the grace period.
 MARGIN_SECONDS = 1800
 SECONDS = 60
-#: How long a file that one node wrote may take to be seen from another.
+#: How long a file written on one node may take to become visible on another.
 SHARED_SECONDS = 5
 # States of Slurm jobs. Source: squeue(1), "JOB STATE CODES". All others are an end.
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 RUNNING = ("RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED")
 OUTCOMES = {"CANCELLED": "stopped", "TIMEOUT": "timeout", "DEADLINE": "timeout", "OUT_OF_MEMORY": "oom"}
 SIGNALS = {"stopped": "TERM", "timeout": "USR1"}
-#: A batch script is a file of its own: Slurm copies it. It becomes the agent, so that it gets the signals.
+#: Slurm copies the batch script to the node. It becomes the agent by exec, so that the agent gets the signals.
 BATCH = """#!/usr/bin/env python3
 import os, sys
 os.execv(sys.executable, [sys.executable, "-I", {agent!r}, "batch"])
@@ -52,17 +52,17 @@ os.execv(sys.executable, [sys.executable, "-I", {agent!r}, "batch"])
 
 
 class Slurm(Target, frozen=True, tag="slurm"):
-    """A partition, the cluster's default where it is empty; `sbatch` are further arguments of sbatch."""
+    """A partition, empty for the default of the cluster; `sbatch` are further arguments of sbatch."""
 
     partition: str = ""
     sbatch: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.partition and not PARTITION.fullmatch(self.partition):
-            raise ValueError("it names a partition that --on cannot name")
+            raise ValueError("it names an invalid partition")
 
     def argv(self, rank: int) -> list[str]:
-        """Run the agent here: the folders of the nodes are here too."""
+        """Run the agent here: the folders of the nodes are shared."""
         return [sys.executable, *PYTHON]
 
     def name(self, rank: int) -> str:  # noqa: D102
@@ -76,7 +76,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         return [*([f"--partition={self.partition}"] if self.partition else []), *self.sbatch]
 
     def places(self, device: str) -> dict[str, list[str]]:
-        """Return one node of the partition: its nodes are taken to be alike. Note: without asking, GPUs are hidden."""
+        """Return one node of the partition, as if all were alike. Without `--gpus-per-node` Slurm hides all GPUs."""
         gpus = ["--gpus-per-node=1"] if device == "gpu" else []
         return {
             self.partition or "slurm": ["srun", "--nodes=1", "--ntasks=1", *gpus, *self._arguments, "python3", *PYTHON]
@@ -88,8 +88,8 @@ class Slurm(Target, frozen=True, tag="slurm"):
     def submission(self, job: Job, spec: JobSpec) -> list[str]:
         """Return the command that reads a batch script and prints the number of the job.
 
-        The nodes are ours alone, and a job that lost its nodes is not begun anew over its own logs. A launcher that
-        starts the other nodes by itself needs a slot per rank.
+        The nodes are exclusive, and a job that lost its nodes is not requeued, since it would overwrite its logs. A
+        launcher that starts the other nodes by itself needs a slot per rank.
         """
         tasks = 1 if spec.every_node else spec.devices_per_node
         log = str(job.incoming / "slurm.log").replace("%", "%%")
@@ -102,10 +102,10 @@ class Slurm(Target, frozen=True, tag="slurm"):
         ]  # fmt: skip
 
     def start(self, job: Job, spec: JobSpec) -> list[str]:
-        """Hand the job to Slurm. Its nodes are checked when they are given: one that refuses ends the job.
+        """Submit the job. Its nodes are checked when they are allocated; one that refuses ends the job.
 
         Raises:
-            RunnerError: it is not taken, and then nothing is left.
+            RunnerError: Slurm does not accept the job; nothing is left of it.
         """
         try:
             _write(job, spec)
@@ -113,7 +113,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
         except RunnerError:
             shutil.rmtree(job.incoming, ignore_errors=True)
             raise
-        # Without it the job is found by its name.
+        # Optional: without this file the job is found by its name.
         with contextlib.suppress(OSError):
             _number_file(job).write_text(f"{number}\n", encoding="utf-8")
         return []
@@ -123,17 +123,17 @@ class Slurm(Target, frozen=True, tag="slurm"):
         number = answer.output.strip().split(";")[0]
         if answer.status == 0 and number.isdecimal():
             return number
-        # The trap: where the controller was slow to answer, it may have taken the job all the same.
+        # A controller that was slow to answer may have accepted the job all the same.
         _ask(["scancel", f"--name={_name(job)}"])
         raise RunnerError(f"sbatch did not take the job: {_said(answer)}")
 
     def look(self, job: Job) -> State:
-        """Return the state of the job: the folders say who has ended, Slurm the rest."""
+        """Return the state of the job: from the folders of nodes that have ended, and else from Slurm."""
         seen = self.node_states(job)
         if _all_ended(seen):
             return worst(job, seen)
         found = state(job)
-        # Of a job that is over, the last words may be slow to be seen.
+        # If Slurm says that the job is over, the last files of its nodes may become visible late.
         end = time.monotonic() + (SHARED_SECONDS if found.kind == "lost" else 0)
         while time.monotonic() < end:
             seen = self.node_states(job)
@@ -146,10 +146,10 @@ class Slurm(Target, frozen=True, tag="slurm"):
         return with_log(msgspec.structs.replace(found, failed=failed), seen)
 
     def stop(self, job: Job, outcome: str = "stopped") -> None:
-        """Take a waiting job from the queue, ask a running one to end.
+        """Remove a waiting job from the queue, or stop a running one.
 
-        The signal goes to the batch script, which asks its nodes. Not plain `scancel`: it ends `srun` as well, and with
-        it the agents before they have written down how they ended.
+        The signal goes to the batch script, which stops its nodes. Plain `scancel` would end `srun`, too, and with it
+        the agents before they have written `host.json`.
         """
         if not (number := _number(job)):
             return
@@ -161,20 +161,20 @@ class Slurm(Target, frozen=True, tag="slurm"):
                 raise RunnerError(f"Slurm job {number} could not be asked to end: {_said(answer)}")
 
     def late_warnings(self, job: Job) -> list[str]:
-        """Return warnings of nodes that were checked only after `start` had returned."""
+        """Return warnings of nodes that were checked after `start` returned."""
         texts = {rank: _text(job.node(rank) / "check.json") for rank in job.ranks}
         replies = {rank: msgspec.json.decode(text, type=Reply) for rank, text in texts.items() if text}
         return [line for rank, reply in replies.items() for line in warned(job, rank, reply)]
 
 
 def state(job: Job) -> State:
-    """Return what Slurm says of a job: waiting, running, unreachable, or lost."""
+    """Return the state of a job according to Slurm: waiting, running, unreachable, or lost."""
     try:
         number = _number(job)
     except RunnerError as error:
         return State("unreachable", str(error))
     if not number:
-        return State("lost", "Slurm has no such job: it was never submitted, or was over before its number was kept")
+        return State("lost", "Slurm has no such job: it was never submitted, or ended before its number was stored")
     answer = _ask(["squeue", "--noheader", "--states=all", f"--jobs={number}", "--format=%T"])
     if answer.status and "Invalid job id" not in answer.errors:
         return State("unreachable", f"Slurm does not answer: {_said(answer)}")
@@ -185,7 +185,7 @@ def state(job: Job) -> State:
 
 
 def _accounted(number: str) -> str:
-    """Return the state that was written down, where the cluster keeps accounts; cut short where no width is given."""
+    """Return the state from the accounting, if the cluster has one; without a width it would be truncated."""
     argv = ["sacct", "--noheader", "--allocations", f"--jobs={number}", "--format=State%40"]
     return _first(_ask(argv).output) if shutil.which(argv[0]) else ""
 
@@ -218,10 +218,10 @@ def _write(job: Job, spec: JobSpec) -> None:
 
 
 def _number(job: Job) -> str:
-    """Return the job's number, as kept when it was submitted, or as found by its name; empty where there is none.
+    """Return the number of the job, as stored at its submission or found by its name; empty if there is none.
 
     Raises:
-        RunnerError: Slurm does not answer, and so it is not known whether there is one.
+        RunnerError: Slurm does not answer.
     """
     if kept := _text(_number_file(job)):
         return kept
@@ -248,7 +248,7 @@ def _ask(argv: list[str], text: str = "") -> Answer:
 
 
 def _first(output: str) -> str:
-    """The first word; sacct goes on with who cancelled a job."""
+    """Return the first word; sacct appends the user who cancelled a job."""
     return (output.split() or [""])[0]
 
 

@@ -28,9 +28,9 @@ from runners.nodes import (
     Question,
     Target,
     ask,
-    bring_home,
     contents,
     explain,
+    fetch_files,
     holding,
     request,
     start,
@@ -40,8 +40,8 @@ from runners.slurm import PARTITION, Slurm
 # A name must not begin with a dash: ssh would take it for an option.
 HOST = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9_][\w.:-]*", re.ASCII)
 FORMS = "it is local, ssh:HOST1,HOST2 or slurm:PARTITION"
-#: Nobody is there to type a password. A host that says nothing for 15 seconds is taken to be cut off. What a user's
-#: configuration may add for terminals, commands and forwardings is left aside.
+#: No password prompts; a host that does not answer for 15 seconds counts as unreachable; options of the user's
+#: configuration for terminals, commands and forwardings are switched off.
 OPTIONS = {
     "BatchMode": "yes",
     "ConnectTimeout": "10",
@@ -55,7 +55,7 @@ OPTIONS = {
     "RemoteCommand": "none",
     "LogLevel": "ERROR",
 }
-#: What setup steps may take to end after they were asked.
+#: How long setup steps may take to end after Ctrl-C.
 GRACE_SECONDS = 10
 
 
@@ -79,18 +79,18 @@ class Local(Target, frozen=True, tag="local"):
 
 
 class Ssh(Target, frozen=True, tag="ssh"):
-    """Hosts by OpenSSH, with the user's own configuration: one connection per host for all that is asked of it.
+    """Hosts by OpenSSH with the user's own configuration; all requests to a host share one connection.
 
-    `hosts` are as that configuration knows them, in order of rank; `config` is a file to use instead.
+    `hosts` are names in that configuration, in order of rank; `config` is a file to use instead.
     """
 
     hosts: tuple[str, ...]
     config: str = ""
 
     def __post_init__(self) -> None:
-        # The trap: a configuration of ssh can name programs, and a relative path one that came with the logs.
+        # An ssh configuration can start programs, and a relative path could name one that came with the logs.
         if not all(map(HOST.fullmatch, self.hosts)) or (self.config and not Path(self.config).is_absolute()):
-            raise ValueError("it names a host or a configuration that --on cannot name")
+            raise ValueError("it names an invalid host or a relative ssh configuration")
 
     def argv(self, rank: int) -> list[str]:  # noqa: D102
         options = {**OPTIONS, "ControlPath": f"{_sockets()}/%C"}
@@ -109,7 +109,7 @@ class Ssh(Target, frozen=True, tag="ssh"):
         return f"--on names {len(self.hosts)}" if nodes > len(self.hosts) else ""
 
     def addresses(self, job: Job) -> list[str]:
-        """Return what the user's aliases stand for: the nodes know each other by that."""
+        """Return the host names behind the user's aliases, by which the nodes reach each other."""
         hosts = self.hosts[: job.facts.nodes]
         asked = [Question(["ssh", "-G", *self._file, "--", host]) for host in hosts]
         return [_address(host, answer) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)]
@@ -121,9 +121,9 @@ class Ssh(Target, frozen=True, tag="ssh"):
         return self.hosts
 
     def bring(self, job: Job, rank: int) -> None:
-        """Bring the folder of a node to `incoming/node<k>`; see `bring_home`."""
+        """Fetch the folder of a node to `incoming/node<k>`; see `fetch_files`."""
         asked = request("send", identity=job.facts.identity, rank=rank)
-        bring_home(self.argv(rank), self.name(rank), asked, job.node(rank))
+        fetch_files(self.argv(rank), self.name(rank), asked, job.node(rank))
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
@@ -139,9 +139,9 @@ def _address(host: str, answer: Answer) -> str:
 
 @functools.cache
 def _sockets() -> str:
-    """A folder for sockets that is ours alone, whatever others put into /tmp.
+    """Return a private folder for sockets in /tmp.
 
-    The trap: the path of a socket ends at 104 bytes, and ssh adds 58 of its own, so TMPDIR may be too long for it.
+    Not in TMPDIR: the path of a socket has at most 104 bytes, of which ssh needs 58, so TMPDIR may be too long.
     """
     folder = Path(f"/tmp/perfledger-{os.getuid()}")
     with contextlib.suppress(FileExistsError):
@@ -152,15 +152,15 @@ def _sockets() -> str:
     return tempfile.mkdtemp(prefix="perfledger-", dir="/tmp")
 
 
-#: What `launch.json` may hold.
+#: The targets that `launch.json` can hold.
 AnyTarget = Local | Ssh | Slurm
 
 
 def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> AnyTarget:
-    """Return what `--on` names.
+    """Return the target that `--on` names.
 
     Raises:
-        RunnerError: it names nothing.
+        RunnerError: there is no such target, or an option is for another kind of target.
     """
     kind, _, rest = on.partition(":")
     if sbatch and kind != "slurm":
@@ -170,13 +170,13 @@ def parse_target(on: str, ssh_config: str = "", sbatch: Sequence[str] = ()) -> A
     if on == "local":
         return Local()
     if kind == "ssh":
-        # The whole path, for a run may be collected from another folder.
+        # Absolute, since a run may be collected from another folder.
         return Ssh(_hosts(on, rest), ssh_config and str(Path(ssh_config).absolute()))
     if kind == "slurm":
         if rest and not PARTITION.fullmatch(rest):
-            raise RunnerError(f"--on {on}: {rest!r} is no name of a partition; `sinfo` lists them")
+            raise RunnerError(f"--on {on}: {rest!r} is not the name of a partition; `sinfo` lists them")
         return Slurm(rest, tuple(sbatch))
-    raise RunnerError(f"--on {on}: there is no such place; {FORMS}")
+    raise RunnerError(f"--on {on}: there is no such target; {FORMS}")
 
 
 def _hosts(on: str, text: str) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ def _hosts(on: str, text: str) -> tuple[str, ...]:
     for host in hosts:
         if not HOST.fullmatch(host):
             raise RunnerError(
-                f"--on {on}: {host!r} is no name of a host; a port or a key belongs in the ssh configuration"
+                f"--on {on}: {host!r} is not the name of a host; a port or a key belongs in the ssh configuration"
             )
         if hosts.count(host) > 1:
             raise RunnerError(f"--on {on}: {host} is named twice; one host is one node")
@@ -195,7 +195,7 @@ def _hosts(on: str, text: str) -> tuple[str, ...]:
 
 
 class _Setup(Struct, frozen=True):
-    """A host at work: what it prints is read as it comes, what the way to it says lies in `errors`."""
+    """A host that runs setup steps; `errors` holds the messages of ssh."""
 
     host: str
     process: subprocess.Popen[bytes]
@@ -203,14 +203,14 @@ class _Setup(Struct, frozen=True):
 
 
 def set_up(target: Target, steps: Sequence[str], work: str) -> None:
-    """Run setup steps on all hosts and print what they print, after the name of the host; ends them on Ctrl-C.
+    """Run setup steps on all hosts, print their output behind the host's name, and end them on Ctrl-C.
 
     Raises:
         RunnerError: a step failed; the message names all hosts on which one did.
     """
     places = target.places("cpu")
     asked = request("setup", steps=steps, work=work)
-    # The readers outside: they end with the programs.
+    # The readers are in the outer context, since they end when the programs do.
     with ThreadPoolExecutor(len(places)) as readers, ExitStack() as stack:
         started = [_begin(host, argv, asked, stack) for host, argv in places.items()]
         failures = [failure for failure in readers.map(_failure, started) if failure]
@@ -223,7 +223,7 @@ def _begin(host: str, argv: Sequence[str], asked: str, stack: ExitStack) -> _Set
     process = stack.enter_context(start(argv, subprocess.PIPE, subprocess.PIPE, errors))
     stack.callback(_end, process)
     if process.stdin:
-        # Who is not reached reads nothing; what became of it is said by its exit status.
+        # An unreachable host reads nothing; its exit status tells.
         with suppress(BrokenPipeError):
             process.stdin.write(asked.encode())
             process.stdin.flush()
@@ -231,7 +231,7 @@ def _begin(host: str, argv: Sequence[str], asked: str, stack: ExitStack) -> _Set
 
 
 def _failure(setup: _Setup) -> str:
-    """Return why the steps failed on a host, once all is printed; empty where they did not."""
+    """Print the output of a host; return why its steps failed, empty if they did not."""
     for line in setup.process.stdout or ():
         text = line.decode(errors="replace").rstrip("\n")
         if text and not text.startswith("perfledger {"):
@@ -243,7 +243,7 @@ def _failure(setup: _Setup) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program by closing what it reads, so that it ends on its host too."""
+    """End a program by closing its standard input, so that the agent on the host ends its steps, too."""
     if process.stdin:
         with suppress(BrokenPipeError):
             process.stdin.close()

@@ -145,7 +145,7 @@ def test_one_folder_that_cannot_be_collected_does_not_stop_the_others(write_reci
     good = begun(path, tmp_path)
     arrive(good, 0)
     assert main(["collect", "--raw-logs", str(tmp_path / "raw")]) == 2
-    assert f"{bad}/launch.json: it is no launch.json of this version" in capfd.readouterr().err
+    assert f"{bad}/launch.json: it is not a launch.json of this version" in capfd.readouterr().err
     assert (good / "run.json").exists()
 
 
@@ -179,7 +179,7 @@ HOLLOW = (
 def test_an_invalid_launch_json_is_refused(tmp_path, text):
     (tmp_path / "launch.json").write_text(text)
     with (
-        pytest.raises(RunnerError, match=r"launch\.json: it is no launch\.json of this version"),
+        pytest.raises(RunnerError, match=r"launch\.json: it is not a launch\.json of this"),
         run.attended(tmp_path),
     ):
         pass
@@ -191,7 +191,7 @@ def test_nothing_starts_on_a_file_system_without_locks(write_recipe, tmp_path, m
 
     monkeypatch.setattr(run.fcntl, "flock", refuse)
     assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw")]) == 2
-    assert "its file system keeps no locks: No locks available; name a folder on another" in capfd.readouterr().err
+    assert "its file system does not support locks: No locks available; choose another" in capfd.readouterr().err
     assert not (tmp_path / "raw").exists()
 
 

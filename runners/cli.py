@@ -5,7 +5,6 @@ Exit status: 0 all completed, 1 a run ended otherwise or is unfinished, 2 bad in
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import re
@@ -64,21 +63,11 @@ def main(words: Sequence[str]) -> int:
 
 
 class _Commands(click.Group):
-    """A group that lists its commands in the order in which they are used, and answers an unknown one."""
+    """A group that lists its commands in the order in which they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which they are written below."""
         return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which there are."""
-        if args and args[0] not in self.commands:
-            similar = difflib.get_close_matches(args[0], self.commands, n=1)
-            remedy = f"did you mean {similar[0]}?" if similar else f"use one of {', '.join(self.commands)}."
-            ctx.fail(f"There is no command {args[0]!r}; {remedy}")
-        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

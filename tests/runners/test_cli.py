@@ -236,8 +236,9 @@ def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
         (["run", "x", "--container", "chroot"], "'none', 'docker', 'podman', 'apptainer'"),
         (["run", "x", "--patience", "long"], "'long' is not a valid integer range"),
         (["run", "x", "--repeat", "2"], "'--repeats'"),
-        (["fly"], "There is no command 'fly'; use one of list, show, plan, run, setup, script, collect."),
-        (["shwo"], "There is no command 'shwo'; did you mean show?"),
+        (["fly"], "No such command 'fly'"),
+        (["fly"], "Try 'python -m runners --help' for help."),
+        (["shwo"], "'show'"),
         ([], "Commands:"),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runners import recipe, run
-from runners.batch import order
+from runners.batch import order, settled_runs
 from runners.cases import select_cases
 from runners.cli import main
 from runners.command import build_run
@@ -103,6 +103,18 @@ def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_pat
         assert begins(capfd.readouterr().out) == [f"cpu-n1d1-bs1-fp32/{number}"]
         (folder_of(tmp_path) / str(number) / "run.json").unlink()
         first.write_text(kept)
+
+
+@pytest.mark.parametrize(("node", "count"), [("first", 0), ("last", 1)])
+def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tmp_path, node, count):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace("at_least = 1", f'at_least = 1\nnode = "{node}"'), encoding="utf-8")
+    chosen = recipe.load(path)
+    (case,) = select_cases(chosen, {"nodes": "2", "devices": "2"})
+    earlier = build_run(chosen, case, tmp_path)
+    earlier.folder.mkdir(parents=True)
+    (earlier.folder / "run.json").write_text('{"outcome": "completed", "case": {"hardware": "B"}}', encoding="utf-8")
+    assert len(settled_runs(earlier, ["A", "B"])) == count
 
 
 def test_a_run_out_of_memory_is_not_repeated(write_recipe, tmp_path, capfd):

@@ -37,17 +37,17 @@ if MYPY:  # The module `typing` is not needed where this runs.
     from typing import Any
 
 MARK = "perfledger "
-# Where the kernel speaks.
+# Mount points of the kernel's file systems.
 PROC, SYS = "/proc", "/sys"
 SPACE_NEEDED = 64 * 1024 * 1024
-# What a machine does by itself stays below it: of all its processors together.
+# CPU load above which the host counts as busy; an idle machine stays below it.
 BUSY_PERCENT = 10
-# For what comes before the command: an image that has to be pulled first takes its time.
+# Time limit of everything before the command, which may include pulling an image.
 PREPARE_SECONDS = 7200
-# Between the request to end and the kill.
+# Time between SIGTERM and SIGKILL.
 GRACE_SECONDS = 10
 NEVER, NOTHING = float("inf"), subprocess.DEVNULL
-# Of what a tool prints; some print without end.
+# Limits of a tool's output in bytes; some print without end.
 LONGEST = 1 << 18
 LONGEST_LIST = 1 << 22
 SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
@@ -55,14 +55,14 @@ EXIT_STATUS = {"completed": 0, "stopped": 130}
 
 
 class Refused(Exception):
-    """What would make a run fail, or its figures worthless; nothing is started."""
+    """A reason not to start the run: it would fail, or its figures would be worthless."""
 
 
 # --- Tools ------------------------------------------------------------------------------------------------------------
 
 
-def say(answer: "dict[str, Any]") -> None:
-    """Print an answer. It begins with a newline, since whoever printed before may have left a line open."""
+def send_answer(answer: "dict[str, Any]") -> None:
+    """Print an answer. It begins with a newline, because a login may have printed half a line before."""
     sys.stdout.write(f"\n{MARK}{json.dumps(answer)}\n")
     sys.stdout.flush()
 
@@ -73,10 +73,10 @@ def clean(data: bytes) -> str:
     return re.sub(r"[\x01-\x08\x0b-\x1f\x7f]", " ", text)
 
 
-def call(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **options: "Any") -> "tuple[int, str]":
-    """Return exit status and standard output of a tool; 127 where it cannot be started, and -9 where it was killed.
+def run_tool(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **options: "Any") -> "tuple[int, str]":
+    """Run a tool, and return exit status and output; the status is 127 if it cannot be started, -9 if it was killed.
 
-    A tool that hangs or prints without end is killed, with all that it started.
+    A tool that hangs or prints without end is killed, with its process group.
     """
     options = {"stderr": NOTHING, **options}
     try:
@@ -99,14 +99,14 @@ def call(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **optio
     return process.returncode, clean(data[:longest])
 
 
-def ask(*argv: str, **options: "Any") -> str:
-    """Return what a tool prints, stripped; empty where it fails or is missing."""
-    status, text = call(list(argv), **options)
+def tool_output(*argv: str, **options: "Any") -> str:
+    """Return the output of a tool, stripped; empty if it fails or is missing."""
+    status, text = run_tool(list(argv), **options)
     return "" if status else text.strip()
 
 
-def read(path: str) -> str:
-    """Return the text of a file of the kernel's or ours; empty where there is none."""
+def read_text(path: str) -> str:
+    """Return the content of a file; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read().decode("utf-8", "replace")
@@ -114,8 +114,8 @@ def read(path: str) -> str:
         return ""
 
 
-def put(path: str, text: str) -> None:
-    """Write a file whole, or not at all."""
+def write_file(path: str, text: str) -> None:
+    """Write a file atomically."""
     try:
         with open(f"{path}.partial", "w", encoding="utf-8") as file:
             file.write(text)
@@ -126,31 +126,31 @@ def put(path: str, text: str) -> None:
         raise
 
 
-def known(members: "dict[str, Any]") -> "dict[str, Any]":
-    """Return an object without the members that nobody knows."""
+def without_unknown(members: "dict[str, Any]") -> "dict[str, Any]":
+    """Return an object without its unknown (None or empty) members."""
     return {key: value for key, value in members.items() if value not in (None, "", [], {})}
 
 
 def number(text: "str | None") -> "int | float | None":
-    """Return a text as a number; None where it is none."""
+    """Convert a text to a number; None if it is not one."""
     if not text or not re.match(r"(0|[1-9][0-9]{0,17})(\.[0-9]+)?$", text):
         return None
     return float(text) if "." in text else int(text)
 
 
-def first(pattern: str, text: str) -> str:
-    """Return the first group of the first match of a pattern in any line; empty where there is none."""
+def first_match(pattern: str, text: str) -> str:
+    """Return the first group of the first match of a pattern; empty if nothing matches."""
     found = re.search(pattern, text, re.MULTILINE)
     return found.group(1).strip() if found else ""
 
 
 def kill(process: int, number: int, group: bool = False) -> None:
-    """Send a signal to a process, or to its process group, that may be gone."""
+    """Send a signal to a process or its group; ignore that it may be gone."""
     with contextlib.suppress(OSError):
         (os.killpg if group else os.kill)(process, number)
 
 
-def bears(process: "int | str", *variables: str) -> bool:
+def has_variables(process: "int | str", *variables: str) -> bool:
     """Return whether a process was started with all of these variables."""
     try:
         with open(f"/proc/{process}/environ", "rb") as file:
@@ -159,18 +159,18 @@ def bears(process: "int | str", *variables: str) -> bool:
         return False
 
 
-def marked(*variables: str) -> "list[int]":
-    """Return the processes that bear these variables, in whichever session or group they are."""
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and bears(name, *variables)]
+def processes_with(*variables: str) -> "list[int]":
+    """Return all processes that were started with these variables, in any session or process group."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and has_variables(name, *variables)]
 
 
 def machine() -> "list[str]":
-    """Return what tells whether this is the machine of a job, and has not been restarted since."""
-    return [read("/proc/sys/kernel/random/boot_id").strip(), os.uname().nodename]
+    """Return boot id and name of this machine, to tell whether a job ran here and since the last restart."""
+    return [read_text("/proc/sys/kernel/random/boot_id").strip(), os.uname().nodename]
 
 
 def last_line(path: str) -> str:
-    """Return the last line of a file that is not empty; a bar of progress ends its lines with a carriage return."""
+    """Return the last non-empty line of a file; progress bars end lines with a carriage return."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, os.path.getsize(path) - 2000))
@@ -182,49 +182,49 @@ def last_line(path: str) -> str:
 
 
 # --- The machine ------------------------------------------------------------------------------------------------------
-# No names of hosts or users, no serial numbers, no addresses.
+# Never collect names of hosts or users, serial numbers, or addresses.
 
 
 def cpu_model() -> str:
-    """Return the name of the CPU. The trap: a virtual machine may say "AMD EPYC" and no more, whichever generation."""
-    info = read(f"{PROC}/cpuinfo")
-    name = first(r"^model name\s*:\s*(.*)$", info)
+    """Return the CPU model, with its family if the name has no number (virtual machines may say "AMD EPYC" only)."""
+    info = read_text(f"{PROC}/cpuinfo")
+    name = first_match(r"^model name\s*:\s*(.*)$", info)
     if not name:
-        name = first(r"^Model name:\s*(.*)$", ask("lscpu", env={**os.environ, "LC_ALL": "C"}))
-    family, model = (first(rf"^{key}\s*:\s*(.*)$", info) for key in ("cpu family", "model"))
+        name = first_match(r"^Model name:\s*(.*)$", tool_output("lscpu", env={**os.environ, "LC_ALL": "C"}))
+    family, model = (first_match(rf"^{key}\s*:\s*(.*)$", info) for key in ("cpu family", "model"))
     return f"{name} (family {family}, model {model})" if name and family and not re.search(r"\d", name) else name
 
 
 def cpu_cores() -> int:
-    """Return the number of processors. Not that of `nproc`, which answers with OMP_NUM_THREADS where that is set."""
+    """Return the number of processors. Not by `nproc`, which prints OMP_NUM_THREADS if that is set."""
     return os.sysconf("SC_NPROCESSORS_ONLN")
 
 
 def machine_facts() -> "dict[str, Any]":
-    """Return facts of the machine, but for its GPUs; None or empty is what the kernel does not say."""
-    kib = first(r"^MemTotal:\s*(\d+) kB", read(f"{PROC}/meminfo"))
+    """Return the facts of the machine without its GPUs; None or empty where the kernel does not tell."""
+    kib = first_match(r"^MemTotal:\s*(\d+) kB", read_text(f"{PROC}/meminfo"))
     return {
         "cpu": cpu_model(),
         "cores": cpu_cores(),
-        "cpu_sockets": len(set(re.findall(r"^physical id\s*:\s*(.*)$", read(f"{PROC}/cpuinfo"), re.M))) or None,
+        "cpu_sockets": len(set(re.findall(r"^physical id\s*:\s*(.*)$", read_text(f"{PROC}/cpuinfo"), re.M))) or None,
         "numa_nodes": len(glob.glob(f"{SYS}/devices/system/node/node[0-9]*")) or None,
-        "cpu_governor": read(f"{SYS}/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip(),
+        "cpu_governor": read_text(f"{SYS}/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip(),
         "memory_gib": (int(kib) * 10 + 524288) // 1048576 / 10 if kib else None,
     }
 
 
 def infiniband_ports() -> "list[str]":
-    """Return a line for every port that is up: device, rate, kind of link."""
+    """Return one line per active port: device, rate, kind of link."""
     lines = []
     for port in sorted(glob.glob(f"{SYS}/class/infiniband/*/ports/*/")):
-        state, rate, link = (read(port + name).strip() for name in ("state", "rate", "link_layer"))
+        state, rate, link = (read_text(port + name).strip() for name in ("state", "rate", "link_layer"))
         if "ACTIVE" in state:
             lines.append(f"{port.split('/')[-4]}: {rate}, {link}")
     return lines
 
 
 def processor_times() -> "tuple[int, int] | None":
-    """Return the jiffies spent computing and all that have passed, of all processors. Source: proc(5), line `cpu`."""
+    """Return busy and total jiffies, summed over all processors. Source: proc(5), /proc/stat, line `cpu`."""
     try:
         with open(f"{PROC}/stat") as file:
             values = [int(value) for value in file.readline().split()[1:9]]
@@ -236,13 +236,13 @@ def processor_times() -> "tuple[int, int] | None":
 
 
 def utc() -> str:
-    """Return the time of day."""
+    """Return the current time, in UTC."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # --- GPUs, as nvidia-smi states them ----------------------------------------------------------------------------------
 
-# What is asked of each GPU, and our key for it. Source: `nvidia-smi --help-query-gpu`.
+# Queried fields, and our key for each. Source: `nvidia-smi --help-query-gpu`.
 GPU_FIELDS = [
     ("index", "index"), ("name", "name"), ("memory.total", "memory_mib"), ("driver_version", "driver"),
     ("power.limit", "power_limit_watts"), ("power.default_limit", "power_limit_default_watts"),
@@ -253,10 +253,10 @@ GPU_FIELDS = [
     ("pcie.link.width.current", "pcie_width"), ("utilization.gpu", "utilisation"), ("memory.used", "used_mib"),
     ("mig.mode.current", "mig"),
 ]  # fmt: skip
-# Of these, what says how a GPU is at this moment, or is the same for all.
+# Keys that are not settings of one GPU.
 GPU_NOT_LISTED = ("driver", "utilisation", "used_mib")
 GPU_TEXTS = ("name", "persistence", "ecc", "mig")
-# Settings that move a figure.
+# Settings that influence speed.
 GPU_SETTINGS = (
     "memory_mib", "power_limit_watts", "clock_max_sm_mhz", "clock_max_memory_mhz", "clock_applications_sm_mhz",
     "clock_applications_memory_mhz",
@@ -265,29 +265,29 @@ SAMPLED = "timestamp,index,name,memory.used,utilization.gpu,power.draw,clocks.sm
 
 
 def nvidia_smi(*words: str) -> "list[str]":
-    """Return a command of nvidia-smi, of the GPUs that this job was given, where a scheduler says which."""
+    """Return an nvidia-smi command, limited to the GPUs that a scheduler gave to this job."""
     chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
     return ["nvidia-smi", *(["-i", chosen] if chosen else []), *words]
 
 
 def query_gpus() -> "list[dict[str, str]]":
-    """Return what is known of each GPU, by our keys. A driver that does not know a field refuses all, and names it."""
+    """Query all GPUs. A driver refuses the whole query for an unknown field, and names it: retry without."""
     fields = GPU_FIELDS
     while fields and shutil.which("nvidia-smi"):
         query = "--query-gpu=" + ",".join(name for name, _ in fields)
-        status, text = call(nvidia_smi(query, "--format=csv,noheader,nounits"))
+        status, text = run_tool(nvidia_smi(query, "--format=csv,noheader,nounits"))
         if status == 0:
             return [row for row in (gpu_row(fields, line) for line in text.splitlines()) if row]
-        refused = first(r'^Field "([^"]*)" is not a valid field', text)
+        refused = first_match(r'^Field "([^"]*)" is not a valid field', text)
         left = [field for field in fields if field[0] != refused]
-        # Where it refuses in other words, it is asked for what every driver knows.
+        # If the refusal has another form, query only the fields that every driver knows.
         left = left if len(left) < len(fields) else fields[:4]
         fields = left if len(left) < len(fields) else []
     return []
 
 
 def gpu_row(fields: "list[tuple[str, str]]", line: str) -> "dict[str, str]":
-    """Return the cells of a line; without those that the driver does not know, for which it has words in brackets."""
+    """Parse one line; unknown values are printed in brackets, or as N/A, and left out."""
     cells = dict(zip((key for _, key in fields), (cell.strip() for cell in line.split(","))))
     if not re.match(r"\d+$", cells.get("index", "")):
         return {}
@@ -295,18 +295,18 @@ def gpu_row(fields: "list[tuple[str, str]]", line: str) -> "dict[str, str]":
 
 
 def gpu_values(gpus: "list[dict[str, str]]", key: str) -> str:
-    """Return the different values of a key over all GPUs, joined by ` + `."""
+    """Return the distinct values of a key over all GPUs, joined by ` + `."""
     return " + ".join(sorted({gpu[key] for gpu in gpus if key in gpu}))
 
 
 def gpu_names(gpus: "list[dict[str, str]]") -> str:
-    """Return the name of the GPUs. Of one that MIG divides a run sees a part: it is no such GPU."""
+    """Return the GPU name; a run on a GPU that MIG divides is marked, because it uses only a part."""
     names = gpu_values(gpus, "name")
     return f"{names} (MIG)" if names and "Enabled" in gpu_values(gpus, "mig") else names
 
 
 def gpu_facts(gpus: "list[dict[str, str]]") -> "dict[str, Any]":
-    """Return facts of the GPUs. A number is a fact of the machine only where all its GPUs agree."""
+    """Return the facts of the GPUs; a number only where all GPUs agree."""
     if not gpus:
         return {}
     return {
@@ -316,18 +316,18 @@ def gpu_facts(gpus: "list[dict[str, str]]") -> "dict[str, Any]":
         "gpu_persistence": gpu_values(gpus, "persistence"),
         "gpu_ecc": gpu_values(gpus, "ecc"),
         "driver": gpu_values(gpus, "driver"),
-        "cuda_driver": first(r"CUDA (?:UMD )?Version: *([0-9.]+)", ask("nvidia-smi")),
+        "cuda_driver": first_match(r"CUDA (?:UMD )?Version: *([0-9.]+)", tool_output("nvidia-smi")),
     }
 
 
 def gpu_record(gpu: "dict[str, str]") -> "dict[str, Any]":
-    """Return what environment.json says of one GPU."""
+    """Return the entry of one GPU in environment.json."""
     listed = {key: cell for key, cell in gpu.items() if key not in GPU_NOT_LISTED}
-    return known({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
+    return without_unknown({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
 
 
 def hardware(device: str) -> str:
-    """Return the name of what a run on this machine computes on."""
+    """Return the hardware name of this machine for a run on this device."""
     if device == "gpu":
         return gpu_names(query_gpus()) or "unknown"
     return ", ".join([*filter(None, [cpu_model()]), f"{cpu_cores()} cores (CPU)"])
@@ -336,7 +336,7 @@ def hardware(device: str) -> str:
 # --- The Python that trains -------------------------------------------------------------------------------------------
 
 NVIDIA_WHEEL = re.compile(r"nvidia-(cuda-runtime|cudnn|nccl)(?:-cu\d+)?$")
-# Images say in variables what is in them; on a bare machine such a variable may be anybody's.
+# Variables by which images state versions. Trusted in containers only: on a bare machine anybody may set them.
 IMAGE_VARIABLES = {
     "cuda": ("CUDA_VERSION",),
     "cudnn": ("CUDNN_VERSION", "NV_CUDNN_VERSION"),
@@ -345,13 +345,13 @@ IMAGE_VARIABLES = {
 
 
 def installed(device: str, contained: str, *packages: str) -> None:
-    """Say what is installed in this Python, the surest word on a library last.
+    """Report what is installed in this Python. Where answers repeat a key, the last one counts.
 
-    What is known for certain comes first: a framework that cannot be loaded may take this process with it.
+    Frameworks are imported last, because a broken one may crash this process.
     """
     found = distributions()
     versions = {name: found[canonical(name)][1] for name in packages if canonical(name) in found}
-    say({
+    send_answer({
         "python": platform.python_version(),
         "packages": versions,
         "missing": [name for name in packages if name not in versions],
@@ -361,9 +361,9 @@ def installed(device: str, contained: str, *packages: str) -> None:
         return
     if contained == "yes":
         image = {key: [os.environ.get(name) for name in names] for key, names in IMAGE_VARIABLES.items()}
-        say(known({key: next(filter(None, values), "") for key, values in image.items()}))
+        send_answer(without_unknown({key: next(filter(None, values), "") for key, values in image.items()}))
     wheels = {NVIDIA_WHEEL.match(name): version for name, (_, version) in found.items()}
-    say({wheel.group(1).replace("cuda-runtime", "cuda"): version for wheel, version in wheels.items() if wheel})
+    send_answer({wheel.group(1).replace("cuda-runtime", "cuda"): version for wheel, version in wheels.items() if wheel})
     wanted = {canonical(name) for name in packages}
     for names, libraries in (({"torch"}, torch_libraries), ({"paddlepaddle", "paddlepaddle-gpu"}, paddle_libraries)):
         if wanted & names:
@@ -374,7 +374,7 @@ def installed(device: str, contained: str, *packages: str) -> None:
 
 
 def distributions() -> "dict[str, tuple[str, str]]":
-    """Return name and version of every distribution, by the name as pip compares it."""
+    """Return name and version of every installed distribution, by normalised name."""
     try:
         from importlib.metadata import distributions as metadata
 
@@ -386,30 +386,30 @@ def distributions() -> "dict[str, tuple[str, str]]":
 
 
 def canonical(name: str) -> str:
-    """Return the name of a package as pip compares it. Source: PEP 503."""
+    """Normalise the name of a package. Source: PEP 503."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def torch_libraries() -> None:
-    """Say CUDA, cuDNN and NCCL as torch states them: what it was built with and loads."""
+    """Report CUDA, cuDNN and NCCL as torch states them."""
     torch = importlib.import_module("torch")
-    say(known({"cuda": torch.version.cuda}))
-    say(known({"cudnn": dotted(torch.backends.cudnn.version() or 0)}))
+    send_answer(without_unknown({"cuda": torch.version.cuda}))
+    send_answer(without_unknown({"cudnn": dotted(torch.backends.cudnn.version() or 0)}))
     nccl = importlib.import_module("torch.cuda.nccl").version()
-    say(known({"nccl": ".".join(map(str, nccl)) if isinstance(nccl, tuple) else dotted(nccl)}))
+    send_answer(without_unknown({"nccl": ".".join(map(str, nccl)) if isinstance(nccl, tuple) else dotted(nccl)}))
 
 
 def paddle_libraries() -> None:
-    """Say the same of paddle, which states `False` where it was built without."""
+    """Report the same for paddle, which states `False` for what it was built without."""
     version = importlib.import_module("paddle").version
     for key in IMAGE_VARIABLES:
         value = str(getattr(version, key, str)())
         if re.match(r"\d+(\.\d+)+$", value):
-            say({key: value})
+            send_answer({key: value})
 
 
 def dotted(number: int) -> str:
-    """Return a version: 8902 is 8.9.2 of cuDNN before 9.0 and NCCL before 2.9; later 90100 is 9.1.0. Zero is none."""
+    """Format a version number: 8902 is 8.9.2 (cuDNN before 9.0, NCCL before 2.9), later 90100 is 9.1.0; empty for 0."""
     thousand = 10000 if number >= 10000 else 1000
     rest = number % thousand
     return f"{number // thousand}.{rest // 100}.{rest % 100}" if number else ""
@@ -419,14 +419,14 @@ def dotted(number: int) -> str:
 
 
 def fill(word: "list[Any]", values: "dict[str, str]") -> str:
-    """Return a word of a command line with what only this node knows."""
+    """Fill the node variables of one word of a command line."""
     return "".join(part if isinstance(part, str) else values[part["node"]] for part in word)
 
 
 def address_of(host: str, mine: bool) -> str:
-    """Return the address of a host, or its name where nobody knows one.
+    """Return the address of a host, or its name if it has none.
 
-    The trap: many a host knows itself by an address that leads nowhere else, 127.0.1.1.
+    Note: many hosts resolve their own name to 127.0.1.1, which other hosts cannot use.
     """
     if re.match(r"[0-9.]+$", host):
         return host
@@ -435,12 +435,12 @@ def address_of(host: str, mine: bool) -> str:
     except OSError:
         found = []
     if mine:
-        found += [word for word in ask("hostname", "-I").split() if re.match(r"[0-9.]+$", word)]
+        found += [word for word in tool_output("hostname", "-I").split() if re.match(r"[0-9.]+$", word)]
     return next((address for address in found if not address.startswith("127.")), host)
 
 
 class Job:
-    """A job in its folder on this node: what is to be run, and what only this node knows."""
+    """One job on this node: its specification, and the values that only this node knows."""
 
     def __init__(self, folder: str) -> None:
         self.folder = os.path.abspath(folder)
@@ -455,14 +455,14 @@ class Job:
         self.addresses: "list[str]" = []
         self.temporary = os.environ.get("TMPDIR") or "/tmp"
         spec = self.spec
-        # Without sources, files or a folder of the user's, the command has an empty folder to itself.
+        # Without sources and without --work, or with files of its own, the command runs in a new empty folder.
         self.wants_scratch = bool(spec["files"]) or not (spec["source_folder"] or spec["work"])
         work = os.path.expanduser(spec["work"] or "~/.perfledger/work")
         self.work = os.path.join(os.path.expanduser("~"), work)
         self.sources = os.path.join(self.work, spec["source_folder"]).rstrip("/")
         self.working_folder = self.temporary if self.wants_scratch else self.sources
-        # On the other nodes a launcher that starts their ranks itself needs nobody but an observer.
-        self.observes = not spec["every_node"] and self.rank != 0
+        # If the launcher starts the other nodes itself, those only sample telemetry and wait.
+        self.is_observer = not spec["every_node"] and self.rank != 0
 
     def path(self, *names: str) -> str:
         """Return a path below the job's folder."""
@@ -470,9 +470,9 @@ class Job:
 
     @property
     def values(self) -> "dict[str, str]":
-        """What a word of the command may name; see `NODE_VARIABLES` in job.py."""
+        """The node variables; see `NODE_VARIABLES` in job.py."""
         per_node = self.spec["devices_per_node"]
-        # Asked for here, and once: a name server may be slow, and the job begins before.
+        # Looked up once, and only after the job has begun: a name server may be slow.
         self.addresses = self.addresses or [address_of(host, at == self.rank) for at, host in enumerate(self.hosts)]
         return {
             "node_rank": str(self.rank),
@@ -491,61 +491,61 @@ class Job:
         }
 
     def fill(self, words: "list[list[Any]]") -> "list[str]":
-        """Return words with what only this node knows."""
+        """Fill the node variables of a command line."""
         return [fill(word, self.values) for word in words]
 
     def contained(self, words: "list[str]") -> "list[str]":
-        """Return words as they run in the container, if there is one."""
+        """Return a command line that runs `words` in the container, if there is one."""
         container = self.spec["container"]
         return [*(self.fill(container["enter"]) if container else []), *words]
 
     @property
     def command(self) -> "list[str]":
-        """The command, in its container if it has one; an observer waits, but not longer than the first node may."""
-        if self.observes:
+        """The command in its container; an observer sleeps instead."""
+        if self.is_observer:
             return ["sleep", str(self.seconds + PREPARE_SECONDS)]
         return self.contained(self.fill(self.spec["command"]))
 
     @property
     def seconds(self) -> int:
-        """The time limit. An observer whose launcher died would wait for ever without one."""
-        return int(self.spec["timeout_seconds"]) + (PREPARE_SECONDS if self.observes else 0)
+        """The time limit; observers have one too, or they would run forever if the launcher died."""
+        return int(self.spec["timeout_seconds"]) + (PREPARE_SECONDS if self.is_observer else 0)
 
     def environment(self) -> "dict[str, str]":
-        """Return the variables of the command.
+        """Return the environment variables of the command.
 
-        All that it starts bears our mark: launchers put their ranks into sessions of their own. And GPUs are counted as
-        nvidia-smi counts them, or one would have two numbers where they are not all alike.
+        PERFLEDGER_COMMAND marks all processes that it starts, also those in sessions of their own, as launchers do it.
+        CUDA_DEVICE_ORDER makes CUDA number the GPUs as nvidia-smi does.
         """
         order = {} if self.spec["device"] == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
         given = {name: fill(word, self.values) for name, word in self.spec["variables"].items()}
         return {**os.environ, "PERFLEDGER_COMMAND": self.mark, **order, **given}
 
     def prepare_folders(self) -> None:
-        """Make what the command and its container may name."""
+        """Create the folders and the hostfile that the command and its container may name."""
         for name in ("ranks", "output"):
             os.makedirs(self.path(name), exist_ok=True)
         lines = [f"{host} slots={self.spec['devices_per_node']}\n" for host in self.hosts]
-        put(self.path("hostfile"), "".join(lines))
+        write_file(self.path("hostfile"), "".join(lines))
 
     def kill_leftovers(self) -> None:
-        """End what the command left running. Several times: one that is being killed may just have started another."""
+        """Kill what the command left running; repeat, because a dying process may just have started another."""
         container = self.spec["container"]
-        # The processes of Apptainer's containers are those of the command.
+        # With Apptainer, the processes in the container are children of the command.
         if container and container["tool"] != "apptainer":
-            ask(container["tool"], "rm", "--force", fill(container["name"], self.values))
+            tool_output(container["tool"], "rm", "--force", fill(container["name"], self.values))
         for attempt in range(1, 4):
-            left = marked(f"PERFLEDGER_COMMAND={self.mark}")
+            left = processes_with(f"PERFLEDGER_COMMAND={self.mark}")
             for process in left:
                 kill(process, signal.SIGKILL)
             if not left:
                 return
             time.sleep(attempt / 10)
 
-    def drop_unwanted(self) -> None:
-        """Remove what is not brought home.
+    def remove_unwanted(self) -> None:
+        """Remove files that are not collected.
 
-        The trap: Paddle's launcher writes the whole environment of the user, secrets and all, beside its ranks' logs.
+        Note: Paddle's launcher writes all environment variables of the user, with secrets, beside the logs of ranks.
         """
         shutil.rmtree(self.path("output"), ignore_errors=True)
         for path in glob.glob(self.path("ranks", "paddle", "*")):
@@ -553,24 +553,22 @@ class Job:
                 with contextlib.suppress(OSError):
                     shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
-    # What the place where the command runs says of itself.
-
     def ask_python(self, device: str, seconds: float) -> "dict[str, Any]":
-        """Return what `installed` says. A recipe that is not in Python names no packages, and none is asked."""
+        """Return the answers of `installed`; nothing for a recipe without Python, which names no packages."""
         contained = self.spec["container"] is not None
         if not contained and not self.spec["packages"]:
             return {}
         question = [
             self.spec["python"],
             "-c",
-            read(self.path("agent.py")),
+            read_text(self.path("agent.py")),
             "installed",
             device,
             "yes" if contained else "no",
         ]
         argv = self.contained([*question, *self.spec["packages"]])
         folder = self.working_folder
-        _, text = call(
+        _, text = run_tool(
             argv, seconds, LONGEST_LIST, cwd=folder if os.path.isdir(folder) else None, env=self.environment()
         )
         answers: "dict[str, Any]" = {}
@@ -581,28 +579,28 @@ class Job:
         return answers
 
     def inspect_image(self, template: str) -> str:
-        """Return what the tool knows of the image, by the digest where that is known, as the command names it."""
+        """Ask the container tool about the image, by its digest if the recipe states one."""
         container = self.spec["container"]
         name = container["image"]
         if container["digest"]:
             name = f"{re.sub(r':[^:/]*$', '', name)}@{container['digest']}"
-        return ask(container["tool"], "image", "inspect", "--format", template, "--", name)
+        return tool_output(container["tool"], "image", "inspect", "--format", template, "--", name)
 
     def container_record(self) -> "dict[str, str]":
-        """Return the image; its digest is the one that the recipe demands, or that of the image at hand."""
+        """Return tool, image and digest; the digest is the recipe's, or else that of the local image."""
         container = self.spec["container"]
         if not container:
             return {}
         digest = container["digest"]
         if not digest and container["tool"] != "apptainer":
             digests = self.inspect_image("{{range .RepoDigests}}{{println .}}{{end}}")
-            digest = first(r"^[^@]*@(sha256:[0-9a-f]{64})$", digests)
-        return known({"tool": container["tool"], "image": container["image"], "digest": digest})
+            digest = first_match(r"^[^@]*@(sha256:[0-9a-f]{64})$", digests)
+        return without_unknown({"tool": container["tool"], "image": container["image"], "digest": digest})
 
     def environment_record(self) -> "dict[str, Any]":
         """Return the content of environment.json."""
         gpus = query_gpus()
-        load = [number(word) for word in read(f"{PROC}/loadavg").split()[:3]]
+        load = [number(word) for word in read_text(f"{PROC}/loadavg").split()[:3]]
         answers = self.ask_python(self.spec["device"], PREPARE_SECONDS)
         container, ports = self.container_record(), infiniband_ports()
         kinds = [port.split(": ", 1)[1] for port in ports]
@@ -614,14 +612,14 @@ class Job:
             **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
             "container_digest": container.get("digest"),
             "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
-            "os": first(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read("/etc/os-release")),
+            "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),
             "kernel": os.uname().release,
         }
-        # The heading of the topology is underlined, on a terminal or not.
-        topology = call(["nvidia-smi", "topo", "-m"])[1] if shutil.which("nvidia-smi") else ""
-        return known({
+        # nvidia-smi underlines the heading even if the output is not a terminal.
+        topology = run_tool(["nvidia-smi", "topo", "-m"])[1] if shutil.which("nvidia-smi") else ""
+        return without_unknown({
             "schema": "perfledger.environment/1",
-            "facts": known(facts),
+            "facts": without_unknown(facts),
             "gpus": [gpu_record(gpu) for gpu in gpus],
             "topology": re.sub(r"[\x1b ]\[[0-9;]*m", "", topology).rstrip(),
             "infiniband": ports,
@@ -630,13 +628,13 @@ class Job:
         })  # fmt: skip
 
     def source_record(self) -> "dict[str, Any]":
-        """Return the commit of the sources, and whether they were changed; what git does not say is not known."""
+        """Return the commit of the sources, and whether they were modified, as far as git can tell."""
         if not self.spec["source_folder"] or not os.path.isdir(self.sources):
             return {}
-        commit = ask("git", "rev-parse", "--verify", "HEAD", cwd=self.sources)
+        commit = tool_output("git", "rev-parse", "--verify", "HEAD", cwd=self.sources)
         if not re.match(r"[0-9a-f]{40,64}$", commit):
             return {}
-        status, changes = call(["git", "status", "--porcelain", "--untracked-files=no"], cwd=self.sources)
+        status, changes = run_tool(["git", "status", "--porcelain", "--untracked-files=no"], cwd=self.sources)
         return {"commit": commit, **({} if status else {"modified": bool(changes.strip())})}
 
 
@@ -650,7 +648,11 @@ def source() -> str:
 
 
 def check(job: Job) -> "list[str]":
-    """Return warnings; raise Refused. Nothing is started."""
+    """Check this node before the run, and return warnings.
+
+    Raises:
+        Refused: the run must not be started.
+    """
     warnings: "list[str]" = []
     for step in (
         check_space, check_container, check_gpus, check_source, check_programs, check_packages, check_port, check_load,
@@ -660,7 +662,7 @@ def check(job: Job) -> "list[str]":
 
 
 def check_space(job: Job) -> None:
-    """Refuse folders that cannot be written to, or have no space."""
+    """Refuse folders that are not writable or have no space."""
     for place in (job.folder, job.temporary):
         if not os.access(place, os.W_OK):
             raise Refused(f"the folder {place} cannot be written to on this host")
@@ -674,7 +676,7 @@ def check_space(job: Job) -> None:
 
 
 def check_container(job: Job) -> "list[str]":
-    """Refuse a container tool that is missing or does not work; warn of an image that has to be pulled."""
+    """Refuse a container tool that is missing or does not work; warn if the image has to be pulled."""
     container = job.spec["container"]
     if not container:
         return []
@@ -683,7 +685,7 @@ def check_container(job: Job) -> "list[str]":
         raise Refused(f"{tool} is not on this host; install it, or choose another with --container")
     if tool == "apptainer":
         return []
-    status, said = call([tool, "info"], stderr=subprocess.STDOUT)
+    status, said = run_tool([tool, "info"], stderr=subprocess.STDOUT)
     if status:
         last = (said.strip().splitlines() or ["it says nothing"])[-1]
         raise Refused(f"{tool} does not work on this host: {last}; is its service running, and may you use it?")
@@ -693,7 +695,7 @@ def check_container(job: Job) -> "list[str]":
 
 
 def check_gpus(job: Job) -> "list[str]":
-    """Refuse GPUs that are too few or busy; warn of those that differ, for a fact then holds no value for them."""
+    """Refuse too few or busy GPUs; warn if their settings differ, because the facts then cannot state them."""
     spec = job.spec
     if spec["device"] == "cpu":
         return []
@@ -711,8 +713,8 @@ def check_gpus(job: Job) -> "list[str]":
 
 
 def busy_gpu(gpu: "dict[str, str]") -> str:
-    """Return why a GPU is not ours to measure on: it computes for somebody, or a tenth of its memory is taken."""
-    processes = ask("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
+    """Return why a GPU is busy (processes, utilisation, a tenth of its memory used); empty if it is idle."""
+    processes = tool_output("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
     count = len(re.findall(r"^\d", processes, re.M))
     use, used, total = (int(number(gpu.get(key)) or 0) for key in ("utilisation", "used_mib", "memory_mib"))
     if not count and use <= 10 and used * 10 <= total:
@@ -725,7 +727,7 @@ def busy_gpu(gpu: "dict[str, str]") -> str:
 
 
 def check_source(job: Job) -> "list[str]":
-    """Refuse data and sources that are not there; warn of sources at another commit, or changed."""
+    """Refuse missing data or sources; warn of sources that are modified or at another commit."""
     if job.spec["data"] and not os.path.exists(job.spec["data"]):
         raise Refused(f"the data {job.spec['data']} is not on this host; name its place there with --data")
     if job.spec["source_folder"] and not os.path.isdir(job.sources):
@@ -745,7 +747,7 @@ def check_source(job: Job) -> "list[str]":
 
 
 def check_programs(job: Job) -> None:
-    """Refuse programs that are missing, as the command finds them: on its own PATH, and from its own folder."""
+    """Refuse missing programs; they are looked up with the PATH and in the folder of the command."""
     path = job.environment().get("PATH")
     for program in [*([] if job.spec["container"] else job.command[:1]), *job.spec["programs"]]:
         found = os.path.join(job.working_folder, program) if "/" in program else program
@@ -757,7 +759,7 @@ def check_programs(job: Job) -> None:
 
 
 def check_packages(job: Job) -> None:
-    """Refuse a Python that lacks packages. An image that is not there yet is not asked: a check pulls no gigabytes."""
+    """Refuse a Python that lacks packages. Skipped for an image that would have to be pulled first."""
     container, python = job.spec["container"], job.spec["python"]
     if not job.spec["packages"] or (container and container["tool"] == "apptainer"):
         return
@@ -765,7 +767,7 @@ def check_packages(job: Job) -> None:
         if not job.inspect_image("{{.Id}}"):
             return
         job.prepare_folders()
-    # Not for the device: what CUDA its framework has is asked when the run begins.
+    # Without the device: versions of CUDA are asked when the run begins.
     answers = job.ask_python("none", 120)
     missing = ", ".join(answers.get("missing", []))
     if missing:
@@ -778,7 +780,7 @@ def check_packages(job: Job) -> None:
 
 
 def check_port(job: Job) -> None:
-    """Refuse a port that is taken, where the command names it, on the node whose port it is."""
+    """Refuse a rendezvous port that is already used on this node."""
     parts = [part for word in job.spec["command"] for part in word]
     if {"node": "master_port"} not in parts or job.rank != 0:
         return
@@ -794,7 +796,7 @@ def check_port(job: Job) -> None:
 
 
 def check_load(_job: Job) -> "list[str]":
-    """Warn of processors that compute already. Not by the load average: that still counts the run before this one."""
+    """Warn if the CPU is busy. The load average is no measure: it still includes the run before this one."""
     before = processor_times()
     time.sleep(0.5 if before else 0)
     after = processor_times() if before else None
@@ -809,9 +811,9 @@ def check_load(_job: Job) -> "list[str]":
 
 
 class Sampler:
-    """A row a second in telemetry.csv: of GPUs those of nvidia-smi itself, or load and memory of this machine.
+    """Writes telemetry.csv, one row a second: GPUs by nvidia-smi, or load and memory of this machine.
 
-    For the latter nothing is started: what a sampler takes, the run does not get.
+    The latter starts no processes, so that the sampler takes as little as possible from the run.
     """
 
     def __init__(self, job: Job, guard: "Guard") -> None:
@@ -820,7 +822,7 @@ class Sampler:
         self.due = NEVER
         self.before = processor_times() if job.spec["device"] == "cpu" else None
         if self.before:
-            # The first row comes soon, since a run may be short.
+            # The first row comes soon, because a run may be short.
             self.due = time.monotonic() + 0.2
             self.write("timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib\n")
         elif job.spec["device"] == "gpu":
@@ -832,17 +834,17 @@ class Sampler:
                 guard.tell(f"group {self.process.pid}")
 
     def write(self, text: str) -> None:
-        """Append a row; a full disk is told of by others."""
+        """Append a row; ignore a full disk, which is reported elsewhere."""
         with contextlib.suppress(OSError), open(self.path, "a") as file:
             file.write(text)
 
     def sample(self) -> None:
-        """Write a row of the time since the row before, when it is due."""
+        """Write a row for the time since the last one, if it is due."""
         if time.monotonic() < self.due:
             return
         self.due = time.monotonic() + 1
-        now, memory, load = processor_times(), read(f"{PROC}/meminfo"), read(f"{PROC}/loadavg").split()
-        total, available = (first(rf"^{key}:\s*(\d+)", memory) for key in ("MemTotal", "MemAvailable"))
+        now, memory, load = processor_times(), read_text(f"{PROC}/meminfo"), read_text(f"{PROC}/loadavg").split()
+        total, available = (first_match(rf"^{key}:\s*(\d+)", memory) for key in ("MemTotal", "MemAvailable"))
         if not now or not self.before or now[1] <= self.before[1] or not (total and available and load):
             return
         tenths = max(0, (now[0] - self.before[0]) * 1000 // (now[1] - self.before[1]))
@@ -851,7 +853,7 @@ class Sampler:
         self.write(f"{utc()},{load[0]},{tenths // 10}.{tenths % 10},{used},{int(total) // 1024}\n")
 
     def stop(self) -> None:
-        """End it. A row that the end cut off, and a file without a row, say nothing."""
+        """Stop sampling; remove a truncated last row, and a file without rows."""
         if self.process:
             kill(self.process.pid, signal.SIGTERM, group=True)
             time.sleep(0.1)
@@ -870,7 +872,7 @@ class Sampler:
 
 
 class Requests:
-    """Signals that ask to stop or to time out, and the end of a child, as bytes in a pipe that can be waited for."""
+    """Signals as bytes in a pipe, so that one `select` waits for requests to stop and for the end of a child."""
 
     def __init__(self) -> None:
         self.pipe, end = os.pipe()
@@ -881,7 +883,7 @@ class Requests:
             signal.signal(number, lambda *_: None)
 
     def wait(self, seconds: float) -> "list[str]":
-        """Wait for a signal, and return the outcomes asked for, in order."""
+        """Wait for a signal, and return the requested outcomes in order."""
         if not select.select([self.pipe], [], [], max(0, seconds))[0]:
             return []
         ignored = (signal.SIGCHLD,)
@@ -890,9 +892,9 @@ class Requests:
 
 
 class Guard:
-    """A process that ends what a job runs when the job's own process was killed: nobody else would.
+    """A child process that cleans up if the job's process is killed.
 
-    It learns of that end from a pipe that only the job's process holds open.
+    It notices that by the end of a pipe that only the job's process holds open.
     """
 
     def __init__(self, job: Job) -> None:
@@ -911,27 +913,27 @@ class Guard:
         os.close(end)
 
     def tell(self, line: str) -> None:
-        """Hand on a line; a guard that is gone hears nothing."""
+        """Send a line to the guard; ignore that it may be gone."""
         with contextlib.suppress(OSError):
             os.write(self.pipe, f"{line}\n".encode("utf-8", "surrogateescape"))
 
     @staticmethod
     def clear(job: Job, lines: "list[str]") -> None:
-        """End and remove what was named, unless the job came to its end by itself."""
+        """Kill the named process groups and remove the named folders, unless the job has ended by itself."""
         if "done" in lines:
             return
         for line in lines:
             if line.startswith("group "):
                 kill(int(line[len("group ") :]), signal.SIGKILL, group=True)
         job.kill_leftovers()
-        job.drop_unwanted()
+        job.remove_unwanted()
         for line in lines:
             if line.startswith("folder "):
                 shutil.rmtree(line[len("folder ") :], ignore_errors=True)
 
 
 class Runner:
-    """One run of a job: claims its folder, starts the command as a process group of its own, sees it end."""
+    """Runs a job: claims its folder, starts the command as a process group, supervises it."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -947,37 +949,36 @@ class Runner:
             self.claim()
             self.guard = Guard(self.job)
             self.enter_folder()
-            record = self.measured()
+            record = self.run_and_record()
             self.guard.tell("done")
         finally:
             if self.scratch:
                 shutil.rmtree(self.scratch, ignore_errors=True)
         try:
-            put(self.job.path("host.json"), json.dumps(known(record), indent=1) + "\n")
+            write_file(self.job.path("host.json"), json.dumps(without_unknown(record), indent=1) + "\n")
         except OSError:
             sys.stderr.write(f"{self.job.path('host.json')} cannot be written; is the disk full?\n")
             return 3
         return EXIT_STATUS.get(self.outcome, 1)
 
     def claim(self) -> None:
-        """Make the log, where there is none: no run overwrites another's."""
+        """Create the log, and fail if there is one: no run overwrites another's log."""
         job = self.job
         try:
             os.close(os.open(job.path("train.log"), os.O_CREAT | os.O_EXCL, 0o666))
             job.prepare_folders()
-            put(job.path("machine"), "\n".join(machine()) + "\n")
-            # The last: by it the job is seen to have begun.
-            put(job.path("pid"), f"{os.getpid()}\n")
+            write_file(job.path("machine"), "\n".join(machine()) + "\n")
+            # Last, because its existence shows that the job has begun.
+            write_file(job.path("pid"), f"{os.getpid()}\n")
         except FileExistsError:
             raise Refused(f"a run was already started in {job.folder}; its log is not overwritten") from None
         except OSError:
             raise Refused(f"{job.folder} cannot be written to; is the disk full?") from None
 
     def enter_folder(self) -> None:
-        """Make the scratch folder that the command runs in, with the files of the recipe.
+        """Create the scratch folder that the command runs in, with the files of the recipe.
 
-        Where one node starts the ranks of all, they look for it under the same name everywhere, and two nodes on one
-        machine share it.
+        If one node starts the ranks of all, they need the same path everywhere, and two nodes on one machine share it.
         """
         job = self.job
         if not job.wants_scratch:
@@ -1004,13 +1005,13 @@ class Runner:
                 "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
             ) from None
 
-    def measured(self) -> "dict[str, Any]":
+    def run_and_record(self) -> "dict[str, Any]":
         """Run the command, and return the content of host.json."""
         job = self.job
         argv = [sys.executable, "-I", job.path("agent.py"), "environment", self.scratch]
         variables = {**os.environ, "PERFLEDGER_COMMAND": job.mark}
         self.supervise(argv, PREPARE_SECONDS, cwd=job.folder, env=variables, stdout=NOTHING)
-        # Now, for it is what runs: somebody may check out another commit meanwhile.
+        # Read now: somebody may check out another commit during the run.
         found = job.source_record()
         kills_before = kernel_kills()
         self.sampler = Sampler(job, self.guard)
@@ -1024,7 +1025,7 @@ class Runner:
         wall, end = time.monotonic() - began, utc()
         self.sampler.stop()
         job.kill_leftovers()
-        job.drop_unwanted()
+        job.remove_unwanted()
         self.name_outcome(kills_before)
         return {
             "schema": "perfledger.host/1",
@@ -1040,7 +1041,7 @@ class Runner:
         }
 
     def run_command(self) -> None:
-        """Run the command itself. The log is appended to: a program may open /dev/stderr anew."""
+        """Run the command. The log is opened for appending, because programs may reopen /dev/stderr."""
         job = self.job
         streams = {"stderr": subprocess.STDOUT, "env": job.environment(), "cwd": job.working_folder}
         with open(job.path("train.log"), "ab", 0) as log:
@@ -1052,16 +1053,16 @@ class Runner:
                     log.write(f"{job.command[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
 
     def supervise(self, argv: "list[str]", seconds: float, **options: "Any") -> None:
-        """Run a command as a group of its own until it ends; sets `status`, as a shell gives it, and `outcome`."""
+        """Run a command as a process group until it ends; sets `status` (128 + n for signal n) and `outcome`."""
         process = subprocess.Popen(argv, stdin=NOTHING, start_new_session=True, **options)
         self.guard.tell(f"group {process.pid}")
         self.await_end(process, time.monotonic() + seconds)
         self.status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-        # What is left of the group; those that have left it bear our mark.
+        # Kill the rest of the group; processes outside it are found by PERFLEDGER_COMMAND.
         kill(process.pid, signal.SIGKILL, group=True)
 
     def await_end(self, process: "subprocess.Popen[bytes]", limit: float) -> None:
-        """Wait for a command. The first request asks it to end; a second one, and the end of the grace, kill it."""
+        """Wait for a command. The first request terminates it; a second one, or the end of the grace, kills it."""
         killing = NEVER
         while process.poll() is None:
             due = self.sampler.due if self.sampler else NEVER
@@ -1082,20 +1083,20 @@ class Runner:
                 self.sampler.sample()
 
     def name_outcome(self, kills_before: str) -> None:
-        """Say what the run came to, from its exit status, its logs and the kernel."""
-        if self.job.observes:
+        """Set the outcome from exit status, logs and kernel counters."""
+        if self.job.is_observer:
             self.outcome, self.status = "completed", 0
         elif not self.outcome and self.status == 0:
             self.outcome = "completed"
         elif not self.outcome:
             killed = kills_before not in ("", kernel_kills())
-            # The trap: of what it then did otherwise, TensorFlow says too that memory ran out.
+            # Note: TensorFlow prints the same words when it falls back to a smaller algorithm.
             short = any(OUT_OF_MEMORY.search(line) and b"this is not a failure" not in line for line in self.lines())
             killed = killed and (self.status == 137 or any(map(KILLED.search, self.lines())))
             self.outcome = "oom" if short or killed else "failed"
 
     def rank_logs(self) -> "list[str]":
-        """Return the paths of the logs of ranks, below the job's folder."""
+        """Return the logs of ranks, relative to the job's folder."""
         found = []
         for folder, folders, files in os.walk(self.job.path("ranks")):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -1111,13 +1112,12 @@ class Runner:
     def files(self) -> "dict[str, dict[str, Any]]":
         """Return hash and size of the files of the run.
 
-        Left aside are logs of ranks that printed nothing, and names beyond letters, digits and a few signs, which are
-        nobody's rank.
+        Skips empty logs of ranks, and names with unusual characters.
         """
         found = {}
         for name in ["train.log", "telemetry.csv", "environment.json", *self.rank_logs()]:
             path = self.job.path(name)
-            # What a container wrote as root may not be ours to read.
+            # Files that a container wrote as root may be unreadable.
             if os.path.isfile(path) and os.access(path, os.R_OK) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name):
                 size = os.path.getsize(path)
                 if size or not name.startswith("ranks/"):
@@ -1131,13 +1131,13 @@ OUT_OF_MEMORY = re.compile(
     rb"^([A-Za-z_.]*\.)?_?(Array)?MemoryError|an.t allocate memory|annot allocate memory|not enough memory:|"
     rb"Allocate memory failed|oom.kill event"
 )
-# How launchers say that one of their ranks was killed, when they themselves end in good order.
+# How launchers report that a rank was killed.
 KILLED = re.compile(rb"SIGKILL|[Ss]ignal:? 9|exitcode: -9")
 
 
 def kernel_kills() -> str:
-    """Return how many processes the kernel has killed for want of memory. Source: proc(5), /proc/vmstat."""
-    return first(r"^oom_kill (\d+)$", read(f"{PROC}/vmstat"))
+    """Return how many processes the kernel has killed for lack of memory. Source: proc(5), /proc/vmstat."""
+    return first_match(r"^oom_kill (\d+)$", read_text(f"{PROC}/vmstat"))
 
 
 def digest(path: str) -> str:
@@ -1162,17 +1162,17 @@ def write_environment(folder: str, scratch: str) -> int:
     """Write environment.json; `scratch` is the folder that the command runs in, if it has one to itself."""
     job = Job(folder)
     job.working_folder = scratch or job.working_folder
-    # What we start ends with us.
+    # The mark of the command, so that what is started here is killed with it.
     job.mark = os.environ["PERFLEDGER_COMMAND"]
-    put(job.path("environment.json"), json.dumps(job.environment_record(), indent=1) + "\n")
+    write_file(job.path("environment.json"), json.dumps(job.environment_record(), indent=1) + "\n")
     return 0
 
 
 # --- What a launcher asks ---------------------------------------------------------------------------------------------
 
 
-class Desk:
-    """Answers requests about the job of this node; each method is an action of a request."""
+class Actions:
+    """The actions that a launcher can request for the job of this node, one method each."""
 
     def __init__(self, request: "dict[str, Any]") -> None:
         self.request = request
@@ -1191,8 +1191,8 @@ class Desk:
         kept = ("spec", "identity", "rank", "hosts", "master_address", "master_port")
         try:
             os.makedirs(self.folder, exist_ok=True)
-            put(self.path("agent.py"), self.request["agent"])
-            put(self.path("job.json"), json.dumps({key: self.request[key] for key in kept}))
+            write_file(self.path("agent.py"), self.request["agent"])
+            write_file(self.path("job.json"), json.dumps({key: self.request[key] for key in kept}))
         except OSError as error:
             raise Refused(
                 f"the job's folder {self.folder} cannot be written: {error.strerror}; make room there, or set "
@@ -1205,16 +1205,16 @@ class Desk:
         return {"warnings": check(Job(self.folder))}
 
     def argv(self) -> "list[str]":
-        """The command that runs the job, apart from the modules of whichever folder it is started in."""
+        """Return the command that runs the job. -I ignores modules in the current folder and PYTHON* variables."""
         return [sys.executable, "-I", self.path("agent.py"), "run"]
 
     def environment(self) -> "dict[str, str]":
-        """The variables of the process that runs the job; by them it is known again."""
+        """Return the environment of the process that runs the job, which identifies it."""
         variables = dict(variable.split("=", 1) for variable in self.variables)
         return {**os.environ, "PERFLEDGER_JOB": self.folder, **variables}
 
     def begin(self) -> "dict[str, Any]":
-        """Start the job in a session of its own, so that it outlives the connection and whoever started it."""
+        """Start the job in a session of its own, so that it outlives the connection and the launcher."""
         if os.path.exists(self.path("pid")):
             raise Refused(f"the job in {self.folder} has been started before")
         with open(self.path("host.log"), "wb") as log:
@@ -1222,7 +1222,6 @@ class Desk:
                 self.argv(), cwd=self.folder, env=self.environment(), stdin=NOTHING, stdout=log, stderr=log,
                 start_new_session=True,
             )  # fmt: skip
-        # The log comes first, the pid makes it ours.
         while not os.path.exists(self.path("pid")):
             if process.poll() is not None and not os.path.exists(self.path("pid")):
                 raise Refused(f"the job did not start: {last_line(self.path('host.log'))}")
@@ -1230,14 +1229,14 @@ class Desk:
         return {}
 
     def ours(self) -> int:
-        """Return the process that runs the job; 0 where it is gone. Its number alone may be another's by now."""
-        text = read(self.path("pid")).strip()
-        return int(text) if text.isdigit() and bears(text, *self.variables) else 0
+        """Return the pid of the job's process, 0 if it is gone. The variables tell whether the pid was reused."""
+        text = read_text(self.path("pid")).strip()
+        return int(text) if text.isdigit() and has_variables(text, *self.variables) else 0
 
     def look(self) -> "dict[str, Any]":
-        """Say how the job is."""
+        """Return the state of the job."""
         if os.path.isdir(self.folder):
-            # The trap: a network file system may not show a new file until its folder is read.
+            # Note: a network file system may not show a new file until its folder is listed.
             os.listdir(self.folder)
         log = self.path("train.log")
         running = not os.path.exists(self.path("host.json")) and self.ours()
@@ -1247,20 +1246,20 @@ class Desk:
             "last_line": last_line(log),
             "gone": os.path.exists(self.path("gone")),
         }
-        # Asked last: it may have ended just now.
+        # Checked last, because the job may have ended just now.
         if os.path.exists(self.path("host.json")):
             answer["kind"] = "ended"
-            answer["outcome"] = first(r'"outcome": *"([a-z]*)"', read(self.path("host.json")))
+            answer["outcome"] = first_match(r'"outcome": *"([a-z]*)"', read_text(self.path("host.json")))
         elif not running:
             answer.update(self.why_lost())
         return answer
 
     def why_lost(self) -> "dict[str, Any]":
-        """Say why a job is not at work, though it has not said its last word."""
-        there = read(self.path("machine")).split("\n")
+        """Return why the job's process is gone although it wrote no host.json."""
+        there = read_text(self.path("machine")).split("\n")
         here = machine()
         if len(there) > 1 and there[0] != here[0] and there[1] != here[1]:
-            # The folder is shared, or was copied: of what runs there nothing is seen here.
+            # The folder is shared or was copied; processes on the other machine are invisible here.
             return {"kind": "unreachable", "cause": "the run was started on another machine; ask there"}
         if not os.path.isdir(self.folder):
             return {"cause": "its folder is not there any more"}
@@ -1269,12 +1268,12 @@ class Desk:
         disk = os.statvfs(self.folder)
         if disk.f_bavail * disk.f_frsize < 1 << 16:
             return {"cause": "there is no space left for what it writes"}
-        # Without the path, which is private.
+        # Paths are private.
         words = last_line(self.path("host.log")).replace(f"{self.folder}/", "")
         return {"cause": "its agent is gone, as if killed" + (f"; its last words: {words}" if words else "")}
 
     def finish(self) -> "dict[str, Any]":
-        """Ask the job to end; where its process is gone, end what it left running."""
+        """Ask the job to end; if its process is gone, kill what it left running."""
         process = self.ours()
         if process:
             kill(process, SIGNALS[self.request.get("outcome", "stopped")])
@@ -1283,7 +1282,7 @@ class Desk:
         return {}
 
     def dismiss(self) -> "dict[str, Any]":
-        """Send an observer home, once only: the second request would kill."""
+        """Stop an observer, once: a second signal would kill it."""
         try:
             os.mkdir(self.path("dismissed"))
         except FileExistsError:
@@ -1291,19 +1290,19 @@ class Desk:
         return self.finish()
 
     def sweep(self) -> None:
-        """End what a job left running, and what does not end by itself."""
+        """Wait 3 s for the processes of the job to end, then kill them, and its container."""
         for _ in range(30):
-            if not any(marked(*self.variables)):
+            if not any(processes_with(*self.variables)):
                 break
             time.sleep(0.1)
-        for process in marked(*self.variables):
+        for process in processes_with(*self.variables):
             kill(process, signal.SIGKILL)
         for tool in ("docker", "podman"):
             if shutil.which(tool):
-                ask(tool, "kill", f"perfledger-{self.identity}-{self.rank}")
+                tool_output(tool, "kill", f"perfledger-{self.identity}-{self.rank}")
 
     def forget(self) -> "dict[str, Any]":
-        """Take back what a check has written, where nothing ran."""
+        """Remove what a check has written, unless something ran."""
         if not os.path.exists(self.path("pid")) and not os.path.exists(self.path("train.log")):
             shutil.rmtree(self.folder, ignore_errors=True)
             with contextlib.suppress(OSError):
@@ -1311,8 +1310,8 @@ class Desk:
         return {}
 
     def send(self) -> None:
-        """Send the files of the job as an archive; none where there is no folder any more."""
-        say({"files": True})
+        """Send the files of the job as a tar stream, empty if its folder is gone."""
+        send_answer({"files": True})
         sys.stdout.flush()
         with tarfile.open(fileobj=sys.stdout.buffer, mode="w|", dereference=False) as archive:
             for folder, folders, files in os.walk(self.folder):
@@ -1325,25 +1324,27 @@ class Desk:
                     archive.add(path, os.path.relpath(path, self.folder), recursive=False)
 
     def hardware(self) -> "dict[str, Any]":
-        """Name the hardware."""
+        """Return the hardware name."""
         return {"hardware": hardware(self.request["device"])}
 
     def setup(self) -> "dict[str, Any]":
-        """Run the setup steps up to the first failure. They end when nobody holds our input open any more."""
+        """Run the setup steps up to the first failure; stop when standard input is closed."""
         work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
         os.makedirs(work, exist_ok=True)
         for step in self.request["steps"]:
-            print(f"+ {step}", flush=True)
-            # Not where a dollar stands before it: that is the shell's own `${work}`, and means the same.
+            # In UTF-8, whatever the locale.
+            sys.stdout.buffer.write(f"+ {step}\n".encode())
+            sys.stdout.flush()
+            # `${work}` is the shell's own variable, with the same value.
             text = re.sub(r"(?<!\$)\{work\}", '"${work}"', step)
-            status = attended(["bash", "-c", text], cwd=work, env={**os.environ, "work": work, "PWD": work})
+            status = run_attended(["bash", "-c", text], cwd=work, env={**os.environ, "work": work, "PWD": work})
             if status:
                 sys.exit(status)
         return {}
 
 
-def attended(argv: "list[str]", **options: "Any") -> int:
-    """Run a command and return its exit status; end it, and what it started, when our standard input is closed."""
+def run_attended(argv: "list[str]", **options: "Any") -> int:
+    """Run a command and return its exit status; terminate its process group when standard input is closed."""
     process = subprocess.Popen(argv, stdin=NOTHING, stderr=subprocess.STDOUT, start_new_session=True, **options)
     while process.poll() is None:
         if select.select([0], [], [], 0.1)[0] and not os.read(0, 1 << 16):
@@ -1353,21 +1354,21 @@ def attended(argv: "list[str]", **options: "Any") -> int:
 
 
 def serve(request: "dict[str, Any]") -> None:
-    """Do what is asked, and answer."""
-    action: "Callable[[], dict[str, Any] | None]" = getattr(Desk(request), request["action"])
+    """Carry out a request, and answer it."""
+    action: "Callable[[], dict[str, Any] | None]" = getattr(Actions(request), request["action"])
     try:
         answer = action()
     except Refused as refusal:
         answer = {"refused": str(refusal)}
     if answer is not None:
-        say(answer)
+        send_answer(answer)
 
 
 # --- Slurm: the batch job, and the tasks that it starts on the nodes --------------------------------------------------
 
 
 class Batch:
-    """The batch job, on its first node. `batch.json` in its folder says what `nodes.py` would ask of each node."""
+    """The batch job of Slurm, on its first node. `batch.json` is the request for all nodes, without their hosts."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -1378,10 +1379,10 @@ class Batch:
         self.here = [sys.executable, "-I", os.path.abspath(__file__), "node"]
 
     def step(self, nodes: int, *options: str) -> "list[str]":
-        """Return a command that runs something on nodes of the job.
+        """Return an srun command that runs this agent on nodes of the job.
 
-        The traps: srun ends the other tasks some time after the first where the cluster says so, and binds a lone task
-        to one core.
+        Notes: by default srun may kill the other tasks once the first has ended (--wait), and binds a single task to
+        one core (--cpu-bind).
         """
         return [
             "srun", "--overlap", "--export=ALL", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=0",
@@ -1389,14 +1390,16 @@ class Batch:
         ]  # fmt: skip
 
     def everywhere(self, *words: str) -> int:
-        """Run something on all nodes, to its end."""
+        """Run an action on all nodes and wait for it."""
         return subprocess.call([*self.step(self.nodes), *words], stdin=NOTHING)
 
     def run(self) -> int:
-        """Check all nodes, run the job on them, and hand on requests to stop."""
-        hosts = ask("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]).split()
-        # By the address that Slurm itself uses: not every cluster gives its names to a name server.
-        address = first(r" NodeAddr=(\S+)", ask("scontrol", "--oneliner", "show", "node", hosts[0])) or hosts[0]
+        """Check all nodes, then run the job on them."""
+        hosts = tool_output("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]).split()
+        # The address that Slurm itself uses: not every cluster has its names in DNS.
+        address = (
+            first_match(r" NodeAddr=(\S+)", tool_output("scontrol", "--oneliner", "show", "node", hosts[0])) or hosts[0]
+        )
         os.environ.update(PERFLEDGER_HOSTS=",".join(hosts), PERFLEDGER_MASTER_ADDRESS=address)
         if self.everywhere("fit"):
             return 2
@@ -1408,7 +1411,7 @@ class Batch:
         return self.run_first()
 
     def run_first(self) -> int:
-        """Run the job on this node; the others observe."""
+        """Run the job on this node, and observers on the others."""
         job = subprocess.Popen([*self.here, "run"], stdin=NOTHING)
         if self.nodes == 1:
             return self.await_end(job)
@@ -1420,7 +1423,7 @@ class Batch:
         return status
 
     def await_end(self, process: "subprocess.Popen[bytes]") -> int:
-        """Wait for a process, and hand on requests to stop meanwhile."""
+        """Wait for a process, and forward requests to stop to all nodes."""
         while process.poll() is None:
             for outcome in self.requests.wait(10):
                 self.everywhere("finish", outcome)
@@ -1428,34 +1431,34 @@ class Batch:
 
 
 def on_node(action: str, outcome: str = "stopped") -> int:
-    """Do on a node of a Slurm job what its batch job asks."""
+    """Carry out an action of the batch job on a node."""
     jobs = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(jobs, "batch.json"), encoding="utf-8") as file:
         request = json.load(file)
     hosts = os.environ["PERFLEDGER_HOSTS"].split(",")
     rank = hosts.index(os.environ["SLURMD_NODENAME"])
     meeting = {"hosts": hosts, "master_address": os.environ["PERFLEDGER_MASTER_ADDRESS"]}
-    desk = Desk({**request, **meeting, "jobs": jobs, "rank": rank, "outcome": outcome, "agent": source()})
+    actions = Actions({**request, **meeting, "jobs": jobs, "rank": rank, "outcome": outcome, "agent": source()})
     if action == "fit":
-        return fit(desk)
+        return fit(actions)
     if action == "run":
-        with open(desk.path("host.log"), "wb") as log:
+        with open(actions.path("host.log"), "wb") as log:
             status = subprocess.call(
-                desk.argv(), cwd=desk.folder, env=desk.environment(), stdin=NOTHING, stdout=log, stderr=log
+                actions.argv(), cwd=actions.folder, env=actions.environment(), stdin=NOTHING, stdout=log, stderr=log
             )
-        if not os.path.exists(desk.path("host.json")):
-            put(desk.path("gone"), "")
+        if not os.path.exists(actions.path("host.json")):
+            write_file(actions.path("gone"), "")
         return status
-    getattr(desk, action)()
+    getattr(actions, action)()
     return 0
 
 
-def fit(desk: Desk) -> int:
-    """Check a node of a Slurm job. What it says goes to a file, for nobody listens."""
+def fit(actions: Actions) -> int:
+    """Check a node of a Slurm job, and write the answer to a file, because no launcher is connected."""
     try:
-        put(desk.path("check.json"), json.dumps(desk.check()))
+        write_file(actions.path("check.json"), json.dumps(actions.check()))
     except Refused as refusal:
-        put(desk.path("refused"), str(refusal))
+        write_file(actions.path("refused"), str(refusal))
         return 2
     return 0
 
@@ -1464,34 +1467,34 @@ def fit(desk: Desk) -> int:
 
 
 def standalone(text: str) -> int:
-    """Make the folder of the run below the folder we are in, check this host, and run."""
+    """Create the folder of the run below the current one, check this host, and run."""
     document = json.loads(text)
     folder = document["folder"]
-    desk = Desk({**document["request"], "jobs": os.path.abspath(os.path.join(folder, "incoming"))})
-    # Behind the two lines that make a file of its own of this source.
-    desk.request["agent"] = source().split("\n", 2)[2]
+    actions = Actions({**document["request"], "jobs": os.path.abspath(os.path.join(folder, "incoming"))})
+    # Without the two lines in front that embed the run.
+    actions.request["agent"] = source().split("\n", 2)[2]
     try:
         os.makedirs(os.path.dirname(folder) or ".", exist_ok=True)
         os.mkdir(folder)
-        desk.deliver()
-        put(os.path.join(folder, "launch.json"), json.dumps(document["launch"], indent=1))
+        actions.deliver()
+        write_file(os.path.join(folder, "launch.json"), json.dumps(document["launch"], indent=1))
     except (OSError, Refused):
         sys.stderr.write(f"runners: {folder} cannot be made here, or is there already\n")
         return 2
     try:
-        for warning in check(Job(desk.folder)):
+        for warning in check(Job(actions.folder)):
             sys.stderr.write(f"warning: {warning}\n")
     except Refused as refusal:
         shutil.rmtree(folder)
         sys.stderr.write(f"runners: {refusal}\n")
         return 2
-    os.chdir(desk.folder)
-    os.execve(sys.executable, desk.argv(), desk.environment())
+    os.chdir(actions.folder)
+    os.execve(sys.executable, actions.argv(), actions.environment())
     return 0
 
 
 def main(argv: "list[str]") -> int:
-    """Do what the first word says; see the top of this file."""
+    """Run a command; see the top of this file."""
     here = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else ""
     action, words = (argv[0] if argv else "standalone"), argv[1:]
     if action == "installed":

@@ -138,7 +138,7 @@ def test_what_nodes_warn_of_after_the_start_is_told_at_the_end(slurm, write_reci
 def test_a_job_that_is_asked_to_end_while_its_nodes_are_checked_runs_nothing(
     slurm, write_recipe, tmp_path, monkeypatch
 ):
-    slow = '(put(self.path("begun"), "") or time.sleep(3) or [])'
+    slow = '(write_file(self.path("begun"), "") or time.sleep(3) or [])'
     change_agent(monkeypatch, tmp_path, 'return {"warnings": ', f'return {{"warnings": {slow} + ')
     started = planned(write_recipe("true"), SLURM, tmp_path)
     started.start()

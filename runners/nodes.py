@@ -20,7 +20,7 @@ from typing import IO, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from runners import record
 from runners.errors import RunnerError, printable
@@ -97,6 +97,14 @@ class Job(Struct, frozen=True):
     def node(self, rank: int) -> Path:
         """Return the folder here with the files of one node."""
         return self.incoming / f"node{rank}"
+
+
+class Meeting(Struct, frozen=True):
+    """All hosts in order of rank, and the address and port where their ranks meet."""
+
+    hosts: list[str]
+    master_address: str
+    master_port: int
 
 
 Kind = Literal["unreachable", "waiting", "running", "lost", "ended"]
@@ -350,8 +358,8 @@ class Target(Struct, frozen=True, tag_field="kind"):
         """Return why the target does not have so many nodes; empty if it has."""
         raise NotImplementedError
 
-    def addresses(self, job: Job) -> list[str]:
-        """Return the addresses under which the hosts reach each other, in order of rank."""
+    def meeting(self, job: Job) -> Meeting:
+        """Return the hosts under the names by which they reach each other, and where their ranks meet."""
         raise NotImplementedError
 
     def jobs(self, job: Job) -> str:
@@ -401,9 +409,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
         Raises:
             RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
         """
-        addresses = self.addresses(job)
-        meeting = {"hosts": addresses, "master_address": addresses[0], "master_port": job.port}
-        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **meeting)
+        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
         if refusal := self._refusals(checked):
             self.tell(job, "forget", [rank for rank in job.ranks if isinstance(checked[rank], Reply)], Reply)
             raise RunnerError(refusal)

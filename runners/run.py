@@ -20,7 +20,7 @@ from typing import IO, Literal, Protocol
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from runners import record
 from runners.errors import RunnerError
@@ -482,9 +482,7 @@ def standalone(run: Run) -> str:
     target = Local()
     launched = planned_launch(target, run)
     job = Job(launched.job, run.folder)
-    addresses = target.addresses(job)
-    meeting = {"hosts": addresses, "master_address": addresses[0], "master_port": job.port}
-    request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **meeting}
+    request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **asdict(target.meeting(job))}
     document = {"folder": str(run.folder), "launch": launched, "request": request}
     text = json.dumps(msgspec.to_builtins(document))
     # Two lines in front of the agent, which it removes again.

@@ -25,6 +25,7 @@ from runners.nodes import (
     USUAL_SECONDS,
     Answer,
     Job,
+    Meeting,
     Question,
     Target,
     ask,
@@ -71,8 +72,8 @@ class Local(Target, frozen=True, tag="local"):
     def too_few(self, nodes: int) -> str:  # noqa: D102
         return "this machine is one" if nodes > 1 else ""
 
-    def addresses(self, job: Job) -> list[str]:  # noqa: D102
-        return ["127.0.0.1"]
+    def meeting(self, job: Job) -> Meeting:  # noqa: D102
+        return Meeting(["localhost"], "127.0.0.1", job.port)
 
     def places(self, device: str) -> dict[str, list[str]]:  # noqa: D102
         return {"local": self.argv(0)}
@@ -108,11 +109,12 @@ class Ssh(Target, frozen=True, tag="ssh"):
     def too_few(self, nodes: int) -> str:  # noqa: D102
         return f"--on names {len(self.hosts)}" if nodes > len(self.hosts) else ""
 
-    def addresses(self, job: Job) -> list[str]:
+    def meeting(self, job: Job) -> Meeting:
         """Return the host names behind the user's aliases, by which the nodes reach each other."""
         hosts = self.hosts[: job.facts.nodes]
         asked = [Question(["ssh", "-G", *self._file, "--", host]) for host in hosts]
-        return [_address(host, answer) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)]
+        known = [_address(host, answer) for host, answer in zip(hosts, ask(asked, USUAL_SECONDS), strict=True)]
+        return Meeting(known, known[0], job.port)
 
     def jobs(self, job: Job) -> str:  # noqa: D102
         return ""

@@ -50,7 +50,7 @@ def test_a_job_knows_its_place_and_texts_reach_it_byte_for_byte(write_recipe, tm
     assert not list(tmp_path.rglob("hit"))
     found = (started.node(0) / "train.log").read_text(encoding="utf-8").splitlines()[1:]
     port = started.job.port
-    assert found == [text, str(started.node(0)), started.identity, "0", "127.0.0.1", f"127.0.0.1:{port}"]
+    assert found == [text, str(started.node(0)), started.identity, "0", "localhost", f"127.0.0.1:{port}"]
 
 
 def test_a_job_outlives_whoever_started_it_and_is_found_again(write_recipe, tmp_path):

@@ -21,5 +21,5 @@ def test_no_variable_of_the_user_says_where_a_standalone_run_meets(write_recipe,
     done = subprocess.run([sys.executable, str(tmp_path / "job.py")], env={**os.environ, **leaked}, check=False)
     assert done.returncode == 0
     hosts, _, meeting = (run.folder / "incoming/node0/train.log").read_text().strip().partition(" ")
-    assert (hosts, meeting.partition(":")[0]) == ("127.0.0.1", "127.0.0.1")
+    assert (hosts, meeting.partition(":")[0]) == ("localhost", "127.0.0.1")
     assert meeting != "127.0.0.1:1"

@@ -9,12 +9,22 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from runners import recipe as recipes
 from runners.cases import select_cases
 from runners.command import Settings, build_run, commit_of, environment_variables, launch_words
 from runners.errors import RunnerError
-from runners.job import NODE_VARIABLES, NodeVariable, Run, checked, texts, word
+from runners.job import (
+    NODE_VARIABLES,
+    ContainerRecord,
+    NodeVariable,
+    Run,
+    SourceRecord,
+    checked,
+    texts,
+    word,
+)
 from tests.runners.node import prepared
 from tests.runners.written import filled, loaded
 
@@ -136,6 +146,35 @@ def test_argv_is_container_launcher_command_with_folders_mounted_under_their_own
         "--no_python", "bash", "-c", "true", "bash", "plain",
     ]  # fmt: skip
     assert run.spec.programs == (), "what an image holds is not asked of the host"
+
+
+DEEPSPEED = '[launcher]\nname = "deepspeed"\n[container]\nimage = "a/b:1"\n[source]\nrepository = "a/b"\n'
+
+
+def test_a_hostfile_is_mounted_where_the_launcher_names_it(tmp_path):
+    recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
+    (one, two) = (select_cases(recipe, {"nodes": nodes, "devices": str(2 * int(nodes))})[0] for nodes in ("1", "2"))
+    mounts = [build_run(recipe, case, tmp_path, Settings("docker")).record.argv for case in (one, two)]
+    assert ["{hostfile}:{hostfile}" in words for words in mounts] == [False, True]
+
+
+def test_the_trainers_program_must_be_on_the_host_unless_the_launcher_drops_it(tmp_path):
+    recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
+    (one, two) = (select_cases(recipe, {"devices": devices})[0] for devices in ("1", "2"))
+    assert [build_run(recipe, case, tmp_path).spec.programs for case in (one, two)] == [("python",), ()]
+
+
+def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_used(tmp_path):
+    recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
+    (case,) = select_cases(recipe, {})
+    assert build_run(recipe, case, tmp_path).record.source is None
+    record = build_run(recipe, case, tmp_path, commit="c0ffee").record
+    assert record.source == SourceRecord("a/b", "c0ffee")
+    assert record.recipe.container is None
+    record = build_run(recipe, case, tmp_path, Settings("podman")).record
+    assert record.recipe.container == ContainerRecord("podman", "a/b:1")
+    fixed = structs.replace(recipe, source=structs.replace(recipe.source, commit="of the recipe"))
+    assert build_run(fixed, case, tmp_path, commit="c0ffee").record.source == SourceRecord("a/b", "of the recipe")
 
 
 def test_files_and_folders_that_cannot_be_sent_are_errors(write_recipe, tmp_path):

@@ -16,7 +16,7 @@ from runners.command import build_run, launch_words
 from runners.errors import RunnerError
 from runners.job import NODE_VARIABLES, texts
 from runners.recipe import LAUNCHERS
-from tests.runners.node import prepared
+from tests.runners.node import prepared, tool
 from tests.runners.written import filled, loaded, written
 
 MATRIX = '[matrix]\nshape = ["1n1d", "1n2d", "2n2d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'
@@ -236,6 +236,7 @@ def test_a_node_fills_every_node_variable(tmp_path):
     assert [name for name in names if not known[name]] == []
 
 
+@pytest.mark.usefixtures("bash")
 def test_hosts_are_named_by_addresses_that_other_hosts_can_reach(tmp_path, monkeypatch):
     known = {"one": "10.0.0.1", "two": "127.0.1.1"}
 
@@ -245,7 +246,7 @@ def test_hosts_are_named_by_addresses_that_other_hosts_can_reach(tmp_path, monke
         return [(0, 0, 0, "", (known[host], 0))]
 
     monkeypatch.setattr(host_agent.socket, "getaddrinfo", look_up)
-    monkeypatch.setattr(host_agent, "ask", lambda *_: "127.0.0.1 10.0.0.2 fe80::1")
+    monkeypatch.setenv("PATH", tool(tmp_path / "tools", "hostname", 'echo "127.0.0.1 10.0.0.2 fe80::1"'))
     hosts = ("one", "two", "three", "10.0.0.4")
     node = prepared(written(tmp_path, ["echo"]), tmp_path / "jobs", rank=1, hosts=hosts)
     values = host_agent.Job(str(node.job)).values

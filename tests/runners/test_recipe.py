@@ -176,10 +176,10 @@ def test_the_line_of_a_key_is_found_behind_long_texts_and_in_the_right_table(tmp
         recipe.load(path)
     line = text.splitlines().index("batch_size = 0") + 1
     assert str(error.value).startswith(f"{path}:{line}: `matrix.batch_size` is 0")
-    path.write_text(
-        text.replace("batch_size = 0", "batch_size = 8").replace("iterations = 3", "iterations = 0"), "utf-8"
-    )
-    with pytest.raises(RunnerError, match=r"tiny\.toml:7: `iterations` is 0"):
+    title = 'title = """\niterations = 8\n"""'
+    text = text.replace('title = "Lines"', title).replace("iterations = 3", "iterations = 0")
+    path.write_text(text.replace("batch_size = 0", "batch_size = 8"), encoding="utf-8")
+    with pytest.raises(RunnerError, match=r"tiny\.toml:9: `iterations` is 0"):
         recipe.load(path)
 
 

@@ -95,6 +95,16 @@ def test_runners_import_little_that_is_installed() -> None:
         assert [f"{path}:{line}: {name}" for name, line in taken if name not in known | sys.stdlib_module_names] == []
 
 
+def test_what_reaches_hosts_knows_no_recipes() -> None:
+    """`job.py` is the seam of the runners: below it nobody knows recipes, cases or the command line."""
+    above = {"recipe", "cases", "command", "batch", "max_batch", "output", "cli"}
+    below = [path for path in (ROOT / "runners").glob("*.py") if path.stem not in above and path.stem != "__main__"]
+    assert {"job", "run", "transport"} <= {path.stem for path in below}
+    nodes = [(path.name, node) for path in below for node in ast.walk(parse(path)) if isinstance(node, ast.ImportFrom)]
+    taken = [(name, part) for name, node in nodes for part in [str(node.module), *(each.name for each in node.names)]]
+    assert [each for each in taken if each[1].rpartition("runners.")[2] in above] == []
+
+
 def test_pages_know_no_python_but_hooks_that_import_nothing_of_ours() -> None:
     beside_pages = [path for folder in ("docs", "report_templates") for path in (ROOT / folder).rglob("*.py")]
     assert beside_pages

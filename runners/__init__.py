@@ -1,5 +1,5 @@
-"""Launches a recipe and brings home its raw log: `python -m runners list`, `show`, `run`.
+"""Run a recipe and collect its raw log: `python -m runners list`, `show`, `run`.
 
-Thin on purpose: no figure is computed here. What a run leaves behind is a folder with `train.log` as printed and a
-`run.json`, the whole contract with whatever reads it (`runners/README.md`).
+No figure is computed here. A run leaves a folder with `train.log` as printed and a `run.json`, which is all that its
+readers need (`runners/README.md`).
 """

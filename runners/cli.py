@@ -5,22 +5,52 @@ Exit status: 0 all completed, 1 a run ended otherwise or is unfinished, 2 bad in
 
 from __future__ import annotations
 
-import argparse
+import functools
+import inspect
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from runners import arguments, commands
+import click
+from msgspec import structs
+
+from runners import batch as batches
+from runners import recipe as recipes
+from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch
+from runners.cases import Case, select_cases
+from runners.command import CONTAINERS, Settings
 from runners.errors import RunnerError
-from runners.runs.interrupts import STOPPED
-from runners.series import REFUSED, complain
+from runners.max_batch import find_max_batch, smallest_sizes
+from runners.output import case_option, complain, describe, progress, recipe_list
+from runners.recipe import Recipe
+from runners.record import check_ingest
+from runners.run import STOPPED, Session, Supervision, collect_run, count_signals, standalone, unfinished
+from runners.transport import AnyTarget, parse_target, set_up
+
+PATIENCE_SECONDS = 300
+#: Stands for --data in what `show` prints, where none was named.
+EXAMPLE_DATA = "/path/to/data"
+#: Between the choices of `--case`. A comma that no key follows is part of a value.
+BETWEEN_CHOICES = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
+
+Chosen = tuple[Recipe, list[Case]]
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def main(words: Sequence[str]) -> int:
-    """Runs a command of the command line and returns its exit status."""
-    options = _parser().parse_args(words)
+    """Run a command of the command line and return its exit status."""
     try:
-        return int(options.action(options))
+        # Not `cli.main`, which would print an empty line when it is interrupted, and end with 1.
+        with cli.make_context("python -m runners", list(words)) as context:
+            return int(cli.invoke(context) or COMPLETED)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
     except RunnerError as error:
         complain(error)
         return REFUSED
@@ -32,72 +62,348 @@ def main(words: Sequence[str]) -> int:
         return REFUSED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m runners", description="Launch training and bring home its raw log."
-    )
-    adding = parser.add_subparsers(required=True, metavar="COMMAND")
-    adding.add_parser("list", help="the recipes there are").set_defaults(action=commands.list_recipes)
-    _show(adding.add_parser("show", help="what a recipe needs, its cases and their commands"))
-    _plan(adding.add_parser("plan", help="what would run, in which order, and for how long; starts nothing"))
-    _run(adding.add_parser("run", help="run a recipe"))
-    _setup(adding.add_parser("setup", help="run a recipe's setup steps on every host"))
-    _script(adding.add_parser("script", help="print one case as a script for a host that has bash only"))
-    _collect(adding.add_parser("collect", help="finish what earlier commands left unfinished"))
-    return parser
+class _Commands(click.Group):
+    """A group that lists its commands in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which they are written below."""
+        return list(self.commands)
 
 
-def _show(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(action=commands.show)
-    arguments.add_case(parser)
-    arguments.add_settings(parser)
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def cli() -> None:
+    """Run training benchmarks on this machine, on hosts by SSH or through Slurm, and collect their raw logs.
+
+    Exit status: 0 all runs completed; 1 a run ended otherwise, or is unfinished; 2 wrong input, or a host refused;
+    130 stopped.
+    """
 
 
-def _plan(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(action=commands.plan, resume=False, find_max_batch=False)
-    _add_runs(parser)
-    parser.add_argument("--scripts", action="store_true", help="print the script of each case too")
+def _case_choices(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
+    """Split `key=value,key=value`, given once or several times."""
+    choices: dict[str, str] = {}
+    for text in given:
+        for key, equals, value in (pair.partition("=") for pair in BETWEEN_CHOICES.split(text)):
+            name = key.strip()
+            if not name or not equals:
+                raise click.BadParameter(f"{text!r} is not key=value,key=value; `show` prints the keys of a recipe")
+            if name in choices:
+                raise RunnerError(
+                    f"--case {name}={value}: it is {choices[name]} already; one command fixes a key to one value"
+                )
+            choices[name] = value
+    return choices
 
 
-def _run(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(action=commands.run, scripts=False)
-    _add_runs(parser)
-    parser.add_argument("--dry-run", action="store_true", help="as `plan`: start nothing")
-    parser.add_argument("--resume", action="store_true", help="finish what was begun, then add what is missing")
-    parser.add_argument(
-        "--find-max-batch", action="store_true", help="search the largest batch size of each case instead of repeats"
-    )
-    arguments.add_patience(parser)
+def _round(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
+    if len(text.strip()) > 40:
+        raise click.BadParameter(f"{text!r} is longer than 40 characters; shorten it")
+    return text.strip()
 
 
-def _setup(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(action=commands.set_up)
-    arguments.add_recipe(parser)
-    arguments.add_place(parser)
-    parser.add_argument("--work", default="", metavar="DIR", help="where the sources go there")
+def _packed(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Add options to a command and pass it, as `name`, what `make` returns for their values."""
+    keys = tuple(inspect.signature(make).parameters)
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def command(**values: Any) -> Any:
+            made = make(**{key: values.pop(key) for key in keys})
+            return function(**{name: made}, **values)
+
+        decorated: Callable[..., Any] = command
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
 
 
-def _script(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(action=commands.script)
-    arguments.add_case(parser)
-    arguments.add_settings(parser)
-    arguments.add_folders(parser)
+def _chosen(recipe: str, case: dict[str, str]) -> Chosen:
+    loaded = recipes.load(recipes.find(recipe))
+    return loaded, select_cases(loaded, case)
 
 
-def _collect(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(action=commands.collect)
-    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="of unfinished runs, or above them")
-    arguments.add_raw_logs(parser)
-    parser.add_argument(
-        "--abandon", action="store_true", help="stop what still runs, and give up what cannot be reached: it failed"
-    )
+recipe_argument = click.argument("recipe", metavar="RECIPE")
+case_options = _packed(
+    "chosen",
+    _chosen,
+    recipe_argument,
+    click.option(
+        "--case",
+        multiple=True,
+        callback=_case_choices,
+        metavar="KEY=VALUE,...",
+        help="Fix keys of the case, for example devices=8,precision=amp. May be given several times, each key once.",
+    ),
+)
+work_option = click.option(
+    "--work", default="", metavar="DIR", help="Folder of the sources on the hosts.  [default: ~/.perfledger/work]"
+)
+target_options = _packed(
+    "target",
+    parse_target,
+    click.option(
+        "--on", default="local", metavar="TARGET", show_default=True, help="local, ssh:HOST,... or slurm:PARTITION."
+    ),
+    click.option("--ssh-config", default="", metavar="FILE", help="Use this ssh configuration instead of your own."),
+    click.option(
+        "--sbatch",
+        multiple=True,
+        metavar="ARG",
+        help="Pass a further argument to sbatch, joined by =, as in --sbatch=--account=mine. May be repeated.",
+    ),
+)
+settings_options = _packed(
+    "settings",
+    Settings,
+    click.option(
+        "--container",
+        type=click.Choice(["none", *CONTAINERS]),
+        default="none",
+        show_default=True,
+        help="Run the recipe's image with this tool.",
+    ),
+    work_option,
+    click.option("--data", default="", metavar="DIR", help="Folder of the data set on the hosts, an absolute path."),
+    click.option("--even-if-busy", is_flag=True, help="Start even on a GPU that others use."),
+)
+raw_logs_option = click.option(
+    "--raw-logs",
+    type=click.Path(path_type=Path),
+    default=Path("raw_logs"),
+    metavar="DIR",
+    show_default=True,
+    help="Folder that runs are stored in.",
+)
+round_option = click.option(
+    "--round", default="", callback=_round, metavar="NAME", help="Name of the benchmark round, for example 2026Q4."
+)
+repeats_option = click.option(
+    "--repeats", type=click.IntRange(min=1), metavar="N", help="Runs of each case.  [default: the recipe's]"
+)
 
 
-def _add_runs(parser: argparse.ArgumentParser) -> None:
-    arguments.add_case(parser)
-    arguments.add_place(parser)
-    parser.add_argument(
-        "--repeats", type=arguments.positive, metavar="N", help="runs of each case (default: the recipe's)"
-    )
-    arguments.add_settings(parser)
-    arguments.add_folders(parser)
+@cli.command("list")
+def list_recipes() -> int:
+    """List the recipes.
+
+    Each line has name, device, launcher and title.
+    """
+    return _print(recipe_list())
+
+
+@cli.command()
+@case_options
+@settings_options
+def show(chosen: Chosen, settings: Settings) -> int:
+    """Show a recipe: what it needs, its cases.
+
+    Each case is shown with its command and with the --case that chooses it. RECIPE is a name that `list` prints, or a
+    .toml file.
+    """
+    return _print(describe(*chosen, structs.replace(settings, data=settings.data or EXAMPLE_DATA)))
+
+
+@cli.command()
+@case_options
+@target_options
+@repeats_option
+@settings_options
+@raw_logs_option
+@round_option
+@click.option("--scripts", is_flag=True, help="Also print, for each case, what its nodes are sent, as JSON.")
+def plan(
+    chosen: Chosen,
+    target: AnyTarget,
+    settings: Settings,
+    repeats: int | None,
+    raw_logs: Path,
+    round: str,
+    scripts: bool,
+) -> int:
+    """Show what `run` would start.
+
+    Print the command of each case, the order of the runs, and how long they may take; contact no host. RECIPE is a
+    name that `list` prints, or a .toml file.
+    """
+    return _plan(_batch(chosen, settings, raw_logs, round), target, repeats, scripts)
+
+
+@cli.command()
+@case_options
+@target_options
+@repeats_option
+@settings_options
+@raw_logs_option
+@round_option
+@click.option("--dry-run", is_flag=True, help="Start nothing; print what `plan` prints.")
+@click.option("--resume", is_flag=True, help="Finish the runs that were begun, then add those that are missing.")
+@click.option("--find-max-batch", is_flag=True, help="Search the largest batch size of each case; no repeats.")
+@click.option(
+    "--patience",
+    type=click.IntRange(min=0),
+    default=PATIENCE_SECONDS,
+    metavar="SECONDS",
+    show_default=True,
+    help="How long a host may be unreachable before its run is left unfinished.",
+)
+def run(
+    chosen: Chosen,
+    target: AnyTarget,
+    settings: Settings,
+    repeats: int | None,
+    raw_logs: Path,
+    round: str,
+    dry_run: bool,
+    resume: bool,
+    find_max_batch: bool,
+    patience: int,
+) -> int:
+    """Run a recipe and collect its logs.
+
+    All of its cases run, or those that --case chooses. RECIPE is a name that `list` prints, or a .toml file.
+    """
+    if find_max_batch and repeats:
+        raise RunnerError("--repeats: with --find-max-batch each batch size runs once; leave one of the two out")
+    batch = _batch(chosen, settings, raw_logs, round)
+    if dry_run:
+        return _dry_run(batch, target, repeats, resume, find_max_batch)
+    check_ingest()
+    if find_max_batch:
+        return _search(batch, target, resume, patience)
+    return _repeat(batch, target, repeats or batch.recipe.repeats, resume, patience)
+
+
+@cli.command()
+@recipe_argument
+@target_options
+@work_option
+def setup(recipe: str, target: AnyTarget, work: str) -> int:
+    """Run the setup steps of a recipe.
+
+    They run on all hosts at the same time; Ctrl-C ends them. RECIPE is a name that `list` prints, or a .toml file.
+    """
+    loaded = recipes.load(recipes.find(recipe))
+    if not loaded.setup.steps:
+        raise RunnerError(f"recipe {loaded.name}: it has no setup steps; `show` says in words what it needs")
+    set_up(target, loaded.setup.steps, work)
+    return COMPLETED
+
+
+@cli.command()
+@case_options
+@settings_options
+@raw_logs_option
+@round_option
+def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> int:
+    """Print one case as a Python file.
+
+    The file is for a host that cannot be reached from here and has Python 3.6 or newer: run it there with `python3`,
+    copy the folder that it makes to --raw-logs here, and `collect` it. RECIPE is a name that `list` prints, or a .toml
+    file.
+    """
+    recipe, cases = chosen
+    if len(cases) > 1:
+        choices = "\n".join(f"  --case {case_option(recipe, case)}" for case in cases)
+        raise RunnerError(f"recipe {recipe.name}: a script is of one case, and these are {len(cases)}:\n{choices}")
+    (one,) = _batch(chosen, settings, raw_logs, round).first_runs()
+    print(standalone(one), end="")
+    return COMPLETED
+
+
+@cli.command()
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
+@raw_logs_option
+@click.option(
+    "--abandon",
+    is_flag=True,
+    help="Stop what still runs, and finish as failed what cannot be reached, with the files that are here.",
+)
+def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool) -> int:
+    """Finish runs that were left unfinished.
+
+    FOLDER is that of an unfinished run, or one above it; without any, all below --raw-logs are finished.
+    """
+    found = [folder for below in folders or [raw_logs] for folder in _unfinished(below)]
+    worst = COMPLETED
+    with _supervision(len(found), 0) as supervision:
+        for folder in found:
+            if supervision.signals.count:
+                return STOPPED
+            try:
+                outcome = collect_run(folder, supervision, abandon)
+            except RunnerError as error:
+                complain(error)
+                worst = REFUSED
+                continue
+            worst = max(worst, COMPLETED if outcome == "completed" else OTHERWISE)
+    return worst
+
+
+def _print(lines: Iterator[str]) -> int:
+    for line in lines:
+        print(line)
+    return COMPLETED
+
+
+def _batch(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> Batch:
+    recipe, cases = chosen
+    return Batch(recipe=recipe, cases=tuple(cases), settings=settings, raw_logs=raw_logs, round=round)
+
+
+def _plan(batch: Batch, target: AnyTarget, repeats: int | None, with_jobs: bool = False) -> int:
+    runs = batches.order(batch.first_runs(), repeats or batch.recipe.repeats)
+    # Whole before it is printed: what cannot run is refused, not listed.
+    return _print(iter([*batches.plan(batch, runs, target, with_jobs)]))
+
+
+def _dry_run(batch: Batch, target: AnyTarget, repeats: int | None, resume: bool, find_max_batch: bool) -> int:
+    if find_max_batch:
+        # The first size of each case; the others follow from its outcome.
+        _plan(structs.replace(batch, cases=tuple(smallest_sizes(batch.recipe, batch.cases))), target, 1)
+        print("each of them once, then with other batch sizes, until the largest that completes is found")
+    else:
+        _plan(batch, target, repeats)
+    if resume:
+        print("--resume leaves out what has completed on the hardware of these hosts, which a plan does not ask")
+    return COMPLETED
+
+
+def _repeat(batch: Batch, target: AnyTarget, repeats: int, resume: bool, patience: int) -> int:
+    """Run the matrix `repeats` times over; with `resume` what is missing of it."""
+    # Before earlier runs are waited for: a case that cannot run is refused at once.
+    firsts = batch.first_runs()
+    settled: dict[str, int] = {}
+    if resume:
+        with _supervision(len(batches.unfinished_of(firsts)), patience) as supervision:
+            status, others = batches.finish_earlier(firsts, supervision)
+        if status:
+            return status
+        settled = batches.settled_counts(firsts, target, others)
+    runs = batches.order(firsts, repeats, settled)
+    if not runs:
+        print("nothing is left to run")
+    with _supervision(len(runs), patience) as supervision:
+        return batches.run_all(runs, batch.recipe.cool_down_seconds, Session(target, supervision))
+
+
+def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int) -> int:
+    with _supervision(None, patience) as supervision:
+        return find_max_batch(batch, Session(target, supervision), resume)
+
+
+@contextmanager
+def _supervision(total: int | None, patience: int) -> Iterator[Supervision]:
+    """Supervise so many runs, None where nobody knows how many; requests to stop are counted meanwhile."""
+    with count_signals() as signals, progress(total) as display:
+        yield Supervision(signals, float(patience), display)
+
+
+def _unfinished(below: Path) -> list[Path]:
+    if not below.is_dir():
+        raise RunnerError(f"{below}: there is no such folder; name that of a run, or one above it")
+    found = unfinished(below)
+    if not found:
+        print(f"{below}: nothing there is unfinished")
+    return found

@@ -1,51 +1,104 @@
-"""Jobs of the tiny recipe, as the command line makes and attends them."""
+"""Jobs of the tiny recipe, as the command line makes and supervises them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from runners.cases import recipe
-from runners.cases.case import choose
-from runners.command.script import Settings, build
-from runners.places import job
-from runners.places.job import Job, State
-from runners.places.place import Place
-from runners.runs.plan import Run
-from tests.runners.node import polls
+import pytest
+from msgspec.structs import replace
+
+from runners import nodes, recipe
+from runners.cases import select_cases
+from runners.command import Settings, build_run
+from runners.job import Run
+from runners.nodes import Job, State
+from runners.transport import AnyTarget, Ssh
+from tests.runners.node import polls, tool
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A job where it runs."""
+
+    target: AnyTarget
+    job: Job
+    run: Run
+
+    @property
+    def identity(self) -> str:
+        return self.job.facts.identity
+
+    @property
+    def incoming(self) -> Path:
+        return self.job.incoming
+
+    def node(self, rank: int) -> Path:
+        return self.job.node(rank)
+
+    def start(self) -> list[str]:
+        return self.target.start(self.job, self.run.spec)
+
+    def look(self) -> State:
+        return self.target.look(self.job)
+
+    def stop(self, outcome: str = "stopped") -> None:
+        self.target.stop(self.job, outcome)
+
+    def fetch(self) -> None:
+        self.target.fetch(self.job)
+
+    def until(self, wanted: Callable[[State], bool], seconds: float = 30) -> State:
+        """The first state of the job that is as wanted."""
+        state: State | None = None
+        for _ in polls(seconds):
+            state = self.look()
+            if wanted(state):
+                return state
+            time.sleep(0.1)
+        raise AssertionError(f"the job did not come to it; it is {state}")
+
+    def over(self, seconds: float = 30) -> State:
+        """The state of the job when no node is at work any more."""
+        return self.until(lambda state: state.kind in ("ended", "lost"), seconds)
+
+    def printing(self) -> State:
+        """The state of the job when its log has begun."""
+        return self.until(lambda state: state.log_bytes > 0)
 
 
 def planned(
     path: Path,
-    place: Place,
+    target: AnyTarget,
     folder: Path,
     choices: Mapping[str, str] | None = None,
     settings: Settings | None = None,
-) -> tuple[Job, str]:
-    """The job of the first case of a recipe, and its script; nothing is started."""
+) -> Placed:
+    """The job of the first case of a recipe; nothing is started."""
     chosen = recipe.load(path)
-    run = Run(chosen, choose(chosen, choices or {})[0], 1, folder / "raw/tiny/1")
+    built = build_run(chosen, select_cases(chosen, choices or {})[0], folder, settings or Settings())
+    run = replace(built, folder=folder / "raw/tiny/1")
     run.folder.mkdir(parents=True)
-    return job.prepare(place, run), build(run, settings or Settings())
+    return Placed(target, target.prepare(run), run)
 
 
-def until(started: Job, wanted: Callable[[State], bool], seconds: float = 30) -> State:
-    """The first state of a job that is as wanted."""
-    state = State("never asked")
-    for _ in polls(seconds):
-        state = job.state(started)
-        if wanted(state):
-            return state
-        time.sleep(0.1)
-    raise AssertionError(f"the job did not come to it; it is {state}")
+def change_agent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: str, new: str) -> None:
+    """Has hosts run an agent that is changed in the one place where something stands."""
+    text = nodes.agent_source()
+    assert text.count(old) == 1
+    (tmp_path / "agent.py").write_text(text.replace(old, new), encoding="utf-8")
+    monkeypatch.setattr(nodes, "AGENT", tmp_path / "agent.py")
 
 
-def over(started: Job, seconds: float = 30) -> State:
-    """The state of a job when no node is at work any more."""
-    return until(started, lambda state: state.kind in ("ended", "lost"), seconds)
+def host_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str) -> None:
+    """Has hosts by SSH run a bash program in place of their Python: their PATH is set by the user's own shell there."""
+    tool(tmp_path / "tools", "python3", program)
+    usual = Ssh.argv
 
+    def argv(target: Ssh, rank: int) -> list[str]:
+        *words, command = usual(target, rank)
+        return [*words, f"{tmp_path}/tools/{command}"]
 
-def printing(started: Job) -> State:
-    """The state of a job when its log has begun."""
-    return until(started, lambda state: state.log_bytes > 0)
+    monkeypatch.setattr(Ssh, "argv", argv)

@@ -1,4 +1,4 @@
-"""One node as a back end sees it: a job folder, the script in it, and the variables that the script is given."""
+"""One node as a launcher sees it: a job's folder with the agent in it, and tools that stand in for those of a host."""
 
 from __future__ import annotations
 
@@ -13,34 +13,58 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runners.cases import recipe
-from runners.cases.case import choose
-from runners.command.script import Settings, build
-from runners.runs.plan import Run
+import msgspec
+
+from runners import nodes, recipe
+from runners.cases import select_cases
+from runners.command import Settings, build_run
+from runners.nodes import Reply
+
+#: What runs the agent: the Python of these tests, or an older one that a variable names.
+PYTHON = os.environ.get("AGENT_PYTHON", sys.executable)
 
 
 @dataclass(frozen=True)
 class Node:
-    """`job` is the folder of the job on the node; `variables` come on top of those of the test."""
+    """`request` is what the agent is sent; `variables` come on top of those of the test."""
 
-    job: Path
+    request: Mapping[str, Any]
     variables: Mapping[str, str] = field(default_factory=dict)
 
-    def call(self, mode: str) -> subprocess.CompletedProcess[str]:
-        """The script as it is called there: `check` or `run`."""
-        return subprocess.run(self._argv(mode), text=True, check=False, timeout=60, **self._streams())
+    @property
+    def job(self) -> Path:
+        """The folder of the job on the node."""
+        return Path(self.request["jobs"]) / f"node{self.request['rank']}"
+
+    def check(self) -> Reply:
+        """What the agent answers when it is asked to check the node."""
+        asked = json.dumps({**self.request, "action": "check"})
+        argv = [PYTHON, *nodes.PYTHON]
+        done = subprocess.run(
+            argv, input=asked, capture_output=True, text=True, check=False, **self._place(), timeout=60
+        )
+        reply = nodes.decoded(nodes.Answer(done.returncode, done.stdout, done.stderr), Reply)
+        assert reply, done
+        return reply
+
+    def call(self) -> subprocess.CompletedProcess[str]:
+        """The agent as it is started to run the job."""
+        return subprocess.run(self._argv(), capture_output=True, text=True, check=False, timeout=60, **self._place())
 
     def run(self) -> int:
         """The exit status of the whole run, which prints nothing beside its log."""
-        done = self.call("run")
+        done = self.call()
         assert done.stdout + done.stderr == "", done
         return done.returncode
 
     @contextmanager
     def running(self, until: Path | None = None) -> Iterator[subprocess.Popen[str]]:
-        """The script as a process of its own, from when a file holds something: the log, or another one."""
+        """The agent as a process of its own, from when a file holds something: the log, or another one."""
         seen = until or self.job / "train.log"
-        with subprocess.Popen(self._argv("run"), text=True, start_new_session=True, **self._streams()) as process:
+        with subprocess.Popen(
+            self._argv(), text=True, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            **self._place(),
+        ) as process:  # fmt: skip
             try:
                 assert any(seen.exists() and seen.stat().st_size for _ in polls())
                 yield process
@@ -63,40 +87,53 @@ class Node:
         found: dict[str, Any] = json.loads((self.job / f"{name}.json").read_bytes())
         return found
 
-    def _argv(self, mode: str) -> list[str]:
-        return ["bash", str(self.job / "script.sh"), mode]
+    def _argv(self) -> list[str]:
+        return [PYTHON, "-I", str(self.job / "agent.py"), "run"]
 
-    def _streams(self) -> dict[str, Any]:
-        named = {"PERFLEDGER_JOB": str(self.job), "PERFLEDGER_IDENTITY": self.job.name}
-        given = {**named, "TMPDIR": str(self.job.parent), **self.variables}
-        pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-        return {"env": {**os.environ, **given}, "cwd": self.job.parent, "stdin": subprocess.DEVNULL, **pipes}
+    def _place(self) -> dict[str, Any]:
+        identity, folder = self.request["identity"], self.job.parent.parent
+        named = {"PERFLEDGER_IDENTITY": identity, "PERFLEDGER_NODE_RANK": str(self.request["rank"])}
+        given = {**named, "TMPDIR": str(folder), **self.variables}
+        return {"env": {**os.environ, **given}, "cwd": folder}
 
 
 def prepared(
     path: Path,
-    job: Path,
+    jobs: Path,
     choices: Mapping[str, str] | None = None,
     settings: Settings | None = None,
     change: Callable[[str], str] = lambda text: text,
+    rank: int = 0,
+    hosts: Sequence[str] = ("127.0.0.1",),
+    port: int = 29500,
     **variables: str,
 ) -> Node:
-    """A node with the script of the first case of a recipe, which `change` may change."""
+    """A node with a job of the first case of a recipe, and the agent, which `change` may change."""
     chosen = recipe.load(path)
-    job.mkdir(parents=True, exist_ok=True)
-    text = build(Run(chosen, choose(chosen, choices or {})[0], 1, Path("raw")), settings or Settings())
-    (job / "script.sh").write_text(change(text), encoding="utf-8")
-    return Node(job, variables)
+    spec = build_run(chosen, select_cases(chosen, choices or {})[0], Path("raw"), settings or Settings()).spec
+    agent = change(nodes.AGENT.read_text(encoding="utf-8"))
+    about = {"identity": jobs.name, "rank": rank, "hosts": list(hosts), "master_address": hosts[0], "master_port": port}
+    node = Node({"jobs": str(jobs), "agent": agent, "spec": msgspec.to_builtins(spec), **about}, variables)
+    node.job.mkdir(parents=True, exist_ok=True)
+    (node.job / "agent.py").write_text(agent, encoding="utf-8")
+    document = {"spec": node.request["spec"], **about}
+    (node.job / "job.json").write_text(json.dumps(document), encoding="utf-8")
+    return node
 
 
 def replacing(old: str, new: str) -> Callable[[str], str]:
-    """A change of the one place in the script where something stands."""
+    """A change of the one place in the agent where something stands."""
 
     def change(text: str) -> str:
         assert text.count(old) == 1
         return text.replace(old, new)
 
     return change
+
+
+def kernel(proc: Path | str = "/proc", sys: Path | str = "/sys") -> Callable[[str], str]:
+    """A change of the agent: it asks another kernel."""
+    return replacing('PROC, SYS = "/proc", "/sys"', f'PROC, SYS = "{proc}", "{sys}"')
 
 
 def tool(folder: Path, name: str, program: str) -> str:

@@ -1,4 +1,4 @@
-"""From what came home to a finished run: verified, merged, never half-written and never overwriting."""
+"""From the files of nodes to a finished run: verified, merged, never half-written and never overwriting."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from runners import record, run
 from runners.errors import RunnerError
-from runners.runs import arrived, collect, files, noted, records
-from runners.runs.collect import Lost
-from runners.runs.public import without_places
-from tests.runners.arrivals import LINE, arrive, begun, document, lost, stated
+from runners.record import Lost, redact
+from runners.run import collect
+from tests.runners.arrivals import LINE, arrive, begun, launched, lost, stated
 from tests.runners.home import load
 
 
 @pytest.fixture
 def folder(write_recipe, tmp_path):
-    """A run of one node, of which nothing came yet."""
+    """Make a run of one node, of which nothing arrived yet."""
     return begun(write_recipe("true"), tmp_path)
 
 
 @pytest.fixture
 def pair(write_recipe, tmp_path):
-    """A run of two nodes, of which nothing came yet."""
+    """Make a run of two nodes, of which nothing arrived yet."""
     return begun(write_recipe("true"), tmp_path, nodes=2)
 
 
@@ -34,55 +35,55 @@ def names(folder):
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_run_that_came_home_is_finished_and_cleared_up(folder):
+def test_collect_writes_run_json_and_clears_up(folder):
     arrive(folder, 0)
-    assert collect.collect(folder, document(folder)) == "completed"
+    assert collect(folder, launched(folder)) == "completed"
     assert names(folder) == {"run.json", "train.log", "environment.json"}
-    run = load(folder / "run.json")
-    assert run["case"]["hardware"] == "A CPU, 4 cores (CPU)"
-    assert run["files"] == stated(folder)
-    assert "nodes" not in run
-    assert "warnings" not in run
+    found = load(folder / "run.json")
+    assert found["case"]["hardware"] == "A CPU, 4 cores (CPU)"
+    assert found["files"] == stated(folder)
+    assert "nodes" not in found
+    assert "warnings" not in found
 
 
-def test_ranks_come_along_by_their_paths(folder):
+def test_logs_of_ranks_keep_their_paths(folder):
     node = arrive(folder, 0)
     (node / "ranks/1").mkdir(parents=True)
     (node / "ranks/1/stdout.log").write_text("rank 1\n")
     host = load(node / "host.json") | {"files": stated(node, ("train.log", "ranks/1/stdout.log"))}
     (node / "host.json").write_text(json.dumps(host))
-    collect.collect(folder, document(folder))
+    collect(folder, launched(folder))
     assert set(load(folder / "run.json")["files"]) == {"train.log", "ranks/1/stdout.log"}
     assert (folder / "ranks/1/stdout.log").read_text() == "rank 1\n"
 
 
-def test_no_variable_of_the_user_comes_home_from_a_launcher_that_could_not_clear_up(folder):
+def test_files_of_a_launcher_with_variables_of_the_user_are_not_kept(folder):
     node = lost(folder, 0)
     (node / "ranks/paddle").mkdir(parents=True)
     for name in ("envlog.0", "backup_env.0.json", "default.pod.log", "workerlog.0"):
         (node / "ranks/paddle" / name).write_text("TOKEN=secret")
-    collect.collect(folder, document(folder), Lost("the host was restarted"))
+    collect(folder, launched(folder), Lost("the host was restarted"))
     assert names(folder) == {"run.json", "train.log", "environment.json", "ranks/paddle/workerlog.0"}
 
 
-def test_what_a_run_is_made_of_is_on_the_disk_before_it_is_said_to_be(folder, monkeypatch):
+def test_files_are_on_the_disk_before_run_json_names_them(folder, monkeypatch):
     kept = []
     monkeypatch.setattr(os, "fsync", lambda file: kept.append(Path(f"/proc/self/fd/{file}").readlink().name))
     arrive(folder, 0)
-    collect.collect(folder, document(folder))
+    collect(folder, launched(folder))
     assert kept == [".train.log.partial", ".environment.json.partial", ".run.json.partial"]
 
 
 def test_the_first_node_is_on_top_and_the_others_have_folders(pair):
     arrive(pair, 0, log=LINE.format(step=1) * 2)
     arrive(pair, 1, log="silent\n", outcome="failed")
-    assert collect.collect(pair, document(pair)) == "failed"
+    assert collect(pair, launched(pair)) == "failed"
     assert names(pair) == {
         "run.json", "train.log", "environment.json", "node1/train.log", "node1/environment.json",
     }  # fmt: skip
-    run = load(pair / "run.json")
-    assert (run["records"]["count"], run["exit_status"]) == (2, 1)
-    assert run["nodes"] == [
+    found = load(pair / "run.json")
+    assert (found["records"]["count"], found["exit_status"]) == (2, 1)
+    assert found["nodes"] == [
         {"folder": ".", "outcome": "completed", "exit_status": 0},
         {"folder": "node1", "outcome": "failed", "exit_status": 1},
     ]
@@ -96,7 +97,7 @@ def test_the_last_node_is_on_top_where_it_prints_the_figures(write_recipe, tmp_p
     folder = begun(path, tmp_path, nodes=2, every_node=every_node)
     for rank in (0, 1):
         arrive(folder, rank, log=f"node {rank}\n")
-    collect.collect(folder, document(folder))
+    collect(folder, launched(folder))
     assert (folder / "train.log").read_text() == f"node {on_top}\n"
     assert (folder / beside / "train.log").exists()
 
@@ -114,63 +115,63 @@ def test_the_last_node_is_on_top_where_it_prints_the_figures(write_recipe, tmp_p
 def test_the_strongest_outcome_of_the_nodes_is_that_of_the_run(pair, outcomes, outcome):
     for rank, each in enumerate(outcomes):
         arrive(pair, rank, each, log=LINE.format(step=1) if outcome == "completed" else "")
-    assert collect.collect(pair, document(pair)) == outcome
+    assert collect(pair, launched(pair)) == outcome
 
 
-def test_a_run_whose_nodes_were_stopped_since_one_failed_has_failed(pair):
+def test_a_run_stopped_because_a_node_failed_has_failed(pair):
     arrive(pair, 0, "stopped")
     arrive(pair, 1, "oom")
-    noted.note_failure(pair)
-    assert collect.collect(pair, document(pair)) == "oom"
+    record.note_failure(pair)
+    assert collect(pair, launched(pair)) == "oom"
 
 
-def test_a_node_that_was_lost_has_failed_and_what_there_is_of_its_log_is_kept(pair):
+def test_a_lost_node_has_failed_and_its_partial_log_is_kept(pair):
     arrive(pair, 0)
     lost(pair, 1, log="half a li")
     with pytest.raises(RunnerError, match="node 1 has not said how it ended"):
-        collect.collect(pair, document(pair))
+        collect(pair, launched(pair))
     assert not (pair / "run.json").exists()
-    assert collect.collect(pair, document(pair), Lost("the host was restarted")) == "failed"
-    run = load(pair / "run.json")
-    assert run["warnings"] == ["node 1 was lost: the host was restarted"]
-    assert run["nodes"][1] == {"folder": "node1", "outcome": "failed"}
+    assert collect(pair, launched(pair), Lost("the host was restarted")) == "failed"
+    found = load(pair / "run.json")
+    assert found["warnings"] == ["node 1 was lost: the host was restarted"]
+    assert found["nodes"][1] == {"folder": "node1", "outcome": "failed"}
     assert (pair / "node1/train.log").read_text() == "half a li"
 
 
-def test_what_is_not_known_of_a_lost_run_is_left_out(folder):
+def test_unknown_facts_of_a_lost_run_are_left_out(folder):
     lost(folder, 0)
-    assert collect.collect(folder, document(folder), Lost("killed", "oom")) == "oom"
-    run = load(folder / "run.json")
-    assert run["case"]["hardware"] == "A CPU, 4 cores (CPU)"
-    assert not {"start", "end", "wall_seconds", "exit_status"} & set(run)
+    assert collect(folder, launched(folder), Lost("killed", "oom")) == "oom"
+    found = load(folder / "run.json")
+    assert found["case"]["hardware"] == "A CPU, 4 cores (CPU)"
+    assert not {"start", "end", "wall_seconds", "exit_status"} & set(found)
 
 
-def test_a_run_of_which_nothing_came_is_finished_without_a_log(folder):
-    assert collect.collect(folder, document(folder), Lost("its folder is not there")) == "failed"
-    run = load(folder / "run.json")
-    assert (run["files"], run["case"]["hardware"], run["records"]["count"]) == ({}, "unknown", 0)
+def test_a_run_without_any_file_is_finished_without_a_log(folder):
+    assert collect(folder, launched(folder), Lost("its folder is not there")) == "failed"
+    found = load(folder / "run.json")
+    assert (found["files"], found["case"]["hardware"], found["records"]["count"]) == ({}, "unknown", 0)
 
 
-def test_a_file_that_changed_on_the_way_stops_everything(folder):
+def test_a_file_that_differs_from_its_hash_is_refused(folder):
     node = arrive(folder, 0)
     (node / "train.log").write_text("changed")
     with pytest.raises(RunnerError, match="not as its node left it"):
-        collect.collect(folder, document(folder))
+        collect(folder, launched(folder))
     assert not names(folder) & {"run.json", "train.log"}
     assert (node / "train.log").read_text() == "changed"
 
 
 @pytest.mark.parametrize("make", ["ln -s /etc/passwd", "mkdir", "true"])
-def test_what_is_no_file_is_not_published_in_its_place(folder, make):
+def test_a_link_or_folder_in_place_of_a_file_is_refused(folder, make):
     node = arrive(folder, 0)
     (node / "train.log").unlink()
     subprocess.run([*make.split(), node / "train.log"], check=True)
     with pytest.raises(RunnerError, match="no such file, or a link"):
-        collect.collect(folder, document(folder))
+        collect(folder, launched(folder))
     assert not (folder / "run.json").exists()
 
 
-def test_a_linked_folder_of_a_host_leads_nowhere(folder):
+def test_a_linked_folder_of_a_host_is_refused(folder):
     node = arrive(folder, 0)
     (folder / "secret").mkdir()
     (folder / "secret/0.log").write_text("secret")
@@ -178,22 +179,22 @@ def test_a_linked_folder_of_a_host_leads_nowhere(folder):
     host = load(node / "host.json") | {"files": stated(node, ("train.log", "ranks/0.log"))}
     (node / "host.json").write_text(json.dumps(host))
     with pytest.raises(RunnerError, match="no such file, or a link"):
-        collect.collect(folder, document(folder))
+        collect(folder, launched(folder))
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/passwd", "ranks/../../evil", "run.json", "ranks/.hidden", "ranks"])
-def test_a_host_chooses_no_other_names(name):
-    assert not arrived.KEPT.fullmatch(name)
+def test_a_host_cannot_choose_other_file_names(name):
+    assert not record.KEPT.fullmatch(name)
 
 
 @pytest.mark.parametrize(
     "text", ["[]", "{", '{"schema": "perfledger.host/2"}', '{"schema": "perfledger.host/1"}', "[" * 9999]
 )
-def test_a_host_json_that_is_none_leaves_the_run_unfinished(folder, text):
+def test_an_invalid_host_json_leaves_the_run_unfinished(folder, text):
     node = lost(folder, 0)
     (node / "host.json").write_text(text)
     with pytest.raises(RunnerError, match=r"host\.json"):
-        collect.collect(folder, document(folder))
+        collect(folder, launched(folder))
     assert (node / "train.log").exists()
     assert (folder / "launch.json").exists()
 
@@ -202,28 +203,31 @@ def test_another_log_that_is_there_already_is_not_overwritten(folder):
     arrive(folder, 0)
     (folder / "train.log").write_text("an earlier one")
     with pytest.raises(RunnerError, match="is not overwritten"):
-        collect.collect(folder, document(folder))
+        collect(folder, launched(folder))
     assert (folder / "train.log").read_text() == "an earlier one"
 
 
-@pytest.mark.parametrize("broken_off", ["write", "_clear"])
-def test_collecting_may_be_broken_off_anywhere_and_done_again(folder, monkeypatch, broken_off):
+@pytest.mark.parametrize("step", ["writing run.json", "clearing up"])
+def test_collecting_may_be_interrupted_anywhere_and_repeated(folder, monkeypatch, step):
     arrive(folder, 0)
 
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(collect, broken_off, fail)
+        if step == "writing run.json":
+            patch.setattr(record, "write", fail)
+        else:
+            patch.setattr(run, "shutil", SimpleNamespace(rmtree=fail))
         with pytest.raises(KeyboardInterrupt):
-            collect.collect(folder, document(folder))
+            collect(folder, launched(folder))
     assert (folder / "incoming/node0/train.log").exists()
-    assert collect.collect(folder, document(folder)) == "completed"
+    assert collect(folder, launched(folder)) == "completed"
     assert names(folder) == {"run.json", "train.log", "environment.json"}
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="only root may mount a small disk")
-def test_a_disk_at_home_that_is_full_loses_nothing(write_recipe, tmp_path):
+def test_a_full_disk_loses_nothing(write_recipe, tmp_path):
     disk = tmp_path / "raw"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", disk], check=False).returncode:
@@ -232,60 +236,60 @@ def test_a_disk_at_home_that_is_full_loses_nothing(write_recipe, tmp_path):
         folder = begun(write_recipe("true"), tmp_path)
         arrive(folder, 0, log=LINE.format(step=1) * 600)
         with pytest.raises(RunnerError, match="make room"):
-            collect.collect(folder, document(folder))
+            collect(folder, launched(folder))
         assert names(folder) >= {"launch.json", "incoming/node0/train.log"}
         assert not names(folder) & {"run.json", "train.log"}
         subprocess.run(["mount", "-o", "remount,size=2m", disk], check=True)
-        assert collect.collect(folder, document(folder)) == "completed"
+        assert collect(folder, launched(folder)) == "completed"
     finally:
         subprocess.run(["umount", disk], check=True)
 
 
-def test_a_source_is_named_with_the_commit_found_where_it_ran(write_recipe, tmp_path):
+def test_the_source_has_the_commit_found_on_the_node(write_recipe, tmp_path):
     path = write_recipe("true", more='[source]\nrepository = "a/b"\ncommit = "0123456789"\n')
     folder = begun(path, tmp_path)
     arrive(folder, 0, source={"commit": "abcdef", "modified": True})
-    collect.collect(folder, document(folder))
+    collect(folder, launched(folder))
     assert load(folder / "run.json")["source"] == {"repository": "a/b", "commit": "abcdef", "modified": True}
 
 
-def test_what_was_said_at_the_start_is_kept(folder):
+def test_warnings_of_the_start_are_kept(folder):
     arrive(folder, 0)
-    noted.note_warnings(folder, ["the load is high"])
-    collect.collect(folder, document(folder))
+    record.note_warnings(folder, ["the load is high"])
+    collect(folder, launched(folder))
     assert load(folder / "run.json")["warnings"] == ["the load is high"]
 
 
-def test_no_host_address_or_folder_comes_into_a_record(pair):
+def test_records_name_no_host_address_or_folder(pair):
     arrive(pair, 0)
     lost(pair, 1)
-    noted.note_warnings(pair, ["node 1: the sources in /home/me/sources/x are not at the recipe's commit"])
-    collect.collect(pair, document(pair), Lost("host1.invalid: there is no space left in /data/jobs (10.0.0.7)"))
+    record.note_warnings(pair, ["node 1: the sources in /home/me/sources/x are not at the recipe's commit"])
+    collect(pair, launched(pair), Lost("host1.invalid: there is no space left in /data/jobs (10.0.0.7)"))
     assert load(pair / "run.json")["warnings"] == [
         "node 1: the sources in … are not at the recipe's commit",
         "node 1 was lost: node 1: there is no space left in … (…)",
     ]
 
 
-def test_a_host_is_hidden_with_its_user_and_not_within_words():
+def test_redaction_hides_hosts_with_users_but_not_parts_of_words():
     hosts = ("me@gpu1", "gpu11")
-    assert without_places("me@gpu1: gpu11 and gpu1, not gpu1x", hosts) == "node 0: node 1 and node 0, not gpu1x"
-    assert without_places("3/4 at 12:30:01, ::1, fe80::1:2, ~/.ssh/key", ()) == "3/4 at 12:30:01, …, …, …"
-    assert without_places("std::bad_alloc", ()) == "std::bad_alloc"
+    assert redact("me@gpu1: gpu11 and gpu1, not gpu1x", hosts) == "node 0: node 1 and node 0, not gpu1x"
+    assert redact("3/4 at 12:30:01, ::1, fe80::1:2, ~/.ssh/key", ()) == "3/4 at 12:30:01, …, …, …"
+    assert redact("std::bad_alloc", ()) == "std::bad_alloc"
 
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):
-    files.write(tmp_path / "a.json", "before")
+    record.write(tmp_path / "a.json", "before")
     (tmp_path / ".a.json.partial").mkdir()
     with pytest.raises((RunnerError, OSError)):
-        files.write(tmp_path / "a.json", "after")
+        record.write(tmp_path / "a.json", "after")
     assert (tmp_path / "a.json").read_text() == "before"
 
 
-def test_records_of_which_no_figure_can_be_made_do_not_count(tmp_path):
+def test_unusable_records_do_not_count(tmp_path):
     log = tmp_path / "train.log"
     # Keras' own lines: too short an epoch is printed as of one second, of three milliseconds a step.
     lines = ["1s 3ms/step", "12s 120ms/step", "1s 3ms/step", "11s 110ms/step"]
     bar = "100/100 [==============================] -"
     log.write_text("".join(f"Epoch {n}/4\n{bar} {line} - loss: 0.5\n" for n, line in enumerate(lines, start=1)))
-    assert records.count(log) == {"frameworks.keras": 2}
+    assert record.count_records(log) == {"frameworks.keras": 2}

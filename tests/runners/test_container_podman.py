@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from runners.command.script import Settings
-from runners.places import job
-from runners.places.place import Place
-from tests.runners.jobs import over, planned, printing
+from runners.command import Settings
+from runners.transport import Local
+from tests.runners.jobs import planned
 from tests.runners.node import polls
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -88,7 +87,7 @@ def in_container(image, write_recipe, tmp_path, monkeypatch):
 
     def prepare(program, named=IMAGE):
         path = write_recipe(program, more=f'\n[container]\nimage = "{named}"\n')
-        return planned(path, Place("local"), tmp_path, settings=Settings(container="podman"))
+        return planned(path, Local(), tmp_path, settings=Settings(container="podman"))
 
     return prepare
 
@@ -99,10 +98,10 @@ def containers():
 
 
 def test_the_command_runs_inside_and_its_log_and_image_come_home(in_container):
-    started, script = in_container('echo "with $OMP_NUM_THREADS in $PWD, $1"; [ -e /etc/os-release ] || echo inside')
-    job.start(started, script)
-    assert over(started, 60).kind == "ended"
-    job.fetch(started)
+    started = in_container('echo "with $OMP_NUM_THREADS in $PWD, $1"; [ -e /etc/os-release ] || echo inside')
+    started.start()
+    assert started.over(60).kind == "ended"
+    started.fetch()
     log = (started.node(0) / "train.log").read_text()
     assert log.startswith("with 1 in /")
     assert log.endswith(", plain\ninside\n")
@@ -113,29 +112,29 @@ def test_the_command_runs_inside_and_its_log_and_image_come_home(in_container):
 
 
 def test_a_container_ends_with_the_job_that_is_stopped(in_container):
-    started, script = in_container("echo begun; while :; do sleep 0.1; done")
-    job.start(started, script)
-    printing(started)
+    started = in_container("echo begun; while :; do sleep 0.1; done")
+    started.start()
+    started.printing()
     assert len(containers()) == 1
-    job.stop(started)
-    assert over(started, 60).kind == "ended"
+    started.stop()
+    assert started.over(60).kind == "ended"
     assert json.loads((started.node(0) / "host.json").read_text())["outcome"] == "stopped"
     assert containers() == []
 
 
-def test_a_container_does_not_outlive_a_script_that_is_killed(in_container):
-    started, script = in_container("echo begun; sleep 300")
-    job.start(started, script)
-    printing(started)
+def test_a_container_does_not_outlive_an_agent_that_is_killed(in_container):
+    started = in_container("echo begun; sleep 300")
+    started.start()
+    started.printing()
     os.kill(int((started.node(0) / "pid").read_text()), signal.SIGKILL)
-    assert over(started, 60).kind == "lost"
-    job.stop(started)
+    assert started.over(60).kind == "lost"
+    started.stop()
     assert any(containers() == [] for _ in polls())
 
 
 def test_an_image_that_is_not_there_is_no_run_that_completes(in_container):
-    started, script = in_container("true", named="no-such-image:1")
-    job.start(started, script)
-    assert over(started, 60).failed
+    started = in_container("true", named="no-such-image:1")
+    started.start()
+    assert started.over(60).failed
     assert json.loads((started.node(0) / "host.json").read_text())["outcome"] == "failed"
     assert "no-such-image" in (started.node(0) / "train.log").read_text()

@@ -2,53 +2,62 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from runners.cases.parts import Container
-from runners.command.argv import Late, texts, word
-from runners.command.containers import CONTAINERS, contained, ending
+import pytest
+from msgspec.structs import replace
+
+from runners.cases import select_cases
+from runners.command import CONTAINERS, Settings, build_run
 from runners.errors import RunnerError
+from runners.job import texts
+from runners.recipe import Image
+from tests.runners.written import loaded
 
 DIGEST = f"sha256:{'0a' * 32}"
-IMAGE = Container("nvcr.io:443/nvidia/pytorch:20.12-py3", "", ("--device", "/dev/infiniband"))
-TRAINER = [word("python"), ("--ranks=", Late("ranks"))]
-MOUNTS = [(Late("ranks"), ":", Late("ranks")), word("/data")]
+IMAGE = Image("nvcr.io:443/nvidia/pytorch:20.12-py3", "", ("--device", "/dev/infiniband"))
 NAME = "perfledger-{identity}-{node_rank}"
-INSIDE = ["python", "--ranks={ranks}"]
-
-
-def built(tool, container=IMAGE, gpus=True):
-    return texts(contained(tool, container, TRAINER, ["A", "B"], MOUNTS, gpus))
-
-
-def around(gpus):
-    variables = ["-e", "A", "-e", "B"]
-    folders = ["-v", "{ranks}:{ranks}", "-v", "/data", "-w", "{working_folder}"]
-    return ["--network=host", "--ipc=host", *gpus, *variables, *folders, "--device", "/dev/infiniband"]
-
-
+INSIDE = ["python", "--to={output}"]
 LIMITS = ["--ulimit", "memlock=-1", "--ulimit", "stack=67108864"]
+FOLDERS = ["{working_folder}", "{ranks}", "{output}", "/data"]
+
+
+def spec(folder, tool, image=IMAGE, device="gpu", data="/data"):
+    recipe = loaded(folder, INSIDE, more='[environment_variables]\nA = "1"\nB = "2"\n')
+    recipe = replace(recipe, container=image, device=device)
+    return build_run(recipe, select_cases(recipe, {})[0], Path("raw"), Settings(container=tool, data=data)).spec
+
+
+def built(folder, tool, image=IMAGE, device="gpu"):
+    return texts(spec(folder, tool, image, device).argv)
+
+
+def around(gpus, variables):
+    named = [each for name in variables for each in ("-e", name)]
+    mounts = [each for folder in FOLDERS for each in ("-v", f"{folder}:{folder}")]
+    return ["--network=host", "--ipc=host", *gpus, *named, *mounts, "-w", "{working_folder}", *IMAGE.arguments]
 
 
 @pytest.mark.parametrize(
     ("tool", "gpus"), [("docker", ["--gpus", "all"]), ("podman", ["--device", "nvidia.com/gpu=all"])]
 )
-def test_docker_and_podman(tool, gpus):
+def test_docker_and_podman(tmp_path, tool, gpus):
     head = [tool, "run", "--rm", "--init", "--name", NAME]
-    assert built(tool) == [*head, *around([*gpus, *LIMITS]), IMAGE.image, *INSIDE]
-    assert built(tool, gpus=False) == [*head, *around([]), IMAGE.image, *INSIDE]
+    of_scheduler = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"]
+    on_gpus = around([*gpus, *LIMITS], ["A", "B", *of_scheduler])
+    assert built(tmp_path, tool) == [*head, *on_gpus, IMAGE.image, *INSIDE]
+    assert built(tmp_path, tool, device="cpu") == [*head, *around([], ["A", "B"]), IMAGE.image, *INSIDE]
 
 
-def test_apptainer():
-    folders = ["--bind", "{ranks}:{ranks}", "--bind", "/data", "--pwd", "{working_folder}"]
-    image = ["--device", "/dev/infiniband", f"docker://{IMAGE.image}"]
-    assert built("apptainer") == ["apptainer", "exec", "--nv", *folders, *image, *INSIDE]
-    assert built("apptainer", gpus=False) == ["apptainer", "exec", *folders, *image, *INSIDE]
+def test_apptainer(tmp_path):
+    mounts = [each for folder in FOLDERS for each in ("--bind", f"{folder}:{folder}")]
+    image = ["--pwd", "{working_folder}", *IMAGE.arguments, f"docker://{IMAGE.image}"]
+    assert built(tmp_path, "apptainer") == ["apptainer", "exec", "--nv", *mounts, *image, *INSIDE]
+    assert built(tmp_path, "apptainer", device="cpu") == ["apptainer", "exec", *mounts, *image, *INSIDE]
 
 
-def test_no_container_is_the_command_as_it_is():
-    assert built("none") == built("none", None) == INSIDE
-    assert ending("none") == []
+def test_without_a_container_the_command_stays_as_it_is(tmp_path):
+    assert built(tmp_path, "none") == built(tmp_path, "none", None) == INSIDE
 
 
 @pytest.mark.parametrize(
@@ -62,27 +71,27 @@ def test_no_container_is_the_command_as_it_is():
         ("oras://host/b:1", "", "oras://host/b:1", "oras://host/b:1"),
     ],
 )
-def test_an_image_is_pinned_by_its_digest_where_that_is_known(image, digest, in_docker, in_apptainer):
-    container = Container(image, digest, ())
-    assert built("docker", container)[-3] == built("podman", container)[-3] == in_docker
-    assert built("apptainer", container)[-3] == in_apptainer
-
-
-def test_a_container_left_behind_is_found_by_its_name():
-    assert texts(ending("docker")) == ["docker", "rm", "--force", NAME]
-    assert texts(ending("podman")) == ["podman", "rm", "--force", NAME]
-    assert ending("apptainer") == []
-    assert NAME in built("docker")
+def test_an_image_is_pinned_by_its_digest_where_that_is_known(tmp_path, image, digest, in_docker, in_apptainer):
+    stated = Image(image, digest)
+    assert built(tmp_path, "docker", stated)[-3] == built(tmp_path, "podman", stated)[-3] == in_docker
+    assert built(tmp_path, "apptainer", stated)[-3] == in_apptainer
 
 
 @pytest.mark.parametrize("tool", sorted(CONTAINERS))
-def test_a_recipe_without_an_image_cannot_run_in_one(tool):
+def test_a_job_names_tool_image_and_container(tmp_path, tool):
+    container = spec(tmp_path, tool, Image("a/b:1", DIGEST)).container
+    assert (container.tool, container.image, container.digest) == (tool, "a/b:1", DIGEST)
+    assert texts([container.name]) == [NAME]
+
+
+@pytest.mark.parametrize("tool", sorted(CONTAINERS))
+def test_a_recipe_without_an_image_cannot_run_in_one(tmp_path, tool):
     with pytest.raises(RunnerError, match=f"names no image for {tool}; add \\[container\\]"):
-        built(tool, None)
+        built(tmp_path, tool, None)
 
 
 @pytest.mark.parametrize("folder", ["/data:rw", "/data,ro"])
 @pytest.mark.parametrize("tool", sorted(CONTAINERS))
-def test_a_folder_whose_name_would_end_early_is_refused(tool, folder):
+def test_a_folder_with_a_colon_or_comma_cannot_be_mounted(tmp_path, tool, folder):
     with pytest.raises(RunnerError, match=f"{folder}: {tool} takes : and , in a folder"):
-        contained(tool, IMAGE, TRAINER, [], [(folder, ":", folder)], True)
+        spec(tmp_path, tool, data=folder)

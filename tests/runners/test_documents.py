@@ -1,25 +1,23 @@
-"""What is written about runners: every command shown can be given, and all that a recipe can say is named."""
+"""The documents on runners: every command shown works, and every key of a recipe and every option is described."""
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from pathlib import Path
+from typing import get_args, get_type_hints
 
+import msgspec
 import pytest
+from msgspec import Struct
 
 from ingest.site import reproduce
-from runners import commands
-from runners.cases import recipe
-from runners.cases.case import choose
-from runners.cases.matrix import DERIVED
-from runners.cases.parts import LAUNCHERS
+from runners import cli, recipe
+from runners.cases import select_cases
 from runners.cli import main
-from runners.command.argv import LATE
-from runners.command.script import Settings
-from runners.runs.beforehand import plan
-from runners.runs.plan import order
+from runners.command import Settings, build_run
+from runners.job import NODE_VARIABLES
+from runners.recipe import DERIVED, LAUNCHERS, PRECISIONS, RecipeFile
 from tests.runners.home import ROOT
 
 PAGES = ROOT / "report_templates/pages"
@@ -30,26 +28,10 @@ PAIRS = {
 }
 DOCUMENTS = (ROOT / "runners/README.md", *(path for pair in PAIRS.values() for path in pair))
 README = (ROOT / "runners/README.md").read_text("utf-8")
-TABLES = ("launcher", "records", "options", "slots", "environment_variables", "files", "container", "setup", "source")
-INNER = [
-    "always",
-    "arguments",
-    "node",
-    "shape",
-    "by",
-    "digest",
-    "python",
-    "packages",
-    "steps",
-    "text",
-    "repository",
-    "commit",
-    "folder",
-]
 
 
 def shown(path: Path) -> list[list[str]]:
-    """The words behind `python -m runners` of each line of a document's blocks, comments left out."""
+    """Return the words behind `python -m runners` of each line of a document's blocks, without comments."""
     blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", path.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("python -m runners")]
     assert lines, f"{path}: no command is shown"
@@ -57,10 +39,10 @@ def shown(path: Path) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_every_command_shown_can_be_given(path, capsys, tmp_path, monkeypatch):
-    # These two would do something: that their arguments are understood is all that can be tried.
-    for name in ("set_up", "collect"):
-        monkeypatch.setattr(commands, name, lambda _options: 0)
+def test_every_command_in_the_documents_works(path, capsys, tmp_path, monkeypatch):
+    # These two would do something: all that can be tried is that their arguments are understood.
+    monkeypatch.setattr(cli, "set_up", lambda *_: None)
+    monkeypatch.setattr(cli, "_unfinished", lambda _: [])
     for words in shown(path):
         harmless = ["--dry-run", "--raw-logs", str(tmp_path / "raw")] if words[0] == "run" else []
         assert main([*words, *harmless]) == 0, words
@@ -74,30 +56,32 @@ def test_both_languages_show_the_same_commands(pair):
     assert english == chinese
 
 
-def test_all_that_a_recipe_can_say_is_shown_in_one_that_can_be_read(tmp_path):
+def test_the_recipe_shown_has_every_key_and_can_be_loaded(tmp_path):
     (block,) = re.findall(r"^```toml\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     path = tmp_path / "shown.toml"
     path.write_text(block, "utf-8")
     assert recipe.load(path).launcher.name == "torchrun"
-    for key in {*recipe.REQUIRED, *recipe.OPTIONAL} - {*TABLES, "matrix"}:
+    for name, hint in get_type_hints(RecipeFile).items():
+        assert re.search(rf"^\[?\[?{name}\b", block, re.MULTILINE), name
+        structs = [each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, Struct)]
+        for key in (key for struct in structs for key in struct.__struct_fields__):
+            assert re.search(rf"^(?:# )?{key} = ", block, re.MULTILINE), f"{name}.{key}"
+    for key in ("shape", "by"):
         assert re.search(rf"^{key} = ", block, re.MULTILINE), key
-    for table in TABLES:
-        assert re.search(rf"^\[{table}\]", block, re.MULTILINE), table
-    for key in INNER:
-        assert re.search(rf"^(?:# )?{key} = ", block, re.MULTILINE), key
 
 
 def test_every_slot_and_launcher_is_named():
     _, _, words = README.partition("## A recipe")
-    for name in (*LATE, *DERIVED):
+    for name in (*NODE_VARIABLES, *DERIVED):
         assert f"{{{name}}}" in words, name
     for launcher in LAUNCHERS:
         assert f"`{launcher}`" in words, launcher
+    assert f"of {', '.join(PRECISIONS)}" in words
+    assert ", ".join(f"`{precision}`" for precision in PRECISIONS) in README
 
 
-def test_every_option_of_run_is_told_about(capsys):
-    with pytest.raises(SystemExit):
-        main(["run", "--help"])
+def test_every_option_of_run_is_described(capsys):
+    assert main(["run", "--help"]) == 0
     options = set(re.findall(r"(--[a-z-]+)", capsys.readouterr().out)) - {"--help", "--account"}
     assert len(options) > 10
     for option in sorted(options):
@@ -105,13 +89,12 @@ def test_every_option_of_run_is_told_about(capsys):
 
 
 @pytest.mark.parametrize("name", recipe.names())
-def test_what_a_page_shows_to_make_a_case_again_makes_that_case(name, capsys, tmp_path):
+def test_the_command_that_a_page_shows_gives_its_case_again(name, capsys, tmp_path):
     chosen = recipe.load(recipe.find(name))
-    cases = choose(chosen, {})
+    cases = select_cases(chosen, {})
     for case, tool in ((cases[0], "none"), (cases[-1], "apptainer" if chosen.container else "none")):
-        run = order(chosen, [case], 1, tmp_path)[0]
-        told = json.loads(json.dumps(plan(run, Settings(container=tool, data="/data"), "")))
-        words = shlex.split(reproduce.command(told))
+        run = build_run(chosen, case, tmp_path, Settings(container=tool, data="/data"))
+        words = shlex.split(reproduce.command(msgspec.to_builtins(run.record)))
         assert main([*words[3:], "--repeats", "1", "--raw-logs", str(tmp_path), "--dry-run"]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert [line for line in lines if line.startswith("[")] == [f"[1/1] {run.folder}"]

@@ -63,9 +63,9 @@ pytestmark = pytest.mark.usefixtures("bash")
 
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The raw logs of a matrix that was run."""
+    """Run a matrix and return its raw logs."""
     if not shutil.which("bash"):
-        pytest.skip("bash is missing, and what the runners start is a bash script")
+        pytest.skip("bash is missing")
     folder = tmp_path_factory.mktemp("end")
     (folder / "runners/workloads").mkdir(parents=True)
     for name in ("runners/__init__.py", "runners/workloads/dllogger.py"):
@@ -111,7 +111,7 @@ def test_the_figures_that_were_measured_are_on_the_pages(raw, site, language):
 
 @pytest.fixture(scope="module")
 def site(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages made of these logs."""
+    """Build the pages of these logs."""
     out = tmp_path_factory.mktemp("site") / "docs"
     done = ingested(raw, "--out", str(out))
     assert done.returncode == 0, done.stderr
@@ -119,12 +119,12 @@ def site(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def said(page: Path, figure: float) -> bool:
-    """Whether a page holds a figure, rounded as its spread asks for."""
+    """Return whether a page holds a figure, rounded as its spread asks for."""
     numbers = re.findall(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?", page.read_text(encoding="utf-8"))
     return any(abs(float(number.replace(",", "")) - figure) <= figure / 200 for number in numbers)
 
 
-def test_what_was_printed_is_what_came_home(raw):
+def test_logs_are_kept_as_printed(raw):
     for path in raw.rglob("train.log"):
         lines = path.read_text(encoding="utf-8").splitlines()
         assert len(lines) == 21

@@ -14,24 +14,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from runners.backends import ssh
+from runners import nodes, transport
 from runners.errors import RunnerError
-from runners.places import arrival, job
-from runners.places.place import Place
+from runners.transport import Local, Ssh
 from tests.runners.clusters import link, namespaces, ssh_hosts
-from tests.runners.jobs import over, planned, printing, until
-from tests.runners.node import ended, tool
+from tests.runners.jobs import host_python, planned
+from tests.runners.node import ended
 
 pytestmark = pytest.mark.usefixtures("bash")
-# Ends the servers that a program was started by, up to the one that listens.
-CUT = """
-process=$$
-while [ "$process" -gt 1 ]; do
-  read -r _ name _ parent _ </proc/$process/stat
-  [ "$name" != "(sshd)" ] || kill -KILL "$process"
-  process=$parent
-done
-"""
 WAIT = 'echo begun; until [ -e "$PERFLEDGER_JOB/go" ]; do sleep 0.05; done; echo done'
 
 
@@ -42,7 +32,7 @@ def host(tmp_path):
 
 
 def place(host):
-    return Place("ssh", (host.name,), ssh_config=str(host.folder.parent / "ssh_config"))
+    return Ssh((host.name,), config=str(host.folder.parent / "ssh_config"))
 
 
 def there(host, started):
@@ -51,19 +41,14 @@ def there(host, started):
 
 def finished(path, tmp_path, host, log=b"begun\n"):
     """A job whose one file is its log, and which said on its host that it had completed."""
-    started, _ = planned(path, place(host), tmp_path)
+    started = planned(path, place(host), tmp_path)
     folder = there(host, started)
     folder.mkdir(parents=True)
     (folder / "train.log").write_bytes(log)
     stated = {"train.log": {"sha256": hashlib.sha256(log).hexdigest(), "bytes": len(log)}}
-    (folder / "host.json").write_text(json.dumps({"outcome": "completed", "files": stated}), encoding="utf-8")
+    record = {"schema": "perfledger.host/1", "outcome": "completed", "files": stated}
+    (folder / "host.json").write_text(json.dumps(record), encoding="utf-8")
     return started
-
-
-def restarted(host, **variables):
-    host.cut()
-    host.variables = " ".join(f"{name}={value}" for name, value in variables.items())
-    host.start()
 
 
 @contextmanager
@@ -79,67 +64,72 @@ def small_disk(folder, size):
 
 
 def test_a_job_goes_on_while_its_host_is_out_of_reach(write_recipe, tmp_path, host):
-    started, script = planned(write_recipe(WAIT), place(host), tmp_path)
-    job.start(started, script)
-    printing(started)
+    started = planned(write_recipe(WAIT), place(host), tmp_path)
+    started.start()
+    started.printing()
     host.cut()
-    state = job.state(started)
+    state = started.look()
     assert (state.kind, state.failed) == ("unreachable", False)
     assert state.cause.startswith("first: ")
     with pytest.raises(RunnerError, match=r"first: .*\nWhat runs there ends by itself after 20 s"):
-        job.stop(started)
+        started.stop()
     with pytest.raises(RunnerError, match="first: "):
-        job.fetch(started)
+        started.fetch()
     assert not list(started.incoming.iterdir())
     (there(host, started) / "go").touch()
     host.start()
-    state = over(started)
+    state = started.over()
     assert (state.kind, state.last_line) == ("ended", "done")
-    job.fetch(started)
+    started.fetch()
     assert (started.node(0) / "train.log").read_text() == "begun\ndone\n"
 
 
 def test_a_network_that_goes_silent_is_noticed_and_its_job_found_again(write_recipe, tmp_path, monkeypatch):
-    monkeypatch.setitem(ssh.OPTIONS, "ServerAliveInterval", "1")
-    monkeypatch.setitem(ssh.OPTIONS, "ServerAliveCountMax", "1")
-    monkeypatch.setitem(ssh.OPTIONS, "ConnectTimeout", "1")
+    monkeypatch.setitem(transport.OPTIONS, "ServerAliveInterval", "1")
+    monkeypatch.setitem(transport.OPTIONS, "ServerAliveCountMax", "1")
+    monkeypatch.setitem(transport.OPTIONS, "ConnectTimeout", "1")
     with namespaces(tmp_path, ["pl-one"]) as (host,):
-        started, script = planned(write_recipe(WAIT), place(host), tmp_path)
-        job.start(started, script)
-        printing(started)
+        started = planned(write_recipe(WAIT), place(host), tmp_path)
+        started.start()
+        started.printing()
         link(host, "down")
         for _ in range(2):
-            state = job.state(started)
+            state = started.look()
             assert state.kind == "unreachable"
             assert "see whether" in state.cause
         link(host, "up")
-        until(started, lambda state: state.kind == "running")
+        started.until(lambda state: state.kind == "running")
         (there(host, started) / "go").touch()
-        assert over(started).last_line == "done"
+        assert started.over().last_line == "done"
 
 
-def test_a_connection_that_breaks_off_in_the_middle_of_a_fetch_leaves_nothing_that_looks_whole(
-    write_recipe, tmp_path, host
+# Ends the servers that a program was started by, up to the one that listens.
+CUT = """
+process=$$
+while [ "$process" -gt 1 ]; do
+  read -r _ name _ parent _ </proc/$process/stat
+  [ "$name" != "(sshd)" ] || kill -KILL "$process"
+  process=$parent
+done
+"""
+
+
+@pytest.mark.parametrize(("then", "said"), [(CUT, "nothing of it was kept here"), ("", "the archive is not complete")])
+def test_half_an_archive_is_none_whether_the_connection_ends_well_or_not(
+    write_recipe, tmp_path, host, monkeypatch, then, said
 ):
-    # Half of it, and then the server is gone with the connection.
-    restarted(host, PATH=tool(tmp_path / "tools", "tar", f'{shutil.which("tar")} "$@" | head -c 300000; {CUT}'))
     started = finished(write_recipe("true"), tmp_path, host, os.urandom(1000000))
-    with pytest.raises(RunnerError, match=r"first: .*nothing of it was kept here"):
-        job.fetch(started)
+    with monkeypatch.context() as patch:
+        host_python(patch, tmp_path, f'python3 "$@" | head -c 300000; {then}')
+        with pytest.raises(RunnerError, match=f"first: .*{said}"):
+            started.fetch()
     assert not list(started.incoming.iterdir())
-    restarted(host)
-    job.fetch(started)
+    host.cut()
+    host.start()
+    started.fetch()
     whole = (there(host, started) / "train.log").read_bytes()
     assert (started.node(0) / "train.log").read_bytes() == whole
     assert len(whole) == 1000000
-
-
-def test_an_archive_that_ends_early_is_none_even_from_a_connection_that_ends_well(write_recipe, tmp_path, host):
-    restarted(host, PATH=tool(tmp_path / "tools", "tar", f'{shutil.which("tar")} "$@" | head -c 300000'))
-    started = finished(write_recipe("true"), tmp_path, host, os.urandom(1000000))
-    with pytest.raises(RunnerError, match="what came is no whole archive"):
-        job.fetch(started)
-    assert not list(started.incoming.iterdir())
 
 
 @pytest.mark.parametrize("fault", ["changed", "missing"])
@@ -148,11 +138,11 @@ def test_a_file_that_is_not_as_its_node_left_it_is_refused(write_recipe, tmp_pat
     log = there(host, started) / "train.log"
     log.write_text("other\n") if fault == "changed" else log.unlink()
     with pytest.raises(RunnerError, match="its SHA-256 is" if fault == "changed" else "it is missing"):
-        job.fetch(started)
+        started.fetch()
     assert not list(started.incoming.iterdir())
 
 
-def test_a_host_cannot_write_beside_its_folder(write_recipe, tmp_path, host):
+def test_a_host_cannot_write_beside_its_folder(write_recipe, tmp_path, host, monkeypatch):
     evil = tmp_path / "evil.tar"
     with tarfile.open(evil, "w") as archive:
         for name in ("../beside", f"{tmp_path}/absolute", "good"):
@@ -163,12 +153,12 @@ def test_a_host_cannot_write_beside_its_folder(write_recipe, tmp_path, host):
             member = tarfile.TarInfo(name)
             member.type, member.linkname = kind, "/etc/passwd"
             archive.addfile(member)
-    restarted(host, PATH=tool(tmp_path / "tools", "tar", f"cat {evil}"))
+    host_python(monkeypatch, tmp_path, f"echo 'perfledger {{}}'; cat {evil}")
     started = finished(write_recipe("true"), tmp_path, host)
-    with pytest.raises(RunnerError, match="what came is no whole archive"):
-        job.fetch(started)
+    with pytest.raises(RunnerError, match="the archive is not complete"):
+        started.fetch()
     assert not list(tmp_path.rglob("beside")) + list(tmp_path.rglob("absolute"))
-    assert not [path for path in started.folder.rglob("*") if path.name != "incoming"]
+    assert not [path for path in started.run.folder.rglob("*") if path.name != "incoming"]
 
 
 def test_links_and_pipes_of_a_host_are_left_there(write_recipe, tmp_path, host):
@@ -176,23 +166,23 @@ def test_links_and_pipes_of_a_host_are_left_there(write_recipe, tmp_path, host):
     os.mkfifo(there(host, started) / "pipe")
     (there(host, started) / "link").symlink_to("/etc/passwd")
     (there(host, started) / "file").write_text("text\n")
-    job.fetch(started)
+    started.fetch()
     assert (started.node(0) / "file").read_text() == "text\n"
     assert not (started.node(0) / "link").is_symlink()
     assert not (started.node(0) / "pipe").exists()
 
 
 def test_a_job_killed_on_its_host_is_lost_with_its_log(write_recipe, tmp_path, host):
-    started, script = planned(write_recipe('echo "$$"; sleep 300'), place(host), tmp_path)
-    job.start(started, script)
-    process = int(printing(started).last_line)
+    started = planned(write_recipe('echo "$$"; sleep 300'), place(host), tmp_path)
+    started.start()
+    process = int(started.printing().last_line)
     os.kill(int((there(host, started) / "pid").read_text()), signal.SIGKILL)
-    state = over(started)
+    state = started.over()
     assert (state.kind, state.failed) == ("lost", True)
     assert "as if killed" in state.cause
-    job.stop(started)
+    started.stop()
     assert ended(process)
-    job.fetch(started)
+    started.fetch()
     assert (started.node(0) / "train.log").read_text() == f"{process}\n"
     assert not (started.node(0) / "host.json").exists()
 
@@ -200,9 +190,9 @@ def test_a_job_killed_on_its_host_is_lost_with_its_log(write_recipe, tmp_path, h
 def test_a_folder_that_vanished_from_its_host_is_said_to_be_gone(write_recipe, tmp_path, host):
     started = finished(write_recipe("true"), tmp_path, host)
     shutil.rmtree(host.jobs)
-    state = job.state(started)
+    state = started.look()
     assert (state.kind, state.cause) == ("lost", "its folder is not there any more")
-    job.fetch(started)
+    started.fetch()
     assert not list(started.node(0).iterdir())
 
 
@@ -212,7 +202,7 @@ def test_what_a_trainer_wrote_beside_its_logs_is_not_brought_home(write_recipe, 
     (there(host, started) / "output").mkdir()
     (there(host, started) / "output/model").write_text("gigabytes")
     (there(host, started) / "machine").write_text("which\none\n")
-    job.fetch(started)
+    started.fetch()
     assert [path.name for path in started.node(0).iterdir()] == ["train.log"]
 
 
@@ -231,30 +221,30 @@ def test_a_line_without_end_is_not_held_in_memory(tmp_path):
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as file:
         file.addfile(tarfile.TarInfo("train.log"))
-    stream = Stream(b"x" * 1_000_000 + b"\nperfledger files\n" + archive.getvalue())
-    assert arrival._unpack(stream, tmp_path) == ""
+    stream = Stream(b"x" * 1_000_000 + b'\nperfledger {"files": true}\n' + archive.getvalue())
+    assert nodes.unpack(stream, tmp_path) == ""
     assert (tmp_path / "train.log").exists()
-    assert stream.longest <= arrival.LONGEST_LINE
+    assert stream.longest <= nodes.LONGEST_LINE
 
 
 def test_a_host_without_space_refuses_before_anything_starts(write_recipe, tmp_path, host):
     with small_disk(host.jobs, "8k"):
-        started, script = planned(write_recipe("true"), place(host), tmp_path)
+        started = planned(write_recipe("true"), place(host), tmp_path)
         with pytest.raises(RunnerError, match=r"first: the job's folder .* cannot be written: No space left on device"):
-            job.start(started, script)
-        assert not list(host.jobs.rglob("script.sh"))
+            started.start()
+        assert not list(host.jobs.rglob("agent.py"))
 
 
 def test_a_disk_that_fills_up_ends_in_a_lost_job_with_what_was_written(write_recipe, tmp_path, host):
     with small_disk(host.jobs, "80m"):
         fill = 'echo begun; cat /dev/zero >"$PERFLEDGER_JOB/fill" 2>/dev/null; echo never fits; sleep 0.5'
-        started, script = planned(write_recipe(fill), place(host), tmp_path)
-        job.start(started, script)
-        state = over(started)
+        started = planned(write_recipe(fill), place(host), tmp_path)
+        started.start()
+        state = started.over()
         assert (state.kind, state.cause) == ("lost", "there is no space left for what it writes")
         assert not (there(host, started) / "host.json").exists()
         (there(host, started) / "fill").unlink()
-        job.fetch(started)
+        started.fetch()
     assert (started.node(0) / "train.log").read_text().startswith("begun\n")
     assert not (started.node(0) / "host.json").exists()
 
@@ -263,9 +253,9 @@ def test_a_disk_at_home_that_is_full_keeps_the_job_on_its_host(write_recipe, tmp
     started = finished(write_recipe("true"), tmp_path, host, b"x" * 1000000)
     with small_disk(started.incoming, "64k"):
         with pytest.raises(RunnerError, match="it cannot be written: No space left on device; make room"):
-            job.fetch(started)
+            started.fetch()
         assert not list(started.incoming.iterdir())
-    job.fetch(started)
+    started.fetch()
     assert (started.node(0) / "train.log").stat().st_size == 1000000
 
 
@@ -275,7 +265,7 @@ def test_a_fetch_that_was_killed_is_done_again(write_recipe, tmp_path, host, mom
     left = started.incoming / f"node0.{moment}"
     left.mkdir(parents=True)
     (left / "train.log").write_text("beg" if moment == "partial" else "begun\n")
-    job.fetch(started)
+    started.fetch()
     assert [path.name for path in started.incoming.iterdir()] == ["node0"]
     assert (started.node(0) / "train.log").read_text() == "begun\n"
     assert json.loads((started.node(0) / "host.json").read_text())["outcome"] == "completed"
@@ -283,8 +273,8 @@ def test_a_fetch_that_was_killed_is_done_again(write_recipe, tmp_path, host, mom
 
 @pytest.mark.parametrize("record", ["{", "[]", "{}", '{"files": 1}', '{"files": {"train.log": 1}}'])
 def test_a_record_that_is_none_is_refused(write_recipe, tmp_path, record):
-    started, _ = planned(write_recipe("true"), Place("local"), tmp_path)
+    started = planned(write_recipe("true"), Local(), tmp_path)
     started.node(0).mkdir(parents=True)
     (started.node(0) / "host.json").write_text(record)
-    with pytest.raises(RunnerError, match="it is not the record of a run"):
-        job.fetch(started)
+    with pytest.raises(RunnerError, match=r"host\.json: it cannot be read: "):
+        started.fetch()

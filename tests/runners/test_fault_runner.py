@@ -28,7 +28,7 @@ def hosts(tmp_path):
 
 @pytest.fixture
 def waiting(write_recipe, tmp_path):
-    """A recipe whose command waits for the file `go`."""
+    """Write a recipe whose command waits for the file `go`."""
     path = write_recipe(WAIT)
     path.write_text(path.read_text().replace('word = "plain"', f'word = "{tmp_path}/go"'), encoding="utf-8")
     return path
@@ -40,7 +40,7 @@ def arguments(path, tmp_path, on, *more):
 
 
 def lines(tmp_path):
-    """How many lines the logs of all jobs have on their hosts."""
+    """Return how many lines the logs of all jobs have on their hosts."""
     return [log.read_text().count("\n") for log in tmp_path.glob("*/jobs/*/node*/train.log")]
 
 
@@ -57,7 +57,7 @@ def test_a_run_on_two_hosts_becomes_one_folder_that_names_neither(write_recipe, 
     assert not [name for name in ("alpha", "omega", "127.0.0.1", str(tmp_path)) if name in text]
 
 
-def test_a_runner_that_is_killed_is_followed_by_another_that_finishes_its_run(tmp_path, waiting, hosts, only_run):
+def test_another_runner_finishes_the_run_of_a_killed_one(tmp_path, waiting, hosts, only_run):
     argv = [sys.executable, "-m", "runners", *arguments(waiting, tmp_path, "ssh:alpha")]
     with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True) as runner:
         assert any(lines(tmp_path) == [1] for _ in polls(30))
@@ -69,7 +69,7 @@ def test_a_runner_that_is_killed_is_followed_by_another_that_finishes_its_run(tm
     assert lines(tmp_path) == [2]
 
 
-def test_a_run_whose_host_is_out_of_reach_for_too_long_is_left_and_collected_later(tmp_path, waiting, hosts, only_run):
+def test_a_run_whose_host_is_unreachable_for_too_long_is_left_and_collected_later(tmp_path, waiting, hosts, only_run):
     argv = [sys.executable, "-m", "runners", *arguments(waiting, tmp_path, "ssh:alpha", "--patience", "1")]
     with subprocess.Popen(argv, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
         assert any(lines(tmp_path) == [1] for _ in polls(30))

@@ -1,7 +1,8 @@
-"""The script on a node, for real: outcomes, signals, what is left behind, and what is not."""
+"""The agent on a node, for real: outcomes, signals, what is left behind, and what is not."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import shutil
@@ -16,12 +17,20 @@ from pathlib import Path
 
 import pytest
 
-from runners.command.script import Settings
-from tests.runners.node import Node, ended, polls, prepared, replacing, tool
+from runners import nodes
+from runners.command import Settings
+from tests.runners.node import Node, ended, kernel, polls, prepared, replacing, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 # As TensorFlow prints it of an algorithm that it did not choose then.
 RETRIED = "Allocator ran out of memory trying to allocate 2.25GiB. The caller indicates that this is not a failure"
+
+
+def test_the_agent_is_python_of_3_6_and_fits_an_argument():
+    """Containers get it as one argument, which Linux limits to 128 KiB."""
+    source = nodes.agent_source()
+    ast.parse(source, feature_version=(3, 6))
+    assert len(source.encode()) < 1 << 17
 
 
 def test_a_run_that_completes_leaves_its_log_and_says_what_it_came_to(write_recipe, tmp_path):
@@ -105,32 +114,10 @@ def test_what_the_kernel_killed_for_want_of_memory_is_told_from_other_kills(
     node = prepared(
         write_recipe(f"echo oom_kill {3 + kills} >{tmp_path}/proc/vmstat; {program}"),
         tmp_path / "job",
-        change=replacing("proc=/proc ", f"proc={tmp_path}/proc "),
+        change=kernel(proc=tmp_path / "proc"),
     )
     assert node.run() == 1
     assert node.host()["outcome"] == outcome
-
-
-@pytest.mark.parametrize(("after", "seconds"), [("160.53", 60.5), ("90.00", None)])
-def test_the_time_of_a_run_is_of_a_clock_that_nobody_sets(write_recipe, tmp_path, after, seconds):
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/uptime").write_text("100.03 5.00\n")
-    change = replacing("proc=/proc ", f"proc={tmp_path}/proc ")
-    node = prepared(write_recipe(f"echo {after} 5.00 >{tmp_path}/proc/uptime"), tmp_path / "job", change=change)
-    assert node.run() == 0
-    assert node.host().get("wall_seconds") == seconds
-
-
-def test_a_timeout_is_of_the_same_clock(write_recipe, tmp_path):
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/uptime").write_text("100.00 5.00\n")
-    change = replacing("proc=/proc ", f"proc={tmp_path}/proc ")
-    program = f"sleep 0.2; echo 121.00 5.00 >{tmp_path}/proc/uptime; sleep 300"
-    node = prepared(write_recipe(program, timeout=20), tmp_path / "job", change=change)
-    began = time.monotonic()
-    assert node.run() == 1
-    assert (node.host()["outcome"], node.host()["wall_seconds"]) == ("timeout", 21)
-    assert time.monotonic() - began < 15
 
 
 def test_a_command_that_is_halted_goes_on_when_it_may(write_recipe, tmp_path):
@@ -165,7 +152,7 @@ def test_a_run_that_lasts_too_long_is_ended_with_all_it_started(write_recipe, tm
 
 def test_a_run_that_lasts_too_long_and_does_not_listen_is_killed(write_recipe, tmp_path):
     path = write_recipe("trap '' TERM; while :; do sleep 0.1; done", timeout=1)
-    node = prepared(path, tmp_path / "job", change=replacing("grace_seconds=10", "grace_seconds=1"))
+    node = prepared(path, tmp_path / "job", change=replacing("GRACE_SECONDS = 10", "GRACE_SECONDS = 1"))
     assert node.run() == 1
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("timeout", 137)
 
@@ -213,7 +200,7 @@ def test_a_request_that_comes_before_the_command_starts_nothing(write_recipe, tm
     assert ended(int((tmp_path / "slow").read_text()))
 
 
-def test_when_the_script_is_killed_its_command_sampler_and_files_go_too(write_recipe, tmp_path):
+def test_when_the_agent_is_killed_its_command_sampler_and_files_go_too(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("x")
     path = write_recipe('echo "$$"; setsid sleep 300 & sleep 300', more='[files]\n"t" = "trainer.txt"\n')
     node = prepared(path, tmp_path / "job")
@@ -222,26 +209,44 @@ def test_when_the_script_is_killed_its_command_sampler_and_files_go_too(write_re
         process.kill()
         process.wait()
         assert ended(int(node.log()))
-    assert any(not marked(node) and not of_script(node) for _ in polls())
+    assert any(not marked(node) and not of_agent(node) for _ in polls())
     assert not (node.job / "host.json").exists()
     assert not (tmp_path / "perfledger.job.0").exists()
 
 
-def test_when_the_script_is_killed_while_it_asks_its_questions_go_too(write_recipe, tmp_path):
+def test_when_the_agent_is_killed_while_it_asks_its_questions_go_too(write_recipe, tmp_path):
     path = write_recipe("echo started", more='[setup]\npython = "slow"\npackages = ["any"]\n')
     node = prepared(
         path, tmp_path / "job", PATH=tool(tmp_path / "tools", "slow", f"echo $$ >{tmp_path}/slow; sleep 300")
     )
     with node.running(until=tmp_path / "slow") as process:
         process.kill()
-    assert any(not marked(node) and not of_script(node) for _ in polls())
+    assert any(not marked(node) and not of_agent(node) for _ in polls())
+
+
+def test_a_run_whose_guard_was_killed_comes_to_its_end(write_recipe, tmp_path):
+    node = prepared(write_recipe("echo begun; sleep 1"), tmp_path / "job")
+    with node.running() as process:
+        (guard,) = set(of_agent(node)) - {str(process.pid)}
+        os.kill(int(guard), signal.SIGKILL)
+        assert process.wait(20) == 0
+    assert node.host()["outcome"] == "completed"
+
+
+def test_a_program_that_is_not_there_any_more_has_failed_and_its_log_says_so(write_recipe, tmp_path):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace('command = ["bash"', 'command = ["no such program"'), encoding="utf-8")
+    node = prepared(path, tmp_path / "job")
+    assert node.run() == 1
+    assert (node.host()["outcome"], node.host()["exit_status"]) == ("failed", 127)
+    assert node.log() == "no such program: No such file or directory\n"
 
 
 def test_nothing_of_a_run_is_left_after_it(write_recipe, tmp_path):
     (tmp_path / "trainer.txt").write_text("x")
     node = prepared(write_recipe("sleep 0.5", more='[files]\n"t" = "trainer.txt"\n'), tmp_path / "job")
     assert node.run() == 0
-    assert not of_script(node)
+    assert not of_agent(node)
     assert not list(tmp_path.glob("perfledger.*"))
 
 
@@ -257,7 +262,7 @@ def test_no_run_overwrites_the_log_of_another(write_recipe, tmp_path):
     node = prepared(write_recipe("date +%N"), tmp_path / "job")
     assert node.run() == 0
     before = {path: path.read_bytes() for path in node.job.iterdir() if path.is_file() and path.name != "pid"}
-    done = node.call("run")
+    done = node.call()
     assert done.returncode == 2
     assert "its log is not overwritten" in done.stderr
     assert {path: path.read_bytes() for path in before} == before
@@ -274,7 +279,7 @@ def test_host_json_comes_last(write_recipe, tmp_path):
 def test_a_full_disk_leaves_nothing_that_looks_complete(write_recipe, tmp_path):
     with small_disk(tmp_path / "disk"):
         node = prepared(write_recipe("sleep 0.5; head -c 300000 /dev/zero; exit 0"), tmp_path / "disk/job")
-        done = node.call("run")
+        done = node.call()
         assert done.returncode == 3
         assert "is the disk full?" in done.stderr
         assert (node.job / "train.log").stat().st_size > 0
@@ -286,13 +291,13 @@ def test_a_disk_that_is_full_already_starts_nothing(write_recipe, tmp_path):
         node = prepared(write_recipe("echo started"), tmp_path / "disk/job")
         (tmp_path / "disk/more").write_bytes(bytes(4096))
         subprocess.run(["dd", "if=/dev/zero", f"of={tmp_path}/disk/rest"], capture_output=True, check=False)
-        done = node.call("run")
+        done = node.call()
         assert done.returncode == 2
         assert "is the disk full?" in done.stderr
-        assert not list(node.job.glob("*.json*"))
+        assert not [path for path in node.job.glob("*.json*") if path.name != "job.json"]
 
 
-@pytest.mark.parametrize(("rank", "printed"), [("0", "2 0 10.0.0.1,10.0.0.2 10.0.0.1:4,10.0.0.2:4\n"), ("1", "")])
+@pytest.mark.parametrize(("rank", "printed"), [(0, "2 0 10.0.0.1,10.0.0.2 10.0.0.1:4,10.0.0.2:4\n"), (1, "")])
 def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe, tmp_path, rank, printed):
     path = write_recipe("true")
     text = path.read_text().replace('shape = ["1n1d"]\n', "").replace("[matrix]", '[matrix]\nshape = ["2n4d"]')
@@ -301,9 +306,8 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
     head = head.split("command = ")[0] + command
     path.write_text(f'{head}[launcher]\nname = "mpirun"\n[records]{tail}', encoding="utf-8")
     starter = tool(tmp_path / "tools", "mpirun", 'while [ "$1" != 2 ]; do shift; done; echo "$*"')
-    values = {"PERFLEDGER_NODE_RANK": rank, "PERFLEDGER_HOSTS": "10.0.0.1,10.0.0.2", "PATH": starter}
-    node = prepared(path, tmp_path / "job", **values)
-    if rank == "0":
+    node = prepared(path, tmp_path / "job", rank=rank, hosts=("10.0.0.1", "10.0.0.2"), PATH=starter)
+    if rank == 0:
         assert node.run() == 0
     else:
         with node.running(until=node.job / "telemetry.csv") as process:
@@ -311,7 +315,7 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
             process.terminate()
             process.communicate(timeout=10)
         assert process.returncode == 0
-    assert (node.host()["node_rank"], node.host()["outcome"], node.host()["exit_status"]) == (int(rank), "completed", 0)
+    assert (node.host()["node_rank"], node.host()["outcome"], node.host()["exit_status"]) == (rank, "completed", 0)
     assert node.log() == printed
     assert (node.job / "hostfile").read_text() == "10.0.0.1 slots=4\n10.0.0.2 slots=4\n"
 
@@ -319,8 +323,8 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
 def test_an_observer_that_nobody_sends_home_goes_by_itself(write_recipe, tmp_path):
     path = write_recipe("true", more='[launcher]\nname = "mpirun"\n', timeout=1)
     path.write_text(path.read_text().replace("[matrix]", '[matrix]\nshape = ["2n4d"]'), encoding="utf-8")
-    impatient = replacing("patience_seconds=7200", "patience_seconds=3")
-    node = prepared(path, tmp_path / "job", None, None, impatient, PERFLEDGER_NODE_RANK="1")
+    impatient = replacing("PREPARE_SECONDS = 7200", "PREPARE_SECONDS = 3")
+    node = prepared(path, tmp_path / "job", None, None, impatient, 1, ("10.0.0.1", "10.0.0.2"))
     assert node.run() == 0
     assert node.host()["outcome"] == "completed"
 
@@ -356,7 +360,7 @@ def test_a_scratch_folder_that_somebody_else_prepared_is_not_used(write_recipe, 
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "perfledger.job.0").symlink_to(tmp_path / "elsewhere")
     path = write_recipe("true", more='[files]\n"t" = "trainer.txt"\n')
-    done = prepared(path, tmp_path / "job").call("run")
+    done = prepared(path, tmp_path / "job").call()
     assert done.returncode == 2
     assert "set TMPDIR" in done.stderr
     assert (tmp_path / "perfledger.job.0").is_symlink()
@@ -416,12 +420,12 @@ def small_disk(folder: Path) -> Iterator[None]:
 
 def marked(node: Node) -> list[str]:
     """The processes of the node's command."""
-    return _processes(f"PERFLEDGER_COMMAND={node.job.name}.0.".encode(), "environ")
+    return _processes(f"PERFLEDGER_COMMAND={node.request['identity']}.0.".encode(), "environ")
 
 
-def of_script(node: Node) -> list[str]:
-    """The processes of the node's script."""
-    return _processes(str(node.job / "script.sh").encode(), "cmdline")
+def of_agent(node: Node) -> list[str]:
+    """The processes of the node's agent."""
+    return _processes(str(node.job / "agent.py").encode(), "cmdline")
 
 
 def _processes(text: bytes, file: str) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import subprocess
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -13,8 +12,7 @@ import pytest
 
 from parsers.engine.registry import telemetry_by_id
 from parsers.telemetry.read import claimant, read_telemetry
-from runners.command.script import HOST
-from tests.runners.node import ended, nvidia_smi, polls, prepared, replacing, tool
+from tests.runners.node import ended, kernel, nvidia_smi, polls, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")
 
@@ -59,13 +57,12 @@ def test_the_share_of_the_processors_is_that_of_the_time_between_two_rows(write_
     (proc / "stat").write_text("cpu  1000 0 0 1000 0 0 0 0 0 0\n")
     (proc / "meminfo").write_text(MEMINFO)
     (proc / "loadavg").write_text("1.25 0.5 0.1 1/2 3\n")
-    sampled = f"[ $(wc -l <{tmp_path}/job/telemetry.csv) -ge"
+    sampled = f"[ $(wc -l <{tmp_path}/job/node0/telemetry.csv) -ge"
     wait = "; do sleep 0.02; done"
     # The sampler has read the first state when its header is there.
     state = f"echo 'cpu  1080 10 20 1050 10 4 6 20 0 0' >{proc}/stat"
     program = f"until {sampled} 1 ]{wait}; {state}; until {sampled} 2 ]{wait}"
-    change = replacing("proc=/proc ", f"proc={proc} ")
-    node = prepared(write_recipe(program), tmp_path / "job", change=change)
+    node = prepared(write_recipe(program), tmp_path / "job", change=kernel(proc))
     assert node.run() == 0
     (row,) = rows_of(node)
     assert row["cpu_percent"] == "60.0"
@@ -125,7 +122,7 @@ def test_a_sampler_that_does_not_listen_ends_with_the_run(write_recipe, tmp_path
     assert ended(int((tmp_path / "sampler").read_text()))
 
 
-def test_a_sampler_ends_with_a_script_that_was_killed(write_recipe, tmp_path):
+def test_a_sampler_ends_with_an_agent_that_was_killed(write_recipe, tmp_path):
     sampler = f'case "$*" in *-lms*) echo $$ >{tmp_path}/sampler; exec sleep 300 ;; esac'
     path = tool(tmp_path / "tools", "nvidia-smi", sampler)
     node = prepared(gpu_recipe(write_recipe, "echo begun; sleep 300"), tmp_path / "job", PATH=path)
@@ -134,12 +131,3 @@ def test_a_sampler_ends_with_a_script_that_was_killed(write_recipe, tmp_path):
         process.kill()
         process.wait()
         assert ended(int((tmp_path / "sampler").read_text()))
-
-
-def test_a_row_takes_nothing_but_bash(bash):
-    """What the sampler takes, the run does not get: no program can be found here, and there are rows all the same."""
-    pieces = "; ".join(f". {HOST}/{piece}.sh" for piece in ("tools", "telemetry"))
-    program = f"PATH=/nowhere; {pieces}; script_lives() {{ [ $((++rows)) -lt 3 ]; }}; sample_processors"
-    done = subprocess.run([bash, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    assert len(done.stdout.splitlines()) == 4

@@ -6,20 +6,18 @@ import os
 import shutil
 import socket
 import subprocess
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
-from runners.cases import parts
-from runners.cases.case import choose, command
-from runners.command.argv import LATE, shell, texts
-from runners.command.launchers import LAUNCHERS, launched, on_every_node
-from runners.command.script import Settings
+from runners import host_agent
+from runners.cases import select_cases
+from runners.command import build_run, launch_words
 from runners.errors import RunnerError
-from runners.runs.beforehand import plan
-from runners.runs.plan import order
+from runners.job import NODE_VARIABLES, texts
+from runners.recipe import LAUNCHERS
 from tests.runners.node import prepared, tool
-from tests.runners.written import loaded, written
+from tests.runners.written import filled, loaded, written
 
 MATRIX = '[matrix]\nshape = ["1n1d", "1n2d", "2n2d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'
 VARIABLES = '[environment_variables]\nNCCL_DEBUG = "INFO"\nPYTHONHASHSEED = "{batch_size}"\n'
@@ -30,20 +28,17 @@ TWO_NODES = ["--nnodes", "2", "--nproc_per_node", "2", "--node_rank", "{node_ran
 def words(folder, name, nodes, devices, trainer=("python", "-u", "t.py", "--b", "{batch_size}"), more="", device="gpu"):
     table = f'[launcher]\nname = "{name}"\n{more}\n{VARIABLES}'
     recipe = replace(loaded(folder, list(trainer), MATRIX, table), device=device)
-    (case,) = choose(recipe, {"nodes": str(nodes), "devices": str(devices)})
-    return texts(launched(recipe, case, command(recipe, case)))
+    (case,) = select_cases(recipe, {"nodes": str(nodes), "devices": str(devices)})
+    return texts(launch_words(recipe, case))
 
 
-def test_the_names_that_a_recipe_can_state_are_the_launchers_there_are():
-    assert set(LAUNCHERS) == set(parts.LAUNCHERS)
-
-
-def test_what_is_told_of_a_run_is_the_launcher_that_it_had(tmp_path):
+def test_run_json_names_the_launcher_that_was_used(tmp_path):
     recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "torchrun"\n')
-    runs = order(recipe, choose(recipe, {}), 1, tmp_path)
-    assert [plan(run, Settings(), "")["recipe"]["launcher"] for run in runs] == ["plain", "torchrun", "torchrun"]
+    cases = select_cases(recipe, {})
+    runs = [build_run(recipe, case, tmp_path) for case in cases]
+    assert [run.record.recipe.launcher for run in runs] == ["plain", "torchrun", "torchrun"]
     always = replace(recipe, launcher=replace(recipe.launcher, always=True))
-    assert plan(replace(runs[0], recipe=always), Settings(), "")["recipe"]["launcher"] == "torchrun"
+    assert build_run(always, cases[0], tmp_path).record.recipe.launcher == "torchrun"
 
 
 @pytest.mark.parametrize(
@@ -84,12 +79,12 @@ def test_what_is_told_of_a_run_is_the_launcher_that_it_had(tmp_path):
         ),
     ],
 )  # fmt: skip
-def test_a_launcher_is_words_around_the_trainer(tmp_path, name, nodes, devices, expected):
+def test_the_words_of_every_launcher(tmp_path, name, nodes, devices, expected):
     assert words(tmp_path, name, nodes, devices) == expected
 
 
 @pytest.mark.parametrize("name", sorted(LAUNCHERS))
-def test_one_device_needs_no_launcher_unless_it_is_always_there(tmp_path, name):
+def test_one_device_has_no_launcher_unless_always_is_set(tmp_path, name):
     trainer = ["python", "-u", "t.py", "--b", "8"]
     assert words(tmp_path, name, 1, 1) == trainer
     assert (words(tmp_path, name, 1, 1, more="always = true") == trainer) == (name == "plain")
@@ -103,13 +98,13 @@ def test_further_arguments_stand_before_the_trainer_and_hold_slots(tmp_path, nam
     assert at < built.index("t.py")
 
 
-def test_the_first_rank_of_torchrun_prints_here_and_the_others_to_files(tmp_path):
+def test_torchrun_redirects_all_ranks_but_the_first_to_files(tmp_path):
     recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "torchrun"\nalways = true\n')
-    (eight,) = choose(recipe, {"devices": "8"})
-    built = texts(launched(recipe, eight, command(recipe, eight)))
+    (eight,) = select_cases(recipe, {"devices": "8"})
+    built = texts(launch_words(recipe, eight))
     assert built[built.index("--redirects") + 1] == "1:3,2:3,3:3,4:3,5:3,6:3,7:3"
-    (one,) = choose(recipe, {"devices": "1"})
-    assert "--redirects" not in texts(launched(recipe, one, command(recipe, one)))
+    (one,) = select_cases(recipe, {"devices": "1"})
+    assert "--redirects" not in texts(launch_words(recipe, one))
 
 
 @pytest.mark.parametrize(("nodes", "devices"), [(1, 2), (2, 4)])
@@ -119,16 +114,16 @@ def test_paddle_without_gpus_counts_its_workers(tmp_path, nodes, devices):
     assert built[built.index("--nproc_per_node") + 1] == "2"
 
 
-def test_launchers_that_need_the_interpreter_use_the_one_that_has_the_packages(tmp_path):
+def test_launchers_use_the_interpreter_of_setup(tmp_path):
     recipe = loaded(
         tmp_path, ["python", "t.py"], MATRIX, '[launcher]\nname = "paddle"\n[setup]\npython = "python3.10"\n'
     )
-    (case,) = choose(recipe, {"nodes": "1", "devices": "2"})
-    assert texts(launched(recipe, case, command(recipe, case)))[0] == "python3.10"
+    (case,) = select_cases(recipe, {"nodes": "1", "devices": "2"})
+    assert texts(launch_words(recipe, case))[0] == "python3.10"
 
 
 @pytest.mark.parametrize("name", ["torch.distributed.launch", "oneflow", "deepspeed"])
-def test_a_module_is_started_as_one(tmp_path, name):
+def test_a_module_is_started_with_the_module_option(tmp_path, name):
     assert words(tmp_path, name, 1, 2, ("/opt/bin/python3.8", "-m", "a.b", "--b"))[-3:] == ["--module", "a.b", "--b"]
 
 
@@ -151,41 +146,40 @@ def test_a_launcher_of_python_files_refuses_anything_else(tmp_path, name, traine
 @pytest.mark.parametrize(
     ("trainer", "variables", "said"),
     [
-        (["python", "t.py", "--x=$(touch alive)"], "", "does not hand on '--x="),
-        (["python", "t.py", "--x", "it's"], "", 'does not hand on "it\'s"'),
-        (["python", "t.py"], 'OTHER = "1"', "does not hand on the variable OTHER"),
-        (["python", "t.py"], 'NCCL_X = "a; touch alive"', "does not hand on the variable NCCL_X"),
+        (["python", "t.py", "--x=$(touch alive)"], "", "does not pass '--x="),
+        (["python", "t.py", "--x", "it's"], "", 'does not pass "it\'s"'),
+        (["python", "t.py"], 'OTHER = "1"', "does not pass the variable OTHER"),
+        (["python", "t.py"], 'NCCL_X = "a; touch alive"', "does not pass the variable NCCL_X"),
     ],
 )
-def test_what_deepspeed_would_put_before_a_shell_on_other_hosts_is_refused(tmp_path, trainer, variables, said):
+def test_words_that_deepspeed_would_pass_to_a_remote_shell_are_refused(tmp_path, trainer, variables, said):
     more = f'[launcher]\nname = "deepspeed"\n[environment_variables]\n{variables}\n'
     recipe = loaded(tmp_path, trainer, MATRIX, more)
     (one, two) = (
-        choose(recipe, {"nodes": nodes, "devices": devices})[0] for nodes, devices in (("1", "2"), ("2", "4"))
+        select_cases(recipe, {"nodes": nodes, "devices": devices})[0] for nodes, devices in (("1", "2"), ("2", "4"))
     )
-    assert launched(recipe, one, command(recipe, one))
+    assert launch_words(recipe, one)
     with pytest.raises(RunnerError) as error:
-        launched(recipe, two, command(recipe, two))
+        launch_words(recipe, two)
     assert said in str(error.value)
 
 
 def test_which_launchers_start_the_ranks_of_other_nodes_by_themselves(tmp_path):
     for name in LAUNCHERS:
         recipe = loaded(tmp_path, ["python", "t.py"], MATRIX, f'[launcher]\nname = "{name}"\n')
-        (one, two) = (choose(recipe, {"nodes": nodes, "devices": nodes})[0] for nodes in ("1", "2"))
-        assert on_every_node(recipe, two) == (name not in ("mpirun", "horovodrun", "deepspeed"))
-        assert on_every_node(recipe, one), "one device is started plain"
+        (one, two) = (select_cases(recipe, {"nodes": nodes, "devices": nodes})[0] for nodes in ("1", "2"))
+        assert build_run(recipe, two, tmp_path).spec.every_node == (name not in ("mpirun", "horovodrun", "deepspeed"))
+        assert build_run(recipe, one, tmp_path).spec.every_node, "one device is started plain"
 
 
-def real(built, program, tmp_path, **late):
-    """What two real ranks print, in order of their numbers; the test is skipped where the launcher is not installed."""
+def real(built, program, tmp_path, variables=None, **node):
+    """Return what two real ranks print, sorted; skip the test where the launcher is not installed."""
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
-    variables = {**dict.fromkeys(LATE, ""), "ranks": str(tmp_path / "ranks"), **late}
-    script = f'command=({shell(built)})\nexec "${{command[@]}}"'
+    values = {**dict.fromkeys(NODE_VARIABLES, ""), "ranks": str(tmp_path / "ranks"), **node}
     result = subprocess.run(
-        ["bash", "-c", script],
-        env={**os.environ, **variables},
+        filled(built, values),
+        env={**os.environ, **(variables or {})},
         capture_output=True,
         text=True,
         check=False,
@@ -202,21 +196,21 @@ def free_port():
 
 
 @pytest.mark.usefixtures("bash")
-def test_mpirun_starts_two_ranks_with_variables_and_any_words(tmp_path):
+def test_mpirun_passes_variables_and_hostile_words_to_two_ranks(tmp_path):
     more = '[launcher]\nname = "mpirun"\narguments = ["--oversubscribe"]\n[environment_variables]\nA = "a b"\n'
     program = 'echo "$OMPI_COMM_WORLD_RANK/$OMPI_COMM_WORLD_SIZE" "$A" "$@"'
     recipe = loaded(tmp_path, ["bash", "-c", program, "bash", "$(id) it's"], MATRIX, more)
-    (case,) = choose(recipe, {"nodes": "1", "devices": "2"})
-    printed = real(launched(recipe, case, command(recipe, case)), "mpirun", tmp_path, host_slots="localhost:2", A="a b")
+    (case,) = select_cases(recipe, {"nodes": "1", "devices": "2"})
+    printed = real(launch_words(recipe, case), "mpirun", tmp_path, {"A": "a b"}, host_slots="localhost:2")
     assert printed == ["[1,0]<stdout>:0/2 a b $(id) it's", "[1,1]<stdout>:1/2 a b $(id) it's"]
 
 
 @pytest.mark.usefixtures("bash")
-def test_torchrun_starts_two_ranks_and_keeps_their_prints_apart(tmp_path):
+def test_torchrun_starts_two_ranks_with_separate_output(tmp_path):
     program = 'echo "$RANK/$WORLD_SIZE" "$@"'
     recipe = loaded(tmp_path, ["bash", "-c", program, "bash", "$(id) it's"], MATRIX, '[launcher]\nname = "torchrun"\n')
-    (case,) = choose(recipe, {"nodes": "1", "devices": "2"})
-    built = launched(recipe, case, command(recipe, case))
+    (case,) = select_cases(recipe, {"nodes": "1", "devices": "2"})
+    built = launch_words(recipe, case)
     late = {"node_rank": "0", "master_address": "127.0.0.1", "master_port": free_port()}
     assert real(built, "torchrun", tmp_path, **late) == ["0/2 $(id) it's"]
     (other,) = (tmp_path / "ranks").rglob("stdout.log")
@@ -224,7 +218,7 @@ def test_torchrun_starts_two_ranks_and_keeps_their_prints_apart(tmp_path):
 
 
 def on_a_node(tmp_path, command_words, more="", **variables):
-    """A run of `mpirun`-less words on one node, through the script that runs there."""
+    """Run words on one node, through the agent that runs there."""
     path = written(tmp_path, command_words, more=more)
     path.write_text(path.read_text(encoding="utf-8").replace('"gpu"', '"cpu"'), encoding="utf-8")
     node = prepared(path, tmp_path / "job", **variables)
@@ -233,8 +227,8 @@ def on_a_node(tmp_path, command_words, more="", **variables):
 
 
 @pytest.mark.usefixtures("bash")
-def test_a_node_knows_every_value_that_is_left_to_it(tmp_path):
-    names = sorted(LATE)
+def test_a_node_fills_every_node_variable(tmp_path):
+    names = sorted(NODE_VARIABLES)
     program = "printf '%s\\n' \"$@\""
     words = ["bash", "-c", program, "bash", *[f"{name}={{{name}}}" for name in names]]
     known = dict(line.split("=", 1) for line in on_a_node(tmp_path, words).log().splitlines())
@@ -243,18 +237,24 @@ def test_a_node_knows_every_value_that_is_left_to_it(tmp_path):
 
 
 @pytest.mark.usefixtures("bash")
-def test_hosts_are_told_apart_by_addresses_that_other_hosts_can_reach(tmp_path):
-    answers = 'case $2 in one) echo "10.0.0.1 STREAM one";; two) echo "127.0.1.1 STREAM two";; *) exit 2;; esac'
-    tool(tmp_path / "tools", "getent", answers)
-    path = tool(tmp_path / "tools", "hostname", 'echo "127.0.0.1 10.0.0.2 fe80::1"')
-    known = {"PERFLEDGER_HOSTS": "one,two,three,10.0.0.4", "PERFLEDGER_NODE_RANK": "1", "PATH": path}
-    assert on_a_node(tmp_path, ["echo", "{address}", "{addresses}"], **known).log() == (
-        "10.0.0.2 10.0.0.1,10.0.0.2,three,10.0.0.4\n"
-    )
+def test_hosts_are_named_by_addresses_that_other_hosts_can_reach(tmp_path, monkeypatch):
+    known = {"one": "10.0.0.1", "two": "127.0.1.1"}
+
+    def look_up(host, *_):
+        if host not in known:
+            raise OSError("no such host")
+        return [(0, 0, 0, "", (known[host], 0))]
+
+    monkeypatch.setattr(host_agent.socket, "getaddrinfo", look_up)
+    monkeypatch.setenv("PATH", tool(tmp_path / "tools", "hostname", 'echo "127.0.0.1 10.0.0.2 fe80::1"'))
+    hosts = ("one", "two", "three", "10.0.0.4")
+    node = prepared(written(tmp_path, ["echo"]), tmp_path / "jobs", rank=1, hosts=hosts)
+    values = host_agent.Job(str(node.job)).values
+    assert (values["address"], values["addresses"]) == ("10.0.0.2", "10.0.0.1,10.0.0.2,three,10.0.0.4")
 
 
 @pytest.mark.usefixtures("bash")
-def test_what_a_trainer_saves_and_what_paddle_writes_of_the_user_stay_behind(tmp_path):
+def test_checkpoints_and_paddles_dumps_of_the_environment_are_not_kept(tmp_path):
     program = (
         "mkdir $0/paddle; cd $0/paddle; touch workerlog.1 envlog.0 backup_env.0.json default.x.log; touch $0/a.log $1/b"
     )

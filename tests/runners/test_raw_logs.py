@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from runners.recipe import PRECISIONS
+
 RAW_LOGS = Path(__file__).parents[2] / "raw_logs"
 RUNS = sorted(RAW_LOGS.glob("*/*/*/*/run.json"))
 REQUIRED = {
@@ -53,7 +55,7 @@ def test_a_run_keeps_the_contract(path):
     assert set(run["case"]) == set(CASE)
     for key, kind in CASE.items():
         assert isinstance(run["case"][key], kind), key
-    assert run["case"]["precision"] in {"fp32", "tf32", "amp", "fp16", "bf16"}
+    assert run["case"]["precision"] in set(PRECISIONS)
     assert all(isinstance(value, (str, int, float, bool)) for value in run["case"]["options"].values())
     assert re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_]+", run.get("format", "not.stated"))
     assert run["outcome"] in OUTCOMES
@@ -69,7 +71,7 @@ def test_a_run_keeps_the_contract(path):
 
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: str(path.parent.relative_to(RAW_LOGS)))
-def test_the_files_are_those_of_their_run_and_name_no_place(path):
+def test_files_match_their_hashes_and_contain_no_private_path_or_address(path):
     found = {file.relative_to(path.parent).as_posix(): file for file in path.parent.rglob("*") if file.is_file()}
     contents = {name: file.read_bytes() for name, file in found.items()}
     stated = {

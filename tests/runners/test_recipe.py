@@ -1,4 +1,4 @@
-"""Recipes as files: what they hold, where they lie, and what is said of one that is wrong."""
+"""Recipes as files: what they hold, where they lie, and the message for one that is wrong."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import hashlib
 
 import pytest
 
-from runners.cases import recipe
-from runners.cases.parts import Container, Launch, Records, Setup, Source
-from runners.cases.slots import Lookup
+from runners import recipe
 from runners.errors import RunnerError
+from runners.recipe import Image, Launcher, Lookup, Records, Setup, Source
 from tests.runners.written import loaded, written
 
 WHOLE = """
@@ -50,7 +49,7 @@ def test_every_key_of_a_recipe_is_read(tmp_path):
     found = recipe.load(path)
     assert (found.name, found.label, found.notes, found.cool_down_seconds) == ("tiny", "x", "n", 5)
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert found.launcher == Launch("mpirun", ("--bind-to", "none"), True)
+    assert found.launcher == Launcher("mpirun", ("--bind-to", "none"), True)
     assert found.records == Records("ngc.dllogger", 2, "first")
     assert found.slots == {
         "every": 10,
@@ -58,15 +57,22 @@ def test_every_key_of_a_recipe_is_read(tmp_path):
     }
     assert found.environment_variables == {"THREADS": "4"}
     assert found.files == {"sub/t.py": tmp_path / "../t.py"}
-    assert found.container == Container("host/image:1", f"sha256:{'0' * 64}", ("--x",))
+    assert found.container == Image("host/image:1", f"sha256:{'0' * 64}", ("--x",))
     assert found.setup == Setup("python3.10", ("torch",), ("git clone {work}",), "Words.")
     assert found.source == Source("a/b", "c0ffee", "b/c")
 
 
-def test_what_a_recipe_leaves_out_is_plain(tmp_path):
+def test_white_space_is_removed_around_texts_but_not_in_values_for_the_command(tmp_path):
+    more = '[options]\nword = " x "\n[environment_variables]\nA = " y "\n[setup]\ntext = "\\n z "\n'
+    found = loaded(tmp_path, [" a "], more=more, head='notes = " n "')
+    assert (found.notes, found.setup.text, found.command) == ("n", "z", (" a ",))
+    assert (found.options, found.environment_variables) == ({"word": " x "}, {"A": " y "})
+
+
+def test_the_defaults_of_a_recipe(tmp_path):
     found = loaded(tmp_path, ["a"])
     assert (found.label, found.notes, found.cool_down_seconds, found.container) == ("", "", 0, None)
-    assert found.launcher == Launch("plain", (), False)
+    assert found.launcher == Launcher("plain", (), False)
     assert found.setup == Setup("python", (), (), "")
     assert found.matrix == ({"shape": ("1n1d",), "batch_size": (8,), "precision": ("fp32",)},)
 
@@ -75,93 +81,153 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "line", "message"),
     [
-        (("suite", "suit"), "the key `suite` is missing; add it"),
-        (('title = "', 'colour = "red"\ntitle = "'), "`colour` is no key of a recipe"),
-        (("iterations = 3", "iterations = 0"), "`iterations` is 0, but must be at least 1"),
-        (("iterations = 3", "iterations = true"), "`iterations` is True, but must be of type int"),
-        (('suite = "tiny"', 'suite = "../up"'), "`suite` is '../up', but names a folder"),
-        (('suite = "tiny"', 'suite = ""'), "`suite` is '', but must not be empty"),
-        (('model = "Loop"', 'model = " "'), "`model` is '', but must not be empty"),
-        (('format = "ngc.dllogger"', 'format = ""'), "`records.format` is '', but must not be empty"),
-        (('framework = "Bash"', 'framework = "飞桨"'), "`framework` is '飞桨', but names a folder too"),
-        (('device = "gpu"', 'device = "v100"'), "`device` is 'v100', but must be one of cpu, gpu"),
-        (('device = "gpu"', 'device = "gpu"\nlabel = "a/b"'), "`label` is 'a/b', but names a folder"),
-        (('command = ["a"]', 'command = ["--lr {lr}"]'), "`command` names {lr}, which has no value; a slot there"),
-        (('command = ["a"]', 'command = ["{shape}"]'), "`command` names {shape}, which has no value"),
-        (("[records]", '[launcher]\narguments = ["{x}"]\n[records]'), "`launcher.arguments` names {x}, which has no"),
-        (("[records]", '[environment_variables]\nA = "{x}"\n[records]'), "`environment_variables.A` names {x}, which"),
-        (("[records]", '[slots.x]\nby = "nodes"\n1 = ["{y}"]\n[records]'), "`slots.x` names {y}, which has no value"),
-        (("[records]", '[slots]\nx = 1\ny = "{x}"\n[records]'), "`slots.y` names {x}, which has no value"),
-        (("[records]", '[files]\nx = ""\n[records]'), "`files.x` is '', but must not be empty"),
-        (('command = ["a"]', "command = []"), "`command` is [], but must be a list of words"),
-        (('command = ["a"]', 'command = [1, "a"]'), "`command` is [1, 'a'], but must be a list of words"),
-        (('command = ["a"]', 'command = ["a\\u0000"]'), "`command` holds a NUL byte"),
-        (("at_least = 2", ""), "the key `records.at_least` is missing"),
-        (("at_least = 2", 'at_least = 2\nnode = "all"'), "`records.node` is 'all', but must be one of first, last"),
-        (("[records]", '[launcher]\nname = "slurm"\n[records]'), "`launcher.name` is 'slurm', but must be one of"),
-        (("[records]", "[launcher]\nalways = 1\n[records]"), "`launcher.always` is 1, but must be of type bool"),
-        (("[records]", "[container]\n[records]"), "the key `container.image` is missing"),
-        (("[records]", '[container]\nimage = "--privileged"\n[records]'), "`container.image` is '--privileged', but"),
-        (("[records]", '[container]\nimage = "a@b"\n[records]'), "its digest goes to `container.digest`"),
-        (("[records]", '[container]\nimage = "a"\ndigest = "sha256:1"\n[records]'), "`container.digest` is 'sha256:1'"),
-        (("[records]", '[source]\nfolder = "../up"\n[records]'), "`source.folder` is '../up', but must be a path"),
-        (("[records]", '[files]\n"/etc/x" = "x"\n[records]'), "`files./etc/x` is '/etc/x', but must be a path"),
-        (("[records]", '[environment_variables]\n"A B" = "x"\n[records]'), "that is no name of an environment"),
-        (("[records]", "[environment_variables]\nA = [1]\n[records]"), "`environment_variables.A` is [1], but"),
-        (("[records]", "[options]\nnodes = 2\n[records]"), "`options.nodes` is 2, but its name is taken"),
-        (("[records]", "[options]\nwork = 2\n[records]"), "`options.work` is 2, but its name is taken"),
-        (("[records]", "[options]\nA-b = 2\n[records]"), "`options.A-b` is 2, but its name is taken or no name"),
-        (("[records]", "[options]\nx = nan\n[records]"), "`options.x` is nan, but must be a string, a number"),
-        (("[records]", "[slots]\nprecision = 2\n[records]"), "`slots.precision` is 2, but its name is taken"),
-        (("[records]", '[slots.x]\nfp32 = "a"\n[records]'), "`slots.x.by` is None, but must be of type str"),
-        (("[records]", '[slots.x]\nby = "colour"\n[records]'), "`slots.x.by` is 'colour', but must be one of"),
-        (("batch_size = [8]", ""), "`matrix.batch_size` is missing or empty"),
-        (("batch_size = [8]", "batch_size = []"), "`matrix.batch_size` is missing or empty"),
-        (("batch_size = [8]", "batch_size = [[1]]"), "`matrix.batch_size` is [1], but must be a string, a number"),
-        (("batch_size = [8]", "batch_size = [8, 8]"), "`matrix.batch_size` is [8, 8], but states a value twice"),
-        (("batch_size = [8]", "batch_size = [0]"), "`matrix.batch_size` is 0, but must be a whole number from 1"),
-        (("batch_size = [8]", "batch_size = [true]"), "`matrix.batch_size` is True, but must be a whole number from 1"),
-        (('precision = ["fp32"]', 'precision = ["int8"]'), "`matrix.precision` is 'int8', but must be one of fp32"),
-        (("[matrix]", '[matrix]\nshape = ["1n0d"]'), "`matrix.shape` is '1n0d', but must be nodes and"),
-        (("[matrix]", "[matrix]\ndevices = [2]"), "`matrix.devices` is [2], but its name is taken"),
-        (("title", "title title"), "this recipe cannot be read: Expected '=' after a key in a key/value pair (at line"),
+        (("suite", "suit"), 3, "`suit` is not a key of a recipe; did you mean `suite`?"),
+        (('suite = "tiny"\n', ""), 1, "the key `suite` is missing; add it"),
+        (('title = "', 'colour = "red"\ntitle = "'), 2, "`colour` is not a key of a recipe; the keys here are title"),
+        (('title = "', 'name = "red"\ntitle = "'), 2, "`name` is not a key of a recipe"),
+        (("[records]", "[recrods]"), 13, "`recrods` is not a key of a recipe; did you mean `records`?"),
+        (("[matrix]", "[[matrx]]"), 18, "`matrx` is not a key of a recipe; did you mean `matrix`?"),
+        (("at_least", "at_lest"), 15, "`records.at_lest` is not a key of a recipe; did you mean `at_least`?"),
+        (("iterations = 3", "iterations = 0"), 7, "`iterations` is 0, but must be a whole number from 1"),
+        (("iterations = 3", "iterations = true"), 7, "`iterations` is True, but must be a whole number from 1"),
+        (("iterations = 3", "iterations = 3.0"), 7, "`iterations` is 3.0, but must be a whole number from 1"),
+        (("iterations = 3", "cool_down_seconds = -1"), 7, "`cool_down_seconds` is -1, but must be a whole number from"),
+        (('suite = "tiny"', 'suite = "../up"'), 3, "`suite` is '../up', but must be the name of a folder"),
+        (('suite = "tiny"', 'suite = ""'), 3, "`suite` is '', but must be the name of a folder"),
+        (('model = "Loop"', 'model = " "'), 5, "`model` is '', but must be a text that is not empty"),
+        (('model = "Loop"', "model = 3"), 5, "`model` is 3, but must be a text that is not empty"),
+        (('model = "Loop"', 'model = "Loop"\nnotes = 3'), 6, "`notes` is 3, but must be a text"),
+        (('format = "ngc.dllogger"', 'format = ""'), 14, "`records.format` is '', but must be a text that is not"),
+        (('framework = "Bash"', 'framework = "飞桨"'), 4, "`framework` is '飞桨', but must be a name with a letter"),
+        (('device = "gpu"', 'device = "v100"'), 6, "`device` is 'v100', but must be cpu or gpu"),
+        (('device = "gpu"', 'device = "gpu"\nlabel = "a/b"'), 7, "`label` is 'a/b', but must be the name of a folder"),
+        (('command = ["a"]', 'command = ["--lr {lr}"]'), 10, "`command` names {lr}, which has no value; a slot here"),
+        (('command = ["a"]', 'command = ["{batch-size} {batchsize}"]'), 10, "did you mean `batch_size`?"),
+        (('command = ["a"]', 'command = ["{shape}"]'), 10, "`command` names {shape}, which has no value"),
+        (("[records]", '[launcher]\narguments = ["{x}"]\n[records]'), 14, "`launcher.arguments` names {x}, which has"),
+        (("[records]", '[environment_variables]\nA = "{x}"\n[records]'), 14, "`environment_variables.A` names {x}"),
+        (("[records]", '[slots.x]\nby = "nodes"\n1 = ["{y}"]\n[records]'), 13, "`slots.x` names {y}, which has no"),
+        (("[records]", '[slots]\nx = 1\ny = "{x}"\n[records]'), 15, "`slots.y` names {x}, which has no value"),
+        (("[records]", '[files]\nx = ""\n[records]'), 14, "`files.x` is '', but must be a text that is not empty"),
+        (("[records]", '[files]\nx = "no/*.py"\n[records]'), 14, "`files.x` is 'no/*.py', but no file is there;"),
+        (('command = ["a"]', "command = []"), 10, "`command` is [], but must be a list of texts, the program first"),
+        (('command = ["a"]', 'command = [1, "a"]'), 10, "`command` is [1, 'a'], but must be a list of texts"),
+        (('command = ["a"]', 'command = ["a\\u0000"]'), 10, "`command` holds a NUL byte"),
+        (("at_least = 2", ""), 13, "the key `records.at_least` is missing"),
+        (("at_least = 2", 'at_least = 2\nnode = "all"'), 16, "`records.node` is 'all', but must be first or last"),
+        (("[records]", '[launcher]\nname = "torchrnu"\n[records]'), 14, "one of plain, torchrun, torch.distributed.la"),
+        (("[records]", '[launcher]\nname = "torchrnu"\n[records]'), 14, "deepspeed; did you mean `torchrun`?"),
+        (("[records]", "[launcher]\nalways = 1\n[records]"), 14, "`launcher.always` is 1, but must be true or false"),
+        (("[records]", "[container]\n[records]"), 13, "the key `container.image` is missing"),
+        (("[records]", '[container]\nimage = "--privileged"\n[records]'), 14, "`container.image` is '--privileged'"),
+        (("[records]", '[container]\nimage = "a@b"\n[records]'), 14, "its digest goes to `container.digest`"),
+        (("[records]", '[container]\nimage = "a"\ndigest = "sha256:1"\n[records]'), 15, "is 'sha256:1', but must be"),
+        (("[records]", '[source]\nfolder = "../up"\n[records]'), 14, "`source.folder` is '../up', but must be a path"),
+        (("[records]", '[files]\n"/etc/x" = "x"\n[records]'), 14, "`files./etc/x` is '/etc/x', but must be a path"),
+        (("[records]", '[environment_variables]\n"A B" = "x"\n[records]'), 14, "this is not the name of an env"),
+        (("[records]", "[environment_variables]\nA = [1]\n[records]"), 14, "`environment_variables.A` is [1], but"),
+        (("\n[records]", "options = 3\n[records]"), 12, "`options` is 3, but must be a table"),
+        (("[records]", "[options]\nnodes = 2\n[records]"), 14, "`options.nodes` is 2, but this name is taken"),
+        (("[records]", "[options]\nwork = 2\n[records]"), 14, "`options.work` is 2, but this name is taken"),
+        (("[records]", "[options]\nA-b = 2\n[records]"), 14, "`options.A-b` is 2, but this name is taken, or is not"),
+        (("[records]", "[options]\nx = nan\n[records]"), 14, "`options.x` is nan, but must be a string, a number"),
+        (("[records]", "[slots]\nprecision = 2\n[records]"), 14, "`slots.precision` is 2, but this name is taken"),
+        (("[records]", '[slots.x]\nfp32 = "a"\n[records]'), 13, "`slots.x.by` is None, but must be one of"),
+        (("[records]", '[slots.x]\nby = "colour"\n[records]'), 14, "`slots.x.by` is 'colour', but must be one of"),
+        (("batch_size = [8]", ""), 18, "`matrix.batch_size` is missing or empty; state at least one value"),
+        (("batch_size = [8]", "batchsize = [8]"), 18, "`matrix.batch_size` is missing or empty; is `batchsize` a mis"),
+        (("batch_size = [8]", "batch_size = []"), 19, "`matrix.batch_size` is missing or empty"),
+        (("batch_size = [8]", "batch_size = [[1]]"), 19, "`matrix.batch_size` is [1], but must be a string, a number"),
+        (("batch_size = [8]", "batch_size = [8, 8]"), 19, "`matrix.batch_size` is [8, 8], but states a value twice"),
+        (("batch_size = [8]", "batch_size = [0]"), 19, "`matrix.batch_size` is 0, but must be a whole number from 1"),
+        (("batch_size = [8]", "batch_size = [true]"), 19, "`matrix.batch_size` is True, but must be a whole number"),
+        (('precision = ["fp32"]', 'precision = ["int8"]'), 20, "must be one of fp32, tf32, amp, fp16, bf16, fp8"),
+        (("[matrix]", '[matrix]\nshape = ["1n0d"]'), 19, "`matrix.shape` is '1n0d', but must be nodes and"),
+        (("[matrix]", "[matrix]\ndevices = [2]"), 19, "`matrix.devices` is [2], but this name is taken"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_recipe_is_said_with_its_path_and_key(tmp_path, change, said):
+def test_an_error_in_a_recipe_names_file_line_and_key(tmp_path, change, line, message):
     path = written(tmp_path, ["a"])
     before = path.read_text(encoding="utf-8")
     path.write_text(before.replace(*change, 1), encoding="utf-8")
     assert path.read_text(encoding="utf-8") != before
     with pytest.raises(RunnerError) as error:
         recipe.load(path)
-    assert str(error.value).startswith(f"{path}: ")
-    assert said in str(error.value)
+    assert str(error.value).startswith(f"{path}:{line}: ")
+    assert message in str(error.value)
+
+
+def test_a_recipe_that_is_not_toml_is_refused_with_line_and_column(tmp_path):
+    path = written(tmp_path, ["a"])
+    path.write_text(path.read_text(encoding="utf-8").replace("title", "title title", 1), encoding="utf-8")
+    with pytest.raises(RunnerError, match=r"tiny\.toml: this recipe cannot be read: Expected '=' .* \(at line 2, col"):
+        recipe.load(path)
+
+
+def test_the_line_of_a_key_is_found_behind_long_texts_and_in_the_right_table(tmp_path):
+    program = 'command = ["bash", "-c", """\niterations = 9\n[matrix]\nx = 1\n"""]\n'
+    tables = TABLES.replace("batch_size = 16", "batch_size = 0")
+    path = written(tmp_path, ["a"], matrix=tables)
+    text = path.read_text(encoding="utf-8").replace('command = ["a"]\n', program)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(RunnerError) as error:
+        recipe.load(path)
+    line = text.splitlines().index("batch_size = 0") + 1
+    assert str(error.value).startswith(f"{path}:{line}: `matrix.batch_size` is 0")
+    title = 'title = """\niterations = 8\n"""'
+    text = text.replace('title = "Lines"', title).replace("iterations = 3", "iterations = 0")
+    path.write_text(text.replace("batch_size = 0", "batch_size = 8"), encoding="utf-8")
+    with pytest.raises(RunnerError, match=r"tiny\.toml:9: `iterations` is 0"):
+        recipe.load(path)
+
+
+def test_files_can_name_a_folder_or_a_glob(tmp_path):
+    for name in ("trainer/a.py", "trainer/sub/b.py", "trainer/c.txt", "trainer/__pycache__/a.pyc", "trainer/.hidden"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    files = '[files]\n"." = "trainer"\n"all" = "trainer/**/*.py"\n"top" = "trainer/*.py"\n"one.py" = "trainer/a.py"\n'
+    found = loaded(tmp_path, ["a"], more=files).files
+    assert found == {
+        "a.py": tmp_path / "trainer/a.py",
+        "c.txt": tmp_path / "trainer/c.txt",
+        "sub/b.py": tmp_path / "trainer/sub/b.py",
+        "all/a.py": tmp_path / "trainer/a.py",
+        "all/sub/b.py": tmp_path / "trainer/sub/b.py",
+        "top/a.py": tmp_path / "trainer/a.py",
+        "one.py": tmp_path / "trainer/a.py",
+    }
+    (tmp_path / "[a].py").touch()
+    assert loaded(tmp_path, ["a"], more='[files]\nx = "[a].py"\n').files == {"x": tmp_path / "[a].py"}
+
+
+def test_fp8_is_a_precision(tmp_path):
+    assert loaded(tmp_path, ["a"], '[matrix]\nbatch_size = 8\nprecision = "fp8"\n').matrix[0]["precision"] == ("fp8",)
 
 
 @pytest.mark.parametrize(
-    ("matrix", "said"),
+    ("matrix", "message"),
     [
         ("matrix = 3\n", "`matrix` is 3, but must be a table or several"),
         ("matrix = []\n", "`matrix` is [], but must be a table or several"),
         ("matrix = [3]\n", "`matrix` is [3], but must be a table or several"),
     ],
 )
-def test_a_matrix_is_a_table_or_several(tmp_path, matrix, said):
+def test_a_matrix_is_a_table_or_several(tmp_path, matrix, message):
     with pytest.raises(RunnerError) as error:
         loaded(tmp_path, ["a"], matrix="", head=matrix)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-def test_a_key_of_one_table_is_in_all_of_them_or_an_option(tmp_path):
+def test_a_matrix_key_must_be_in_all_tables_or_an_option(tmp_path):
     tables = TABLES.replace("batch_size = 16", "batch_size = 16\nxla = [true, false]")
     with pytest.raises(RunnerError, match=r"`matrix\.xla` is in one table and not in all; add it to them or"):
         loaded(tmp_path, ["a"], matrix=tables)
     assert len(loaded(tmp_path, ["a"], matrix=tables, more="[options]\nxla = false\n").matrix) == 2
 
 
-def test_a_file_that_is_no_utf8_or_is_not_there_is_said(tmp_path):
+def test_a_file_that_is_not_utf8_or_is_absent_is_refused(tmp_path):
     (tmp_path / "x.toml").write_bytes(b'title = "\xff"')
     with pytest.raises(RunnerError, match=r"x\.toml: this recipe cannot be read: .*utf-8"):
         recipe.load(tmp_path / "x.toml")
@@ -185,7 +251,7 @@ def test_recipes_are_found_by_name_in_whatever_folder(tmp_path, monkeypatch):
         recipe.find("other.toml")
 
 
-def test_two_recipes_of_one_name_are_an_error(tmp_path, monkeypatch):
+def test_two_recipes_with_one_name_are_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(recipe, "FOLDER", tmp_path)
     for wing in ("x", "y"):
         (tmp_path / wing).mkdir()

@@ -1,4 +1,4 @@
-"""The bash of recipes, tried for real: what a command works out by itself, and what a set-up changes in a trainer."""
+"""The bash of recipes, run for real: what commands compute by themselves, and what setup changes in trainers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
-from runners.cases import recipe as recipes
-from runners.cases.case import choose, command, environment_variables
-from runners.command.argv import shell
-from runners.command.script import Settings, build
-from runners.runs.plan import Run
-from runners.setup import program
+from runners import recipe as recipes
+from runners.cases import select_cases
+from runners.command import environment_variables, trainer_words
+from runners.errors import RunnerError
+from runners.job import texts
+from runners.transport import parse_target, set_up
 from runners.workloads import wide_deep_hugectr
+from tests.runners.written import filled
 
-NAMES = [name for name in recipes.names() if recipes.find(name).parent.name in ("paddle", "ngc", "dlperf", "more")]
+NAMES = [name for name in recipes.names() if recipes.find(name).parent != recipes.FOLDER]
 WITH_STEPS = [name for name in NAMES if recipes.load(recipes.find(name)).setup.steps]
 #: What stands for a program that is not here: it writes the words that it got, one to a line.
 STAND_IN = '#!/bin/bash\nprintf \'%s\\n\' "$(basename "$0")" "$@"\n'
@@ -33,7 +34,7 @@ NODE = {
 
 @pytest.fixture
 def run(bash, tmp_path):
-    """Runs the command of a case with stand-ins for its programs; gives the words that the last of them got."""
+    """Run the command of a case with stand-ins for its programs; return the words that the last of them got."""
     for name in PROGRAMS:
         (tmp_path / name).write_text(STAND_IN)
         (tmp_path / name).chmod(0o755)
@@ -42,10 +43,10 @@ def run(bash, tmp_path):
 
     def words(name: str, choices: dict[str, str], status: int = 0, **node: str) -> list[str]:
         recipe = recipes.load(recipes.find(name))
-        (case,) = choose(recipe, choices)
+        (case,) = select_cases(recipe, choices)
         places = {name: str(tmp_path / name) for name in ("ranks", "output", "work")}
-        variables = {**os.environ, **NODE, **places, **node, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-        argv = [bash, "-c", shell(command(recipe, case, "/data"))]
+        argv = filled(trainer_words(recipe, case, "/data"), {**NODE, **places, **node})
+        variables = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
         done = subprocess.run(argv, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == status, done.stderr
         return done.stdout.splitlines()
@@ -53,27 +54,27 @@ def run(bash, tmp_path):
     return words
 
 
-def test_oneflow_is_given_as_many_images_as_the_iterations_need(run):
+def test_oneflow_gets_the_number_of_images_for_the_iterations(run):
     got = run("resnet50-oneflow", {"devices": "16", "precision": "fp32", "batch_size": "96"})
     assert got[:3] == ["python3", "of_cnn_train_val.py", f"--num_examples={120 * 96 * 16}"]
     assert "--node_ips=10.0.0.1,10.0.0.2" in got
 
 
-def test_the_pytorch_example_is_given_the_batch_of_a_machine(run):
+def test_the_pytorch_example_gets_the_batch_size_of_a_node(run):
     got = run("resnet50-pytorch-examples", {"devices": "16", "dataloader_workers": "8"})
     assert got[:4] == ["python", "-u", "perfledger_main.py", f"--batch-size={128 * 8}"]
     assert {"--world-size=2", "--rank=1", "--dist-url=tcp://10.0.0.1:29500", "/data"} <= set(got)
 
 
 @pytest.mark.parametrize("name", ["resnet50-tensorflow-models", "bert-tensorflow-models"])
-def test_workers_of_tensorflow_meet_at_a_port_of_every_host(run, name):
+def test_tensorflow_workers_get_a_port_on_every_host(run, name):
     choices = {"batch_size": "128", "precision": "amp", "xla": "false"}
     got = run(name, {**choices, "devices": "16"})
     assert {"--worker_hosts=10.0.0.1:2222,10.0.0.2:2222", "--task_index=1"} <= set(got)
     assert "--distribution_strategy=mirrored" in run(name, {**choices, "devices": "8"})
 
 
-def test_paddle_1_8_is_told_its_machine_and_given_the_batch_of_it(run):
+def test_paddle_1_8_gets_its_node_address_and_the_batch_size_of_a_node(run):
     got = run("resnet50-paddle-models", {"devices": "16", "precision": "fp32"})
     assert got[:6] == [
         "python3", "-m", "paddle.distributed.launch", "--cluster_node_ips=10.0.0.1,10.0.0.2", "--node_ip=10.0.0.2",
@@ -91,7 +92,7 @@ echo "ips 5.0 example/sec" >"${1#--log_dir=}/workerlog.0"
 
 
 @pytest.mark.parametrize("status", [0, 3])
-def test_the_log_of_paddlerecs_first_worker_is_printed_whatever_the_end(run, tmp_path, status):
+def test_the_log_of_paddlerecs_first_worker_is_printed_on_success_and_failure(run, tmp_path, status):
     (tmp_path / "fleetrun").write_text(f"{FLEETRUN}exit {status}\n")
     choices = {"nodes": "4", "reader": "DataSet"}
     got = run("ctr-dnn-paddlerec", choices, status, addresses="10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4")
@@ -100,7 +101,7 @@ def test_the_log_of_paddlerecs_first_worker_is_printed_whatever_the_end(run, tmp
     assert got[-1] == "ips 5.0 example/sec"
 
 
-def test_hugectr_is_started_by_the_first_machine_alone_and_takes_its_program_along(run, tmp_path):
+def test_hugectr_is_started_by_the_first_node_with_its_program_inline(run, tmp_path):
     (tmp_path / "wide_deep_hugectr.py").write_text("a program\n")
     choices = {"devices": "32", "vocabulary": "3200000"}
     got = run("wide-deep-hugectr", choices, node_rank="0", hosts="a,b,c,d")
@@ -111,27 +112,23 @@ def test_hugectr_is_started_by_the_first_machine_alone_and_takes_its_program_alo
     assert run("wide-deep-hugectr", choices, node_rank="2", hosts="a,b,c,d") == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_whole_script_of_a_run_is_bash_bare_and_in_a_container(bash, tmp_path, name):
+@pytest.mark.parametrize("name", [name for name in NAMES if recipes.load(recipes.find(name)).command[0] == "bash"])
+def test_programs_in_commands_are_valid_bash(bash, name):
     recipe = recipes.load(recipes.find(name))
-    run = Run(recipe, choose(recipe, {})[-1], 1, tmp_path)
-    for tool in ("none", "docker") if recipe.container else ("none",):
-        text = build(run, Settings(container=tool, data="/data", work="/sources"))
-        done = subprocess.run([bash, "-n"], input=text, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
+    words = texts(trainer_words(recipe, select_cases(recipe, {})[-1], "/data"))
+    assert words[:2] == ["bash", "-c"]
+    done = subprocess.run([bash, "-n", "-c", words[2]], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", WITH_STEPS)
-def test_set_up_steps_are_bash(bash, name):
-    text = program(recipes.load(recipes.find(name)).setup.steps, "/tmp/sources")
-    done = subprocess.run([bash, "-n"], input=text, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_setup_steps_are_valid_bash(bash, name):
     for step in recipes.load(recipes.find(name)).setup.steps:
         assert subprocess.run([bash, "-n", "-c", step], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", WITH_STEPS)
-def test_a_set_up_can_be_run_again(name):
+def test_setup_can_be_repeated(name):
     for step in recipes.load(recipes.find(name)).setup.steps:
         if "git clone" in step:
             folder = step.rpartition(" ")[2]
@@ -230,53 +227,57 @@ CHANGED = [
 ]  # fmt: skip
 
 
-def last_step(bash: str, name: str, work: Path) -> subprocess.CompletedProcess[str]:
-    text = program(recipes.load(recipes.find(name)).setup.steps[-1:], str(work))
-    return subprocess.run([bash], input=text, capture_output=True, text=True, check=False)
+def last_step(name: str, work: Path) -> None:
+    """Run the last setup step of a recipe here."""
+    set_up(parse_target("local"), recipes.load(recipes.find(name)).setup.steps[-1:], str(work))
 
 
+@pytest.mark.usefixtures("bash")
 @pytest.mark.parametrize(("name", "there", "before", "copy", "after"), CHANGED, ids=[row[0] for row in CHANGED])
-def test_a_set_up_makes_the_copy_that_the_command_needs(bash, tmp_path, name, there, before, copy, after):
+def test_setup_makes_the_changed_copy_of_a_trainer(tmp_path, name, there, before, copy, after):
     (tmp_path / there).parent.mkdir(parents=True)
     (tmp_path / there).write_text(before)
     for _ in range(2):
-        done = last_step(bash, name, tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
+        last_step(name, tmp_path)
         assert (tmp_path / copy).read_text() == after
         assert (tmp_path / there).read_text() == before
 
 
+@pytest.mark.usefixtures("bash")
 @pytest.mark.parametrize(("name", "there"), [row[:2] for row in CHANGED[:-1]], ids=[row[0] for row in CHANGED[:-1]])
-def test_a_set_up_fails_where_the_trainer_has_no_line_to_change(bash, tmp_path, name, there):
+def test_setup_fails_if_the_trainer_lacks_the_line_to_change(tmp_path, name, there):
     (tmp_path / there).parent.mkdir(parents=True)
     (tmp_path / there).write_text("another release\n")
-    assert last_step(bash, name, tmp_path).returncode != 0
+    with pytest.raises(RunnerError, match="a setup step failed"):
+        last_step(name, tmp_path)
 
 
-def test_deepspeeds_settings_are_written_for_each_case(bash, tmp_path):
+@pytest.mark.usefixtures("bash")
+def test_deepspeeds_settings_are_written_for_each_case(tmp_path):
     folder = tmp_path / "DeepSpeedExamples" / "Megatron-LM"
     folder.mkdir(parents=True)
-    assert last_step(bash, "gpt2-small-deepspeed", tmp_path).returncode == 0
+    last_step("gpt2-small-deepspeed", tmp_path)
     recipe = recipes.load(recipes.find("gpt2-small-deepspeed"))
-    for case in choose(recipe, {}):
+    for case in select_cases(recipe, {}):
         settings = json.loads((folder / f"perfledger.zero{case.options['zero']}.{case.batch_size}.json").read_text())
         assert settings["train_micro_batch_size_per_gpu"] == case.batch_size
         assert settings["zero_optimization"] == {"stage": int(case.options["zero"])}
 
 
-def test_berts_configuration_for_nvidias_trainer_is_that_of_bert_base(bash, tmp_path):
+@pytest.mark.usefixtures("bash")
+def test_nvidias_bert_gets_the_configuration_of_bert_base(tmp_path):
     folder = tmp_path / "DeepLearningExamples-5cc03caa/PyTorch/LanguageModeling/BERT"
     folder.mkdir(parents=True)
-    assert last_step(bash, "bert-ngc-pytorch-2020", tmp_path).returncode == 0
+    last_step("bert-ngc-pytorch-2020", tmp_path)
     configuration = json.loads((folder / "bert_base_config.json").read_text())
     sizes = ("num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "vocab_size")
     assert [configuration[size] for size in sizes] == [12, 768, 12, 3072, 30522]
 
 
-def test_what_a_changed_trainer_reads_from_the_environment_is_set():
+def test_variables_that_changed_trainers_read_are_set():
     for name, *_, after in CHANGED:
         recipe = recipes.load(recipes.find(name))
-        variables = environment_variables(recipe, choose(recipe, {})[0], "/data")
+        variables = environment_variables(recipe, select_cases(recipe, {})[0], "/data")
         assert set(re.findall("PERFLEDGER_[A-Z0-9_]+", after)) <= set(variables)
 
 
@@ -293,8 +294,8 @@ class HugeCTR(SimpleNamespace):
 
 def test_hugectrs_network_has_the_sizes_of_its_case():
     recipe = recipes.load(recipes.find("wide-deep-hugectr"))
-    (case,) = choose(recipe, {"devices": "32", "vocabulary": "3200000"})
-    words = ["".join(map(str, word)) for word in command(recipe, case, "/data")]
+    (case,) = select_cases(recipe, {"devices": "32", "vocabulary": "3200000"})
+    words = texts(trainer_words(recipe, case, "/data"))
     arguments = wide_deep_hugectr.parse(words[words.index("--nodes") :])
     printed = wide_deep_hugectr.printed(arguments)
     assert {"num_nodes": 4, "gpu_num_per_node": 8, "batch_size": 16384}.items() <= printed.items()

@@ -15,15 +15,15 @@ from ingest.read import facts
 from parsers.engine.read import read
 from parsers.engine.registry import by_id
 from parsers.engine.session import Quoted
-from runners.cases import recipe as recipes
-from runners.cases.case import Case, choose, command
-from runners.cases.matrix import text_of
-from runners.cases.recipe import Recipe
-from runners.command.argv import texts
+from runners import recipe as recipes
+from runners.cases import Case, select_cases
+from runners.command import trainer_words
+from runners.job import texts
+from runners.recipe import Recipe, text_of
+from tests.corpus import corpus
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "raw_logs" / "published"
-LOGS = ROOT.parent / "shared" / "corpus" / "paddle-perf"
 HALF = {"amp", "fp16", "bf16"}
 #: Keys of the tables that say nothing of how a run is started.
 ASIDE = {"repeat", "logs", "case", "test", "date", "version", "parameters_billion", "model_parallel_size"}
@@ -100,7 +100,7 @@ def options_of(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def recipes_of(row: Mapping[str, str]) -> tuple[str, ...]:
-    """The recipes of the first entry whose code stands in that of the row: a row without code has an entry without."""
+    """Return the recipes of the first entry whose code is part of the row's code (both may be empty)."""
     key = (row["model"], row["framework"])
     found = [
         names for (*place, code), names in COVERAGE.items() if tuple(place) == key and code in row["framework_source"]
@@ -126,10 +126,10 @@ def folded(text: str) -> str:
 @pytest.fixture(scope="module")
 def cases() -> dict[str, list[Case]]:
     names = {name for names in COVERAGE.values() for name in names}
-    return {name: choose(recipes.load(recipes.find(name)), {}) for name in names}
+    return {name: select_cases(recipes.load(recipes.find(name)), {}) for name in names}
 
 
-def test_every_case_that_was_published_is_a_case_of_the_recipe_for_it(cases):
+def test_every_published_case_is_a_case_of_its_recipe(cases):
     missing = set()
     for row in rows():
         words = " ".join(row[key] for key in ("model", "framework", "framework_source", "options"))
@@ -205,14 +205,12 @@ REAL = [
 
 def one(name: str, choices: str) -> tuple[Recipe, Case]:
     recipe = recipes.load(recipes.find(name))
-    (case,) = choose(recipe, dict(pair.split("=") for pair in choices.split(",")))
+    (case,) = select_cases(recipe, dict(pair.split("=") for pair in choices.split(",")))
     return recipe, case
 
 
 def real(path: str) -> Path:
-    if not (LOGS / path).is_file():
-        pytest.skip("needs ../shared/corpus/paddle-perf, which is not part of the repository")
-    return LOGS / path
+    return corpus(f"paddle-perf/{path}")
 
 
 def stated(case: Case, name: str) -> Any:
@@ -221,13 +219,13 @@ def stated(case: Case, name: str) -> Any:
 
 
 def of_run_json(recipe: Recipe, case: Case) -> dict[str, Any]:
-    """What run.json says of a case."""
+    """Return a case as run.json states it."""
     named = {key: getattr(case, key) for key in ("nodes", "devices", "batch_size", "precision")}
     return {"model": recipe.model, "framework": recipe.framework, **named, "options": dict(case.options)}
 
 
 @pytest.mark.parametrize(("name", "choices", "log"), REAL, ids=[f"{row[0]} {row[1]}" for row in REAL])
-def test_a_recipe_says_what_a_real_log_of_its_case_states(name, choices, log):
+def test_recipes_agree_with_the_facts_of_real_logs(name, choices, log):
     recipe, case = one(name, choices)
     found = read(real(log))
     assert [claim.format.id for claim in found.claims] == [recipe.records.format]
@@ -290,7 +288,7 @@ def test_a_recipe_does_not_contradict_what_its_trainer_prints(name, choices, hea
 
 
 def arguments(recipe: Recipe, case: Case, data: str) -> list[str]:
-    return texts(command(recipe, case, data))
+    return texts(trainer_words(recipe, case, data))
 
 
 @pytest.mark.parametrize(("devices", "precision"), [(1, "fp32"), (1, "amp"), (8, "fp32"), (8, "amp")])

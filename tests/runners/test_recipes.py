@@ -1,4 +1,4 @@
-"""Every recipe loads, all its cases have a command, and the commands of some are spelled out here, word by word."""
+"""Every recipe loads and all its cases have a command; the commands of some are stated here word by word."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from parsers.contract import FACTS
+from parsers.contract import FACTS, OPTIONS
 from parsers.engine.registry import by_id
-from runners.cases import recipe as recipes
-from runners.cases.case import Case, choices_of, choose, command, environment_variables, framework_slug
-from runners.cases.recipe import Recipe
-from runners.command.argv import LATE, texts
-from runners.command.launchers import launched
-from schema.vocabulary import OPTIONS
+from runners import recipe as recipes
+from runners.cases import Case, case_choices, framework_slug, select_cases
+from runners.command import environment_variables, launch_words, trainer_words
+from runners.job import NODE_VARIABLES, texts
+from runners.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"
-WINGS = ("paddle", "ngc", "dlperf", "more")
 NAMES = recipes.names()
-OF_THE_SOURCES = [name for name in NAMES if recipes.find(name).parent.name in WINGS]
+#: Recipes in folders rebuild what others published; those beside the folders are our own workloads.
+OF_THE_SOURCES = [name for name in NAMES if recipes.find(name).parent != recipes.FOLDER]
 #: Options that no printer states, with what they mean.
 OWN_OPTIONS = {
     "loss_scale": "how the loss is scaled in half precision: none, static or dynamic",
@@ -41,25 +41,25 @@ def load(name: str) -> Recipe:
 
 
 def words(name: str, choices: str = "") -> list[str]:
-    """The command of the one case that the choices leave, under its launcher."""
+    """Return the command of the one case that the choices leave, under its launcher."""
     recipe = load(name)
-    (case,) = choose(recipe, dict(pair.split("=") for pair in choices.split(",") if pair))
-    return texts(launched(recipe, case, command(recipe, case, "/data"), "/data"))
+    (case,) = select_cases(recipe, dict(pair.split("=") for pair in choices.split(",") if pair))
+    return texts(launch_words(recipe, case, "/data"))
 
 
-def test_there_are_recipes_in_every_wing():
-    assert {recipes.find(name).parent.name for name in NAMES} >= set(WINGS)
+def test_there_are_recipes_in_folders():
+    assert {recipes.find(name).parent.name for name in OF_THE_SOURCES} >= {"paddle", "ngc", "dlperf"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_case_has_a_command_and_gives_itself_again(name):
+def test_every_case_has_a_command_and_can_be_selected(name):
     recipe = load(name)
-    cases = choose(recipe, {})
+    cases = select_cases(recipe, {})
     for case in cases:
-        argv = texts(launched(recipe, case, command(recipe, case, "/data"), "/data"))
+        argv = texts(launch_words(recipe, case, "/data"))
         assert all(argv)
         environment_variables(recipe, case, "/data")
-        assert choose(recipe, choices_of(recipe, case)) == [case]
+        assert select_cases(recipe, case_choices(recipe, case)) == [case]
     assert len({case.slug for case in cases}) == len(cases)
 
 
@@ -67,13 +67,13 @@ def test_no_two_recipes_share_the_folder_of_a_case():
     folders = Counter(
         (recipe.suite, framework_slug(recipe.framework), case.slug)
         for recipe in map(load, NAMES)
-        for case in choose(recipe, {})
+        for case in select_cases(recipe, {})
     )
     assert [folder for folder, times in folders.items() if times > 1] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_format_that_must_claim_the_log_exists(name):
+def test_the_format_of_the_records_exists(name):
     assert by_id(load(name).records.format)
 
 
@@ -88,16 +88,17 @@ def test_the_suite_has_a_page_that_knows_the_model(name):
 def test_options_have_the_names_that_formats_give_them(name):
     recipe = load(name)
     for option in {*recipe.options, *recipe.matrix[0]} - {"shape", "batch_size", "precision"}:
-        assert option in (OPTIONS | OWN_OPTIONS.keys() | {"accumulation"}), option
+        known = OPTIONS | OWN_OPTIONS.keys() | {"accumulation"}
+        assert option in known, f"{option}: use the name of parsers.contract.OPTIONS, or describe it in OWN_OPTIONS"
 
 
-def test_own_options_are_no_fact_of_a_format_and_each_is_needed():
+def test_own_options_are_used_and_not_facts_of_formats():
     used = {option for name in OF_THE_SOURCES for option in (*load(name).options, *load(name).matrix[0])}
     assert OWN_OPTIONS.keys() <= used - FACTS.keys()
 
 
 @pytest.mark.parametrize("name", OF_THE_SOURCES)
-def test_a_recipe_says_what_is_trained_and_how_it_comes_there(name):
+def test_recipes_state_source_setup_and_repeats(name):
     recipe = load(name)
     assert recipe.repeats >= 3
     assert recipe.source.repository
@@ -110,7 +111,7 @@ def test_a_recipe_says_what_is_trained_and_how_it_comes_there(name):
 
 
 @pytest.mark.parametrize("name", OF_THE_SOURCES)
-def test_nothing_but_what_ranks_print_goes_to_the_folder_that_is_brought_home(name):
+def test_commands_write_nothing_but_logs_to_the_folder_of_ranks(name):
     recipe = load(name)
     for word in (*recipe.command, *recipe.environment_variables.values()):
         assert "{ranks}" not in word or word.endswith("{ranks}/paddle")
@@ -119,14 +120,14 @@ def test_nothing_but_what_ranks_print_goes_to_the_folder_that_is_brought_home(na
 @pytest.mark.parametrize("name", [name for name in OF_THE_SOURCES if "samples_per_update" in load(name).slots])
 def test_samples_per_update_are_batch_size_times_accumulation(name):
     recipe = load(name)
-    for case in choose(recipe, {}):
+    for case in select_cases(recipe, {}):
         samples = case.batch_size * int(case.options["accumulation"])
-        assert f"--train_batch_size={samples}" in texts(command(recipe, case, "/data"))
+        assert f"--train_batch_size={samples}" in texts(trainer_words(recipe, case, "/data"))
 
 
 @pytest.mark.parametrize("name", ["gpt-megatron", "gpt-oneflow"])
-def test_a_cut_network_takes_all_devices_and_its_micro_batches_make_the_whole(name):
-    for case in choose(load(name), {}):
+def test_model_parallel_cases_use_all_devices_and_whole_micro_batches(name):
+    for case in select_cases(load(name), {}):
         cut = {key: int(case.options[key]) for key in ("data_parallel", "tensor_parallel", "pipeline_parallel")}
         assert cut["data_parallel"] * cut["tensor_parallel"] * cut["pipeline_parallel"] == case.devices
         assert case.batch_size * case.devices % (int(case.options["micro_batch"]) * cut["data_parallel"]) == 0
@@ -241,7 +242,7 @@ ARGV: list[tuple[str, str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("name", "choices", "expected"), ARGV, ids=[f"{name} {choices}" for name, choices, _ in ARGV])
-def test_a_command_is_the_one_spelled_out(name, choices, expected):
+def test_whole_commands(name, choices, expected):
     assert words(name, choices) == expected
 
 
@@ -297,18 +298,18 @@ ROWS = [tuple(cell.strip() for cell in line.split("|")) for line in PARTS.strip(
 
 
 @pytest.mark.parametrize(("name", "choices", "part"), ROWS, ids=[" ".join(row) for row in ROWS])
-def test_a_command_says_what_its_case_is(name, choices, part):
+def test_parts_of_commands(name, choices, part):
     assert part in " ".join(words(name, choices))
 
 
-def test_every_recipe_of_the_sources_has_a_command_that_is_looked_at():
+def test_every_recipe_in_a_folder_has_a_tested_command():
     tried = {"resnet50-pytorch-examples", "ctr-dnn-paddlerec", "wide-deep-paddlerec"}  # in test_recipe_programs.py
     same_but_for_variables = {"insightface-classes-partial-fc"}
     looked_at = {name for name, *_ in [*ARGV, *ROWS]}
     assert looked_at | tried | same_but_for_variables >= set(OF_THE_SOURCES)
 
 
-def test_megatron_is_heard_where_its_last_rank_prints():
+def test_megatrons_log_is_that_of_the_last_node():
     assert load("gpt-megatron").records.node == "last"
     assert "--redirects" not in words("gpt-megatron", "devices=32,pipeline_parallel=2")
 
@@ -322,21 +323,21 @@ def of_recipes() -> list[tuple[Path, dict[str, Any]]]:
 
 
 def current(run: dict[str, Any]) -> bool:
-    """Whether the recipe is still the one of the run: what changed since has other words."""
+    """Return whether the recipe has not changed since the run."""
     return load(run["recipe"]["name"]).sha256 == run["recipe"]["sha256"]
 
 
-def test_what_was_run_is_what_the_recipe_says_of_the_case():
+def test_recorded_runs_agree_with_their_recipes():
     assert RUNS
     runs = [(path, run) for path, run in of_recipes() if current(run)]
     if not runs:
         pytest.skip("no run in raw_logs is of a recipe as it stands now")
     for path, run in runs:
         recipe = load(run["recipe"]["name"])
-        (case,) = choose(recipe, run["recipe"]["case"])
+        (case,) = select_cases(recipe, run["recipe"]["case"])
         assert stated(run["case"]) == facts(case), path
         if "container" not in run["recipe"]:
-            assert run["argv"] == texts(launched(recipe, case, command(recipe, case))), path
+            assert run["argv"] == texts(launch_words(recipe, case)), path
 
 
 def stated(case: dict[str, Any]) -> dict[str, Any]:
@@ -344,11 +345,11 @@ def stated(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def facts(case: Case) -> dict[str, Any]:
-    return stated({**vars(case), "options": dict(case.options)})
+    return stated(structs.asdict(case))
 
 
-def test_no_word_of_a_command_is_a_name_in_braces_that_no_node_knows():
+def test_commands_hold_no_unknown_names_in_braces():
     for name in NAMES:
         recipe = load(name)
-        for word in texts(command(recipe, choose(recipe, {})[0], "/data")):
-            assert set(re.findall(r"(?<!\$)\{([a-z_]+)\}", word)) <= set(LATE), (name, word)
+        for word in texts(trainer_words(recipe, select_cases(recipe, {})[0], "/data")):
+            assert set(re.findall(r"(?<!\$)\{([a-z_]+)\}", word)) <= set(NODE_VARIABLES), (name, word)

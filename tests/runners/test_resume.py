@@ -1,4 +1,4 @@
-"""Going on where a runner was killed: the run it left is finished, what is missing is added, nothing runs twice."""
+"""Resuming where a runner was killed: the run that it left is finished, missing ones are added, none runs twice."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import json
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from runners.cases import recipe
-from runners.cases.case import choose
+from runners import recipe, run
+from runners.batch import order, settled_runs
+from runners.cases import select_cases
 from runners.cli import main
+from runners.command import build_run
 from runners.errors import RunnerError
-from runners.places import job
-from runners.places.place import Place
-from runners.places.placed import State
-from runners.resume import hardware
-from runners.runs import launch_file
-from runners.runs.plan import order
+from runners.job import Run
+from runners.nodes import State, Target
+from runners.transport import Local
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
 from tests.runners.node import ended
@@ -28,11 +28,17 @@ pytestmark = pytest.mark.usefixtures("bash")
 
 
 def begins(said: str) -> list[str]:
-    """The runs that were begun, as `case/number`."""
+    """Return the runs that were begun, as `case/number`."""
     return ["/".join(line.split("/")[-2:]) for line in said.splitlines() if line.startswith("[")]
 
 
-def test_a_runner_that_is_killed_leaves_a_run_that_another_finishes(write_recipe, tmp_path, capfd):
+def first_runs(path: Path, tmp_path: Path) -> list[Run]:
+    """Return the first run of each case of a recipe."""
+    chosen = recipe.load(path)
+    return [build_run(chosen, case, tmp_path) for case in select_cases(chosen, {})]
+
+
+def test_resume_finishes_the_run_of_a_killed_runner(write_recipe, tmp_path, capfd):
     path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done; record 2")
     with running(path, tmp_path, "--repeats", "2") as process:
         os.killpg(process.pid, signal.SIGKILL)
@@ -43,13 +49,13 @@ def test_a_runner_that_is_killed_leaves_a_run_that_another_finishes(write_recipe
     assert main(["run", str(path), "--repeats", "2", "--resume", "--raw-logs", str(tmp_path / "raw")]) == 0
     assert begins(capfd.readouterr().out) == ["cpu-n1d1-bs1-fp32/1", "cpu-n1d1-bs1-fp32/2"]
     for number in ("1", "2"):
-        run = load(folder / number / "run.json")
-        assert (run["outcome"], run["records"]["count"], run["repeat"]) == ("completed", 2, int(number))
+        found = load(folder / number / "run.json")
+        assert (found["outcome"], found["records"]["count"], found["repeat"]) == ("completed", 2, int(number))
     assert main(["run", str(path), "--repeats", "2", "--resume", "--raw-logs", str(tmp_path / "raw")]) == 0
     assert capfd.readouterr().out == "nothing is left to run\n"
 
 
-def test_a_run_whose_script_was_killed_too_has_failed_with_its_log_at_home(write_recipe, tmp_path):
+def test_a_run_whose_agent_was_killed_has_failed_and_keeps_its_log(write_recipe, tmp_path):
     path = write_recipe('echo "$$"; sleep 300')
     with running(path, tmp_path) as process:
         os.killpg(process.pid, signal.SIGKILL)
@@ -58,14 +64,14 @@ def test_a_run_whose_script_was_killed_too_has_failed_with_its_log_at_home(write
     script = int((folder / "incoming/node0/pid").read_text())
     os.killpg(script, signal.SIGKILL)
     assert main(["collect", str(tmp_path / "raw")]) == 1
-    run = load(folder / "run.json")
-    assert run["outcome"] == "failed"
-    assert any("killed" in warning for warning in run["warnings"])
+    found = load(folder / "run.json")
+    assert found["outcome"] == "failed"
+    assert any("killed" in warning for warning in found["warnings"])
     command = int((folder / "train.log").read_text())
     assert ended(command)
 
 
-def test_another_runner_leaves_a_run_that_is_attended(write_recipe, tmp_path):
+def test_a_run_that_another_runner_attends_is_left_alone(write_recipe, tmp_path):
     path = write_recipe("echo begun; sleep 300")
     with running(path, tmp_path) as process:
         second = subprocess.run(
@@ -80,7 +86,7 @@ def test_another_runner_leaves_a_run_that_is_attended(write_recipe, tmp_path):
     assert load(folder_of(tmp_path) / "1/run.json")["outcome"] == "stopped"
 
 
-def test_what_counts_are_settled_runs_of_the_same_hardware_and_round(write_recipe, tmp_path, capfd):
+def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_path, capfd):
     path = write_recipe(f"{RECORD} record 1")
     words = ["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--resume", "--repeats", "1"]
     assert main(words) == 0
@@ -99,7 +105,19 @@ def test_what_counts_are_settled_runs_of_the_same_hardware_and_round(write_recip
         first.write_text(kept)
 
 
-def test_memory_that_does_not_suffice_is_not_asked_for_twice(write_recipe, tmp_path, capfd):
+@pytest.mark.parametrize(("node", "count"), [("first", 0), ("last", 1)])
+def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tmp_path, node, count):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace("at_least = 1", f'at_least = 1\nnode = "{node}"'), encoding="utf-8")
+    chosen = recipe.load(path)
+    (case,) = select_cases(chosen, {"nodes": "2", "devices": "2"})
+    earlier = build_run(chosen, case, tmp_path)
+    earlier.folder.mkdir(parents=True)
+    (earlier.folder / "run.json").write_text('{"outcome": "completed", "case": {"hardware": "B"}}', encoding="utf-8")
+    assert len(settled_runs(earlier, ["A", "B"])) == count
+
+
+def test_a_run_out_of_memory_is_not_repeated(write_recipe, tmp_path, capfd):
     path = write_recipe("echo 'CUDA out of memory'; exit 1")
     words = ["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--resume"]
     assert main(words) == 1
@@ -108,23 +126,22 @@ def test_memory_that_does_not_suffice_is_not_asked_for_twice(write_recipe, tmp_p
 
 
 def test_a_resumed_matrix_goes_on_in_the_order_it_had(write_recipe, tmp_path):
-    chosen = recipe.load(write_recipe("true", batches="1, 2, 3, 4"))
-    cases = choose(chosen, {})
-    whole = [run.case.slug for run in order(chosen, cases, 2, tmp_path)]
-    rest = order(chosen, cases, 2, tmp_path, settled={cases[0].slug: 1, cases[1].slug: 1})
-    assert [run.case.slug for run in rest] == whole[2:]
+    firsts = first_runs(write_recipe("true", batches="1, 2, 3, 4"), tmp_path)
+    names = [first.folder.parent.name for first in firsts]
+    whole = [each.folder.parent.name for each in order(firsts, 2)]
+    rest = order(firsts, 2, {names[0]: 1, names[1]: 1})
+    assert [each.folder.parent.name for each in rest] == whole[2:]
 
 
 def test_over_all_repeats_every_case_is_as_early_as_any_other(write_recipe, tmp_path):
-    chosen = recipe.load(write_recipe("true", batches="1, 2, 3, 4, 5"))
-    cases = choose(chosen, {})
-    runs = [run.case.slug for run in order(chosen, cases, 5, tmp_path)]
+    firsts = first_runs(write_recipe("true", batches="1, 2, 3, 4, 5"), tmp_path)
+    runs = [each.folder.parent for each in order(firsts, 5)]
     turns = [runs[start : start + 5] for start in range(0, 25, 5)]
-    for case in cases:
-        assert sorted(turn.index(case.slug) for turn in turns) == [0, 1, 2, 3, 4]
+    for first in firsts:
+        assert sorted(turn.index(first.folder.parent) for turn in turns) == [0, 1, 2, 3, 4]
 
 
-def test_collect_finishes_what_came_home_by_hand_and_says_when_nothing_is_left(write_recipe, tmp_path, capfd):
+def test_collect_finishes_a_copied_folder_and_reports_when_nothing_is_left(write_recipe, tmp_path, capfd):
     folder = begun(write_recipe("true"), tmp_path)
     arrive(folder, 0)
     assert main(["collect", str(folder)]) == 0
@@ -140,11 +157,11 @@ def test_one_folder_that_cannot_be_collected_does_not_stop_the_others(write_reci
     good = begun(path, tmp_path)
     arrive(good, 0)
     assert main(["collect", "--raw-logs", str(tmp_path / "raw")]) == 2
-    assert f"{bad}/launch.json: it cannot be read" in capfd.readouterr().err
+    assert f"{bad}/launch.json: it is not a launch.json of this version" in capfd.readouterr().err
     assert (good / "run.json").exists()
 
 
-def test_a_run_that_still_goes_on_is_left_and_given_up_when_asked_to(write_recipe, tmp_path, capfd):
+def test_collect_leaves_a_run_that_still_goes_on_and_abandon_stops_it(write_recipe, tmp_path, capfd):
     path = write_recipe("echo begun; sleep 300")
     with running(path, tmp_path) as process:
         os.killpg(process.pid, signal.SIGKILL)
@@ -155,14 +172,14 @@ def test_a_run_that_still_goes_on_is_left_and_given_up_when_asked_to(write_recip
     assert load(folder_of(tmp_path) / "1/run.json")["outcome"] == "stopped"
 
 
-def test_a_host_that_does_not_come_back_is_given_up_with_what_is_here(write_recipe, tmp_path, capfd):
+def test_abandon_finishes_the_run_of_a_lost_host_with_the_files_that_are_here(write_recipe, tmp_path, capfd):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
     assert main(["collect", str(folder)]) == 1
     assert "unfinished: unreachable" in capfd.readouterr().out
     assert main(["collect", str(folder), "--abandon"]) == 1
-    run = load(folder / "run.json")
-    assert run["outcome"] == "failed"
-    assert "given up while unreachable" in run["warnings"][0]
+    found = load(folder / "run.json")
+    assert found["outcome"] == "failed"
+    assert "given up while unreachable" in found["warnings"][0]
 
 
 HOLLOW = (
@@ -171,63 +188,66 @@ HOLLOW = (
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "perfledger.launch/1", "job": 1}', "[" * 9999, HOLLOW])
-def test_a_launch_json_that_is_none_is_said_to_be(tmp_path, text):
+def test_an_invalid_launch_json_is_refused(tmp_path, text):
     (tmp_path / "launch.json").write_text(text)
-    with pytest.raises(launch_file.RunnerError, match=r"launch\.json"), launch_file.attended(tmp_path):
+    with (
+        pytest.raises(RunnerError, match=r"launch\.json: it is not a launch\.json of this"),
+        run.attended(tmp_path),
+    ):
         pass
 
 
-def test_where_a_file_system_keeps_no_locks_nothing_starts(write_recipe, tmp_path, monkeypatch, capfd):
+def test_nothing_starts_on_a_file_system_without_locks(write_recipe, tmp_path, monkeypatch, capfd):
     def refuse(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(launch_file.fcntl, "flock", refuse)
+    monkeypatch.setattr(run.fcntl, "flock", refuse)
     assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw")]) == 2
-    assert "its file system keeps no locks: No locks available; name a folder on another" in capfd.readouterr().err
+    assert "its file system does not support locks: No locks available; choose another" in capfd.readouterr().err
     assert not (tmp_path / "raw").exists()
 
 
-def test_the_logs_of_nodes_within_reach_come_home_from_a_run_that_is_given_up(write_recipe, tmp_path, monkeypatch):
+def test_abandon_keeps_the_logs_of_reachable_nodes(write_recipe, tmp_path, monkeypatch):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
 
     def fail(*_):
         raise RunnerError("host1.invalid: it does not answer")
 
-    def bring_the_first(_):
+    def bring_the_first(*_):
         arrive(folder, 0)
         fail()
 
-    monkeypatch.setattr(job, "stop", fail)
-    monkeypatch.setattr(job, "fetch", bring_the_first)
+    monkeypatch.setattr(Target, "stop", fail)
+    monkeypatch.setattr(Target, "fetch", bring_the_first)
     assert main(["collect", str(folder), "--abandon"]) == 1
     assert (folder / "train.log").exists()
     assert load(folder / "run.json")["outcome"] == "failed"
 
 
-def test_a_lost_run_whose_log_cannot_be_brought_home_stays_unfinished(write_recipe, tmp_path, monkeypatch, capfd):
+def test_a_lost_run_whose_log_cannot_be_fetched_stays_unfinished(write_recipe, tmp_path, monkeypatch, capfd):
     folder = begun(write_recipe("true"), tmp_path, nodes=2)
 
     def fail(*_):
         raise RunnerError("no room for it here")
 
-    monkeypatch.setattr(job, "state", lambda _: State("lost", "killed"))
-    monkeypatch.setattr(job, "stop", lambda _: None)
-    monkeypatch.setattr(job, "fetch", fail)
+    monkeypatch.setattr(Target, "look", lambda *_: State("lost", "killed"))
+    monkeypatch.setattr(Target, "stop", lambda *_: None)
+    monkeypatch.setattr(Target, "fetch", fail)
     assert main(["collect", str(folder)]) == 2
     assert "no room for it here" in capfd.readouterr().err
     assert sorted(path.name for path in folder.iterdir()) == ["launch.json"]
 
 
-def test_what_a_login_prints_is_no_hardware(write_recipe, monkeypatch):
-    chosen = recipe.load(write_recipe("true"))
-    (quiet,) = hardware(chosen, Place("local"))
-    noisy = ["bash", "-c", "printf 'Welcome to\\nhost1 '; exec bash -s"]
-    monkeypatch.setattr("runners.backends.local.argv", lambda: noisy)
-    assert hardware(chosen, Place("local")) == [quiet]
+def test_what_a_login_prints_is_not_taken_for_the_hardware(monkeypatch):
+    (quiet,) = Local().hardware("cpu")
+    agent = Local().argv(0)
+    noisy = ["bash", "-c", "printf 'Welcome to\\nhost1 '; exec \"$@\"", "bash", *agent]
+    monkeypatch.setattr(Local, "argv", lambda *_: noisy)
+    assert Local().hardware("cpu") == [quiet]
     assert quiet.endswith("cores (CPU)")
 
 
-def test_two_runners_that_begin_at_once_take_a_number_each(write_recipe, tmp_path):
+def test_two_runners_at_once_use_different_numbers(write_recipe, tmp_path):
     path = write_recipe(f"{RECORD} record 1")
     both = [subprocess.Popen(words(path, tmp_path), cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
     assert [process.wait(60) for process in both] == [0, 0]

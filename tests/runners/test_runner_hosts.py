@@ -1,4 +1,4 @@
-"""`run` on hosts by SSH, from the command line to `run.json`: two nodes, a node that fails, a host that goes away."""
+"""`run` on hosts by SSH, from the command line to `run.json`: two nodes, a failing node, an unreachable host."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from runners import run as runs
+from runners import slurm
 from runners.cli import main
-from runners.places import job
-from runners.runs import attend
 from tests.runners.clusters import SshHost, slurm_cluster, ssh_hosts
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until
 from tests.runners.node import ended
@@ -33,7 +33,7 @@ def hosts(tmp_path) -> Iterator[list[SshHost]]:
 
 
 def on_both(tmp_path, *more: str) -> list[str]:
-    """The words that send a run to both."""
+    """Return the options that send a run to both."""
     return ["--on", "ssh:one,two", "--ssh-config", str(tmp_path / "ssh_config"), "--case", "nodes=2,devices=2", *more]
 
 
@@ -60,7 +60,7 @@ def test_two_nodes_become_one_run_that_names_no_host(write_recipe, tmp_path):
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_setup_that_is_stopped_ends_on_every_host(write_recipe, tmp_path):
+def test_a_stopped_setup_ends_on_every_host(write_recipe, tmp_path):
     step = f"echo $$ >>{tmp_path}/numbers; exec sleep 60"
     path = write_recipe("true", more=f"[setup]\nsteps = [{json.dumps(step)}]\n")
     there = ["--on", "ssh:one,two", "--ssh-config", str(tmp_path / "ssh_config"), "--work", str(tmp_path)]
@@ -77,8 +77,8 @@ def test_a_setup_that_is_stopped_ends_on_every_host(write_recipe, tmp_path):
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_node_that_fails_ends_the_others_and_is_what_the_run_came_to(write_recipe, tmp_path, monkeypatch):
-    monkeypatch.setattr(attend, "FAILED_SECONDS", 0.5)
+def test_a_node_that_fails_ends_the_others_and_gives_the_outcome(write_recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "FAILED_SECONDS", 0.5)
     path = write_recipe('[ "$RANK" = 1 ] && { echo "CUDA out of memory"; exit 1; }; sleep 300', more=RANK)
     assert run(path, tmp_path) == 1
     written = load(folder_of(tmp_path, PAIR) / "1/run.json")
@@ -88,7 +88,7 @@ def test_a_node_that_fails_ends_the_others_and_is_what_the_run_came_to(write_rec
 
 @contextmanager
 def meanwhile(act: Callable[[], None]) -> Iterator[None]:
-    """Does something beside the run, and waits for it to be done."""
+    """Do something beside the run, and wait for it to be done."""
     thread = threading.Thread(target=act)
     thread.start()
     try:
@@ -102,7 +102,7 @@ def cut_while_running(host: SshHost) -> None:
     host.cut()
 
 
-def test_a_host_that_is_cut_off_is_waited_for_and_the_run_completes(write_recipe, tmp_path, hosts):
+def test_an_unreachable_host_is_waited_for_and_the_run_completes(write_recipe, tmp_path, hosts):
     path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done")
 
     def cut_and_return() -> None:
@@ -116,7 +116,7 @@ def test_a_host_that_is_cut_off_is_waited_for_and_the_run_completes(write_recipe
     assert load(folder_of(tmp_path, PAIR) / "1/run.json")["outcome"] == "completed"
 
 
-def test_a_host_that_stays_away_leaves_the_run_to_be_collected(write_recipe, tmp_path, hosts, capfd):
+def test_the_run_of_a_host_that_stays_unreachable_can_be_collected(write_recipe, tmp_path, hosts, capfd):
     path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done")
     with meanwhile(lambda: cut_while_running(hosts[1])):
         assert run(path, tmp_path, "--patience", "1", "--repeats", "3") == 1
@@ -134,7 +134,7 @@ def test_a_host_that_stays_away_leaves_the_run_to_be_collected(write_recipe, tmp
 
 
 @pytest.mark.usefixtures("hosts")
-def test_an_interrupt_stops_all_hosts_and_brings_both_logs_home(write_recipe, tmp_path):
+def test_an_interrupt_stops_all_hosts_and_fetches_both_logs(write_recipe, tmp_path):
     path = write_recipe('echo "rank $RANK"; sleep 300', more=RANK)
     with running(path, tmp_path, *on_both(tmp_path), nodes=2) as process:
         process.send_signal(signal.SIGINT)
@@ -145,11 +145,11 @@ def test_an_interrupt_stops_all_hosts_and_brings_both_logs_home(write_recipe, tm
     assert (folder / "node1/train.log").read_text() == "rank 1\n"
 
 
-def test_a_run_through_slurm_is_one_like_any_other(write_recipe, tmp_path, monkeypatch):
+def test_a_run_through_slurm(write_recipe, tmp_path, monkeypatch):
     with slurm_cluster() as cluster:
         for name, value in cluster.variables.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(job, "SHARED_SECONDS", 0.5)
+        monkeypatch.setattr(slurm, "SHARED_SECONDS", 0.5)
         path = write_recipe(f'{RECORD} record 1; echo "rank $RANK"', more=RANK)
         words = ["--raw-logs", str(tmp_path / "raw"), "--on", "slurm:debug", "--case", "nodes=2,devices=2", "--resume"]
         assert main(["run", str(path), *words]) == 0

@@ -1,4 +1,4 @@
-"""`run` on this machine, for real, with programs in bash: what is left at home, and what is answered."""
+"""`run` on this machine, for real, with programs in bash: the files that it leaves and what it prints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEGMENTATION = (
 pytestmark = pytest.mark.usefixtures("bash")
 
 
-def test_a_run_that_completes_says_all_that_is_known(write_recipe, tmp_path, capfd, only_run):
+def test_run_json_of_a_completed_run_holds_all_facts(write_recipe, tmp_path, capfd, only_run):
     path = write_recipe(f'{RECORD} record 1; record 2; sleep 1; echo "on stderr $OMP_NUM_THREADS" >&2')
     assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--round", "2026Q4"]) == 0
     folder, run = only_run()
@@ -84,9 +84,7 @@ def test_a_run_that_completes_says_all_that_is_known(write_recipe, tmp_path, cap
         ("true", 20, "short", 0, 0),
     ],
 )
-def test_every_other_outcome_comes_home_with_its_log(
-    write_recipe, tmp_path, program, timeout, outcome, status, count, only_run
-):
+def test_every_other_outcome_keeps_its_log(write_recipe, tmp_path, program, timeout, outcome, status, count, only_run):
     path = write_recipe(RECORD + program, timeout=timeout)
     assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 1
     folder, run = only_run()
@@ -107,7 +105,7 @@ def test_every_other_outcome_comes_home_with_its_log(
         ),
     ],
 )
-def test_a_log_with_too_little_in_it_is_short_and_says_why(write_recipe, tmp_path, program, said, only_run, capfd):
+def test_a_log_with_too_few_records_is_short_with_a_reason(write_recipe, tmp_path, program, said, only_run, capfd):
     path = write_recipe(RECORD + program)
     path.write_text(path.read_text().replace("at_least = 1", "at_least = 2"), encoding="utf-8")
     assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 1
@@ -124,7 +122,7 @@ def test_one_bad_case_does_not_stop_the_others_and_each_repeat_begins_further_on
     assert begun == [f"cpu-n1d1-bs{batch}-fp32/{repeat}" for repeat, batch in ((1, 1), (1, 2), (2, 2), (2, 1))]
 
 
-def test_a_case_that_is_refused_is_gone_and_the_others_run(write_recipe, tmp_path, capfd):
+def test_a_refused_case_leaves_no_folder_and_the_others_run(write_recipe, tmp_path, capfd):
     path = write_recipe("true")
     text = path.read_text().replace('command = ["bash", "-c"', 'command = ["{program}", "-c"')
     path.write_text(text.replace("batch_size = [1]", 'batch_size = [1]\nprogram = ["no-such-trainer", "bash"]'))
@@ -146,7 +144,7 @@ def test_a_finished_run_is_never_touched(write_recipe, tmp_path, only_run):
     assert load(folder.parent / "2/run.json")["repeat"] == 2
 
 
-def test_what_is_needed_to_finish_a_run_is_there_before_it_starts(write_recipe, tmp_path):
+def test_launch_json_is_written_before_the_run_starts(write_recipe, tmp_path):
     with running(write_recipe("echo begun; sleep 300"), tmp_path):
         folder = folder_of(tmp_path) / "1"
         assert sorted(file.name for file in folder.iterdir()) == ["incoming", "launch.json"]
@@ -154,7 +152,7 @@ def test_what_is_needed_to_finish_a_run_is_there_before_it_starts(write_recipe, 
         assert launch["schema"] == "perfledger.launch/1"
         assert launch["records"] == {"format": "ngc.pytorch_resnet50", "at_least": 1, "node": "first"}
         assert launch["plan"]["case"]["model"] == "Loop"
-        assert launch["job"]["place"]["kind"] == "local"
+        assert launch["target"] == {"kind": "local"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -171,7 +169,7 @@ def test_an_interrupted_run_is_stopped_and_collected_and_nothing_else_starts(wri
     assert not (folder / "launch.json").exists()
 
 
-def test_a_second_interrupt_kills_what_does_not_listen(write_recipe, tmp_path, only_run):
+def test_a_second_interrupt_kills_the_command(write_recipe, tmp_path, only_run):
     with running(write_recipe("trap '' TERM; echo deaf; while :; do sleep 0.1; done"), tmp_path) as process:
         process.send_signal(signal.SIGINT)
         time.sleep(1)
@@ -183,7 +181,7 @@ def test_a_second_interrupt_kills_what_does_not_listen(write_recipe, tmp_path, o
     assert (only_run()[1]["outcome"], only_run()[1]["exit_status"]) == ("stopped", 137)
 
 
-def test_who_asks_a_third_time_leaves_and_the_run_can_still_be_collected(write_recipe, tmp_path, only_run):
+def test_a_third_interrupt_leaves_a_run_that_can_be_collected(write_recipe, tmp_path, only_run):
     path = write_recipe("trap '' TERM; echo deaf; while :; do sleep 0.1; done")
     with running(path, tmp_path) as process:
         for _ in range(3):
@@ -196,7 +194,7 @@ def test_who_asks_a_third_time_leaves_and_the_run_can_still_be_collected(write_r
     assert (folder_of(tmp_path) / "1/run.json").exists()
 
 
-def test_cases_cool_down_between_runs_and_a_request_does_not_wait_for_it(write_recipe, tmp_path):
+def test_an_interrupt_ends_the_cool_down(write_recipe, tmp_path):
     path = write_recipe("echo a line")
     path.write_text("cool_down_seconds = 300\n" + path.read_text(), encoding="utf-8")
     with running(path, tmp_path, "--repeats", "2") as process:
@@ -209,7 +207,7 @@ def test_cases_cool_down_between_runs_and_a_request_does_not_wait_for_it(write_r
     assert not (folder_of(tmp_path) / "2").exists()
 
 
-def test_a_terminal_is_shown_a_bar_and_the_last_line_of_the_log(write_recipe, tmp_path):
+def test_a_terminal_shows_a_bar_and_the_last_line_of_the_log(write_recipe, tmp_path):
     pytest.importorskip("tqdm", reason="without tqdm a terminal is shown lines, like everything else")
     path = write_recipe(f"{RECORD} record 1; printf 'loss \\033[2J 0.5\\n'; sleep 2")
     ours, theirs = pty.openpty()
@@ -227,7 +225,7 @@ def test_a_terminal_is_shown_a_bar_and_the_last_line_of_the_log(write_recipe, tm
 
 
 def chunks(terminal: int) -> Iterator[bytes]:
-    """What is shown on a terminal, until nobody writes to it any more."""
+    """Yield what is shown on a terminal, until nobody writes to it any more."""
     while True:
         try:
             chunk = os.read(terminal, 4096)

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from runners.cases import case, recipe
-from runners.cases.recipe import Recipe
-from runners.command import argv
+from runners import recipe
+from runners.cases import select_cases
+from runners.command import trainer_words
+from runners.job import texts
+from runners.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
@@ -53,8 +55,8 @@ def test_the_trainer_understands_every_case(name):
     pytest.importorskip("torch", reason="PyTorch is not installed; the workloads are tested where it is")
     chosen = loaded(name)
     trainer = importlib.import_module(chosen.command[2])
-    for each in case.choose(chosen, {}):
-        arguments = trainer.parser().parse_args(argv.texts(case.command(chosen, each))[3:])
+    for each in select_cases(chosen, {}):
+        arguments = trainer.parser().parse_args(texts(trainer_words(chosen, each))[3:])
         assert (arguments.batch_size, arguments.precision) == (each.batch_size, each.precision)
         assert all(getattr(arguments, option) == value for option, value in each.options.items())
 
@@ -63,7 +65,7 @@ def test_the_trainer_understands_every_case(name):
 def test_a_recipe_for_gpus_trains_on_them_and_one_for_cpus_has_no_such_precision(name):
     chosen = loaded(name)
     assert (("--device", "cuda") in zip(chosen.command, chosen.command[1:], strict=False)) is (chosen.device == "gpu")
-    precisions = {each.precision for each in case.choose(chosen, {})}
+    precisions = {each.precision for each in select_cases(chosen, {})}
     assert precisions == ({"fp32", "tf32", "bf16", "amp"} if chosen.device == "gpu" else {"fp32", "bf16"})
 
 

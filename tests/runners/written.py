@@ -1,12 +1,16 @@
-"""Recipes written by tests: a minimal one, changed where the test says."""
+"""Recipes written by tests: a minimal one, changed where the test says; and words filled as a node fills them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from runners.cases import recipe
-from runners.cases.recipe import Recipe
+import msgspec
+
+from runners import host_agent, recipe
+from runners.job import Word
+from runners.recipe import Recipe
 
 HEAD = """
 title = "Lines"
@@ -31,7 +35,7 @@ precision = ["fp32"]
 
 
 def written(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "", head: str = "") -> Path:
-    """The path of a recipe with this command, and these further keys (`head`) and tables (`more`)."""
+    """Write a recipe with this command, further keys (`head`) and tables (`more`); return its path."""
     path = folder / "tiny.toml"
     words = f"command = {json.dumps(command)}\n"
     path.write_text(f"{HEAD}{words}{head}\n{RECORDS}\n{matrix}\n{more}", encoding="utf-8")
@@ -39,5 +43,11 @@ def written(folder: Path, command: list[str], matrix: str = MATRIX, more: str = 
 
 
 def loaded(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "", head: str = "") -> Recipe:
-    """The same, loaded."""
+    """Write and load a recipe."""
     return recipe.load(written(folder, command, matrix, more, head))
+
+
+def filled(words: Iterable[Word], values: Mapping[str, str]) -> list[str]:
+    """Return words as a node gets them, as JSON, and completes them."""
+    sent = json.loads(msgspec.json.encode(list(words)))
+    return [host_agent.fill(word, dict(values)) for word in sent]

@@ -1,1 +1,0 @@
-"""From a recipe's file to its cases: keys read and checked, the matrix spread out, slots filled."""

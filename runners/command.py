@@ -1,0 +1,527 @@
+"""From a case to what its nodes execute: slots filled, the trainer under its launcher, in its container.
+
+A launcher or a container tool is a function that builds words around others; add one to `_LAUNCHERS` or `CONTAINERS`.
+Words hold `NodeVariable`s for what only the node knows.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from runners.cases import Case, case_choices, case_folder
+from runners.errors import RunnerError
+from runners.job import (
+    NODE_VARIABLES,
+    RUN_SCHEMA,
+    CaseRecord,
+    Container,
+    ContainerRecord,
+    JobSpec,
+    NodeVariable,
+    PlannedRecord,
+    RecipeRecord,
+    Run,
+    SourceRecord,
+    Word,
+    checked,
+    literal,
+    texts,
+    word,
+)
+from runners.recipe import SLOT, Image, Lookup, Recipe, text_of
+
+#: The container's name, so that one left behind can be found and ended.
+CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))
+
+
+class Settings(Struct, frozen=True):
+    """What the user chose beyond the recipe: `container` a tool or `none`; `work` and `data` folders on the nodes."""
+
+    container: Literal["none", "docker", "podman", "apptainer"] = "none"
+    work: str = ""
+    data: str = ""
+    even_if_busy: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse folders that no command line can name."""
+        checked(self.work, "--work")
+        if self.data and not checked(self.data, "--data").startswith("/"):
+            why = "the command runs in another folder; name the whole path, from / on"
+            raise RunnerError(f"--data {self.data}: {why}")
+
+
+def build_run(
+    recipe: Recipe,
+    case: Case,
+    raw_logs: Path,
+    settings: Settings | None = None,
+    *,
+    repeat: int = 1,
+    round: str = "",
+    commit: str = "",
+) -> Run:
+    """Return a run with all that it needs to start.
+
+    Args:
+        recipe: the recipe.
+        case: one of its cases.
+        raw_logs: the folder that runs go to.
+        settings: what the user chose beyond the recipe.
+        repeat: number of the run among those of its case.
+        round: the benchmark round, if any.
+        commit: of the recipe's own files, empty if unknown; see `commit_of`.
+
+    Raises:
+        RunnerError: a slot has no value, a file cannot be read, or the recipe cannot be run in this way.
+    """
+    settings = settings or Settings()
+    trainer = trainer_words(recipe, case, settings.data)
+    command = launch_words(recipe, case, settings.data)
+    variables = environment_variables(recipe, case, settings.data)
+    container = _container(recipe, settings, command)
+    spec = JobSpec(
+        command=tuple(command),
+        device=recipe.device,
+        nodes=case.nodes,
+        devices_per_node=case.devices_per_node,
+        every_node=_LAUNCHERS[used_launcher(recipe, case)].every_node,
+        timeout_seconds=recipe.timeout_seconds,
+        variables=variables,
+        files={name: _content(recipe, path) for name, path in recipe.files.items()},
+        container=container,
+        programs=tuple(texts(trainer[:1])) if container is None and trainer[0] in command else (),
+        python=recipe.setup.python,
+        packages=recipe.setup.packages,
+        source_folder=recipe.source.folder,
+        expected_commit=recipe.source.commit,
+        work=settings.work,
+        data=settings.data,
+        threads=str(case.slots.get("threads", "")),
+        even_if_busy=settings.even_if_busy,
+    )
+    record = _record(recipe, case, settings, spec, repeat=repeat, round=round, commit=commit)
+    folder = case_folder(recipe, case, raw_logs) / str(repeat)
+    return Run(folder=folder, record=record, wanted=recipe.records, spec=spec)
+
+
+def trainer_words(recipe: Recipe, case: Case, data: str = "") -> list[Word]:
+    """Return the words of the trainer alone; `data` is what `{data}` stands for.
+
+    Raises:
+        RunnerError: a slot has no value, or data are needed and none are named.
+    """
+    return _filled(recipe, case, data, recipe.command)
+
+
+def environment_variables(recipe: Recipe, case: Case, data: str = "") -> dict[str, Word]:
+    """Return the variables set for a case, without those that a table of `[slots]` makes empty."""
+    slots = _Slots(recipe, case, data)
+    return {name: each for name, text in recipe.environment_variables.items() for each in slots.words(text)}
+
+
+def launch_words(recipe: Recipe, case: Case, data: str = "") -> list[Word]:
+    """Return the trainer's words under the recipe's launcher; for one device as they are, unless it is `always`.
+
+    Raises:
+        RunnerError: the launcher cannot start such a trainer, or a slot has no value.
+    """
+    arguments = _filled(recipe, case, data, recipe.launcher.arguments)
+    variables = environment_variables(recipe, case, data)
+    start = _Start(recipe, case, trainer_words(recipe, case, data), arguments, variables)
+    return _LAUNCHERS[used_launcher(recipe, case)].build(start)
+
+
+def used_launcher(recipe: Recipe, case: Case) -> str:
+    """Return the launcher of a case: the recipe's, or `plain` for one device that needs none."""
+    return recipe.launcher.name if case.devices > 1 or recipe.launcher.always else "plain"
+
+
+def commit_of(files: Iterable[Path]) -> str:
+    """Return the git commit that holds these files as they are; empty if there is none, or one was changed since."""
+    paths = [str(path.resolve()) for path in files]
+    if not paths or _git(paths[0], "status", "--porcelain", "--", *paths) != "":
+        return ""
+    return _git(paths[0], "rev-parse", "HEAD") or ""
+
+
+def _git(beside: str, *words: str) -> str | None:
+    """Return what git prints, without white space around it; None where it fails."""
+    try:
+        answer = subprocess.run(["git", *words], cwd=Path(beside).parent, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return answer.stdout.strip()
+
+
+def _content(recipe: Recipe, path: Path) -> str:
+    try:
+        # Not read as text, which would change ends of lines.
+        text = path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        why = f"{getattr(error, 'strerror', None) or error}; paths under [files] begin at the recipe's folder"
+        raise RunnerError(f"recipe {recipe.name}: its file {path} cannot be read: {why}") from error
+    if "\0" in text:
+        raise RunnerError(f"recipe {recipe.name}: its file {path} holds a NUL byte, so it is not a text")
+    return text
+
+
+# What run.json says of a run before it starts.
+
+
+def _record(
+    recipe: Recipe, case: Case, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str
+) -> PlannedRecord:
+    repository, version = recipe.source.repository, recipe.source.commit or commit
+    return PlannedRecord(
+        schema=RUN_SCHEMA,
+        suite=recipe.suite,
+        case=CaseRecord(
+            recipe.model, recipe.framework, case.nodes, case.devices, case.batch_size, case.precision, case.options
+        ),
+        format=recipe.records.format,
+        repeat=repeat,
+        recipe=_recipe_record(recipe, case, settings),
+        argv=tuple(texts(spec.argv)),
+        environment_variables=dict(zip(spec.variables, texts(list(spec.variables.values())), strict=True)),
+        round=round,
+        source=SourceRecord(repository, version) if repository and version else None,
+        notes=recipe.notes,
+    )
+
+
+def _recipe_record(recipe: Recipe, case: Case, settings: Settings) -> RecipeRecord:
+    used = recipe.container if settings.container != "none" else None
+    return RecipeRecord(
+        name=recipe.name,
+        sha256=recipe.sha256,
+        case=case_choices(recipe, case),
+        command=recipe.command,
+        launcher=used_launcher(recipe, case),
+        setup=recipe.setup.steps,
+        container=ContainerRecord(settings.container, used.image, used.digest) if used else None,
+        data=bool(settings.data),  # not which: that is a private path
+    )
+
+
+# Slots such as `{batch_size}` in the texts of a recipe, and the words that the texts become.
+
+
+class _Slots(NamedTuple):
+    """What the texts of a recipe are filled with in a case; `data` is empty where no folder was named."""
+
+    recipe: Recipe
+    case: Case
+    data: str
+
+    def words(self, text: str) -> list[Word]:
+        """Return the words that a text becomes: one; through a table of `[slots]` also none, or, standing alone, many.
+
+        Values of the case are put in as they are: nothing in them is a slot. The texts of `[slots]` are filled with
+        the case; none names another slot, as `recipe` has checked, so this ends.
+        """
+        alone = SLOT.fullmatch(text)
+        found = self._slot(alone[1]) if alone and alone[1] in self.recipe.slots else None
+        if isinstance(found, tuple):
+            return [self._word(each) for each in found]
+        whole = self._word(text)
+        names = (match[1] for match in SLOT.finditer(text))
+        is_optional = any(isinstance(self.recipe.slots.get(name or ""), Lookup) for name in names)
+        return [] if whole == ("",) and is_optional else [whole]
+
+    def _word(self, text: str) -> Word:
+        merged: list[str | NodeVariable] = []
+        for part in self._parts(text):
+            if isinstance(part, str) and merged and isinstance(merged[-1], str):
+                merged[-1] += part
+            elif part:
+                merged.append(part)
+        return tuple(merged) or ("",)
+
+    def _parts(self, text: str) -> Iterator[str | NodeVariable]:
+        end = 0
+        for match in SLOT.finditer(text):
+            yield text[end : match.start()]
+            yield from self._value(match[1], text) if match[1] else [match[0][0]]
+            end = match.end()
+        yield text[end:]
+
+    def _value(self, name: str, text: str) -> Iterator[str | NodeVariable]:
+        if name in self.case.slots:
+            yield text_of(self.case.slots[name])
+        elif name in NODE_VARIABLES:
+            yield NodeVariable(name)
+        elif name == "data":
+            if not self.data:
+                raise self._fault(f"in {text!r}, it needs data; name their folder with --data DIR")
+            yield self.data
+        else:
+            found = self._slot(name)
+            if isinstance(found, tuple):
+                raise self._fault(f"in {text!r}, {{{name}}} is a list there, and must stand alone")
+            yield from self._parts(found)
+
+    def _slot(self, name: str) -> str | tuple[str, ...]:
+        slot = self.recipe.slots[name]
+        if not isinstance(slot, Lookup):
+            return text_of(slot)
+        value = text_of(self.case.slots[slot.by])
+        if value not in slot.values:
+            remedy = f"add it, or choose one of {', '.join(slot.values)}"
+            raise self._fault(f"`slots.{name}` has no entry for {slot.by}={value}; {remedy}")
+        return slot.values[value]
+
+    def _fault(self, why: str) -> RunnerError:
+        return RunnerError(f"recipe {self.recipe.name}: {why}")
+
+
+def _filled(recipe: Recipe, case: Case, data: str, templates: Sequence[str]) -> list[Word]:
+    slots = _Slots(recipe, case, data)
+    return [each for text in templates for each in slots.words(text)]
+
+
+# Launchers: how one trainer becomes a process per device.
+
+
+class _Start(NamedTuple):
+    """What a launcher is to start: the trainer's words, the launcher's arguments, and the variables set for both."""
+
+    recipe: Recipe
+    case: Case
+    trainer: Sequence[Word]
+    arguments: Sequence[Word]
+    variables: Mapping[str, Word]
+
+    def fault(self, why: str) -> RunnerError:
+        """Return what to raise where the launcher cannot start the trainer."""
+        return RunnerError(f"recipe {self.recipe.name}: `launcher.name` is {self.recipe.launcher.name!r}, which {why}")
+
+
+def _plain(start: _Start) -> list[Word]:
+    return list(start.trainer)
+
+
+def _torchrun(start: _Start) -> list[Word]:
+    """Start torchrun. The first rank of a node prints as without a launcher; what others print goes to a file each."""
+    others = ",".join(f"{rank}:3" for rank in range(1, start.case.devices_per_node))
+    logs = [word("--log_dir"), (NodeVariable("ranks"),), *literal("--redirects", others)] if others else []
+    # Without --no_python it would take the trainer for a Python file, and a module or a program is none.
+    return [word("torchrun"), *_rank_words(start), *logs, *start.arguments, word("--no_python"), *start.trainer]
+
+
+def _torch_distributed_launch(start: _Start) -> list[Word]:
+    """Start what torchrun was before PyTorch 1.9. It adds `--local_rank=N` to the trainer; all ranks print together."""
+    head = literal(start.recipe.setup.python, "-m", "torch.distributed.launch")
+    return [*head, *_rank_words(start), *start.arguments, *_python_part(start, "--module")]
+
+
+def _oneflow(start: _Start) -> list[Word]:
+    """Start OneFlow's. Its own logs name host and user, so none is asked for; all ranks print together."""
+    head = literal(start.recipe.setup.python, "-m", "oneflow.distributed.launch")
+    return [*head, *_rank_words(start), *start.arguments, *_python_part(start, "--module")]
+
+
+def _rank_words(start: _Start) -> list[Word]:
+    # Underscores: PyTorch before 2.0 and OneFlow do not know these options with dashes.
+    size = literal("--nnodes", str(start.case.nodes), "--nproc_per_node", str(start.case.devices_per_node))
+    return [*size, word("--node_rank"), (NodeVariable("node_rank"),), *_rendezvous()]
+
+
+def _rendezvous() -> list[Word]:
+    address, port = NodeVariable("master_address"), NodeVariable("master_port")
+    return [word("--master_addr"), (address,), word("--master_port"), (port,)]
+
+
+def _paddle(start: _Start) -> list[Word]:
+    """Start Paddle's, with options that 2.0 to 2.6 know; the first worker of a node prints here too.
+
+    A node finds its rank by its own address among `--ips`, and from 2.3 on takes itself for the first where it does
+    not find it; `POD_IP` tells it. Without GPUs `--gpus` is an error, and `--nproc_per_node` counts the workers.
+    """
+    per_node = start.case.devices_per_node
+    gpus, count = ("--gpus", ",".join(map(str, range(per_node)))), ("--nproc_per_node", str(per_node))
+    one_node = start.case.nodes == 1
+    own: list[Word] = [] if one_node else [word("env"), ("POD_IP=", NodeVariable("address"))]
+    all_nodes: list[Word] = [] if one_node else [word("--ips"), (NodeVariable("addresses"),)]
+    workers = literal(*(gpus if start.recipe.device == "gpu" else count), "--log_dir")
+    head = [*own, *literal(start.recipe.setup.python, "-m", "paddle.distributed.launch"), *all_nodes, *workers]
+    # In a folder of its own, of which the host agent keeps nothing but the logs.
+    return [*head, (NodeVariable("ranks"), "/paddle"), *start.arguments, *_python_part(start)]
+
+
+def _mpirun(start: _Start) -> list[Word]:
+    """Start Open MPI. `--allow-run-as-root` changes nothing for other users; `--tag-output` names each line's rank."""
+    head = literal("mpirun", "--allow-run-as-root", "--tag-output", "-np", str(start.case.devices), "-H")
+    variables = [each for name in start.variables for each in literal("-x", name)]
+    return [*head, (NodeVariable("host_slots"),), *variables, *start.arguments, *start.trainer]
+
+
+def _horovodrun(start: _Start) -> list[Word]:
+    """Start Horovod. It passes the variables on by itself, and marks lines with their rank."""
+    head = literal("horovodrun", "-np", str(start.case.devices), "-H")
+    return [*head, (NodeVariable("host_slots"),), *start.arguments, *start.trainer]
+
+
+def _deepspeed(start: _Start) -> list[Word]:
+    """Start DeepSpeed. It adds `--local_rank=N` to the trainer."""
+    nodes, per_node = str(start.case.nodes), str(start.case.devices_per_node)
+    hosts: list[Word] = [word("--hostfile"), (NodeVariable("hostfile"),), *literal("--num_nodes", nodes)]
+    if start.case.nodes > 1:
+        _check_remote_shell(start)
+    head = [word("deepspeed"), *(hosts if start.case.nodes > 1 else []), *literal("--num_gpus", per_node)]
+    return [*head, *_rendezvous(), *start.arguments, *_python_part(start, "--module")]
+
+
+def _check_remote_shell(start: _Start) -> None:
+    """Refuse what DeepSpeed would change on its way to other nodes: it puts words before a shell there unquoted.
+
+    Source: `PDSHRunner` and `EXPORT_ENVS` of `deepspeed/launcher`, 0.9.5.
+    """
+    for name, value in start.variables.items():
+        if not name.startswith(("NCCL", "PYTHON", "MV2", "UCX", "MLFLOW")) or not _is_harmless(value):
+            remedy = "set it on the hosts, in ~/.deepspeed_env"
+            raise start.fault(f"does not pass the variable {name} on as it is; {remedy}")
+    for each in start.trainer:
+        if any("'" in part for part in each if isinstance(part, str)) or (_is_option(each) and not _is_harmless(each)):
+            raise start.fault(f"does not pass {each[0]!r} on as it is; let the trainer read it from a file")
+
+
+def _is_harmless(each: Word) -> bool:
+    return all(isinstance(part, NodeVariable) or re.fullmatch(r"[A-Za-z0-9_@%+=:,./-]*", part) for part in each)
+
+
+def _is_option(each: Word) -> bool:
+    return isinstance(each[0], str) and each[0].startswith("-")
+
+
+def _python_part(start: _Start, module: str = "") -> list[Word]:
+    """Return the trainer without its interpreter, for a launcher that adds it; `module` is its option for `-m`."""
+    first, *rest = start.trainer
+    rest = rest[1:] if rest[:1] == [word("-u")] else rest
+    if re.match(r"(.*/)?python[0-9.]*$", str(first[0])) and rest:
+        if not _is_option(rest[0]):
+            return rest
+        if module and rest[0] == word("-m"):
+            return [word(module), *rest[1:]]
+    raise start.fault(f"starts Python files{' and modules' if module else ''} only; let `command` begin with python")
+
+
+class _Launcher(NamedTuple):
+    """`every_node`: it is started on each node, and not on the first alone to start the others by itself."""
+
+    build: Callable[[_Start], list[Word]]
+    every_node: bool = True
+
+
+_LAUNCHERS: Mapping[str, _Launcher] = {
+    "plain": _Launcher(_plain),
+    "torchrun": _Launcher(_torchrun),
+    "torch.distributed.launch": _Launcher(_torch_distributed_launch),
+    "paddle": _Launcher(_paddle),
+    "oneflow": _Launcher(_oneflow),
+    "mpirun": _Launcher(_mpirun, every_node=False),
+    "horovodrun": _Launcher(_horovodrun, every_node=False),
+    "deepspeed": _Launcher(_deepspeed, every_node=False),
+}
+
+
+# Container tools: the words that run whatever follows them inside an image.
+
+
+class _Inside(NamedTuple):
+    """How words run inside: `variables` are names only, their values come from outside; `mounts` keep their paths."""
+
+    image: Image
+    variables: Sequence[str]
+    mounts: Sequence[str | NodeVariable]
+    gpus: bool
+
+
+def _container(recipe: Recipe, settings: Settings, command: Sequence[Word]) -> Container | None:
+    tool, image = settings.container, recipe.container
+    if tool == "none":
+        return None
+    if image is None:
+        raise RunnerError(f"the recipe names no image for {tool}; add [container] to it, or leave --container out")
+    if re.search("[:,]", settings.data):
+        raise RunnerError(f"{settings.data}: {tool} takes : and , in a folder for the end of its name; rename it")
+    gpus = recipe.device == "gpu"
+    # A scheduler says with these which GPUs it gave, and in which order they are counted.
+    variables = [*recipe.environment_variables, *(["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"] if gpus else [])]
+    inside = _Inside(image, variables, _mounts(recipe, settings, command), gpus)
+    return Container(tool, image.image, tuple(CONTAINERS[tool](inside)), CONTAINER_NAME, image.digest)
+
+
+def _mounts(recipe: Recipe, settings: Settings, command: Sequence[Word]) -> list[str | NodeVariable]:
+    named = {part for each in command for part in each}
+    output, hostfile = NodeVariable("output"), NodeVariable("hostfile")
+    wanted: dict[str | NodeVariable, bool] = {
+        NodeVariable("working_folder"): bool(recipe.files) or not recipe.source.folder,
+        NodeVariable("work"): bool(recipe.source.folder),
+        NodeVariable("ranks"): True,
+        output: output in named,
+        hostfile: hostfile in named,
+        settings.data: bool(settings.data),
+    }
+    return [folder for folder, is_wanted in wanted.items() if is_wanted]
+
+
+def _docker(inside: _Inside) -> list[Word]:
+    return _run_words("docker", inside, ["--gpus", "all"])
+
+
+def _podman(inside: _Inside) -> list[Word]:
+    return _run_words("podman", inside, ["--device", "nvidia.com/gpu=all"])
+
+
+def _run_words(tool: str, inside: _Inside, gpus: list[str]) -> list[Word]:
+    # The limits are for pinned memory, as the makers of the images ask; a host without GPUs may not grant them.
+    limits = ["--ulimit", "memlock=-1", "--ulimit", "stack=67108864"]
+    return [
+        *literal(tool, "run", "--rm", "--init", "--name"),
+        CONTAINER_NAME,
+        *literal("--network=host", "--ipc=host"),
+        *literal(*(gpus + limits if inside.gpus else [])),
+        *[each for name in inside.variables for each in literal("-e", name)],
+        *_mount_words("-v", inside),
+        *[word("-w"), (NodeVariable("working_folder"),)],
+        *literal(*inside.image.arguments, _pinned(inside.image)),
+    ]
+
+
+def _apptainer(inside: _Inside) -> list[Word]:
+    # Apptainer passes variables on by itself.
+    return [
+        *literal("apptainer", "exec", *(["--nv"] if inside.gpus else [])),
+        *_mount_words("--bind", inside),
+        *[word("--pwd"), (NodeVariable("working_folder"),)],
+        *literal(*inside.image.arguments, _apptainer_image(inside.image)),
+    ]
+
+
+def _mount_words(option: str, inside: _Inside) -> list[Word]:
+    """Mount each folder under its own path, so that a path in the command means the same inside and outside."""
+    return [each for folder in inside.mounts for each in (word(option), (folder, ":", folder))]
+
+
+def _apptainer_image(image: Image) -> str:
+    """Return a file or an address as it stands; anything else is the name of a Docker image."""
+    name = image.image
+    return name if "://" in name or name.endswith(".sif") else f"docker://{_pinned(image)}"
+
+
+def _pinned(image: Image) -> str:
+    """Return the image by its digest where that is known; not with the tag too, which older tools refuse."""
+    return f"{re.sub(r':[^:/]*$', '', image.image)}@{image.digest}" if image.digest else image.image
+
+
+CONTAINERS: Mapping[str, Callable[[_Inside], list[Word]]] = {
+    "docker": _docker,
+    "podman": _podman,
+    "apptainer": _apptainer,
+}

@@ -1,0 +1,1515 @@
+"""The one file of Perfledger that runs on a node: it checks the node, runs the command, and writes down what happened.
+
+It needs Python 3.6 or newer and the standard library. It is called in five ways:
+
+- by the launcher (`nodes.py`), which sends this source with one request as a line of JSON; `serve` answers with a line
+  of JSON behind a mark, since logins print too;
+- `agent.py run` in a job's folder: runs the job. Exit status: 0 completed, 1 ended otherwise (the outcome is in
+  host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped;
+- `agent.py environment`: writes environment.json, as a process of its own so that it can be ended;
+- `agent.py batch` and `agent.py node` in a job of Slurm;
+- `python -c SOURCE installed ...`: asks the Python that trains, inside the container if there is one, for its packages.
+
+A file that `python -m runners script` wrote holds this source behind a line `STANDALONE = ...`, and starts its one run.
+"""
+
+import contextlib
+import glob
+import hashlib
+import importlib
+import json
+import os
+import platform
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+from datetime import datetime, timezone
+
+MYPY = False
+if MYPY:  # The module `typing` is not needed where this runs.
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+MARK = "perfledger "
+# Mount points of the kernel's file systems.
+PROC, SYS = "/proc", "/sys"
+SPACE_NEEDED = 64 * 1024 * 1024
+# CPU load above which the host counts as busy; an idle machine stays below it.
+BUSY_PERCENT = 10
+# Time limit of everything before the command, which may include pulling an image.
+PREPARE_SECONDS = 7200
+# Time between SIGTERM and SIGKILL.
+GRACE_SECONDS = 10
+NEVER, NOTHING = float("inf"), subprocess.DEVNULL
+# Limits of a tool's output in bytes; some print without end.
+LONGEST = 1 << 18
+LONGEST_LIST = 1 << 22
+SIGNALS = {"stopped": signal.SIGTERM, "timeout": signal.SIGUSR1}
+EXIT_STATUS = {"completed": 0, "stopped": 130}
+
+
+class Refused(Exception):
+    """A reason not to start the run: it would fail, or its figures would be worthless."""
+
+
+# --- Tools ------------------------------------------------------------------------------------------------------------
+
+
+def send_answer(answer: "dict[str, Any]") -> None:
+    """Print an answer. It begins with a newline, because a login may have printed half a line before."""
+    sys.stdout.write(f"\n{MARK}{json.dumps(answer)}\n")
+    sys.stdout.flush()
+
+
+def clean(data: bytes) -> str:
+    """Return what a tool printed as text: UTF-8 where it is, without control characters other than tab and newline."""
+    text = data.decode("utf-8", "replace").replace("\0", "").replace("\r", "")
+    return re.sub(r"[\x01-\x08\x0b-\x1f\x7f]", " ", text)
+
+
+def run_tool(argv: "list[str]", seconds: float = 30, longest: int = LONGEST, **options: "Any") -> "tuple[int, str]":
+    """Run a tool, and return exit status and output; the status is 127 if it cannot be started, -9 if it was killed.
+
+    A tool that hangs or prints without end is killed, with its process group.
+    """
+    options = {"stderr": NOTHING, **options}
+    try:
+        process = subprocess.Popen(argv, stdin=NOTHING, stdout=subprocess.PIPE, start_new_session=True, **options)
+    except (OSError, ValueError) as error:
+        return 127, str(error)
+    assert process.stdout is not None
+    data, end = b"", time.monotonic() + seconds
+    while len(data) <= longest and select.select([process.stdout], [], [], max(0, end - time.monotonic()))[0]:
+        chunk = os.read(process.stdout.fileno(), 1 << 16)
+        if not chunk:
+            break
+        data += chunk
+    try:
+        process.wait(max(0, end - time.monotonic()) if len(data) <= longest else 0)
+    except subprocess.TimeoutExpired:
+        kill(process.pid, signal.SIGKILL, group=True)
+        process.wait()
+    process.stdout.close()
+    return process.returncode, clean(data[:longest])
+
+
+def tool_output(*argv: str, **options: "Any") -> str:
+    """Return the output of a tool, stripped; empty if it fails or is missing."""
+    status, text = run_tool(list(argv), **options)
+    return "" if status else text.strip()
+
+
+def read_text(path: str) -> str:
+    """Return the content of a file; empty if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def write_file(path: str, text: str) -> None:
+    """Write a file atomically."""
+    try:
+        with open(f"{path}.partial", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(f"{path}.partial", path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(f"{path}.partial")
+        raise
+
+
+def without_unknown(members: "dict[str, Any]") -> "dict[str, Any]":
+    """Return an object without its unknown (None or empty) members."""
+    return {key: value for key, value in members.items() if value not in (None, "", [], {})}
+
+
+def number(text: "str | None") -> "int | float | None":
+    """Convert a text to a number; None if it is not one."""
+    if not text or not re.match(r"(0|[1-9][0-9]{0,17})(\.[0-9]+)?$", text):
+        return None
+    return float(text) if "." in text else int(text)
+
+
+def first_match(pattern: str, text: str) -> str:
+    """Return the first group of the first match of a pattern; empty if nothing matches."""
+    found = re.search(pattern, text, re.MULTILINE)
+    return found.group(1).strip() if found else ""
+
+
+def kill(process: int, number: int, group: bool = False) -> None:
+    """Send a signal to a process or its group; ignore that it may be gone."""
+    with contextlib.suppress(OSError):
+        (os.killpg if group else os.kill)(process, number)
+
+
+def has_variables(process: "int | str", *variables: str) -> bool:
+    """Return whether a process was started with all of these variables."""
+    try:
+        with open(f"/proc/{process}/environ", "rb") as file:
+            return {os.fsencode(variable) for variable in variables} <= set(file.read().split(b"\0"))
+    except OSError:
+        return False
+
+
+def processes_with(*variables: str) -> "list[int]":
+    """Return all processes that were started with these variables, in any session or process group."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and has_variables(name, *variables)]
+
+
+def machine() -> "list[str]":
+    """Return boot id and name of this machine, to tell whether a job ran here and since the last restart."""
+    return [read_text("/proc/sys/kernel/random/boot_id").strip(), os.uname().nodename]
+
+
+def last_line(path: str) -> str:
+    """Return the last non-empty line of a file; progress bars end lines with a carriage return."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.path.getsize(path) - 2000))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    lines = [line.strip() for line in re.split("[\r\n\0]", text) if line.strip()]
+    return lines[-1] if lines else ""
+
+
+# --- The machine ------------------------------------------------------------------------------------------------------
+# Never collect names of hosts or users, serial numbers, or addresses.
+
+
+def cpu_model() -> str:
+    """Return the CPU model, with its family if the name has no number (virtual machines may say "AMD EPYC" only)."""
+    info = read_text(f"{PROC}/cpuinfo")
+    name = first_match(r"^model name\s*:\s*(.*)$", info)
+    if not name:
+        name = first_match(r"^Model name:\s*(.*)$", tool_output("lscpu", env={**os.environ, "LC_ALL": "C"}))
+    family, model = (first_match(rf"^{key}\s*:\s*(.*)$", info) for key in ("cpu family", "model"))
+    return f"{name} (family {family}, model {model})" if name and family and not re.search(r"\d", name) else name
+
+
+def cpu_cores() -> int:
+    """Return the number of processors. Not by `nproc`, which prints OMP_NUM_THREADS if that is set."""
+    return os.sysconf("SC_NPROCESSORS_ONLN")
+
+
+def machine_facts() -> "dict[str, Any]":
+    """Return the facts of the machine without its GPUs; None or empty where the kernel does not tell."""
+    kib = first_match(r"^MemTotal:\s*(\d+) kB", read_text(f"{PROC}/meminfo"))
+    return {
+        "cpu": cpu_model(),
+        "cores": cpu_cores(),
+        "cpu_sockets": len(set(re.findall(r"^physical id\s*:\s*(.*)$", read_text(f"{PROC}/cpuinfo"), re.M))) or None,
+        "numa_nodes": len(glob.glob(f"{SYS}/devices/system/node/node[0-9]*")) or None,
+        "cpu_governor": read_text(f"{SYS}/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip(),
+        "memory_gib": (int(kib) * 10 + 524288) // 1048576 / 10 if kib else None,
+    }
+
+
+def infiniband_ports() -> "list[str]":
+    """Return one line per active port: device, rate, kind of link."""
+    lines = []
+    for port in sorted(glob.glob(f"{SYS}/class/infiniband/*/ports/*/")):
+        state, rate, link = (read_text(port + name).strip() for name in ("state", "rate", "link_layer"))
+        if "ACTIVE" in state:
+            lines.append(f"{port.split('/')[-4]}: {rate}, {link}")
+    return lines
+
+
+def processor_times() -> "tuple[int, int] | None":
+    """Return busy and total jiffies, summed over all processors. Source: proc(5), /proc/stat, line `cpu`."""
+    try:
+        with open(f"{PROC}/stat") as file:
+            values = [int(value) for value in file.readline().split()[1:9]]
+        user, nice, system, idle, wait, irq, softirq = values[:7]
+    except (OSError, ValueError):
+        return None
+    busy = user + nice + system + irq + softirq
+    return busy, busy + idle + wait + (values[7] if len(values) > 7 else 0)
+
+
+def utc() -> str:
+    """Return the current time, in UTC."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# --- GPUs, as nvidia-smi states them ----------------------------------------------------------------------------------
+
+# Queried fields, and our key for each. Source: `nvidia-smi --help-query-gpu`.
+GPU_FIELDS = [
+    ("index", "index"), ("name", "name"), ("memory.total", "memory_mib"), ("driver_version", "driver"),
+    ("power.limit", "power_limit_watts"), ("power.default_limit", "power_limit_default_watts"),
+    ("persistence_mode", "persistence"), ("ecc.mode.current", "ecc"), ("clocks.sm", "clock_sm_mhz"),
+    ("clocks.mem", "clock_memory_mhz"), ("clocks.max.sm", "clock_max_sm_mhz"),
+    ("clocks.max.mem", "clock_max_memory_mhz"), ("clocks.applications.gr", "clock_applications_sm_mhz"),
+    ("clocks.applications.mem", "clock_applications_memory_mhz"), ("pcie.link.gen.current", "pcie_generation"),
+    ("pcie.link.width.current", "pcie_width"), ("utilization.gpu", "utilisation"), ("memory.used", "used_mib"),
+    ("mig.mode.current", "mig"),
+]  # fmt: skip
+# Keys that are not settings of one GPU.
+GPU_NOT_LISTED = ("driver", "utilisation", "used_mib")
+GPU_TEXTS = ("name", "persistence", "ecc", "mig")
+# Settings that influence speed.
+GPU_SETTINGS = (
+    "memory_mib", "power_limit_watts", "clock_max_sm_mhz", "clock_max_memory_mhz", "clock_applications_sm_mhz",
+    "clock_applications_memory_mhz",
+)  # fmt: skip
+SAMPLED = "timestamp,index,name,memory.used,utilization.gpu,power.draw,clocks.sm,clocks.mem,temperature.gpu"
+
+
+def nvidia_smi(*words: str) -> "list[str]":
+    """Return an nvidia-smi command, limited to the GPUs that a scheduler gave to this job."""
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return ["nvidia-smi", *(["-i", chosen] if chosen else []), *words]
+
+
+def query_gpus() -> "list[dict[str, str]]":
+    """Query all GPUs. A driver refuses the whole query for an unknown field, and names it: retry without."""
+    fields = GPU_FIELDS
+    while fields and shutil.which("nvidia-smi"):
+        query = "--query-gpu=" + ",".join(name for name, _ in fields)
+        status, text = run_tool(nvidia_smi(query, "--format=csv,noheader,nounits"))
+        if status == 0:
+            return [row for row in (gpu_row(fields, line) for line in text.splitlines()) if row]
+        refused = first_match(r'^Field "([^"]*)" is not a valid field', text)
+        left = [field for field in fields if field[0] != refused]
+        # If the refusal has another form, query only the fields that every driver knows.
+        left = left if len(left) < len(fields) else fields[:4]
+        fields = left if len(left) < len(fields) else []
+    return []
+
+
+def gpu_row(fields: "list[tuple[str, str]]", line: str) -> "dict[str, str]":
+    """Parse one line; unknown values are printed in brackets, or as N/A, and left out."""
+    cells = dict(zip((key for _, key in fields), (cell.strip() for cell in line.split(","))))
+    if not re.match(r"\d+$", cells.get("index", "")):
+        return {}
+    return {key: cell for key, cell in cells.items() if cell and not cell.startswith("[") and cell != "N/A"}
+
+
+def gpu_values(gpus: "list[dict[str, str]]", key: str) -> str:
+    """Return the distinct values of a key over all GPUs, joined by ` + `."""
+    return " + ".join(sorted({gpu[key] for gpu in gpus if key in gpu}))
+
+
+def gpu_names(gpus: "list[dict[str, str]]") -> str:
+    """Return the GPU name; a run on a GPU that MIG divides is marked, because it uses only a part."""
+    names = gpu_values(gpus, "name")
+    return f"{names} (MIG)" if names and "Enabled" in gpu_values(gpus, "mig") else names
+
+
+def gpu_facts(gpus: "list[dict[str, str]]") -> "dict[str, Any]":
+    """Return the facts of the GPUs; a number only where all GPUs agree."""
+    if not gpus:
+        return {}
+    return {
+        "gpu": gpu_names(gpus),
+        "gpus": len(gpus),
+        **{f"gpu_{key}": number(gpu_values(gpus, key)) for key in GPU_SETTINGS},
+        "gpu_persistence": gpu_values(gpus, "persistence"),
+        "gpu_ecc": gpu_values(gpus, "ecc"),
+        "driver": gpu_values(gpus, "driver"),
+        "cuda_driver": first_match(r"CUDA (?:UMD )?Version: *([0-9.]+)", tool_output("nvidia-smi")),
+    }
+
+
+def gpu_record(gpu: "dict[str, str]") -> "dict[str, Any]":
+    """Return the entry of one GPU in environment.json."""
+    listed = {key: cell for key, cell in gpu.items() if key not in GPU_NOT_LISTED}
+    return without_unknown({key: cell if key in GPU_TEXTS else number(cell) for key, cell in listed.items()})
+
+
+def hardware(device: str) -> str:
+    """Return the hardware name of this machine for a run on this device."""
+    if device == "gpu":
+        return gpu_names(query_gpus()) or "unknown"
+    return ", ".join([*filter(None, [cpu_model()]), f"{cpu_cores()} cores (CPU)"])
+
+
+# --- The Python that trains -------------------------------------------------------------------------------------------
+
+NVIDIA_WHEEL = re.compile(r"nvidia-(cuda-runtime|cudnn|nccl)(?:-cu\d+)?$")
+# Variables by which images state versions. Trusted in containers only: on a bare machine anybody may set them.
+IMAGE_VARIABLES = {
+    "cuda": ("CUDA_VERSION",),
+    "cudnn": ("CUDNN_VERSION", "NV_CUDNN_VERSION"),
+    "nccl": ("NCCL_VERSION", "NV_LIBNCCL_PACKAGE_VERSION"),
+}
+
+
+def installed(device: str, contained: str, *packages: str) -> None:
+    """Report what is installed in this Python. Where answers repeat a key, the last one counts.
+
+    Frameworks are imported last, because a broken one may crash this process.
+    """
+    found = distributions()
+    versions = {name: found[canonical(name)][1] for name in packages if canonical(name) in found}
+    send_answer({
+        "python": platform.python_version(),
+        "packages": versions,
+        "missing": [name for name in packages if name not in versions],
+        "installed": [f"{name}=={version}" for name, version in sorted(found.values())],
+    })  # fmt: skip
+    if device != "gpu":
+        return
+    if contained == "yes":
+        image = {key: [os.environ.get(name) for name in names] for key, names in IMAGE_VARIABLES.items()}
+        send_answer(without_unknown({key: next(filter(None, values), "") for key, values in image.items()}))
+    wheels = {NVIDIA_WHEEL.match(name): version for name, (_, version) in found.items()}
+    send_answer({wheel.group(1).replace("cuda-runtime", "cuda"): version for wheel, version in wheels.items() if wheel})
+    wanted = {canonical(name) for name in packages}
+    for names, libraries in (({"torch"}, torch_libraries), ({"paddlepaddle", "paddlepaddle-gpu"}, paddle_libraries)):
+        if wanted & names:
+            try:
+                libraries()
+            except Exception as error:  # Whatever it is, the rest is known still.
+                sys.stderr.write(f"{min(names)}: {error}\n")
+
+
+def distributions() -> "dict[str, tuple[str, str]]":
+    """Return name and version of every installed distribution, by normalised name."""
+    try:
+        from importlib.metadata import distributions as metadata
+
+        found = [(each.metadata["Name"], each.version) for each in metadata()]
+    except ImportError:  # before Python 3.8
+        working_set = importlib.import_module("pkg_resources").working_set
+        found = [(each.project_name, each.version) for each in working_set]
+    return {canonical(name): (name, version) for name, version in reversed(found) if name and version}
+
+
+def canonical(name: str) -> str:
+    """Normalise the name of a package. Source: PEP 503."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def torch_libraries() -> None:
+    """Report CUDA, cuDNN and NCCL as torch states them."""
+    torch = importlib.import_module("torch")
+    send_answer(without_unknown({"cuda": torch.version.cuda}))
+    send_answer(without_unknown({"cudnn": dotted(torch.backends.cudnn.version() or 0)}))
+    nccl = importlib.import_module("torch.cuda.nccl").version()
+    send_answer(without_unknown({"nccl": ".".join(map(str, nccl)) if isinstance(nccl, tuple) else dotted(nccl)}))
+
+
+def paddle_libraries() -> None:
+    """Report the same for paddle, which states `False` for what it was built without."""
+    version = importlib.import_module("paddle").version
+    for key in IMAGE_VARIABLES:
+        value = str(getattr(version, key, str)())
+        if re.match(r"\d+(\.\d+)+$", value):
+            send_answer({key: value})
+
+
+def dotted(number: int) -> str:
+    """Format a version number: 8902 is 8.9.2 (cuDNN before 9.0, NCCL before 2.9), later 90100 is 9.1.0; empty for 0."""
+    thousand = 10000 if number >= 10000 else 1000
+    rest = number % thousand
+    return f"{number // thousand}.{rest // 100}.{rest % 100}" if number else ""
+
+
+# --- A job on this node -----------------------------------------------------------------------------------------------
+
+
+def fill(word: "list[Any]", values: "dict[str, str]") -> str:
+    """Fill the node variables of one word of a command line."""
+    return "".join(part if isinstance(part, str) else values[part["node"]] for part in word)
+
+
+def address_of(host: str, mine: bool) -> str:
+    """Return the address of a host, or its name if it has none.
+
+    Note: many hosts resolve their own name to 127.0.1.1, which other hosts cannot use.
+    """
+    if re.match(r"[0-9.]+$", host):
+        return host
+    try:
+        found = [str(info[4][0]) for info in socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)]
+    except OSError:
+        found = []
+    if mine:
+        found += [word for word in tool_output("hostname", "-I").split() if re.match(r"[0-9.]+$", word)]
+    return next((address for address in found if not address.startswith("127.")), host)
+
+
+class Job:
+    """One job on this node: its specification, and the values that only this node knows."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.abspath(folder)
+        with open(self.path("job.json"), encoding="utf-8") as file:
+            document = json.load(file)
+        self.spec = document["spec"]
+        self.rank = document["rank"]
+        self.identity = document["identity"]
+        self.hosts = document["hosts"]
+        self.master = (document["master_address"], document["master_port"])
+        self.mark = f"{self.identity}.{self.rank}.{os.getpid()}"
+        self.addresses: "list[str]" = []
+        self.temporary = os.environ.get("TMPDIR") or "/tmp"
+        spec = self.spec
+        # Without sources and without --work, or with files of its own, the command runs in a new empty folder.
+        self.wants_scratch = bool(spec["files"]) or not (spec["source_folder"] or spec["work"])
+        work = os.path.expanduser(spec["work"] or "~/.perfledger/work")
+        self.work = os.path.join(os.path.expanduser("~"), work)
+        self.sources = os.path.join(self.work, spec["source_folder"]).rstrip("/")
+        self.working_folder = self.temporary if self.wants_scratch else self.sources
+        # If the launcher starts the other nodes itself, those only sample telemetry and wait.
+        self.is_observer = not spec["every_node"] and self.rank != 0
+
+    def path(self, *names: str) -> str:
+        """Return a path below the job's folder."""
+        return os.path.join(self.folder, *names)
+
+    @property
+    def values(self) -> "dict[str, str]":
+        """The node variables; see `NODE_VARIABLES` in job.py."""
+        per_node = self.spec["devices_per_node"]
+        # Looked up once, and only after the job has begun: a name server may be slow.
+        self.addresses = self.addresses or [address_of(host, at == self.rank) for at, host in enumerate(self.hosts)]
+        return {
+            "node_rank": str(self.rank),
+            "master_address": self.master[0],
+            "master_port": str(self.master[1]),
+            "hosts": ",".join(self.hosts),
+            "addresses": ",".join(self.addresses),
+            "address": self.addresses[self.rank],
+            "host_slots": ",".join(f"{host}:{per_node}" for host in self.hosts),
+            "hostfile": self.path("hostfile"),
+            "ranks": self.path("ranks"),
+            "output": self.path("output"),
+            "work": self.work,
+            "working_folder": self.working_folder,
+            "identity": self.identity,
+        }
+
+    def fill(self, words: "list[list[Any]]") -> "list[str]":
+        """Fill the node variables of a command line."""
+        return [fill(word, self.values) for word in words]
+
+    def contained(self, words: "list[str]") -> "list[str]":
+        """Return a command line that runs `words` in the container, if there is one."""
+        container = self.spec["container"]
+        return [*(self.fill(container["enter"]) if container else []), *words]
+
+    @property
+    def command(self) -> "list[str]":
+        """The command in its container; an observer sleeps instead."""
+        if self.is_observer:
+            return ["sleep", str(self.seconds + PREPARE_SECONDS)]
+        return self.contained(self.fill(self.spec["command"]))
+
+    @property
+    def seconds(self) -> int:
+        """The time limit; observers have one too, or they would run forever if the launcher died."""
+        return int(self.spec["timeout_seconds"]) + (PREPARE_SECONDS if self.is_observer else 0)
+
+    def environment(self) -> "dict[str, str]":
+        """Return the environment variables of the command.
+
+        PERFLEDGER_COMMAND marks all processes that it starts, also those in sessions of their own, as launchers do it.
+        CUDA_DEVICE_ORDER makes CUDA number the GPUs as nvidia-smi does.
+        """
+        order = {} if self.spec["device"] == "cpu" else {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+        given = {name: fill(word, self.values) for name, word in self.spec["variables"].items()}
+        return {**os.environ, "PERFLEDGER_COMMAND": self.mark, **order, **given}
+
+    def prepare_folders(self) -> None:
+        """Create the folders and the hostfile that the command and its container may name."""
+        for name in ("ranks", "output"):
+            os.makedirs(self.path(name), exist_ok=True)
+        lines = [f"{host} slots={self.spec['devices_per_node']}\n" for host in self.hosts]
+        write_file(self.path("hostfile"), "".join(lines))
+
+    def kill_leftovers(self) -> None:
+        """Kill what the command left running; repeat, because a dying process may just have started another."""
+        container = self.spec["container"]
+        # With Apptainer, the processes in the container are children of the command.
+        if container and container["tool"] != "apptainer":
+            tool_output(container["tool"], "rm", "--force", fill(container["name"], self.values))
+        for attempt in range(1, 4):
+            left = processes_with(f"PERFLEDGER_COMMAND={self.mark}")
+            for process in left:
+                kill(process, signal.SIGKILL)
+            if not left:
+                return
+            time.sleep(attempt / 10)
+
+    def remove_unwanted(self) -> None:
+        """Remove files that are not collected.
+
+        Note: Paddle's launcher writes all environment variables of the user, with secrets, beside the logs of ranks.
+        """
+        shutil.rmtree(self.path("output"), ignore_errors=True)
+        for path in glob.glob(self.path("ranks", "paddle", "*")):
+            if not re.match(r"(worker|server|trainer)log\.\d+$", os.path.basename(path)):
+                with contextlib.suppress(OSError):
+                    shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+    def ask_python(self, device: str, seconds: float) -> "dict[str, Any]":
+        """Return the answers of `installed`; nothing for a recipe without Python, which names no packages."""
+        contained = self.spec["container"] is not None
+        if not contained and not self.spec["packages"]:
+            return {}
+        question = [
+            self.spec["python"],
+            "-c",
+            read_text(self.path("agent.py")),
+            "installed",
+            device,
+            "yes" if contained else "no",
+        ]
+        argv = self.contained([*question, *self.spec["packages"]])
+        folder = self.working_folder
+        _, text = run_tool(
+            argv, seconds, LONGEST_LIST, cwd=folder if os.path.isdir(folder) else None, env=self.environment()
+        )
+        answers: "dict[str, Any]" = {}
+        for line in text.splitlines():
+            if line.startswith(MARK + "{"):
+                with contextlib.suppress(ValueError):
+                    answers.update(json.loads(line[len(MARK) :]))
+        return answers
+
+    def inspect_image(self, template: str) -> str:
+        """Ask the container tool about the image, by its digest if the recipe states one."""
+        container = self.spec["container"]
+        name = container["image"]
+        if container["digest"]:
+            name = f"{re.sub(r':[^:/]*$', '', name)}@{container['digest']}"
+        return tool_output(container["tool"], "image", "inspect", "--format", template, "--", name)
+
+    def container_record(self) -> "dict[str, str]":
+        """Return tool, image and digest; the digest is the recipe's, or else that of the local image."""
+        container = self.spec["container"]
+        if not container:
+            return {}
+        digest = container["digest"]
+        if not digest and container["tool"] != "apptainer":
+            digests = self.inspect_image("{{range .RepoDigests}}{{println .}}{{end}}")
+            digest = first_match(r"^[^@]*@(sha256:[0-9a-f]{64})$", digests)
+        return without_unknown({"tool": container["tool"], "image": container["image"], "digest": digest})
+
+    def environment_record(self) -> "dict[str, Any]":
+        """Return the content of environment.json."""
+        gpus = query_gpus()
+        load = [number(word) for word in read_text(f"{PROC}/loadavg").split()[:3]]
+        answers = self.ask_python(self.spec["device"], PREPARE_SECONDS)
+        container, ports = self.container_record(), infiniband_ports()
+        kinds = [port.split(": ", 1)[1] for port in ports]
+        facts = {
+            **machine_facts(),
+            **gpu_facts(gpus),
+            "threads": number(self.spec["threads"]),
+            "load_average_before": load,
+            **{key: answers.get(key) for key in ("python", "packages", "cuda", "cudnn", "nccl")},
+            "container_digest": container.get("digest"),
+            "infiniband": "; ".join(f"{kinds.count(kind)} x {kind}" for kind in sorted(set(kinds))),
+            "os": first_match(r'^PRETTY_NAME=["\']?(.*?)["\']?$', read_text("/etc/os-release")),
+            "kernel": os.uname().release,
+        }
+        # nvidia-smi underlines the heading even if the output is not a terminal.
+        topology = run_tool(["nvidia-smi", "topo", "-m"])[1] if shutil.which("nvidia-smi") else ""
+        return without_unknown({
+            "schema": "perfledger.environment/1",
+            "facts": without_unknown(facts),
+            "gpus": [gpu_record(gpu) for gpu in gpus],
+            "topology": re.sub(r"[\x1b ]\[[0-9;]*m", "", topology).rstrip(),
+            "infiniband": ports,
+            "packages_installed": answers.get("installed"),
+            "container": container,
+        })  # fmt: skip
+
+    def source_record(self) -> "dict[str, Any]":
+        """Return the commit of the sources, and whether they were modified, as far as git can tell."""
+        if not self.spec["source_folder"] or not os.path.isdir(self.sources):
+            return {}
+        commit = tool_output("git", "rev-parse", "--verify", "HEAD", cwd=self.sources)
+        if not re.match(r"[0-9a-f]{40,64}$", commit):
+            return {}
+        status, changes = run_tool(["git", "status", "--porcelain", "--untracked-files=no"], cwd=self.sources)
+        return {"commit": commit, **({} if status else {"modified": bool(changes.strip())})}
+
+
+def source() -> str:
+    """Return the source of this file."""
+    with open(os.path.abspath(__file__), encoding="utf-8") as file:
+        return file.read()
+
+
+# --- Before the run: what would make it fail, or its figures worthless ------------------------------------------------
+
+
+def check(job: Job) -> "list[str]":
+    """Check this node before the run, and return warnings.
+
+    Raises:
+        Refused: the run must not be started.
+    """
+    warnings: "list[str]" = []
+    for step in (
+        check_space, check_container, check_gpus, check_source, check_programs, check_packages, check_port, check_load,
+    ):  # fmt: skip
+        warnings += step(job) or []
+    return warnings
+
+
+def check_space(job: Job) -> None:
+    """Refuse folders that are not writable or have no space."""
+    for place in (job.folder, job.temporary):
+        if not os.access(place, os.W_OK):
+            raise Refused(f"the folder {place} cannot be written to on this host")
+        disk = os.statvfs(place)
+        free = disk.f_bavail * disk.f_frsize
+        if free < SPACE_NEEDED:
+            raise Refused(
+                f"there is no space left on this host: {free >> 20} MiB below {place}, and a run needs "
+                f"{SPACE_NEEDED >> 20}; free some"
+            )
+
+
+def check_container(job: Job) -> "list[str]":
+    """Refuse a container tool that is missing or does not work; warn if the image has to be pulled."""
+    container = job.spec["container"]
+    if not container:
+        return []
+    tool = container["tool"]
+    if not shutil.which(tool):
+        raise Refused(f"{tool} is not on this host; install it, or choose another with --container")
+    if tool == "apptainer":
+        return []
+    status, said = run_tool([tool, "info"], stderr=subprocess.STDOUT)
+    if status:
+        last = (said.strip().splitlines() or ["it says nothing"])[-1]
+        raise Refused(f"{tool} does not work on this host: {last}; is its service running, and may you use it?")
+    if job.inspect_image("{{.Id}}"):
+        return []
+    return [f"the image {container['image']} is not on this host yet; the run begins by pulling it"]
+
+
+def check_gpus(job: Job) -> "list[str]":
+    """Refuse too few or busy GPUs; warn if their settings differ, because the facts then cannot state them."""
+    spec = job.spec
+    if spec["device"] == "cpu":
+        return []
+    if not shutil.which("nvidia-smi"):
+        raise Refused("this recipe needs a GPU, and nvidia-smi is not on this host")
+    gpus = query_gpus()
+    if len(gpus) < spec["devices_per_node"]:
+        raise Refused(f"this case needs {spec['devices_per_node']} GPUs per node, and this host shows {len(gpus)}")
+    busy = [sentence for sentence in map(busy_gpu, gpus[: spec["devices_per_node"]]) if sentence]
+    if busy and not spec["even_if_busy"]:
+        raise Refused(f"{busy[0]}; wait, or measure all the same with --even-if-busy")
+    values = {key: gpu_values(gpus, key) for key in ("name", *GPU_SETTINGS, "persistence", "ecc", "mig")}
+    differing = [f"the GPUs of this host differ in {key}: {value}" for key, value in values.items() if " + " in value]
+    return busy + differing
+
+
+def busy_gpu(gpu: "dict[str, str]") -> str:
+    """Return why a GPU is busy (processes, utilisation, a tenth of its memory used); empty if it is idle."""
+    processes = tool_output("nvidia-smi", "-i", gpu["index"], "--query-compute-apps=pid", "--format=csv,noheader")
+    count = len(re.findall(r"^\d", processes, re.M))
+    use, used, total = (int(number(gpu.get(key)) or 0) for key in ("utilisation", "used_mib", "memory_mib"))
+    if not count and use <= 10 and used * 10 <= total:
+        return ""
+    shown = [gpu.get(key, "?") for key in ("utilisation", "used_mib", "memory_mib")]
+    return (
+        f"GPU {gpu['index']} is busy: processes on it {count}, utilisation {shown[0]} %, memory {shown[1]} of "
+        f"{shown[2]} MiB"
+    )
+
+
+def check_source(job: Job) -> "list[str]":
+    """Refuse missing data or sources; warn of sources that are modified or at another commit."""
+    if job.spec["data"] and not os.path.exists(job.spec["data"]):
+        raise Refused(f"the data {job.spec['data']} is not on this host; name its place there with --data")
+    if job.spec["source_folder"] and not os.path.isdir(job.sources):
+        raise Refused(
+            f"the folder {job.sources} is not on this host; `python -m runners setup` fetches the sources, --work says "
+            "where they are"
+        )
+    found, expected = job.source_record(), job.spec["expected_commit"]
+    commit, warnings = found.get("commit", ""), []
+    if commit and expected and not commit.startswith(expected):
+        warnings.append(
+            f"the sources in {job.sources} are at commit {commit[:12]}, not at the recipe's {expected[:12]}"
+        )
+    if found.get("modified"):
+        warnings.append(f"the sources in {job.sources} have been changed since their commit")
+    return warnings
+
+
+def check_programs(job: Job) -> None:
+    """Refuse missing programs; they are looked up with the PATH and in the folder of the command."""
+    path = job.environment().get("PATH")
+    for program in [*([] if job.spec["container"] else job.command[:1]), *job.spec["programs"]]:
+        found = os.path.join(job.working_folder, program) if "/" in program else program
+        if not shutil.which(found, path=path):
+            raise Refused(
+                f"the program {program} is not on this host; install it or put it on PATH (`python -m runners show` "
+                "says what a recipe needs)"
+            )
+
+
+def check_packages(job: Job) -> None:
+    """Refuse a Python that lacks packages. Skipped for an image that would have to be pulled first."""
+    container, python = job.spec["container"], job.spec["python"]
+    if not job.spec["packages"] or (container and container["tool"] == "apptainer"):
+        return
+    if container:
+        if not job.inspect_image("{{.Id}}"):
+            return
+        job.prepare_folders()
+    # Without the device: versions of CUDA are asked when the run begins.
+    answers = job.ask_python("none", 120)
+    missing = ", ".join(answers.get("missing", []))
+    if missing:
+        raise Refused(
+            f"{python} lacks packages that this recipe needs: {missing}; `python -m runners show` says how to install "
+            "them"
+        )
+    if "python" not in answers:
+        raise Refused(f"{python} cannot say what packages it has; is it a Python?")
+
+
+def check_port(job: Job) -> None:
+    """Refuse a rendezvous port that is already used on this node."""
+    parts = [part for word in job.spec["command"] for part in word]
+    if {"node": "master_port"} not in parts or job.rank != 0:
+        return
+    address, port = job.master
+    try:
+        socket.create_connection((address, int(port)), 3).close()
+    except OSError:
+        return
+    raise Refused(
+        f"port {port} of {address} is taken, and the ranks were to meet there; end what listens on it, or start again "
+        "for another port"
+    )
+
+
+def check_load(_job: Job) -> "list[str]":
+    """Warn if the CPU is busy. The load average is no measure: it still includes the run before this one."""
+    before = processor_times()
+    time.sleep(0.5 if before else 0)
+    after = processor_times() if before else None
+    if before and after and after[1] > before[1]:
+        share = (after[0] - before[0]) * 100 // (after[1] - before[1])
+        if share >= BUSY_PERCENT:
+            return [f"the processors of this host are {share} % busy before the run: something else computes here"]
+    return []
+
+
+# --- Telemetry: a row a second ----------------------------------------------------------------------------------------
+
+
+class Sampler:
+    """Writes telemetry.csv, one row a second: GPUs by nvidia-smi, or load and memory of this machine.
+
+    The latter starts no processes, so that the sampler takes as little as possible from the run.
+    """
+
+    def __init__(self, job: Job, guard: "Guard") -> None:
+        self.path = job.path("telemetry.csv")
+        self.process: "subprocess.Popen[bytes] | None" = None
+        self.due = NEVER
+        self.before = processor_times() if job.spec["device"] == "cpu" else None
+        if self.before:
+            # The first row comes soon, because a run may be short.
+            self.due = time.monotonic() + 0.2
+            self.write("timestamp,load_1m,cpu_percent,memory_used_mib,memory_total_mib\n")
+        elif job.spec["device"] == "gpu":
+            argv = nvidia_smi("--format=csv", "-lms", "1000", f"--query-gpu={SAMPLED}")
+            with contextlib.suppress(OSError), open(self.path, "ab") as file:
+                self.process = subprocess.Popen(
+                    argv, stdin=NOTHING, stdout=file, stderr=NOTHING, start_new_session=True
+                )
+                guard.tell(f"group {self.process.pid}")
+
+    def write(self, text: str) -> None:
+        """Append a row; ignore a full disk, which is reported elsewhere."""
+        with contextlib.suppress(OSError), open(self.path, "a") as file:
+            file.write(text)
+
+    def sample(self) -> None:
+        """Write a row for the time since the last one, if it is due."""
+        if time.monotonic() < self.due:
+            return
+        self.due = time.monotonic() + 1
+        now, memory, load = processor_times(), read_text(f"{PROC}/meminfo"), read_text(f"{PROC}/loadavg").split()
+        total, available = (first_match(rf"^{key}:\s*(\d+)", memory) for key in ("MemTotal", "MemAvailable"))
+        if not now or not self.before or now[1] <= self.before[1] or not (total and available and load):
+            return
+        tenths = max(0, (now[0] - self.before[0]) * 1000 // (now[1] - self.before[1]))
+        self.before = now
+        used = (int(total) - int(available)) // 1024
+        self.write(f"{utc()},{load[0]},{tenths // 10}.{tenths % 10},{used},{int(total) // 1024}\n")
+
+    def stop(self) -> None:
+        """Stop sampling; remove a truncated last row, and a file without rows."""
+        if self.process:
+            kill(self.process.pid, signal.SIGTERM, group=True)
+            time.sleep(0.1)
+            kill(self.process.pid, signal.SIGKILL, group=True)
+            self.process.wait()
+        with contextlib.suppress(OSError):
+            with open(self.path, "rb+") as file:
+                data = file.read()
+                whole = data[: data.rfind(b"\n") + 1]
+                file.truncate(len(whole))
+            if whole.count(b"\n") < 2:
+                os.unlink(self.path)
+
+
+# --- The run ----------------------------------------------------------------------------------------------------------
+
+
+class Requests:
+    """Signals as bytes in a pipe, so that one `select` waits for requests to stop and for the end of a child."""
+
+    def __init__(self) -> None:
+        self.pipe, end = os.pipe()
+        os.set_blocking(self.pipe, False)
+        os.set_blocking(end, False)
+        signal.set_wakeup_fd(end)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGCHLD):
+            signal.signal(number, lambda *_: None)
+
+    def wait(self, seconds: float) -> "list[str]":
+        """Wait for a signal, and return the requested outcomes in order."""
+        if not select.select([self.pipe], [], [], max(0, seconds))[0]:
+            return []
+        ignored = (signal.SIGCHLD,)
+        numbers = [number for number in os.read(self.pipe, 4096) if number not in ignored]
+        return ["timeout" if number == signal.SIGUSR1 else "stopped" for number in numbers]
+
+
+class Guard:
+    """A child process that cleans up if the job's process is killed.
+
+    It notices that by the end of a pipe that only the job's process holds open.
+    """
+
+    def __init__(self, job: Job) -> None:
+        end, self.pipe = os.pipe()
+        if os.fork() == 0:
+            try:
+                os.setsid()
+                signal.set_wakeup_fd(-1)
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+                    signal.signal(number, signal.SIG_IGN)
+                os.close(self.pipe)
+                with os.fdopen(end) as told:
+                    self.clear(job, told.read().split("\n"))
+            finally:
+                os._exit(0)
+        os.close(end)
+
+    def tell(self, line: str) -> None:
+        """Send a line to the guard; ignore that it may be gone."""
+        with contextlib.suppress(OSError):
+            os.write(self.pipe, f"{line}\n".encode("utf-8", "surrogateescape"))
+
+    @staticmethod
+    def clear(job: Job, lines: "list[str]") -> None:
+        """Kill the named process groups and remove the named folders, unless the job has ended by itself."""
+        if "done" in lines:
+            return
+        for line in lines:
+            if line.startswith("group "):
+                kill(int(line[len("group ") :]), signal.SIGKILL, group=True)
+        job.kill_leftovers()
+        job.remove_unwanted()
+        for line in lines:
+            if line.startswith("folder "):
+                shutil.rmtree(line[len("folder ") :], ignore_errors=True)
+
+
+class Runner:
+    """Runs a job: claims its folder, starts the command as a process group, supervises it."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.requests = Requests()
+        self.outcome = ""
+        self.status = 143
+        self.scratch = ""
+        self.sampler: "Sampler | None" = None
+
+    def run(self) -> int:
+        """Run the job and return the exit status of this program."""
+        try:
+            self.claim()
+            self.guard = Guard(self.job)
+            self.enter_folder()
+            record = self.run_and_record()
+            self.guard.tell("done")
+        finally:
+            if self.scratch:
+                shutil.rmtree(self.scratch, ignore_errors=True)
+        try:
+            write_file(self.job.path("host.json"), json.dumps(without_unknown(record), indent=1) + "\n")
+        except OSError:
+            sys.stderr.write(f"{self.job.path('host.json')} cannot be written; is the disk full?\n")
+            return 3
+        return EXIT_STATUS.get(self.outcome, 1)
+
+    def claim(self) -> None:
+        """Create the log, and fail if there is one: no run overwrites another's log."""
+        job = self.job
+        try:
+            os.close(os.open(job.path("train.log"), os.O_CREAT | os.O_EXCL, 0o666))
+            job.prepare_folders()
+            write_file(job.path("machine"), "\n".join(machine()) + "\n")
+            # Last, because its existence shows that the job has begun.
+            write_file(job.path("pid"), f"{os.getpid()}\n")
+        except FileExistsError:
+            raise Refused(f"a run was already started in {job.folder}; its log is not overwritten") from None
+        except OSError:
+            raise Refused(f"{job.folder} cannot be written to; is the disk full?") from None
+
+    def enter_folder(self) -> None:
+        """Create the scratch folder that the command runs in, with the files of the recipe.
+
+        If one node starts the ranks of all, they need the same path everywhere, and two nodes on one machine share it.
+        """
+        job = self.job
+        if not job.wants_scratch:
+            return
+        rank = f".{job.rank}" if job.spec["every_node"] else ""
+        folder = os.path.join(job.temporary, f"perfledger.{job.identity}{rank}")
+        try:
+            os.mkdir(folder, 0o700)
+        except OSError:
+            mine = os.path.isdir(folder) and not os.path.islink(folder) and os.stat(folder).st_uid == os.geteuid()
+            if not mine:
+                raise Refused(
+                    f"the scratch folder {folder} cannot be made; set TMPDIR to a folder with space"
+                ) from None
+        self.scratch = job.working_folder = folder
+        self.guard.tell(f"folder {folder}")
+        try:
+            for name, text in job.spec["files"].items():
+                os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(text.encode())
+        except OSError:
+            raise Refused(
+                "the files of this recipe cannot be written to a scratch folder; set TMPDIR to one with space"
+            ) from None
+
+    def run_and_record(self) -> "dict[str, Any]":
+        """Run the command, and return the content of host.json."""
+        job = self.job
+        argv = [sys.executable, "-I", job.path("agent.py"), "environment", self.scratch]
+        variables = {**os.environ, "PERFLEDGER_COMMAND": job.mark}
+        self.supervise(argv, PREPARE_SECONDS, cwd=job.folder, env=variables, stdout=NOTHING)
+        # Read now: somebody may check out another commit during the run.
+        found = job.source_record()
+        kills_before = kernel_kills()
+        self.sampler = Sampler(job, self.guard)
+        for request in self.requests.wait(0):
+            self.outcome = self.outcome or request
+        start, began = utc(), time.monotonic()
+        if self.outcome:
+            self.status = self.status or 143
+        else:
+            self.run_command()
+        wall, end = time.monotonic() - began, utc()
+        self.sampler.stop()
+        job.kill_leftovers()
+        job.remove_unwanted()
+        self.name_outcome(kills_before)
+        return {
+            "schema": "perfledger.host/1",
+            "node_rank": job.rank,
+            "start": start,
+            "end": end,
+            "wall_seconds": round(wall, 2),
+            "exit_status": self.status,
+            "outcome": self.outcome,
+            "hardware": hardware(job.spec["device"]),
+            "source": found,
+            "files": self.files(),
+        }
+
+    def run_command(self) -> None:
+        """Run the command. The log is opened for appending, because programs may reopen /dev/stderr."""
+        job = self.job
+        streams = {"stderr": subprocess.STDOUT, "env": job.environment(), "cwd": job.working_folder}
+        with open(job.path("train.log"), "ab", 0) as log:
+            try:
+                self.supervise(job.command, job.seconds, stdout=log, **streams)
+            except OSError as error:
+                self.status = 127 if isinstance(error, FileNotFoundError) else 126
+                with contextlib.suppress(OSError):
+                    log.write(f"{job.command[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
+
+    def supervise(self, argv: "list[str]", seconds: float, **options: "Any") -> None:
+        """Run a command as a process group until it ends; sets `status` (128 + n for signal n) and `outcome`."""
+        process = subprocess.Popen(argv, stdin=NOTHING, start_new_session=True, **options)
+        self.guard.tell(f"group {process.pid}")
+        self.await_end(process, time.monotonic() + seconds)
+        self.status = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        # Kill the rest of the group; processes outside it are found by PERFLEDGER_COMMAND.
+        kill(process.pid, signal.SIGKILL, group=True)
+
+    def await_end(self, process: "subprocess.Popen[bytes]", limit: float) -> None:
+        """Wait for a command. The first request terminates it; a second one, or the end of the grace, kills it."""
+        killing = NEVER
+        while process.poll() is None:
+            due = self.sampler.due if self.sampler else NEVER
+            requests = self.requests.wait(min(limit, killing, due, time.monotonic() + 3600) - time.monotonic())
+            now = time.monotonic()
+            if now >= limit:
+                limit = NEVER
+                requests.append("timeout")
+            if now >= killing:
+                requests.append(self.outcome)
+            for request in requests:
+                kill(process.pid, signal.SIGKILL if self.outcome else signal.SIGTERM, group=True)
+                if self.outcome:
+                    self.job.kill_leftovers()
+                self.outcome = self.outcome or request
+                killing = now + GRACE_SECONDS
+            if self.sampler:
+                self.sampler.sample()
+
+    def name_outcome(self, kills_before: str) -> None:
+        """Set the outcome from exit status, logs and kernel counters."""
+        if self.job.is_observer:
+            self.outcome, self.status = "completed", 0
+        elif not self.outcome and self.status == 0:
+            self.outcome = "completed"
+        elif not self.outcome:
+            killed = kills_before not in ("", kernel_kills())
+            # Note: TensorFlow prints the same words when it falls back to a smaller algorithm.
+            short = any(OUT_OF_MEMORY.search(line) and b"this is not a failure" not in line for line in self.lines())
+            killed = killed and (self.status == 137 or any(map(KILLED.search, self.lines())))
+            self.outcome = "oom" if short or killed else "failed"
+
+    def rank_logs(self) -> "list[str]":
+        """Return the logs of ranks, relative to the job's folder."""
+        found = []
+        for folder, folders, files in os.walk(self.job.path("ranks")):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            found += [os.path.join(folder, name) for name in sorted(files) if not name.startswith(".")]
+        return [os.path.relpath(path, self.job.folder) for path in found if not os.path.islink(path)]
+
+    def lines(self) -> "Iterator[bytes]":
+        """Yield the lines of all logs."""
+        for name in ["train.log", *self.rank_logs()]:
+            with contextlib.suppress(OSError), open(self.job.path(name), "rb") as file:
+                yield from file
+
+    def files(self) -> "dict[str, dict[str, Any]]":
+        """Return hash and size of the files of the run.
+
+        Skips empty logs of ranks, and names with unusual characters.
+        """
+        found = {}
+        for name in ["train.log", "telemetry.csv", "environment.json", *self.rank_logs()]:
+            path = self.job.path(name)
+            # Files that a container wrote as root may be unreadable.
+            if os.path.isfile(path) and os.access(path, os.R_OK) and re.match(r"[A-Za-z0-9._/+=,@:-]+$", name):
+                size = os.path.getsize(path)
+                if size or not name.startswith("ranks/"):
+                    found[name] = {"sha256": digest(path), "bytes": size}
+        return found
+
+
+OUT_OF_MEMORY = re.compile(
+    rb"[Oo]ut [Oo]f [Mm]emory|OutOfMemory|OUT_OF_MEMORY|RESOURCE_EXHAUSTED|ResourceExhaustedError|"
+    rb"CUBLAS_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|hipErrorOutOfMemory|std::bad_alloc|"
+    rb"^([A-Za-z_.]*\.)?_?(Array)?MemoryError|an.t allocate memory|annot allocate memory|not enough memory:|"
+    rb"Allocate memory failed|oom.kill event"
+)
+# How launchers report that a rank was killed.
+KILLED = re.compile(rb"SIGKILL|[Ss]ignal:? 9|exitcode: -9")
+
+
+def kernel_kills() -> str:
+    """Return how many processes the kernel has killed for lack of memory. Source: proc(5), /proc/vmstat."""
+    return first_match(r"^oom_kill (\d+)$", read_text(f"{PROC}/vmstat"))
+
+
+def digest(path: str) -> str:
+    """Return the SHA-256 of a file."""
+    found = hashlib.sha256()
+    with open(path, "rb") as file:
+        for chunk in iter(lambda: file.read(1 << 20), b""):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+def run_job(folder: str) -> int:
+    """Run the job in a folder, and return the exit status."""
+    try:
+        return Runner(Job(folder)).run()
+    except Refused as refusal:
+        sys.stderr.write(f"{refusal}\n")
+        return 2
+
+
+def write_environment(folder: str, scratch: str) -> int:
+    """Write environment.json; `scratch` is the folder that the command runs in, if it has one to itself."""
+    job = Job(folder)
+    job.working_folder = scratch or job.working_folder
+    # The mark of the command, so that what is started here is killed with it.
+    job.mark = os.environ["PERFLEDGER_COMMAND"]
+    write_file(job.path("environment.json"), json.dumps(job.environment_record(), indent=1) + "\n")
+    return 0
+
+
+# --- What a launcher asks ---------------------------------------------------------------------------------------------
+
+
+class Actions:
+    """The actions that a launcher can request for the job of this node, one method each."""
+
+    def __init__(self, request: "dict[str, Any]") -> None:
+        self.request = request
+        self.identity, self.rank = request.get("identity", ""), request.get("rank", 0)
+        default = os.environ.get("PERFLEDGER_JOBS") or os.path.expanduser("~/.perfledger/jobs")
+        self.jobs = request.get("jobs") or os.path.join(default, self.identity)
+        self.folder = os.path.join(self.jobs, f"node{self.rank}")
+        self.variables = [f"PERFLEDGER_IDENTITY={self.identity}", f"PERFLEDGER_NODE_RANK={self.rank}"]
+
+    def path(self, *names: str) -> str:
+        """Return a path below the job's folder."""
+        return os.path.join(self.folder, *names)
+
+    def deliver(self) -> None:
+        """Write what the job needs into its folder."""
+        kept = ("spec", "identity", "rank", "hosts", "master_address", "master_port")
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            write_file(self.path("agent.py"), self.request["agent"])
+            write_file(self.path("job.json"), json.dumps({key: self.request[key] for key in kept}))
+        except OSError as error:
+            raise Refused(
+                f"the job's folder {self.folder} cannot be written: {error.strerror}; make room there, or set "
+                "PERFLEDGER_JOBS to another folder"
+            ) from error
+
+    def check(self) -> "dict[str, Any]":
+        """Deliver the job and check this node."""
+        self.deliver()
+        return {"warnings": check(Job(self.folder))}
+
+    def argv(self) -> "list[str]":
+        """Return the command that runs the job. -I ignores modules in the current folder and PYTHON* variables."""
+        return [sys.executable, "-I", self.path("agent.py"), "run"]
+
+    def environment(self) -> "dict[str, str]":
+        """Return the environment of the process that runs the job, which identifies it."""
+        variables = dict(variable.split("=", 1) for variable in self.variables)
+        return {**os.environ, "PERFLEDGER_JOB": self.folder, **variables}
+
+    def begin(self) -> "dict[str, Any]":
+        """Start the job in a session of its own, so that it outlives the connection and the launcher."""
+        if os.path.exists(self.path("pid")):
+            raise Refused(f"the job in {self.folder} has been started before")
+        with open(self.path("host.log"), "wb") as log:
+            process = subprocess.Popen(
+                self.argv(), cwd=self.folder, env=self.environment(), stdin=NOTHING, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+        while not os.path.exists(self.path("pid")):
+            if process.poll() is not None and not os.path.exists(self.path("pid")):
+                raise Refused(f"the job did not start: {last_line(self.path('host.log'))}")
+            time.sleep(0.05)
+        return {}
+
+    def ours(self) -> int:
+        """Return the pid of the job's process, 0 if it is gone. The variables tell whether the pid was reused."""
+        text = read_text(self.path("pid")).strip()
+        return int(text) if text.isdigit() and has_variables(text, *self.variables) else 0
+
+    def look(self) -> "dict[str, Any]":
+        """Return the state of the job."""
+        if os.path.isdir(self.folder):
+            # Note: a network file system may not show a new file until its folder is listed.
+            os.listdir(self.folder)
+        log = self.path("train.log")
+        running = not os.path.exists(self.path("host.json")) and self.ours()
+        answer: "dict[str, Any]" = {
+            "kind": "running" if running else "lost",
+            "log_bytes": os.path.getsize(log) if os.path.exists(log) else 0,
+            "last_line": last_line(log),
+            "gone": os.path.exists(self.path("gone")),
+        }
+        # Checked last, because the job may have ended just now.
+        if os.path.exists(self.path("host.json")):
+            answer["kind"] = "ended"
+            answer["outcome"] = first_match(r'"outcome": *"([a-z]*)"', read_text(self.path("host.json")))
+        elif not running:
+            answer.update(self.why_lost())
+        return answer
+
+    def why_lost(self) -> "dict[str, Any]":
+        """Return why the job's process is gone although it wrote no host.json."""
+        there = read_text(self.path("machine")).split("\n")
+        here = machine()
+        if len(there) > 1 and there[0] != here[0] and there[1] != here[1]:
+            # The folder is shared or was copied; processes on the other machine are invisible here.
+            return {"kind": "unreachable", "cause": "the run was started on another machine; ask there"}
+        if not os.path.isdir(self.folder):
+            return {"cause": "its folder is not there any more"}
+        if there[0] and there[0] != here[0]:
+            return {"cause": "the host was restarted"}
+        disk = os.statvfs(self.folder)
+        if disk.f_bavail * disk.f_frsize < 1 << 16:
+            return {"cause": "there is no space left for what it writes"}
+        # Paths are private.
+        words = last_line(self.path("host.log")).replace(f"{self.folder}/", "")
+        return {"cause": "its agent is gone, as if killed" + (f"; its last words: {words}" if words else "")}
+
+    def finish(self) -> "dict[str, Any]":
+        """Ask the job to end; if its process is gone, kill what it left running."""
+        process = self.ours()
+        if process:
+            kill(process, SIGNALS[self.request.get("outcome", "stopped")])
+        else:
+            self.sweep()
+        return {}
+
+    def dismiss(self) -> "dict[str, Any]":
+        """Stop an observer, once: a second signal would kill it."""
+        try:
+            os.mkdir(self.path("dismissed"))
+        except FileExistsError:
+            return {}
+        return self.finish()
+
+    def sweep(self) -> None:
+        """Wait 3 s for the processes of the job to end, then kill them, and its container."""
+        for _ in range(30):
+            if not any(processes_with(*self.variables)):
+                break
+            time.sleep(0.1)
+        for process in processes_with(*self.variables):
+            kill(process, signal.SIGKILL)
+        for tool in ("docker", "podman"):
+            if shutil.which(tool):
+                tool_output(tool, "kill", f"perfledger-{self.identity}-{self.rank}")
+
+    def forget(self) -> "dict[str, Any]":
+        """Remove what a check has written, unless something ran."""
+        if not os.path.exists(self.path("pid")) and not os.path.exists(self.path("train.log")):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                os.rmdir(self.jobs)
+        return {}
+
+    def send(self) -> None:
+        """Send the files of the job as a tar stream, empty if its folder is gone."""
+        send_answer({"files": True})
+        sys.stdout.flush()
+        with tarfile.open(fileobj=sys.stdout.buffer, mode="w|", dereference=False) as archive:
+            for folder, folders, files in os.walk(self.folder):
+                at_top = folder == self.folder
+                folders[:] = [name for name in folders if not (at_top and name == "output")]
+                for name in [*folders, *files]:
+                    path = os.path.join(folder, name)
+                    if (at_top and name == "machine") or not os.access(path, os.R_OK):
+                        continue
+                    archive.add(path, os.path.relpath(path, self.folder), recursive=False)
+
+    def hardware(self) -> "dict[str, Any]":
+        """Return the hardware name."""
+        return {"hardware": hardware(self.request["device"])}
+
+    def setup(self) -> "dict[str, Any]":
+        """Run the setup steps up to the first failure; stop when standard input is closed."""
+        work = os.path.join(os.path.expanduser("~"), os.path.expanduser(self.request["work"] or "~/.perfledger/work"))
+        os.makedirs(work, exist_ok=True)
+        for step in self.request["steps"]:
+            # In UTF-8, whatever the locale.
+            sys.stdout.buffer.write(f"+ {step}\n".encode())
+            sys.stdout.flush()
+            # `${work}` is the shell's own variable, with the same value.
+            text = re.sub(r"(?<!\$)\{work\}", '"${work}"', step)
+            status = run_attended(["bash", "-c", text], cwd=work, env={**os.environ, "work": work, "PWD": work})
+            if status:
+                sys.exit(status)
+        return {}
+
+
+def run_attended(argv: "list[str]", **options: "Any") -> int:
+    """Run a command and return its exit status; terminate its process group when standard input is closed."""
+    process = subprocess.Popen(argv, stdin=NOTHING, stderr=subprocess.STDOUT, start_new_session=True, **options)
+    while process.poll() is None:
+        if select.select([0], [], [], 0.1)[0] and not os.read(0, 1 << 16):
+            kill(process.pid, signal.SIGTERM, group=True)
+            return process.wait() or 1
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def serve(request: "dict[str, Any]") -> None:
+    """Carry out a request, and answer it."""
+    action: "Callable[[], dict[str, Any] | None]" = getattr(Actions(request), request["action"])
+    try:
+        answer = action()
+    except Refused as refusal:
+        answer = {"refused": str(refusal)}
+    if answer is not None:
+        send_answer(answer)
+
+
+# --- Slurm: the batch job, and the tasks that it starts on the nodes --------------------------------------------------
+
+
+class Batch:
+    """The batch job of Slurm, on its first node. `batch.json` is the request for all nodes, without their hosts."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        with open(os.path.join(folder, "batch.json"), encoding="utf-8") as file:
+            self.request = json.load(file)
+        self.nodes = self.request["spec"]["nodes"]
+        self.requests = Requests()
+        self.here = [sys.executable, "-I", os.path.abspath(__file__), "node"]
+
+    def step(self, nodes: int, *options: str) -> "list[str]":
+        """Return an srun command that runs this agent on nodes of the job.
+
+        Notes: by default srun may kill the other tasks once the first has ended (--wait), and binds a single task to
+        one core (--cpu-bind).
+        """
+        return [
+            "srun", "--overlap", "--export=ALL", "--ntasks-per-node=1", "--cpu-bind=none", "--kill-on-bad-exit=0",
+            "--wait=0", f"--nodes={nodes}", f"--ntasks={nodes}", *options, *self.here,
+        ]  # fmt: skip
+
+    def everywhere(self, *words: str) -> int:
+        """Run an action on all nodes and wait for it."""
+        return subprocess.call([*self.step(self.nodes), *words], stdin=NOTHING)
+
+    def run(self) -> int:
+        """Check all nodes, then run the job on them."""
+        hosts = tool_output("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]).split()
+        # The address that Slurm itself uses: not every cluster has its names in DNS.
+        address = (
+            first_match(r" NodeAddr=(\S+)", tool_output("scontrol", "--oneliner", "show", "node", hosts[0])) or hosts[0]
+        )
+        os.environ.update(PERFLEDGER_HOSTS=",".join(hosts), PERFLEDGER_MASTER_ADDRESS=address)
+        if self.everywhere("fit"):
+            return 2
+        if self.requests.wait(0):
+            open(os.path.join(self.folder, "stopped"), "w").close()
+            return 130
+        if self.request["spec"]["every_node"]:
+            return self.await_end(subprocess.Popen([*self.step(self.nodes), "run"], stdin=NOTHING))
+        return self.run_first()
+
+    def run_first(self) -> int:
+        """Run the job on this node, and observers on the others."""
+        job = subprocess.Popen([*self.here, "run"], stdin=NOTHING)
+        if self.nodes == 1:
+            return self.await_end(job)
+        others = self.step(self.nodes - 1, "--relative=1")
+        observers = subprocess.Popen([*others, "run"], stdin=NOTHING)
+        status = self.await_end(job)
+        subprocess.call([*others, "dismiss"], stdin=NOTHING)
+        self.await_end(observers)
+        return status
+
+    def await_end(self, process: "subprocess.Popen[bytes]") -> int:
+        """Wait for a process, and forward requests to stop to all nodes."""
+        while process.poll() is None:
+            for outcome in self.requests.wait(10):
+                self.everywhere("finish", outcome)
+        return process.returncode
+
+
+def on_node(action: str, outcome: str = "stopped") -> int:
+    """Carry out an action of the batch job on a node."""
+    jobs = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(jobs, "batch.json"), encoding="utf-8") as file:
+        request = json.load(file)
+    hosts = os.environ["PERFLEDGER_HOSTS"].split(",")
+    rank = hosts.index(os.environ["SLURMD_NODENAME"])
+    meeting = {"hosts": hosts, "master_address": os.environ["PERFLEDGER_MASTER_ADDRESS"]}
+    actions = Actions({**request, **meeting, "jobs": jobs, "rank": rank, "outcome": outcome, "agent": source()})
+    if action == "fit":
+        return fit(actions)
+    if action == "run":
+        with open(actions.path("host.log"), "wb") as log:
+            status = subprocess.call(
+                actions.argv(), cwd=actions.folder, env=actions.environment(), stdin=NOTHING, stdout=log, stderr=log
+            )
+        if not os.path.exists(actions.path("host.json")):
+            write_file(actions.path("gone"), "")
+        return status
+    getattr(actions, action)()
+    return 0
+
+
+def fit(actions: Actions) -> int:
+    """Check a node of a Slurm job, and write the answer to a file, because no launcher is connected."""
+    try:
+        write_file(actions.path("check.json"), json.dumps(actions.check()))
+    except Refused as refusal:
+        write_file(actions.path("refused"), str(refusal))
+        return 2
+    return 0
+
+
+# --- A file of its own, for a host that cannot be reached -------------------------------------------------------------
+
+
+def standalone(text: str) -> int:
+    """Create the folder of the run below the current one, check this host, and run."""
+    document = json.loads(text)
+    folder = document["folder"]
+    actions = Actions({**document["request"], "jobs": os.path.abspath(os.path.join(folder, "incoming"))})
+    # Without the two lines in front that embed the run.
+    actions.request["agent"] = source().split("\n", 2)[2]
+    try:
+        os.makedirs(os.path.dirname(folder) or ".", exist_ok=True)
+        os.mkdir(folder)
+        actions.deliver()
+        write_file(os.path.join(folder, "launch.json"), json.dumps(document["launch"], indent=1))
+    except (OSError, Refused):
+        sys.stderr.write(f"runners: {folder} cannot be made here, or is there already\n")
+        return 2
+    try:
+        for warning in check(Job(actions.folder)):
+            sys.stderr.write(f"warning: {warning}\n")
+    except Refused as refusal:
+        shutil.rmtree(folder)
+        sys.stderr.write(f"runners: {refusal}\n")
+        return 2
+    os.chdir(actions.folder)
+    os.execve(sys.executable, actions.argv(), actions.environment())
+    return 0
+
+
+def main(argv: "list[str]") -> int:
+    """Run a command; see the top of this file."""
+    here = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else ""
+    action, words = (argv[0] if argv else "standalone"), argv[1:]
+    if action == "installed":
+        installed(*words)
+        return 0
+    if action == "standalone":
+        return standalone(globals()["STANDALONE"])
+    if action == "run":
+        return run_job(here)
+    if action == "environment":
+        return write_environment(here, *words)
+    if action == "batch":
+        return Batch(here).run()
+    return on_node(*words)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,198 @@
+"""The interface between the two halves of the runners: everything that one run needs, as typed data.
+
+The upper half (recipe, command, batch) makes a `Run`; the lower half (transport, host agent, run, record) carries it
+out and knows nothing of recipes. `JobSpec` is what the nodes get, as JSON; it is the same for all nodes of a run. A
+word that only a node can complete holds `NodeVariable` parts, so that no text of a user ever has to be escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from runners.errors import RunnerError
+
+RUN_SCHEMA = "perfledger.run/1"
+
+#: Values that only a node knows. The agent fills them in; see `values` in `host_agent.py`.
+NODE_VARIABLES: Mapping[str, str] = {
+    "node_rank": "number of this node, from 0",
+    "master_address": "host that the ranks meet at, which is node 0",
+    "master_port": "port that the ranks meet at",
+    "hosts": "all hosts in order of rank, with commas: h1,h2",
+    "addresses": "the same as addresses: a.b.c.d,a.b.c.e",
+    "address": "that of this node",
+    "host_slots": "the hosts with devices per node: h1:8,h2:8",
+    "hostfile": "path of a file with a line `h1 slots=8` per host",
+    "ranks": "folder for one log per rank, which is brought home",
+    "output": "folder for whatever else a trainer writes, such as checkpoints, which is not",
+    "work": "folder that holds the checked-out sources",
+    "working_folder": "folder that the command runs in",
+    "identity": "name of the job, the same on all its nodes",
+}
+
+Scalar = str | int | float | bool
+
+
+class NodeVariable(Struct, frozen=True):
+    """A part of a word that only the node knows; `name` is one of `NODE_VARIABLES`. In JSON: `{"node": "hosts"}`."""
+
+    name: str = field(name="node")
+
+
+#: One word of a command line: its parts are joined without anything between them.
+Word = tuple[str | NodeVariable, ...]
+
+
+class Container(Struct, frozen=True):
+    """An image, and how to run words in it.
+
+    `enter` are the words that, put before others, run those inside (`docker run ... IMAGE`); `name` is the name of the
+    container in them.
+    """
+
+    tool: Literal["docker", "podman", "apptainer"]
+    image: str
+    enter: tuple[Word, ...]
+    name: Word
+    digest: str = ""
+
+
+class JobSpec(Struct, frozen=True, kw_only=True):
+    """What one run does on its nodes.
+
+    `command` is the trainer under its launcher, without the container. `every_node` is false where the launcher starts
+    the other nodes from the first by itself. `files` (path to text) make a folder of their own, in which the command
+    runs. `programs` must be on PATH, beside the first word of the command; `packages` must be importable by `python`.
+    `source_folder` lies below `work`; empty texts mean "none", an empty `work` the default.
+    """
+
+    command: tuple[Word, ...]
+    device: Literal["cpu", "gpu"]
+    nodes: Annotated[int, Meta(ge=1)]
+    devices_per_node: Annotated[int, Meta(ge=1)]
+    every_node: bool
+    timeout_seconds: Annotated[int, Meta(ge=1)]
+    variables: dict[str, Word] = {}
+    files: dict[str, str] = {}
+    container: Container | None = None
+    programs: tuple[str, ...] = ()
+    python: str = "python"
+    packages: tuple[str, ...] = ()
+    source_folder: str = ""
+    expected_commit: str = ""
+    work: str = ""
+    data: str = ""
+    threads: str = ""
+    even_if_busy: bool = False
+
+    @property
+    def argv(self) -> list[Word]:
+        """The whole command, in its container if it has one."""
+        return [*(self.container.enter if self.container else ()), *self.command]
+
+
+class CaseRecord(Struct, frozen=True):
+    """`case` of `run.json`, without the hardware, which only the host knows."""
+
+    model: str
+    framework: str
+    nodes: int
+    devices: int
+    batch_size: int
+    precision: str
+    options: dict[str, Scalar]
+
+
+class ContainerRecord(Struct, frozen=True, omit_defaults=True):
+    """`recipe.container` of `run.json`."""
+
+    tool: str
+    image: str
+    digest: str = ""
+
+
+class RecipeRecord(Struct, frozen=True, omit_defaults=True):
+    """`recipe` of `run.json`; `data` says only that a folder of data was named: its path is private."""
+
+    name: str
+    sha256: str
+    case: dict[str, str]
+    command: tuple[str, ...] = ()
+    launcher: str = ""
+    setup: tuple[str, ...] = ()
+    container: ContainerRecord | None = None
+    data: bool = False
+
+
+class SourceRecord(Struct, frozen=True):
+    """`source` of `run.json`, as the recipe wants it; None in `PlannedRecord` unless both are known."""
+
+    repository: str
+    commit: str
+
+
+class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The keys of `run.json` that are known before the run starts, in the order in which they are written."""
+
+    schema: str
+    suite: str
+    case: CaseRecord
+    format: str
+    repeat: int
+    recipe: RecipeRecord
+    argv: tuple[str, ...]
+    environment_variables: dict[str, str]
+    round: str = ""
+    source: SourceRecord | None = None
+    notes: str = ""
+
+
+class WantedRecords(Struct, frozen=True):
+    """The records that must be in the log, of one format; `node` is the node that prints them."""
+
+    format: str
+    at_least: int
+    node: Literal["first", "last"] = "first"
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """One run to be started. `folder` is `<raw logs>/<suite>/<framework>/<case>/<repeat>`."""
+
+    folder: Path
+    record: PlannedRecord
+    wanted: WantedRecords
+    spec: JobSpec
+
+
+def word(text: str) -> Word:
+    """Return a word without node variables."""
+    return (text,)
+
+
+def literal(*texts: str) -> list[Word]:
+    """Return words without node variables."""
+    return [word(text) for text in texts]
+
+
+def texts(words: Sequence[Word]) -> list[str]:
+    """Return words for people and for `run.json`: a node variable is its name in braces."""
+    return ["".join(f"{{{part.name}}}" if isinstance(part, NodeVariable) else part for part in each) for each in words]
+
+
+def checked(text: str, where: str) -> str:
+    """Return `text` unchanged.
+
+    Raises:
+        RunnerError: no command line can hold it; the message names `where` it stands.
+    """
+    if "\0" in text:
+        raise RunnerError(f"{where}: {text!r} holds a NUL byte, which no command line can; take it out")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise RunnerError(f"{where}: {text!r} is not UTF-8; write it in UTF-8") from error
+    return text

@@ -1,0 +1,498 @@
+"""Recipes as data: `recipes/**/<name>.toml`, one thing that can be launched, with the matrix of its cases.
+
+`load` decodes a file into a `Recipe`: tables with fixed keys by msgspec, and those whose keys the author chooses
+(`[[matrix]]`, `[options]`, `[slots]`, `[environment_variables]`, `[files]`) key by key. Errors name file and line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import math
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+
+from runners.errors import RunnerError
+from runners.job import NODE_VARIABLES, Scalar, WantedRecords
+from schema.vocabulary import LAUNCHERS, PRECISIONS
+
+FOLDER = Path(__file__).parent / "recipes"
+
+#: What every case has by itself, so that no option may have this name.
+DERIVED = ("nodes", "devices", "devices_per_node", "global_batch_size", "iterations", "data")
+#: A slot in a text, or a brace that is written twice and stands for one.
+SLOT = re.compile(r"\{\{|\}\}|\{([a-z_][a-z0-9_]*)\}")
+SHAPE = re.compile(r"([1-9][0-9]*)n([1-9][0-9]*)d")
+# Tables whose keys the author chooses; texts in them stay as they are, white space and all.
+_OPEN_TABLES = ("matrix", "options", "slots", "environment_variables", "files")
+_KEY = re.compile(r"[a-z][a-z0-9_]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Lines of a TOML file: the header of a table, and a key.
+_HEADER = re.compile(r"\s*\[(\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
+_KEY_LINE = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([\w-]+))\s*=""")
+
+#: Keys on the way to a value of a file; the number of a table in a list of tables is one, too.
+Keys = tuple[str | int, ...]
+#: Values to combine, by key of the case.
+Axes = Mapping[str, tuple[Scalar, ...]]
+
+# The descriptions finish the sentence "`key` is VALUE, but must be ..." of an error message.
+Text = Annotated[str, Meta(pattern=r"\S", description="a text that is not empty")]
+Count = Annotated[int, Meta(ge=1, description="a whole number from 1")]
+Slug = Annotated[
+    str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]*$", description="the name of a folder, of a-z, 0-9, '.', '_' and '-'")
+]
+OptionalSlug = Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9._-]*)?$", description=get_args(Slug)[1].description)]
+Words = Annotated[tuple[str, ...], Meta(description="a list of texts")]
+LauncherName = Annotated[
+    str, Meta(pattern=f"^(?:{'|'.join(map(re.escape, LAUNCHERS))})$", description=f"one of {', '.join(LAUNCHERS)}")
+]
+
+
+class Launcher(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the ranks are started; `always` even where there is only one."""
+
+    name: LauncherName = "plain"
+    arguments: Words = ()
+    always: Annotated[bool, Meta(description="true or false")] = False
+
+
+class Records(WantedRecords, frozen=True, forbid_unknown_fields=True):
+    """What must come out of the log."""
+
+    format: Text
+    at_least: Count
+    node: Annotated[Literal["first", "last"], Meta(description="first or last")] = "first"
+
+
+class Image(Struct, frozen=True, forbid_unknown_fields=True):
+    """A container image; `digest` is empty where it is not known, `arguments` go to the tool as they are."""
+
+    # An image that begins with a dash would be an option of the tool.
+    image: Annotated[
+        str, Meta(pattern=r"^[^-@\s][^@]*$", description="the name of an image; its digest goes to `container.digest`")
+    ]
+    digest: Annotated[
+        str, Meta(pattern=r"^(sha256:[0-9a-f]{64})?$", description="sha256: and 64 hexadecimal digits")
+    ] = ""
+    arguments: Words = ()
+
+
+class Setup(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a host needs: packages that `python` must have, shell lines that install them, and words."""
+
+    python: Text = "python"
+    packages: Words = ()
+    steps: Words = ()
+    text: str = ""
+
+
+class Source(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is run: a repository, its commit where known, and the folder below `--work` that the command runs in."""
+
+    repository: str = ""
+    commit: str = ""
+    folder: Annotated[
+        str, Meta(pattern=r"^(?!/)(?!(.*/)?\.\.(/|$))", description="a path without a leading / and without ..")
+    ] = ""
+
+
+class Lookup(Struct, frozen=True):
+    """A table of `[slots]`: texts or lists of words by the value of one key of the case."""
+
+    by: str
+    values: Mapping[str, str | tuple[str, ...]]
+
+
+class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The keys of a recipe's file. Tables whose keys the author chooses are still as TOML gives them."""
+
+    title: Text
+    suite: Slug
+    framework: Annotated[
+        str,
+        Meta(pattern="[A-Za-z0-9]", description="a name with a letter from a to z or a digit, for it names a folder"),
+    ]
+    model: Text
+    device: Annotated[Literal["cpu", "gpu"], Meta(description="cpu or gpu")]
+    iterations: Count
+    repeats: Count
+    timeout_seconds: Count
+    command: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of texts, the program first")]
+    records: Records
+    matrix: Any
+    label: OptionalSlug = ""
+    cool_down_seconds: Annotated[int, Meta(ge=0, description="a whole number from 0")] = 0
+    notes: str = ""
+    launcher: Launcher = Launcher()
+    options: dict[str, Any] = {}
+    slots: dict[str, Any] = {}
+    environment_variables: dict[str, Any] = {}
+    files: dict[str, Any] = {}
+    container: Image | None = None
+    setup: Setup = Setup()
+    source: Source = Source()
+
+
+class Recipe(RecipeFile, frozen=True, kw_only=True):
+    """A recipe.
+
+    Attributes:
+        name: of its file.
+        sha256: of its file.
+        command: holds slots such as `{batch_size}`, as do `launcher.arguments`, `environment_variables` and `slots`.
+        matrix: tables of the values that cases combine, each with `shape` (`2n8d`: two nodes, eight devices each).
+        files: written into the folder that the command runs in: path there to file here.
+    """
+
+    name: str
+    sha256: str
+    matrix: tuple[Axes, ...]
+    options: dict[str, Scalar]
+    slots: dict[str, Scalar | Lookup]
+    environment_variables: dict[str, str]
+    files: dict[str, Path]
+
+
+class _FaultError(Exception):
+    """What is wrong at some keys of a file; the reader of the file adds path and line."""
+
+    def __init__(self, keys: Keys, what: str) -> None:
+        super().__init__(what)
+        self.keys = keys
+
+
+def names() -> list[str]:
+    """Return the names of the recipes shipped, sorted."""
+    return sorted(_shipped())
+
+
+def find(name: str) -> Path:
+    """Return the file of a recipe: the name of a shipped one, or a path that ends in `.toml`.
+
+    Raises:
+        RunnerError: there is no such recipe.
+    """
+    path = Path(name) if name.endswith(".toml") else _shipped().get(name)
+    if path is None or not path.is_file():
+        similar = " or ".join(difflib.get_close_matches(name, names()))
+        remedy = f"did you mean {similar}?" if similar else "`python -m runners list` prints them"
+        raise RunnerError(f"{name}: there is no such recipe, and the file of one ends in .toml; {remedy}")
+    return path
+
+
+def load(path: Path) -> Recipe:
+    """Read a recipe.
+
+    Raises:
+        RunnerError: it is not a recipe; the message names the file, and line and key where they are known.
+    """
+    try:
+        content = path.read_bytes()
+        text = content.decode()
+        tables = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RunnerError(f"{path}: this recipe cannot be read: {error}") from error
+    try:
+        return _recipe(path, hashlib.sha256(content).hexdigest(), tables)
+    except _FaultError as fault:
+        raise RunnerError(f"{path}:{_line(text, fault.keys)}: {fault}") from fault
+
+
+def text_of(value: Scalar) -> str:
+    """Return a value as it stands in a command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def case_value_fault(key: str, value: Scalar) -> str:
+    """Return why a value cannot be that of a key of a case; empty where it can."""
+    if key == "batch_size" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        return "must be a whole number from 1"
+    if key == "precision" and value not in PRECISIONS:
+        return f"must be one of {', '.join(PRECISIONS)}"
+    if key == "shape" and not SHAPE.fullmatch(str(value)):
+        return "must be nodes and devices per node, such as 2n8d"
+    return ""
+
+
+def _shipped() -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in sorted(FOLDER.rglob("*.toml")):
+        if path.stem in found:
+            raise RunnerError(f"{path}: {found[path.stem]} has the same name; rename one, for recipes go by their name")
+        found[path.stem] = path
+    return found
+
+
+def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> Recipe:
+    _refuse_nul(tables, ())
+    file = _decoded({key: value if key in _OPEN_TABLES else _stripped(value) for key, value in tables.items()})
+    matrix = _matrix(file.matrix, file.options)
+    checked = {
+        "matrix": matrix,
+        "options": _options(file.options),
+        "slots": _slots(file.slots, {*file.options, *matrix[0]}),
+        "environment_variables": _variables(file.environment_variables),
+        "files": _files(file.files, path.parent),
+    }
+    stated = {name: getattr(file, name) for name in file.__struct_fields__}
+    recipe = Recipe(name=path.stem, sha256=sha256, **{**stated, **checked})
+    _check_slots(recipe)
+    return recipe
+
+
+def _stripped(value: object) -> object:
+    """Remove white space around a text, or around those of a table."""
+    if isinstance(value, dict):
+        return {key: each.strip() if isinstance(each, str) else each for key, each in value.items()}
+    return value.strip() if isinstance(value, str) else value
+
+
+def _decoded(tables: Mapping[str, object]) -> RecipeFile:
+    try:
+        return msgspec.convert(tables, RecipeFile)
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).partition(" - at `$")
+        raise _explained(what, tuple(re.findall(r"\.(\w+)", place)), tables) from error
+
+
+def _explained(what: str, keys: tuple[str, ...], tables: Mapping[str, object]) -> _FaultError:
+    """Return the fault that msgspec found, in our words: what stands there, what must, and what may be meant."""
+    name = next(iter(re.findall("`([^`]*)`", what)), "")
+    if what.startswith("Object missing"):
+        return _FaultError(keys, f"the key `{'.'.join((*keys, name))}` is missing; add it")
+    if what.startswith("Object contains unknown"):
+        known = _struct_at(keys).__struct_fields__
+        remedy = _nearest(name, known) or f"the keys here are {', '.join(known)}"
+        return _FaultError((*keys, name), f"`{'.'.join((*keys, name))}` is not a key of a recipe; {remedy}")
+    value: Any = tables
+    for key in keys:
+        value = value[key]
+    hint = get_type_hints(_struct_at(keys[:-1]), include_extras=True)[keys[-1]]
+    return _FaultError(keys, f"`{'.'.join(keys)}` is {value!r}, but must be {_expected(hint, value)}")
+
+
+def _struct_at(keys: Iterable[str]) -> type[Struct]:
+    found: type[Struct] = RecipeFile
+    for key in keys:
+        hint = get_type_hints(found)[key]
+        found = next(each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, Struct))
+    return found
+
+
+def _expected(hint: Any, value: object) -> str:
+    """Return what a key takes, from the description of its type, and the permitted value nearest to the one given."""
+    description = next((each.description for each in get_args(hint) if isinstance(each, Meta)), None)
+    choices = [each for each in get_args(next(iter(get_args(hint)), None)) if isinstance(each, str)]
+    near = _nearest(str(value), choices)
+    kind = "a text" if hint is str else "a table"
+    return f"{description or kind}; {near}" if near else description or kind
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    similar = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean `{similar[0]}`?" if similar else ""
+
+
+def _refuse_nul(value: object, keys: tuple[str, ...]) -> None:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            _refuse_nul(name, keys)
+            _refuse_nul(each, (*keys, name))
+    elif isinstance(value, list):
+        for each in value:
+            _refuse_nul(each, keys)
+    elif isinstance(value, str) and "\0" in value:
+        raise _FaultError(keys, f"`{'.'.join(keys)}` holds a NUL byte, which no command line can; take it out")
+
+
+def _wrong(keys: Keys, value: object, why: str) -> _FaultError:
+    name = ".".join(key for key in keys if isinstance(key, str))
+    return _FaultError(keys, f"`{name}` is {value!r}, but {why}")
+
+
+def _scalar(keys: Keys, value: object) -> Scalar:
+    if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+        raise _wrong(keys, value, "must be a string, a number or a truth value")
+    return value
+
+
+def _check_name(keys: Keys, value: object, taken: Collection[str]) -> None:
+    """Hold that `{key}` can stand in a text and means this value and no other."""
+    key = str(keys[-1])
+    if not _KEY.fullmatch(key) or key in {*taken, *DERIVED, *NODE_VARIABLES}:
+        raise _wrong(keys, value, "this name is taken, or is not a name: use a-z, 0-9 and '_', and another word")
+
+
+def _matrix(stated: object, options: Collection[str]) -> tuple[Axes, ...]:
+    """Read `matrix`, one table or several; a key of one table must be in all of them or in `options`."""
+    tables = stated if isinstance(stated, list) else [stated]
+    if not tables or not all(isinstance(each, dict) for each in tables):
+        raise _wrong(("matrix",), stated, "must be a table or several: [matrix], or [[matrix]] more than once")
+    found = tuple(_axes(table, ("matrix", number)) for number, table in enumerate(tables))
+    for key in dict.fromkeys(key for axes in found for key in axes):
+        for number, axes in enumerate(found):
+            if key not in axes and key not in options:
+                what = f"`matrix.{key}` is in one table and not in all; add it to them or to `options`"
+                raise _FaultError(("matrix", number), what)
+    return found
+
+
+def _axes(table: Mapping[str, object], keys: Keys) -> Axes:
+    for key in ("batch_size", "precision"):
+        if key not in table:
+            similar = difflib.get_close_matches(key, table, n=1)
+            remedy = f"is `{similar[0]}` a misspelling of it?" if similar else "state at least one value"
+            raise _FaultError(keys, f"`matrix.{key}` is missing or empty; {remedy}")
+    axes: dict[str, tuple[Scalar, ...]] = {} if "shape" in table else {"shape": ("1n1d",)}
+    return axes | {key: _axis((*keys, key), value) for key, value in table.items()}
+
+
+def _axis(keys: Keys, value: object) -> tuple[Scalar, ...]:
+    _check_name(keys, value, ())
+    values = tuple(_scalar(keys, each) for each in (value if isinstance(value, list) else [value]))
+    if not values:
+        raise _FaultError(keys, f"`matrix.{keys[-1]}` is missing or empty; state at least one value")
+    if len({text_of(each) for each in values}) < len(values):
+        raise _wrong(keys, value, "states a value twice")
+    for each in values:
+        if fault := case_value_fault(str(keys[-1]), each):
+            raise _wrong(keys, each, fault)
+    return values
+
+
+def _options(table: Mapping[str, object]) -> dict[str, Scalar]:
+    for key, value in table.items():
+        _check_name(("options", key), value, ("batch_size", "precision", "shape"))
+    return {key: _scalar(("options", key), value) for key, value in table.items()}
+
+
+def _slots(table: Mapping[str, object], keys: Collection[str]) -> dict[str, Scalar | Lookup]:
+    """Read `[slots]`; `keys` are those of the recipe's matrix and options."""
+    for name, value in table.items():
+        _check_name(("slots", name), value, keys)
+    return {
+        name: _lookup(name, value, keys) if isinstance(value, dict) else _scalar(("slots", name), value)
+        for name, value in table.items()
+    }
+
+
+def _lookup(name: str, table: Mapping[str, object], keys: Collection[str]) -> Lookup:
+    by, known = table.get("by"), sorted({*keys, *DERIVED} - {"shape", "data"})
+    if by not in known:
+        raise _wrong(("slots", name, "by"), by, f"must be one of {', '.join(known)}")
+    return Lookup(
+        str(by), {key: _slot_texts(("slots", name, key), value) for key, value in table.items() if key != "by"}
+    )
+
+
+def _slot_texts(keys: tuple[str, ...], value: object) -> str | tuple[str, ...]:
+    if not isinstance(value, list):
+        return text_of(_scalar(keys, value))
+    if not all(isinstance(each, str) for each in value):
+        raise _wrong(keys, value, "must be a list of texts")
+    return tuple(value)
+
+
+def _variables(table: Mapping[str, object]) -> dict[str, str]:
+    """Read `[environment_variables]`: a text for each, which may hold slots."""
+    for name, value in table.items():
+        if not _VARIABLE.fullmatch(name):
+            raise _wrong(("environment_variables", name), value, "this is not the name of an environment variable")
+    return {name: str(_scalar(("environment_variables", name), value)) for name, value in table.items()}
+
+
+def _files(table: Mapping[str, object], folder: Path) -> dict[str, Path]:
+    """Read `[files]`: path there = path here, from the recipe's `folder` on; here may be a folder or a glob."""
+    found: dict[str, Path] = {}
+    for there, here in table.items():
+        keys = ("files", there)
+        if not there or there.startswith("/") or ".." in PurePosixPath(there).parts:
+            raise _wrong(keys, there, "must be a path without a leading / and without ..")
+        if not isinstance(here, str) or not here.strip():
+            raise _wrong(keys, here, "must be a text that is not empty: a file, a folder or a glob")
+        found |= _matched(keys, folder, here.strip())
+    return found
+
+
+def _matched(keys: tuple[str, str], folder: Path, here: str) -> dict[str, Path]:
+    """Return the files that one entry names: of a folder or a glob each below `keys[1]`, as it lies here."""
+    there, parts = keys[1], PurePosixPath(here).parts
+    plain = next((number for number, part in enumerate(parts) if re.search(r"[*?[]", part)), len(parts))
+    whole = folder / here
+    if whole.is_file() or (plain == len(parts) and not whole.is_dir()):
+        return {there: whole}
+    base = folder.joinpath(*parts[:plain])
+    paths = [path for path in sorted(base.glob("/".join(parts[plain:]) or "**/*")) if _is_source(path, base)]
+    if not paths:
+        raise _wrong(keys, here, "no file is there; paths begin at the recipe's folder")
+    return {str(PurePosixPath(there) / path.relative_to(base).as_posix()): path for path in paths}
+
+
+def _is_source(path: Path, base: Path) -> bool:
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(base).parts)
+    return path.is_file() and not hidden
+
+
+def _check_slots(recipe: Recipe) -> None:
+    """Raise for a slot that no case can fill."""
+    of_case = {*recipe.options, *recipe.matrix[0], *DERIVED, *NODE_VARIABLES} - {"shape"}
+    for name, slot in recipe.slots.items():
+        _check_texts(("slots", name), _texts_of(slot), of_case)
+    known = {*of_case, *recipe.slots}
+    _check_texts(("command",), recipe.command, known)
+    _check_texts(("launcher", "arguments"), recipe.launcher.arguments, known)
+    for name, text in recipe.environment_variables.items():
+        _check_texts(("environment_variables", name), [text], known)
+
+
+def _texts_of(slot: Scalar | Lookup) -> Iterator[str]:
+    for each in slot.values.values() if isinstance(slot, Lookup) else [text_of(slot)]:
+        yield from [each] if isinstance(each, str) else each
+
+
+def _check_texts(keys: tuple[str, ...], texts: Iterable[str], known: Collection[str]) -> None:
+    for text in texts:
+        for match in SLOT.finditer(text):
+            if match[1] and match[1] not in known:
+                remedy = _nearest(match[1], known) or f"a slot here is one of {', '.join(sorted(known))}"
+                what = f"`{'.'.join(keys)}` names {match[0]}, which has no value; {remedy}"
+                raise _FaultError(keys, f"{what} (a brace that is meant as one is written twice)")
+
+
+def _line(text: str, keys: Keys) -> int:
+    """Return the line of the value at these keys, or of the table around it; 1 where neither is found."""
+    lines: dict[Keys, int] = {}
+    for found, number in _key_lines(text):
+        lines.setdefault(found, number)
+    for length in range(len(keys), 0, -1):
+        # The number of a table: there is none in the text where it is the only one.
+        for each in (keys[:length], tuple(key for key in keys[:length] if isinstance(key, str))):
+            if each in lines:
+                return lines[each]
+    return 1
+
+
+def _key_lines(text: str) -> Iterator[tuple[Keys, int]]:
+    """Yield the keys of a TOML text with their lines; tomllib keeps no positions.
+
+    A table of `[[matrix]]` has its number as a key; what stands inside a value has the line of its key.
+    """
+    table: Keys = ()
+    count, in_text = 0, False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not in_text and (header := _HEADER.match(line)):
+            table = tuple(header[2].split("."))
+            yield table, number
+            if header[1]:
+                table, count = (*table, count), count + 1
+                yield table, number
+        elif not in_text and (key := _KEY_LINE.match(line)):
+            yield (*table, key[1] or key[2] or key[3]), number
+        in_text ^= (line.count('"""') + line.count("'''")) % 2 == 1

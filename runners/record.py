@@ -1,0 +1,579 @@
+"""The record of a run: `run.json`, made of what was planned and what its nodes wrote, and what earlier runs say.
+
+The files of a node lie in `incoming/node<k>` of the run's folder until the run is finished. What a node writes about
+itself is not trusted: paths are checked, and files are verified against their hashes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from runners.errors import RunnerError
+from runners.job import PlannedRecord, WantedRecords
+
+T = TypeVar("T")
+RUN_JSON = "run.json"
+HOST_JSON = "host.json"
+LOG, ENVIRONMENT = "train.log", "environment.json"
+#: Where the nodes' files are until the run is finished.
+INCOMING = "incoming"
+#: Of a job; it names folders and containers.
+IDENTITY = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+#: The files of a node that are kept; all others are dropped. In particular, Paddle's launcher dumps the user's whole
+#: environment beside its logs, and a node that was lost cannot have removed that.
+KEPT = re.compile(
+    r"train\.log|telemetry\.csv|environment\.json|ranks/paddle/(?:worker|server|trainer)log\.[0-9]+|"
+    r"ranks(?!/paddle/)(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}",
+    re.ASCII,
+)
+Outcome = Literal["stopped", "timeout", "oom", "failed", "completed"]
+#: In order of precedence: the outcome of a run is the first of these that one of its nodes came to.
+OUTCOMES: Sequence[Outcome] = ("stopped", "timeout", "oom", "failed", "completed")
+#: Outcomes after which a run is not repeated: its figure is known, or that its memory does not suffice.
+SETTLED_OUTCOMES = ("completed", "oom")
+ROOT = Path(__file__).resolve().parents[1]
+
+
+# --- Files ------------------------------------------------------------------------------------------------------------
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file atomically, and flush it to the disk first.
+
+    Raises:
+        RunnerError: it cannot be written; an earlier file is unchanged.
+    """
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise RunnerError(f"{path}: it cannot be written: {error.strerror}; make room or choose --raw-logs") from error
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def readable_json(run: Mapping[str, object]) -> str:
+    """Return JSON with one line per key, and per member of the objects on the first level, for people and `diff`."""
+    return "{\n" + ",\n".join(f" {_json(key)}: {_members(value)}" for key, value in run.items()) + "\n}\n"
+
+
+def _members(value: object) -> str:
+    if not isinstance(value, Mapping) or not value:
+        return _json(value)
+    return "{\n" + ",\n".join(f"  {_json(key)}: {_json(each)}" for key, each in value.items()) + "\n }"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+# --- What a node wrote about itself -----------------------------------------------------------------------------------
+
+
+class FileRecord(Struct, frozen=True):
+    """Hash and size of a file, as its node stated them."""
+
+    sha256: str
+    bytes: int
+
+
+class HostRecord(Struct, frozen=True):
+    """`host.json`: how a node ended. It is the last file that a node writes."""
+
+    schema: Literal["perfledger.host/1"]
+    outcome: Outcome
+    files: dict[str, FileRecord]
+    start: str | None = None
+    end: str | None = None
+    wall_seconds: float | None = None
+    exit_status: int | None = None
+    hardware: str = ""
+    source: dict[str, str | bool] = {}
+
+
+class _Environment(Struct, frozen=True):
+    facts: dict[str, Any] = {}
+
+
+class Lost(Struct, frozen=True):
+    """Why a node was lost, and the outcome that this counts as."""
+
+    cause: str
+    outcome: Outcome = "failed"
+
+
+class NodeResult(Struct, frozen=True):
+    """One node of a run; `host` is None if the node was lost before it wrote `host.json`."""
+
+    rank: int
+    folder: Path
+    outcome: Outcome
+    host: HostRecord | None
+    facts: Mapping[str, Any]
+
+    def files(self) -> dict[str, str]:
+        """Return the files to keep by their path below `folder`, with the SHA-256 that the node stated, if it did."""
+        if self.host:
+            return {name: entry.sha256 for name, entry in self.host.files.items() if KEPT.fullmatch(name)}
+        below = [path.relative_to(self.folder).as_posix() for path in sorted(self.folder.rglob("*")) if path.is_file()]
+        return {name: "" for name in below if KEPT.fullmatch(name) and not (self.folder / name).is_symlink()}
+
+    def where(self, top: bool) -> str:
+        """Return the subfolder for the files of the node; `.` for the node whose log is used."""
+        return "." if top else f"node{self.rank}"
+
+    def ending(self, top: bool) -> dict[str, Any]:
+        """Return its entry in `nodes` of `run.json`."""
+        status = {} if not self.host or self.host.exit_status is None else {"exit_status": self.host.exit_status}
+        return {"folder": self.where(top), "outcome": self.outcome, **status}
+
+
+def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
+    """Read the files of a node; `otherwise` is its outcome if it has not written one.
+
+    Raises:
+        RunnerError: `host.json` or `environment.json` cannot be read.
+    """
+    host = _decoded(folder / HOST_JSON, HostRecord)
+    environment = _decoded(folder / ENVIRONMENT, _Environment)
+    outcome = host.outcome if host else otherwise
+    return NodeResult(rank, folder, outcome, host, environment.facts if environment else {})
+
+
+def verify(folder: Path) -> None:
+    """Verify the files of a node against the hashes in its `host.json`, if there is one.
+
+    Raises:
+        RunnerError: a file is missing or has changed.
+    """
+    host = _decoded(folder / HOST_JSON, HostRecord)
+    for name, stated in host.files.items() if host else ():
+        path = folder / name
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            continue
+        if not path.is_file() or path.is_symlink():
+            raise RunnerError(f"{path}: it is missing, and {folder / HOST_JSON} says it was written; collect again")
+        if (found := digest(path)) != stated.sha256:
+            raise RunnerError(
+                f"{path}: its SHA-256 is {found}, and {folder / HOST_JSON} says {stated.sha256}: it was changed or "
+                "damaged since it was written; compare it with the one on the host"
+            )
+
+
+def _decoded(path: Path, kind: type[T]) -> T | None:
+    """Return the content of a JSON file; None if there is no file, or a link, which could point anywhere."""
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError, RecursionError) as error:
+        raise RunnerError(f"{path}: it cannot be read: {error}; the run stays unfinished, its log beside it") from error
+
+
+# --- Warnings and failures of a run in progress, kept until `run.json` is written -------------------------------------
+
+_WARNINGS, _FAILED = "warnings.json", "a_node_failed"
+
+
+def note_warnings(folder: Path, found: Sequence[str]) -> None:
+    """Keep the warnings of nodes from the start of a run."""
+    if found:
+        write(folder / INCOMING / _WARNINGS, json.dumps(list(found)))
+
+
+def pending_warnings(folder: Path) -> list[str]:
+    """Return the warnings noted for an unfinished run."""
+    path = folder / INCOMING / _WARNINGS
+    return msgspec.json.decode(path.read_bytes(), type=list[str]) if path.is_file() else []
+
+
+def note_failure(folder: Path) -> None:
+    """Note that a node failed before the others were stopped; otherwise the run would count as stopped."""
+    (folder / INCOMING).mkdir(exist_ok=True)
+    write(folder / INCOMING / _FAILED, "")
+
+
+# --- The finished run -------------------------------------------------------------------------------------------------
+
+
+class Ending(Struct, frozen=True):
+    """The facts that finish a run: the planned record, its nodes, and the host names to redact."""
+
+    plan: PlannedRecord
+    wanted: WantedRecords
+    nodes: int
+    every_node: bool
+    device: str
+    hosts: tuple[str, ...] = ()
+
+
+def finish(folder: Path, ending: Ending, lost: Lost | None = None) -> str:
+    """Put the files of a run in their places, write `run.json`, and return the outcome; may be called again.
+
+    Args:
+        folder: of the run, with the files of its nodes in `incoming`.
+        ending: the facts of the run.
+        lost: applies to nodes without `host.json`; None if every node must have one.
+
+    Raises:
+        RunnerError: a node has no `host.json` and `lost` is None, files are missing or have changed, or the disk is
+            full. The run stays unfinished.
+    """
+    if not (folder / RUN_JSON).exists():
+        write(folder / RUN_JSON, readable_json(_run(folder, ending, lost)))
+    return finished_run(folder).outcome
+
+
+def _run(folder: Path, ending: Ending, lost: Lost | None) -> dict[str, Any]:
+    """Put the files in their places and return the content of `run.json`."""
+    nodes = _nodes(folder, ending.nodes, lost)
+    top = nodes[-1 if ending.wanted.node == "last" and ending.every_node else 0]
+    files = {name: entry for node in nodes for name, entry in _place(folder, node, node is top).items()}
+    found = _records(folder / LOG)
+    short = shortfall(found, ending.wanted)
+    outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
+    plan = msgspec.to_builtins(ending.plan)
+    hardware = (top.host.hardware if top.host else "") or _hardware(top.facts, ending.device)
+    stated = msgspec.to_builtins(top.host) if top.host else {}
+    status = next(node for node in nodes if node.outcome == outcome).ending(True)
+    run = {
+        **plan,
+        "case": {**plan["case"], "hardware": hardware},
+        "environment": top.facts,
+        **{key: stated[key] for key in ("start", "end", "wall_seconds") if stated.get(key) is not None},
+        **{key: status[key] for key in ("exit_status",) if key in status},
+        "outcome": "short" if outcome == "completed" and short else outcome,
+        "source": _source(plan.get("source", {}), top.host.source if top.host else {}),
+        "records": {
+            "format": ending.wanted.format,
+            "count": found.get(ending.wanted.format, 0),
+            "at_least": ending.wanted.at_least,
+        },
+        "warnings": [
+            *[redact(text, ending.hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost)]],
+            *([short] if short else []),
+            *drift_between_nodes([node.facts for node in nodes]),
+            *drift_between_repeats(top.facts, comparable_runs(folder.parent, hardware, ending.plan.round)),
+        ],
+        "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
+        "files": files,
+    }
+    return {key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")}
+
+
+def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
+    otherwise = lost.outcome if lost else "failed"
+    nodes = [read_node(folder / INCOMING / f"node{rank}", rank, otherwise) for rank in range(count)]
+    silent = [node.rank for node in nodes if not node.host]
+    if silent and lost is None:
+        raise RunnerError(
+            f"{folder}: node {silent[0]} has not said how it ended; collect the run later, or give it up with --abandon"
+        )
+    return nodes
+
+
+def _losses(nodes: Sequence[NodeResult], lost: Lost | None) -> list[str]:
+    return [f"node {node.rank} was lost: {lost.cause}" for node in nodes if lost and not node.host]
+
+
+def _strongest(nodes: Sequence[NodeResult], failed: bool) -> Outcome:
+    """Return the outcome of the run: that of the failed node if the others were stopped because of it (`failed`)."""
+    outcomes = [node.outcome for node in nodes]
+    caused = [outcome for outcome in outcomes if outcome not in ("stopped", "completed")] if failed else []
+    return min(caused or outcomes, key=OUTCOMES.index)
+
+
+def _hardware(facts: Mapping[str, Any], device: str) -> str:
+    """Return the hardware of a node that was lost before it stated it, in the same form as the host agent."""
+    if device == "gpu":
+        return str(facts.get("gpu", "unknown"))
+    named = [str(facts["cpu"])] if "cpu" in facts else []
+    return ", ".join([*named, f"{facts['cores']} cores (CPU)"]) if "cores" in facts else "unknown"
+
+
+def _source(planned: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the source; the commit found on the node takes precedence over that of the recipe."""
+    source = {**planned, **{key: value for key, value in found.items() if key in ("commit", "modified") and value}}
+    return source if source.get("repository") and source.get("commit") else {}
+
+
+def _place(folder: Path, node: NodeResult, top: bool) -> dict[str, dict[str, Any]]:
+    """Copy the files of a node to their final places; files of an earlier attempt are compared, never overwritten."""
+    placed = {}
+    for name, sha256 in node.files().items():
+        target = folder / node.where(top) / name
+        found = _copied(_plain(node.folder, name), target, sha256)
+        placed[target.relative_to(folder).as_posix()] = {"sha256": found, "bytes": target.stat().st_size}
+    return placed
+
+
+def _plain(folder: Path, name: str) -> Path:
+    """Return the path of a regular file of a node; a link could publish any other file."""
+    path = folder / name
+    if path.resolve() != folder.resolve() / name or not path.is_file():
+        raise RunnerError(f"{path}: there is no such file, or a link in its place; the run stays unfinished")
+    return path
+
+
+def _copied(source: Path, target: Path, sha256: str) -> str:
+    """Copy a file, verify it against the SHA-256 that the node stated, if it did, and return its SHA-256."""
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, partial)
+        # On the disk before the source is removed and before `run.json` names it.
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        found = digest(partial)
+        if sha256 and found != sha256:
+            raise RunnerError(f"{source}: it is not as its node left it (SHA-256 differs); fetch it again")
+        if target.exists() and digest(target) != found:
+            raise RunnerError(f"{target}: another file is there already, and is not overwritten; move it away")
+        partial.replace(target)
+    except OSError as error:
+        raise RunnerError(
+            f"{target}: it cannot be written: {error.strerror}; make room, then `python -m runners collect`"
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return found
+
+
+#: IPv4; and IPv6, recognised by three colons or `::`, since a time of day has two colons at most.
+_ADDRESS = re.compile(
+    r"\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<!\w)[0-9a-fA-F]{0,4}(?:(?::[0-9a-fA-F]{0,4}){3,7}|::[0-9a-fA-F]{0,4})(?!\w)"
+)
+_PATH = re.compile(r"(?<![\w.])~?/[^\s,;:'\"`)]+")
+
+
+def redact(text: str, hosts: Sequence[str]) -> str:
+    """Replace host names by node numbers, and hide addresses and absolute paths, before a message is published.
+
+    `hosts` are in order of rank, as the user names them: `name`, or `user@name`.
+    """
+    names = {name: f"node {rank}" for rank, host in enumerate(hosts) for name in (host, host.rpartition("@")[2])}
+    # Longest first: one name may be the beginning of another.
+    for name in sorted(names, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", names[name], text)
+    return _PATH.sub("…", _ADDRESS.sub("…", text))
+
+
+# --- How many records a log holds -------------------------------------------------------------------------------------
+
+
+class _Reason(Struct):
+    code: str = ""
+    args: dict[str, Any] = {}
+
+
+class _Figure(Struct):
+    reason: _Reason = field(default_factory=_Reason)
+
+
+class _Ingested(Struct):
+    """A run as `python -m ingest --json` prints it."""
+
+    format: str | None
+    observations: int
+    figures: dict[str, _Figure]
+
+    def usable(self) -> int:
+        """Return the number of records without impossible ones, such as an epoch printed as of 0 s."""
+        reason = self.figures["sustained"].reason
+        return self.observations - (int(reason.args["count"]) if reason.code == "impossible_figure" else 0)
+
+
+def count_records(log: Path) -> dict[str, int]:
+    """Return the number of usable records in a log by format, from `python -m ingest`; empty if no format claims it.
+
+    Raises:
+        RunnerError: `ingest` cannot be run.
+    """
+    # In a folder of its own: ingest would otherwise read the unfinished run's files beside the log.
+    with tempfile.TemporaryDirectory(prefix="perfledger.") as folder:
+        alone = Path(folder) / log.name
+        alone.symlink_to(log.resolve())
+        runs = [msgspec.json.decode(line, type=_Ingested) for line in _ingest(alone)]
+    found: Counter[str] = Counter()
+    for run in runs:
+        if run.format:
+            found[run.format] += run.usable()
+    return dict(found)
+
+
+def check_ingest() -> None:
+    """Try `ingest` on an empty log: better to fail before hours of training than after.
+
+    Raises:
+        RunnerError: it cannot be run.
+    """
+    with tempfile.NamedTemporaryFile(prefix="perfledger.", suffix=".log") as log:
+        count_records(Path(log.name))
+
+
+def shortfall(found: Mapping[str, int], wanted: WantedRecords) -> str:
+    """Return why the records of a log are too few or in another format; empty if they are sufficient."""
+    if wanted.format in found:
+        count = found[wanted.format]
+        return (
+            ""
+            if count >= wanted.at_least
+            else f"the log holds {count} records, and the recipe asks for {wanted.at_least}"
+        )
+    others = f"it is in {', '.join(sorted(found))}" if found else "no format knows it"
+    return f"the log is not in the recipe's format {wanted.format}: {others}"
+
+
+def _records(log: Path) -> dict[str, int]:
+    return count_records(log) if log.is_file() and log.stat().st_size else {}
+
+
+def _ingest(log: Path) -> list[str]:
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [sys.executable, "-m", "ingest", "--json", log.name],
+        cwd=log.parent,
+        env={**os.environ, "PYTHONPATH": path},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,  # so that Ctrl-C reaches the runner alone
+    )
+    # Status 1 can mean a log that is not understood, or a Python that lacks a package; only the former prints a line.
+    if done.returncode not in (0, 1) or not done.stdout:
+        cause = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise RunnerError(
+            f"the records of a log cannot be counted, because `python -m ingest` fails: {cause} "
+            "(once it works, `python -m runners collect` finishes the unfinished runs)"
+        )
+    return done.stdout.splitlines()
+
+
+# --- Earlier runs, and how this one differs from them -----------------------------------------------------------------
+
+
+class _Hardware(Struct, frozen=True):
+    hardware: str
+
+
+class FinishedRun(Struct, frozen=True):
+    """What is needed of the `run.json` of an earlier run; unknown seconds are 0."""
+
+    outcome: str
+    case: _Hardware
+    repeat: int = 0
+    round: str = ""
+    wall_seconds: float = 0
+    environment: dict[str, Any] = {}
+    warnings: tuple[str, ...] = ()
+
+
+def finished_run(folder: Path) -> FinishedRun:
+    """Read the `run.json` of a run, with the number of its folder."""
+    found = msgspec.json.decode((folder / RUN_JSON).read_bytes(), type=FinishedRun)
+    return replace(found, repeat=int(folder.name))
+
+
+def finished_runs(case_folder: Path) -> list[FinishedRun]:
+    """Return the finished runs of a case by number, without those whose `run.json` cannot be read."""
+    found = []
+    for path in case_folder.glob(f"*/{RUN_JSON}"):
+        with suppress(OSError, ValueError, RecursionError):
+            found.append(finished_run(path.parent))
+    return sorted(found, key=lambda run: run.repeat)
+
+
+def comparable_runs(case_folder: Path, hardware: str, round: str) -> list[FinishedRun]:
+    """Return the finished runs of a case on one hardware and in one round, which are repeats of each other."""
+    return [each for each in finished_runs(case_folder) if (each.case.hardware, each.round) == (hardware, round)]
+
+
+def next_repeat(case_folder: Path) -> int:
+    """Return the next free number of a case; unfinished runs keep theirs, too."""
+    try:
+        taken = [int(path.name) for path in case_folder.iterdir() if path.name.isdecimal()]
+    except (FileNotFoundError, NotADirectoryError):
+        return 1
+    return max(taken, default=0) + 1
+
+
+#: Facts of an environment that affect figures, in words. Of clocks the limits and settings, not the present values.
+COMPARED: Mapping[str, str] = {
+    "gpu": "the GPU",
+    "gpu_memory_mib": "the memory of a GPU in MiB",
+    "gpu_power_limit_watts": "the power limit in W",
+    "gpu_clock_max_sm_mhz": "the highest SM clock in MHz",
+    "gpu_clock_max_memory_mhz": "the highest memory clock in MHz",
+    "gpu_clock_applications_sm_mhz": "the SM clock set for applications in MHz",
+    "gpu_clock_applications_memory_mhz": "the memory clock set for applications in MHz",
+    "gpu_persistence": "the persistence mode",
+    "gpu_ecc": "the ECC mode",
+    "driver": "the driver",
+    "cuda": "CUDA",
+    "cudnn": "cuDNN",
+    "nccl": "NCCL",
+    "container_digest": "the container's digest",
+    "cpu": "the CPU",
+    "cores": "the number of cores",
+    "cpu_governor": "the CPU's governor",
+    "python": "Python",
+}
+
+
+def drift_between_nodes(environments: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each fact in which a node differs from node 0; facts unknown on one side are ignored."""
+    first, *others = [_compared(environment) for environment in environments] or [{}]
+    return [
+        f"{words} is {value} on node {node} and {first[words]} on node 0"
+        for node, there in enumerate(others, start=1)
+        for words, value in there.items()
+        if words in first and value != first[words]
+    ]
+
+
+def drift_between_repeats(environment: Mapping[str, Any], earlier: Sequence[FinishedRun]) -> list[str]:
+    """Return a sentence for each fact that had another value in earlier repeats, one per earlier value."""
+    here = _compared(environment)
+    repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for run in earlier:
+        for words, value in _compared(run.environment).items():
+            if words in here and value != here[words]:
+                repeats[words, value].append(run.repeat)
+    return [
+        f"{words} is {here[words]}, and was {value} in repeat {', '.join(map(str, numbers))}"
+        for (words, value), numbers in repeats.items()
+    ]
+
+
+def _compared(environment: Mapping[str, Any]) -> dict[str, str]:
+    """Return the facts to compare, in words; the packages that the recipe names are compared one by one."""
+    packages = environment.get("packages")
+    named = packages.items() if isinstance(packages, Mapping) else ()
+    facts = [(words, environment[key]) for key, words in COMPARED.items() if key in environment]
+    return {words: str(value) for words, value in [*facts, *named]}

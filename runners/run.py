@@ -1,0 +1,489 @@
+"""The life of one run: its folder is made, it is started, supervised, and collected into `run.json`.
+
+`launch.json` is written before anything starts. With it any runner can finish the run, even if the one that started it
+is gone. A folder that holds it and no `run.json` is unfinished. The runner that supervises a run holds a lock on it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import IO, Literal, Protocol
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from runners import record
+from runners.errors import RunnerError
+from runners.job import PlannedRecord, Run, WantedRecords
+from runners.nodes import Job, JobFacts, State, agent_source
+from runners.record import INCOMING, RUN_JSON, Lost
+from runners.transport import AnyTarget, Local
+
+LAUNCH_JSON = "launch.json"
+#: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
+UNFINISHED = "unfinished"
+#: Exit status of a stopped command.
+STOPPED = 130
+#: The first signal stops the job, the second kills it; the next one ends the runner at once.
+COUNTED_SIGNALS = 2
+#: Extra time before we stop a host that exceeded its own timeout (it may have started late).
+MARGIN_SECONDS = 120
+#: How long a job may take to end after it was stopped.
+GRACE_SECONDS = 60
+#: How long the other nodes may take to end by themselves after one of them failed.
+FAILED_SECONDS = 30
+FIRST_PAUSE, LONGEST_PAUSE, LONGER = 0.1, 5.0, 1.3
+OVER = ("ended", "lost")
+
+
+class AttendedError(RunnerError):
+    """Another runner supervises this run."""
+
+
+class RefusedError(RunnerError):
+    """A host refused the run or could not be reached: nothing ran, and the folder of the run is removed again."""
+
+
+class Progress(Protocol):
+    """Display of running runs; see `output.py`."""
+
+    def begin(self, folder: Path) -> None:
+        """Show that a run begins or is resumed."""
+
+    def state(self, text: str) -> None:
+        """Show the present state of a run."""
+
+    def line(self, text: str) -> None:
+        """Show a line that stays."""
+
+    def end(self, folder: Path, outcome: str) -> None:
+        """Show the outcome of a run."""
+
+
+# --- Requests to stop -------------------------------------------------------------------------------------------------
+
+
+class StopSignals(Struct):
+    """Number of Ctrl-C and SIGTERM so far; they are counted, so that none interrupts the writing of a file."""
+
+    count: int = 0
+
+
+@contextmanager
+def count_signals() -> Iterator[StopSignals]:
+    """Count both signals within the context; raise KeyboardInterrupt from the third on."""
+    signals = StopSignals()
+
+    def request(_number: int, _frame: FrameType | None) -> None:
+        signals.count += 1
+        if signals.count > COUNTED_SIGNALS:
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def pause(seconds: float, signals: StopSignals, answered: int = 0) -> None:
+    """Sleep; return early as soon as there are more signals than `answered`."""
+    end = time.monotonic() + seconds
+    while signals.count <= answered and (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, 0.1))
+
+
+class Supervision(Struct, frozen=True):
+    """How runs are supervised: signals, seconds that a host may be unreachable, and display."""
+
+    signals: StopSignals
+    patience: float
+    progress: Progress
+
+
+class Session(Struct, frozen=True):
+    """Target and supervision of the runs of one command."""
+
+    target: AnyTarget
+    supervision: Supervision
+
+
+# --- launch.json ------------------------------------------------------------------------------------------------------
+
+
+class Launch(Struct, frozen=True):
+    """The content of `launch.json`: where a run was started, and the record known beforehand."""
+
+    schema: Literal["perfledger.launch/1"]
+    target: AnyTarget
+    job: JobFacts
+    plan: PlannedRecord
+    records: WantedRecords
+
+    def __post_init__(self) -> None:
+        if fault := self.target.too_few(self.job.nodes):
+            raise ValueError(f"its job takes {self.job.nodes} nodes, and {fault}")
+
+    def ending(self) -> record.Ending:
+        """Return the facts that `record.finish` needs."""
+        job = self.job
+        hosts = self.target.public_names()
+        return record.Ending(self.plan, self.records, job.nodes, job.every_node, job.device, hosts)
+
+
+def planned_launch(target: AnyTarget, run: Run) -> Launch:
+    """Return the content of `launch.json` for a run."""
+    return Launch("perfledger.launch/1", target, target.prepare(run).facts, run.record, run.wanted)
+
+
+def unfinished(raw_logs: Path) -> list[Path]:
+    """Return the folders with a `launch.json`, sorted: their runs are unfinished or not cleared up."""
+    found: list[Path] = []
+    for folder, below, names in os.walk(raw_logs):
+        if LAUNCH_JSON in names:
+            found.append(Path(folder))
+            below.clear()
+        below[:] = [name for name in below if not name.startswith(".")]
+    return sorted(found)
+
+
+@contextmanager
+def attended(folder: Path) -> Iterator[Launch]:
+    """Lock the run of a folder and yield its `launch.json`.
+
+    Raises:
+        AttendedError: another runner supervises the run.
+        RunnerError: the file cannot be read.
+    """
+    path = folder / LAUNCH_JSON
+    try:
+        file = path.open("r+", encoding="utf-8")
+    except OSError as error:
+        raise RunnerError(
+            f"{path}: it cannot be opened: {error.strerror}; name the folder of an unfinished run"
+        ) from error
+    with file:
+        _lock(file, folder)
+        yield _read(path, file)
+
+
+def _read(path: Path, file: IO[str]) -> Launch:
+    # The file is not trusted, since the logs may come from someone else: each type checks its own values.
+    try:
+        return msgspec.json.decode(file.read(), type=Launch)
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunnerError(
+            f"{path}: it is not a launch.json of this version of Perfledger: {error}; the files beside it are unchanged"
+        ) from error
+
+
+def _lock(file: IO[str], folder: Path) -> None:
+    """Lock the run until `file` is closed; close it on failure."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise AttendedError(f"{folder}: another runner attends this run; it is left to that one") from error
+    except OSError as error:
+        file.close()
+        message = f"{folder}: its file system does not support locks: {error.strerror}; choose another with --raw-logs"
+        raise RunnerError(message) from error
+
+
+# --- The folder of a run ----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def claimed(run: Run, target: AnyTarget) -> Iterator[tuple[Run, Launch]]:
+    """Make the folder of a run atomically, with its `launch.json` in it, and lock the run.
+
+    Yields the run with its final number: the next free one if another runner took the planned one.
+
+    Raises:
+        RunnerError: the folder cannot be made.
+    """
+    parents = [run.folder.parent, *run.folder.parent.parents]
+    absent = [folder for folder in parents if not folder.exists()]
+    made = run.folder.parent / f".claim.{os.getpid()}"
+    try:
+        run, launch, file = _claim(run, target, made)
+        with file:
+            yield run, launch
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        _drop_empty(absent)
+
+
+def _claim(run: Run, target: AnyTarget, made: Path) -> tuple[Run, Launch, IO[str]]:
+    try:
+        made.mkdir(parents=True, exist_ok=True)
+        while True:
+            launch = planned_launch(target, run)
+            file = _written(made / LAUNCH_JSON, launch)
+            _lock(file, run.folder)
+            if _renamed(made, run.folder):
+                return run, launch, file
+            file.close()
+            number = record.next_repeat(run.folder.parent)
+            planned = replace(run.record, repeat=number)
+            run = replace(run, record=planned, folder=run.folder.parent / str(number))
+    except OSError as error:
+        raise RunnerError(
+            f"{run.folder}: it cannot be made: {error.strerror}; make room there, or choose another with --raw-logs"
+        ) from error
+
+
+def _written(path: Path, launch: Launch) -> IO[str]:
+    file = path.open("w", encoding="utf-8")
+    json.dump(msgspec.to_builtins(launch), file, indent=1, ensure_ascii=False)
+    file.flush()
+    os.fsync(file.fileno())
+    return file
+
+
+def _renamed(made: Path, folder: Path) -> bool:
+    """Rename the folder; return False if the name is taken."""
+    try:
+        if not folder.exists():
+            made.rename(folder)
+            return True
+    except OSError:
+        if not folder.exists():
+            raise
+    return False
+
+
+def _drop_empty(folders: list[Path]) -> None:
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
+def disclaim(folder: Path) -> None:
+    """Remove the folder of a refused run, unless it holds a log: no log is ever deleted."""
+    if not any(path.stat().st_size for path in folder.rglob(record.LOG)):
+        shutil.rmtree(folder)
+
+
+# --- One run ----------------------------------------------------------------------------------------------------------
+
+
+def launch(run: Run, session: Session) -> str:
+    """Start a run, supervise and collect it; return its outcome, or UNFINISHED if it had to be left.
+
+    Raises:
+        RefusedError: it did not start.
+        RunnerError: its folder cannot be made, or the run cannot be finished.
+    """
+    supervision = session.supervision
+    with claimed(run, session.target) as (mine, launched):
+        supervision.progress.begin(mine.folder)
+        job = Job(launched.job, mine.folder)
+        try:
+            found = session.target.start(job, mine.spec)
+        except RunnerError as error:
+            disclaim(mine.folder)
+            raise RefusedError(str(error)) from error
+        for warning in found:
+            supervision.progress.line(f"{mine.folder}: warning: {warning}")
+        record.note_warnings(mine.folder, found)
+        return _finished(job, launched, supervision)
+
+
+def resume_run(folder: Path, supervision: Supervision) -> str:
+    """Supervise and collect an unfinished run; return and raise as `launch` does."""
+    with attended(folder) as launched:
+        supervision.progress.begin(folder)
+        return _cleared(folder, launched, supervision) or _finished(Job(launched.job, folder), launched, supervision)
+
+
+def collect_run(folder: Path, supervision: Supervision, abandon: bool) -> str:
+    """Collect an unfinished run if it has ended, without waiting for it; return and raise as `launch` does.
+
+    With `abandon`, stop it if it still runs, and finish it as failed, with the files that are here, if its hosts cannot
+    be reached.
+    """
+    with attended(folder) as launched:
+        supervision.progress.begin(folder)
+        if outcome := _cleared(folder, launched, supervision):
+            return outcome
+        job = Job(launched.job, folder)
+        if abandon:
+            state = Supervisor(job, launched.target, replace(supervision, signals=StopSignals(1), patience=0)).watch()
+        else:
+            state = launched.target.look(job)
+        if state.kind not in OVER and not abandon:
+            supervision.progress.end(folder, f"{UNFINISHED}: {state.kind} {state.cause}".rstrip())
+            return UNFINISHED
+        return _collected(job, launched, state, supervision, given_up=abandon)
+
+
+def _cleared(folder: Path, launched: Launch, supervision: Supervision) -> str:
+    """Clear up a run that has its `run.json` already and return its outcome; return "" for others."""
+    if not (folder / RUN_JSON).exists():
+        return ""
+    outcome = collect(folder, launched)
+    supervision.progress.end(folder, outcome)
+    return outcome
+
+
+def _finished(job: Job, launched: Launch, supervision: Supervision) -> str:
+    state = Supervisor(job, launched.target, supervision).watch()
+    if state.kind in OVER:
+        return _collected(job, launched, state, supervision)
+    supervision.progress.end(job.folder, _left(job, state))
+    return UNFINISHED
+
+
+def _collected(job: Job, launched: Launch, state: State, supervision: Supervision, given_up: bool = False) -> str:
+    lost = None if state.kind == "ended" else Lost(_cause(state), _outcome(state))
+    target, folder = launched.target, job.folder
+    # Each step on its own: if one node cannot be stopped, the logs of the others are fetched all the same.
+    for step in (target.stop, target.fetch) if lost else (target.fetch,):
+        try:
+            step(job)
+        except RunnerError:
+            # An abandoned run may be unreachable; any other must be fetched completely, since this is the last attempt.
+            if not (lost and given_up):
+                raise
+    known = record.pending_warnings(folder)
+    record.note_warnings(folder, target.late_warnings(job))
+    outcome = collect(folder, launched, lost)
+    for warning in record.finished_run(folder).warnings:
+        if warning not in known:
+            supervision.progress.line(f"{folder}: warning: {warning}")
+    supervision.progress.end(folder, outcome)
+    return outcome
+
+
+def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:
+    """Finish a run whose files are here, clear up, and return its outcome; see `record.finish`."""
+    outcome = record.finish(folder, launched.ending(), lost)
+    try:
+        if (folder / INCOMING).exists():
+            shutil.rmtree(folder / INCOMING)
+        # Last, so that an interrupted clearing up is noticed and repeated.
+        (folder / LAUNCH_JSON).unlink(missing_ok=True)
+    except OSError as error:
+        raise RunnerError(
+            f"{folder}: the run is finished, but {error.filename or INCOMING} cannot be removed: {error.strerror}"
+        ) from error
+    return outcome
+
+
+def _cause(state: State) -> str:
+    return state.cause if state.kind == "lost" else f"it was given up while {state.kind}"
+
+
+def _outcome(state: State) -> record.Outcome:
+    return next((outcome for outcome in record.OUTCOMES if outcome == state.outcome), "failed")
+
+
+def _left(job: Job, state: State) -> str:
+    """Return why a run was left, and what to do about it."""
+    alive = "it did not end when it was stopped"
+    why = f"it could not be reached: {state.cause}" if state.kind == "unreachable" else alive
+    later = f"`python -m runners collect {job.folder}` finishes it once it has ended and can be reached"
+    return f"left {UNFINISHED}, since {why}; {later}, and with --abandon without it"
+
+
+class Supervisor:
+    """Watches a job until it has ended, stops it where necessary, and gives up on unreachable hosts.
+
+    Times are those of `time.monotonic`; None if the event has not happened yet.
+    """
+
+    def __init__(self, job: Job, target: AnyTarget, supervision: Supervision) -> None:
+        self.job, self.target, self.supervision = job, target, supervision
+        self.heard = time.monotonic()
+        self.begun: float | None = None
+        self.failed: float | None = None
+        self.asked: float | None = None
+        self.answered = 0
+
+    def watch(self) -> State:
+        """Return the last state of the job.
+
+        Its kind is ended or lost if no node is running any more, unreachable if a host was silent for longer than the
+        patience or when a signal came, and running if the job did not end although it was stopped.
+        """
+        wait = FIRST_PAUSE
+        while True:
+            state = self.target.look(self.job)
+            shown = state.last_line if state.kind == "running" else f"{state.kind} {state.cause}"
+            self.supervision.progress.state(shown)
+            self._remember(state)
+            if state.kind in OVER or self._given_up(state):
+                return state
+            self._ask_to_end()
+            pause(wait, self.supervision.signals, self.answered)
+            wait = min(wait * LONGER, LONGEST_PAUSE)
+
+    def _remember(self, state: State) -> None:
+        now = time.monotonic()
+        if state.kind != "unreachable":
+            self.heard = now
+        if state.kind == "running" and self.begun is None:
+            self.begun = now
+        if state.failed and self.failed is None:
+            self.failed = now
+
+    def _given_up(self, state: State) -> bool:
+        now = time.monotonic()
+        if state.kind == "unreachable":
+            return now - self.heard > (0 if self.supervision.signals.count else self.supervision.patience)
+        return self.asked is not None and now - self.asked > GRACE_SECONDS
+
+    def _ask_to_end(self) -> None:
+        """Forward each signal to the job; on a timeout or the failure of a node, stop it once."""
+        if outcome := self._reason():
+            # If a host cannot be reached, its next state will say so.
+            with suppress(RunnerError):
+                self.target.stop(self.job, outcome)
+                self.asked = time.monotonic()
+
+    def _reason(self) -> str:
+        now = time.monotonic()
+        if self.supervision.signals.count > self.answered:
+            self.answered += 1
+            return "stopped"
+        if self.asked is not None:
+            return ""
+        if self.begun is not None and now - self.begun > self.job.facts.timeout_seconds + MARGIN_SECONDS:
+            return "timeout"
+        if self.failed is not None and now - self.failed > FAILED_SECONDS:
+            record.note_failure(self.job.folder)
+            return "stopped"
+        return ""
+
+
+# --- A run for a host that cannot be reached --------------------------------------------------------------------------
+
+
+def standalone(run: Run) -> str:
+    """Return a Python file that runs one run on one node, in the folder it is started in; see README.md.
+
+    Raises:
+        RunnerError: the case takes several nodes.
+    """
+    target = Local()
+    launched = planned_launch(target, run)
+    job = Job(launched.job, run.folder)
+    request = {"identity": job.facts.identity, "rank": 0, "spec": run.spec, **asdict(target.meeting(job))}
+    document = {"folder": str(run.folder), "launch": launched, "request": request}
+    text = json.dumps(msgspec.to_builtins(document))
+    # Two lines in front of the agent, which it removes again.
+    return f"#!/usr/bin/env python3\nSTANDALONE = {text!r}\n{agent_source()}"

@@ -1,0 +1,399 @@
+"""The command line: what it prints, and one message with exit status 2 for input that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from runners import recipe, record
+from runners.cli import cli, main
+from runners.errors import RunnerError, printable
+from runners.output import complain
+from tests.runners.arrivals import arrive, begun
+from tests.runners.home import RECORD, ROOT, folder_of, load, until
+from tests.runners.node import ended
+
+DAY = 86400
+
+
+def test_list_names_every_recipe_with_its_device_and_launcher(capsys):
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = {line.split()[0]: line.split() for line in lines if line.startswith("  ")}
+    assert sorted(rows) == recipe.names()
+    for name, row in rows.items():
+        loaded = recipe.load(recipe.find(name))
+        assert row[1:3] == [loaded.device, loaded.launcher.name]
+    assert "recipes:" in next(line for line in lines if not line.startswith("  "))
+
+
+@pytest.mark.parametrize("name", recipe.names())
+def test_show_prints_what_every_recipe_needs(capsys, name):
+    chosen = recipe.load(recipe.find(name))
+    assert main(["show", name]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{name}: {chosen.title}\n")
+    for text in (chosen.records.format, chosen.source.commit, chosen.setup.text.strip(), *chosen.setup.packages):
+        assert text in shown
+    for step in chosen.setup.steps:
+        assert f"  $ {step}" in shown
+
+
+def test_show_prints_the_case_option_of_each_case(capsys, write_recipe):
+    path = write_recipe("true", batches="1, 2")
+    assert main(["show", str(path)]) == 0
+    choices = [line.split("--case ")[1] for line in capsys.readouterr().out.splitlines() if "--case" in line]
+    assert len(choices) == 2
+    for choice, slug in zip(choices, ("cpu-n1d1-bs1-fp32", "cpu-n1d1-bs2-fp32"), strict=True):
+        assert main(["show", str(path), "--case", *shlex.split(choice)]) == 0
+        assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("cpu-")] == [slug]
+
+
+@pytest.mark.parametrize("command", [["plan"], ["run", "--dry-run"]])
+def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_recipe, tmp_path, command):
+    path = write_recipe("echo '$x'", batches="1, 2")
+    assert main([*command, str(path), "--repeats", "2", "--raw-logs", str(tmp_path / "raw")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    folders = [
+        f"{folder_of(tmp_path, f'cpu-n1d1-bs{batch}-fp32')}/{n}" for batch, n in ((1, 1), (2, 1), (2, 2), (1, 2))
+    ]
+    assert lines[0] == "started by"
+    assert lines[1].startswith("  ")
+    assert lines[2:4] == [
+        "cpu-n1d1-bs1-fp32 runs",
+        """  OMP_NUM_THREADS=1 bash -c 'echo '"'"'$x'"'"'' bash plain""",
+    ]
+    assert lines[5] == "cpu-n1d1-bs2-fp32 runs"
+    assert lines[8:12] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
+    assert lines[-1] == "4 runs of 2 cases, at most 2 min: for all of them only the timeout is known"
+    assert not (tmp_path / "raw").exists()
+
+
+def test_the_time_of_a_plan_is_the_median_of_earlier_runs(capsys, write_recipe, tmp_path):
+    path = write_recipe("true", batches="1, 2")
+    path.write_text("cool_down_seconds = 60\n" + path.read_text(), encoding="utf-8")
+    for number, seconds in (("1", 100), ("2", 140), ("3", 7 * DAY)):
+        outcome = "completed" if seconds < DAY else "failed"
+        run = {"outcome": outcome, "wall_seconds": seconds, "case": {"hardware": "x"}}
+        (folder_of(tmp_path) / number).mkdir(parents=True)
+        (folder_of(tmp_path) / number / "run.json").write_text(json.dumps(run))
+    words = ["plan", str(path), "--raw-logs", str(tmp_path / "raw")]
+    assert main([*words, "--repeats", "3", "--case", "batch_size=1"]) == 0
+    assert "3 runs of 1 case, about 8 min, by the median" in capsys.readouterr().out
+    assert main([*words, "--repeats", "60", "--case", "batch_size=1"]) == 0
+    assert "60 runs of 1 case, about 2 h 59 min, by the median" in capsys.readouterr().out
+    assert main(words) == 0
+    assert "2 runs of 2 cases, at most 4 min: for 1 of them only the timeout is known" in capsys.readouterr().out
+
+
+def test_a_plan_can_print_what_the_nodes_are_sent(capsys, write_recipe):
+    assert main(["plan", str(write_recipe("echo here")), "--scripts"]) == 0
+    _, sent = capsys.readouterr().out.split("by this job:\n")
+    job = json.loads(sent.rpartition("\n\n[1/1] ")[0])
+    assert (job["command"], job["device"]) == ([["bash"], ["-c"], ["echo here"], ["bash"], ["plain"]], "cpu")
+
+
+def test_a_plan_names_the_hosts_without_asking_them(capsys, write_recipe):
+    path = write_recipe("true")
+    assert main(["plan", str(path), "--on", "ssh:a.invalid,b.invalid", "--case", "nodes=2,devices=2"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ssh ")]
+    assert [line.split(" -- ")[1].split()[0] for line in lines] == ["a.invalid", "b.invalid"]
+    assert main(["plan", str(path), "--on", "ssh:a.invalid", "--case", "nodes=2,devices=2"]) == 2
+
+
+def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the message of a command that must be refused without a traceback."""
+    assert main(arguments) == 2
+    message = capfd.readouterr().err
+    assert message.startswith("runners: ")
+    assert "Traceback" not in message
+    return message
+
+
+def test_an_unknown_recipe_is_answered_with_the_nearest(capfd):
+    message = refusal(capfd, "run", recipe.names()[0] + "x")
+    assert "there is no such recipe" in message
+    assert recipe.names()[0] in message
+    assert "there is no such recipe" in refusal(capfd, "show", "absent/x.toml")
+
+
+def test_an_unknown_key_of_a_case(capfd, write_recipe):
+    message = refusal(capfd, "run", str(write_recipe("true")), "--case", "batch_size=1", "--case", "colour=red")
+    assert "no key 'colour' to choose by" in message
+
+
+def test_a_key_with_two_values_is_refused(capfd, write_recipe):
+    path = str(write_recipe("true", batches="1, 2"))
+    for twice in (["--case", "batch_size=1,batch_size=2"], ["--case", "batch_size=1", "--case", "batch_size=2"]):
+        assert "--case batch_size=2: it is 1 already" in refusal(capfd, "show", path, *twice)
+
+
+def test_a_comma_that_no_key_follows_is_part_of_a_value(capsys, write_recipe):
+    path = str(write_recipe("true", batches="1, 2"))
+    for word in ("a,b", 'it\'s $(here), "b"', ""):
+        assert main(["show", path, "--case", f"word={word}, batch_size=2"]) == 0
+        shown = capsys.readouterr().out
+        (choice,) = (line.split("--case ")[1] for line in shown.splitlines() if "--case" in line)
+        assert f"word={word}" in shlex.split(choice)[0].split(",nodes")[0]
+        assert main(["show", path, "--case", *shlex.split(choice)]) == 0
+        assert capsys.readouterr().out == shown
+
+
+def test_a_plan_refuses_a_case_before_printing(capfd, write_recipe):
+    assert main(["plan", str(write_recipe("true")), "--case", "nodes=2,devices=2"]) == 2
+    printed = capfd.readouterr()
+    assert (printed.out, "it takes 2 nodes, and this machine is one" in printed.err) == ("", True)
+
+
+def test_data_must_be_an_absolute_path(capfd, write_recipe):
+    assert "--data images: " in refusal(capfd, "plan", str(write_recipe("true")), "--data", "images")
+
+
+@pytest.mark.parametrize("tool", [[], ["--container", "docker"], ["--container", "apptainer"]])
+def test_show_needs_no_data_folder(capsys, tool):
+    assert main(["show", "resnet50-ngc-pytorch", *tool, "--case", "devices=1,precision=amp"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith(" /path/to/data")
+
+
+def test_a_plan_of_a_batch_size_search_lists_the_first_sizes(capfd, write_recipe, tmp_path):
+    words = ["run", str(write_recipe("true", batches="4, 2")), "--find-max-batch", "--raw-logs", str(tmp_path / "raw")]
+    assert main([*words, "--dry-run"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("[")] == [f"[1/1] {folder_of(tmp_path, 'cpu-n1d1-bs2-fp32')}/1"]
+    assert lines[-1] == "each of them once, then with other batch sizes, until the largest that completes is found"
+    assert "leave one of the two out" in refusal(capfd, *words, "--repeats", "7")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--on", "moon"], "--on moon: there is no such target"),
+        (["--on", "ssh:-oProxyCommand=x"], "is not the name of a host"),
+        (["--ssh-config", "x"], "it is for --on ssh:HOST"),
+        (["--container", "docker"], "names no image"),
+    ],
+)
+def test_an_unusable_target_or_tool_is_refused(capfd, write_recipe, tmp_path, words, said):
+    assert said in refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"), *words)
+    assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_missing_command_starts_nothing(capfd, write_recipe, tmp_path):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace('["bash", "-c"', '["no-such-trainer", "-c"'))
+    message = refusal(capfd, "run", str(path), "--raw-logs", str(tmp_path / "raw"))
+    assert "the program no-such-trainer is not on this host" in message
+    assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_missing_package_starts_nothing(capfd, write_recipe, tmp_path):
+    setup = f'[setup]\npython = "{sys.executable}"\npackages = ["pytest", "no-such-package"]\n'
+    message = refusal(capfd, "run", str(write_recipe("true", more=setup)), "--raw-logs", str(tmp_path / "raw"))
+    assert "lacks packages that this recipe needs: no-such-package;" in message
+    assert not (tmp_path / "raw").exists()
+
+
+def test_a_host_that_cannot_be_reached_starts_nothing(capfd, write_recipe, tmp_path):
+    path = write_recipe("true")
+    words = ["run", str(path), "--on", "ssh:nowhere.invalid", "--raw-logs", str(tmp_path / "raw")]
+    assert "nowhere.invalid" in refusal(capfd, *words)
+    assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_folder_that_cannot_be_made_is_an_error(capfd, write_recipe, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "file"))
+    assert "tiny/bash/cpu-n1d1-bs1-fp32/1: it cannot be made" in message
+    assert "--raw-logs" in message
+
+
+@pytest.mark.usefixtures("bash")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to any folder")
+def test_a_read_only_folder_is_an_error(capfd, write_recipe, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "locked"))
+    assert "cannot be made" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run"], "Missing argument 'RECIPE'"),
+        (["run", "x", "--repeats", "0"], "0 is not in the range x>=1"),
+        (["run", "x", "--case", "key"], "'key' is not key=value,key=value; `show` prints the keys of a recipe"),
+        (["run", "x", "--round", "r" * 41], "is longer than 40 characters; shorten it"),
+        (["run", "x", "--container", "chroot"], "'none', 'docker', 'podman', 'apptainer'"),
+        (["run", "x", "--patience", "long"], "'long' is not a valid integer range"),
+        (["run", "x", "--repeat", "2"], "'--repeats'"),
+        (["fly"], "No such command 'fly'"),
+        (["fly"], "Try 'python -m runners --help' for help."),
+        (["shwo"], "'show'"),
+        ([], "Commands:"),
+    ],
+)
+def test_wrong_arguments_exit_with_2_and_a_remedy(capsys, arguments, message):
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["list", "show", "plan", "run", "setup", "script", "collect"])
+def test_every_command_and_option_has_a_help_text(capsys, command):
+    assert main(["--help"]) == 0
+    assert f"  {command}  " in capsys.readouterr().out
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(f"Usage: python -m runners {command} ")
+    assert all(parameter.help for parameter in cli.commands[command].params if isinstance(parameter, click.Option))
+
+
+def test_collect_names_a_missing_folder(capfd, tmp_path):
+    assert "there is no such folder" in refusal(capfd, "collect", str(tmp_path / "absent"))
+
+
+def test_as_a_module():
+    command = [sys.executable, "-m", "runners", "run", "nope"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_python_that_is_too_old_is_refused():
+    posing = "import runpy, sys; sys.version_info = (3, 9, 18); runpy.run_module('runners', run_name='__main__')"
+    command = [sys.executable, "-c", posing, "list"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "runners: this Python is too old; use 3.11 or later, such as the one of `make site`\n"
+
+
+def test_a_python_without_click_or_msgspec_is_refused():
+    posing = "import runpy, sys; sys.modules['msgspec'] = None; runpy.run_module('runners', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", posing, "list"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "runners: this Python lacks msgspec; use the one of `make site`: . .venv/bin/activate\n"
+
+
+def test_a_closed_pipe_is_not_an_error():
+    line = f"{shlex.quote(sys.executable)} -m runners list | head -n 1"
+    done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+@pytest.mark.usefixtures("bash")
+def test_setup_runs_steps_in_the_work_folder_up_to_the_first_failure(capfd, write_recipe, tmp_path, monkeypatch):
+    steps = ["echo ${work} >here", 'test {work} = "$PWD" && cat here', "echo 'it broke' >&2; exit 3", "touch after"]
+    path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps[:2])}\n")
+    work = tmp_path / "the work"
+    assert main(["setup", str(path), "--work", str(work)]) == 0
+    assert capfd.readouterr().out == f"local: + {steps[0]}\nlocal: + {steps[1]}\nlocal: {work}\n"
+    # As a run looks for it: from the home folder on.
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert main(["setup", str(path), "--work", "a/b"]) == 0
+    assert capfd.readouterr().out.endswith(f"{tmp_path}/home/a/b\n")
+    path = write_recipe("true", more=f"[setup]\nsteps = {json.dumps(steps)}\n")
+    assert main(["setup", str(path), "--work", str(work)]) == 2
+    printed = capfd.readouterr()
+    assert printed.err == "runners: local: a setup step failed (exit status 3)\n"
+    assert printed.out.endswith("local: it broke\n")
+    assert not (work / "after").exists()
+    assert "it has no setup steps" in refusal(capfd, "setup", str(write_recipe("true")))
+
+
+@pytest.mark.usefixtures("bash")
+def test_setup_prints_as_it_goes_and_ends_its_steps_on_ctrl_c(write_recipe, tmp_path):
+    path = write_recipe("true", more='[setup]\nsteps = ["echo begun", "echo $$ >number && exec sleep 60"]\n')
+    words = [sys.executable, "-m", "runners", "setup", str(path), "--work", str(tmp_path)]
+    with subprocess.Popen(words, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert [process.stdout.readline() for _ in range(2)] == ["local: + echo begun\n", "local: begun\n"]
+        until(lambda: (tmp_path / "number").is_file() and (tmp_path / "number").read_text().endswith("\n"))
+        step = int((tmp_path / "number").read_text())
+        os.kill(step, 0)  # It is at work.
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (130, "")
+    assert ended(step)
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, write_recipe, tmp_path):
+    path = write_recipe(f"{RECORD} record 1; echo $PATH", batches="1, 2")
+    message = refusal(capfd, "script", str(path))
+    assert "a script is of one case, and these are 2:" in message
+    assert [shlex.split(line)[-1].split(",")[2] for line in message.splitlines()[1:]] == [
+        "batch_size=1",
+        "batch_size=2",
+    ]
+    assert main(["script", str(path), "--case", "batch_size=2", "--raw-logs", "raw it's"]) == 0
+    script = capfd.readouterr().out
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far/job.py").write_text(script, encoding="utf-8")
+    far = {"cwd": tmp_path / "far", "env": {"PATH": "/usr/bin:/bin", "HOME": "/nowhere"}, "check": False}
+    assert subprocess.run([sys.executable, "job.py"], **far).returncode == 0
+    again = subprocess.run([sys.executable, "job.py"], text=True, capture_output=True, **far)
+    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    (tmp_path / "far/raw it's").rename(tmp_path / "raw")
+    assert main(["collect", str(tmp_path / "raw")]) == 0
+    run = load(folder_of(tmp_path, "cpu-n1d1-bs2-fp32") / "1/run.json")
+    assert (run["outcome"], run["records"]["count"], run["case"]["batch_size"]) == ("completed", 1, 2)
+
+
+@pytest.mark.usefixtures("bash")
+def test_a_script_that_is_refused_leaves_nothing(capfd, write_recipe, tmp_path):
+    path = write_recipe("true")
+    path.write_text(path.read_text().replace('["bash", "-c"', '["no-such-trainer", "-c"'))
+    assert main(["script", str(path)]) == 0
+    script = capfd.readouterr().out
+    (tmp_path / "job.py").write_text(script, encoding="utf-8")
+    words = [sys.executable, "job.py"]
+    done = subprocess.run(words, text=True, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert "no-such-trainer is not on this host" in done.stderr
+    assert not (tmp_path / "raw_logs/tiny/bash/cpu-n1d1-bs1-fp32/1").exists()
+
+
+def test_a_recipe_can_be_given_as_a_path(capsys, write_recipe):
+    assert main(["show", str(Path(write_recipe("true")).resolve())]) == 0
+    assert capsys.readouterr().out.startswith("tiny: Lines printed by bash\n")
+
+
+@pytest.fixture
+def no_ingest(tmp_path, monkeypatch):
+    """Make an `ingest` that cannot be asked, as where its packages are not installed."""
+    (tmp_path / "root/ingest").mkdir(parents=True)
+    (tmp_path / "root/ingest/__init__.py").write_text("raise ImportError('regex is not installed')\n")
+    monkeypatch.setattr(record, "ROOT", tmp_path / "root")
+
+
+@pytest.mark.usefixtures("no_ingest")
+def test_nothing_starts_if_ingest_cannot_be_run(capfd, write_recipe, tmp_path):
+    message = refusal(capfd, "run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw"))
+    assert "`python -m ingest` fails: ImportError: regex is not installed (once it works, " in message
+    assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.usefixtures("no_ingest")
+def test_a_run_stays_unfinished_if_ingest_cannot_be_run(capfd, write_recipe, tmp_path, monkeypatch):
+    folder = begun(write_recipe("true"), tmp_path)
+    arrive(folder, 0)
+    assert "regex is not installed" in refusal(capfd, "collect", str(tmp_path / "raw"))
+    assert (folder / "launch.json").exists()
+    assert not (folder / "run.json").exists()
+    monkeypatch.undo()
+    assert main(["collect", str(tmp_path / "raw")]) == 0
+
+
+def test_text_of_a_host_cannot_move_the_cursor(capfd):
+    complain(RunnerError("host1: \033[2Jgone\r\nhost2: é 中文"))
+    assert capfd.readouterr().err == "runners: host1:  [2Jgone\nhost2: é 中文\n"
+    assert printable("a\033[2J\nb\x07") == "a [2J b"

@@ -1,0 +1,207 @@
+"""What a case becomes: words, files and facts for its nodes, and nothing in them is read by a shell."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from runners import recipe as recipes
+from runners.cases import select_cases
+from runners.command import Settings, build_run, commit_of, environment_variables, launch_words
+from runners.errors import RunnerError
+from runners.job import (
+    NODE_VARIABLES,
+    ContainerRecord,
+    NodeVariable,
+    Run,
+    SourceRecord,
+    checked,
+    texts,
+    word,
+)
+from tests.runners.node import prepared
+from tests.runners.written import filled, loaded
+
+HOSTILE = [
+    "", " ", "a b", "it's", '"; touch alive; "', "'; touch alive; '", "$(touch alive)", "`touch alive`", "$HOME",
+    "${node_rank}", "{node_rank}", "{master_address}", "a\\", '\\" \\\\', "a\nb\n", "\r", "\ttab\nline\n", "*",
+    "[a-z]", "~", "a:~", "{a,b}", "!!", "-", "-n", "--help", "a#b", "&|<>;()", "A=b", "[0]=x", "%s",
+    "é 中文 \U0001f600", "\x01\x1b[31m\x7f", "a\u2028b",
+]  # fmt: skip
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+#: Prints its arguments, a NUL after each, and nothing of its own.
+ECHO = ["/bin/bash", "-c", "printf '%s\\0' \"$@\"", "echo"]
+
+
+def planned(path: Path, choices: dict[str, str] | None = None, chosen: Settings | None = None) -> Run:
+    """Return the run of the first case of a recipe."""
+    recipe = recipes.load(path)
+    return build_run(recipe, select_cases(recipe, choices or {})[0], Path("raw"), chosen)
+
+
+def received(argv: list[str]) -> list[str]:
+    """Return what a process gets as its arguments."""
+    done = subprocess.run(argv, env={}, capture_output=True, check=True)
+    assert done.stderr == b""
+    return [each.decode() for each in done.stdout.split(b"\0")[:-1]]
+
+
+@pytest.mark.usefixtures("bash")
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_value_of_the_node_stays_one_word(text):
+    words = [*map(word, ECHO), ("--rank=", NodeVariable("node_rank"), "!"), (NodeVariable("node_rank"),)]
+    assert received(filled(words, {"node_rank": text})) == [f"--rank={text}!", text]
+
+
+@settings(max_examples=60, deadline=None)
+@given(before=TEXT, value=TEXT, number=st.integers(1, 9))
+@example(before="{master_address}", value="{{batch_size}}", number=1)
+@example(before="{word}", value="$(touch alive)", number=1)
+@pytest.mark.usefixtures("bash")
+def test_any_value_of_any_slot_reaches_the_process(before, value, number):
+    """An option, a text of `[slots]`, a variable and the data folder."""
+    more = '[options]\nword = "plain"\n[slots]\nbraces = "<{word}>"\n[environment_variables]\nA = "{word}"\n'
+    words = [*ECHO, "{word}", "-{word}-", "{braces}", "{data}", "{batch_size}"]
+    with tempfile.TemporaryDirectory() as folder:
+        recipe = loaded(Path(folder), words, more=more)
+        text, data = before + value, f"/{value}"
+        (case,) = select_cases(recipe, {"word": text, "batch_size": str(number)})
+        values = dict.fromkeys(NODE_VARIABLES, "of the node")
+        echoed = received(filled(launch_words(recipe, case, data), values))
+        assert [each.name for each in Path(folder).iterdir()] == ["tiny.toml"]
+    assert echoed == [text, f"-{text}-", f"<{text}>", data, str(number)]
+    assert environment_variables(recipe, case, data)["A"] == (text,)
+
+
+@pytest.mark.usefixtures("bash")
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_value_reaches_the_command_on_a_node(write_recipe, tmp_path, text):
+    """In a word, in a variable, in the name of a folder and in the text of a file."""
+    (tmp_path / "trainer.txt").write_text(text, encoding="utf-8", newline="")
+    path = write_recipe(
+        'printf "%s|%s|" "$1" "$VALUE"; cat trainer.txt', more='[files]\n"trainer.txt" = "trainer.txt"\n'
+    )
+    path.write_text(path.read_text().replace("[files]", 'VALUE = "{word}"\n[files]'), encoding="utf-8")
+    (tmp_path / f"data {text}".replace("/", "")).mkdir()
+    data = str(tmp_path / f"data {text}".replace("/", ""))
+    node = prepared(path, tmp_path / "job", {"word": text}, Settings(work=f"/{text}", data=data))
+    assert node.run() == 0
+    assert node.log() == f"{text}|{text}|{text}"
+    assert not list(tmp_path.rglob("alive"))
+
+
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800b"])
+def test_a_text_that_no_command_line_can_hold_is_refused(text):
+    for option in ("work", "data"):
+        with pytest.raises(RunnerError, match=rf"--{option}: .*(NUL byte|not UTF-8)"):
+            Settings(**{option: text})
+    with pytest.raises(RunnerError, match="--case x: "):
+        checked(text, "--case x")
+
+
+def test_node_variables_are_printed_as_names_in_braces():
+    assert texts([word("a b"), ("--rank=", NodeVariable("node_rank")), word("")]) == ["a b", "--rank={node_rank}", ""]
+
+
+def test_a_job_holds_the_facts_of_recipe_case_and_settings(write_recipe, tmp_path):
+    (tmp_path / "t.py").write_bytes(b"a\r\nb")
+    more = (
+        '[files]\n"t.py" = "t.py"\n[setup]\npython = "python3.10"\npackages = ["torch"]\n'
+        '[source]\nrepository = "a/b"\ncommit = "c0ffee"\nfolder = "f"\n'
+    )
+    spec = planned(
+        write_recipe('echo "$1"', more=more), {"word": "it's"}, Settings(work="/my work", data="/d", even_if_busy=True)
+    ).spec
+    assert [*map(word, ["bash", "-c", 'echo "$1"', "bash", "it's"])] == list(spec.command)
+    assert (spec.device, spec.nodes, spec.devices_per_node, spec.every_node) == ("cpu", 1, 1, True)
+    assert (spec.timeout_seconds, spec.threads, spec.variables) == (20, "1", {"OMP_NUM_THREADS": ("1",)})
+    assert (spec.work, spec.data, spec.even_if_busy) == ("/my work", "/d", True)
+    assert (spec.python, spec.packages, spec.programs) == ("python3.10", ("torch",), ("bash",))
+    assert (spec.source_folder, spec.expected_commit) == ("f", "c0ffee")
+    assert spec.files == {"t.py": "a\r\nb"}
+    assert spec.container is None
+
+
+def test_argv_is_container_launcher_command_with_folders_mounted_under_their_own_paths(write_recipe):
+    more = '[container]\nimage = "a/b:1"\n[launcher]\nname = "torchrun"\n[source]\nfolder = "sources"\n'
+    path = write_recipe("true", more=more)
+    text = path.read_text().replace("[matrix]", '[matrix]\nshape = ["1n2d"]').replace('"cpu"', '"gpu"')
+    path.write_text(text, encoding="utf-8")
+    run = planned(path, chosen=Settings(container="docker", data="/d"))
+    assert list(run.record.argv) == texts(run.spec.argv) == [
+        "docker", "run", "--rm", "--init", "--name", "perfledger-{identity}-{node_rank}",
+        "--network=host", "--ipc=host",
+        "--gpus", "all", "--ulimit", "memlock=-1", "--ulimit", "stack=67108864",
+        "-e", "OMP_NUM_THREADS", "-e", "CUDA_VISIBLE_DEVICES", "-e", "CUDA_DEVICE_ORDER",
+        "-v", "{work}:{work}", "-v", "{ranks}:{ranks}", "-v", "/d:/d", "-w", "{working_folder}", "a/b:1",
+        "torchrun", "--nnodes", "1", "--nproc_per_node", "2", "--node_rank", "{node_rank}",
+        "--master_addr", "{master_address}", "--master_port", "{master_port}",
+        "--log_dir", "{ranks}", "--redirects", "1:3",
+        "--no_python", "bash", "-c", "true", "bash", "plain",
+    ]  # fmt: skip
+    assert run.spec.programs == (), "what an image holds is not asked of the host"
+
+
+DEEPSPEED = '[launcher]\nname = "deepspeed"\n[container]\nimage = "a/b:1"\n[source]\nrepository = "a/b"\n'
+
+
+def test_a_hostfile_is_mounted_where_the_launcher_names_it(tmp_path):
+    recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
+    (one, two) = (select_cases(recipe, {"nodes": nodes, "devices": str(2 * int(nodes))})[0] for nodes in ("1", "2"))
+    mounts = [build_run(recipe, case, tmp_path, Settings("docker")).record.argv for case in (one, two)]
+    assert ["{hostfile}:{hostfile}" in words for words in mounts] == [False, True]
+
+
+def test_the_trainers_program_must_be_on_the_host_unless_the_launcher_drops_it(tmp_path):
+    recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
+    (one, two) = (select_cases(recipe, {"devices": devices})[0] for devices in ("1", "2"))
+    assert [build_run(recipe, case, tmp_path).spec.programs for case in (one, two)] == [("python",), ()]
+
+
+def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_used(tmp_path):
+    recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
+    (case,) = select_cases(recipe, {})
+    assert build_run(recipe, case, tmp_path).record.source is None
+    record = build_run(recipe, case, tmp_path, commit="c0ffee").record
+    assert record.source == SourceRecord("a/b", "c0ffee")
+    assert record.recipe.container is None
+    record = build_run(recipe, case, tmp_path, Settings("podman")).record
+    assert record.recipe.container == ContainerRecord("podman", "a/b:1")
+    fixed = structs.replace(recipe, source=structs.replace(recipe.source, commit="of the recipe"))
+    assert build_run(fixed, case, tmp_path, commit="c0ffee").record.source == SourceRecord("a/b", "of the recipe")
+
+
+def test_files_and_folders_that_cannot_be_sent_are_errors(write_recipe, tmp_path):
+    (tmp_path / "binary").write_bytes(b"a\0b")
+    path = write_recipe("true", more='[files]\nx = "binary"\n')
+    with pytest.raises(RunnerError, match=r"binary holds a NUL byte"):
+        planned(path)
+    (tmp_path / "binary").unlink()
+    with pytest.raises(RunnerError, match=r"binary cannot be read: No such file .* begin at the recipe's folder"):
+        planned(path)
+    with pytest.raises(RunnerError, match=r"--data data: .* whole path"):
+        Settings(data="data")
+
+
+def test_the_commit_is_that_of_unchanged_files_only(tmp_path):
+    def git(*words: str) -> str:
+        options = ["-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false"]
+        return subprocess.run(
+            ["git", *options, *words], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    (tmp_path / "t.py").write_text("1")
+    assert commit_of([tmp_path / "t.py"]) == ""
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "x")
+    assert commit_of([tmp_path / "t.py"]) == git("rev-parse", "HEAD")
+    assert commit_of([]) == ""
+    (tmp_path / "t.py").write_text("2")
+    assert commit_of([tmp_path / "t.py"]) == ""

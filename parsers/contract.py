@@ -111,20 +111,25 @@ class FormatError(ValueError):
 class Reading:
     """One kind of line, and what its named groups mean.
 
-    `scope` says what the printed throughput or samples count, `span` what stretch of training it covers.
-    `cumulative_since=5` marks printed running means that restart at step 5 of every epoch. `counts="update"` marks
-    printers whose step is one optimiser update over all accumulation steps.
-    `marker` stands in every line of the reading, where the format's own is so common that it saves no search.
-    `factors` turn what is printed into the unit of its column: `{"step_seconds": 1e-3}` where milliseconds are printed.
-    `repeated` marks printers of which every rank prints a line for each step, or that print one per metric: the records
-    of one epoch and step count once, as their median. `reader_apart` marks printers whose seconds per step do not
-    contain those spent waiting for data. `weak` marks lines that logs of other printers hold as well: they
-    claim a log only where nobody else does.
-    `where` is what must stand in the head of a session for its lines to mean this: the same words may count one worker
-    or all of them, as the configuration printed above them says.
-    `postprocess` is for printers with state: a pure function of the columns in file order (float64, NaN where a line
-    did not print it) to the rows that are records and their columns. It gets the lines of one rank, where tags tell
-    them apart. What it needs besides the columns above stands in private ones, such as `_epoch_start`.
+    Attributes:
+        pattern: finds the records; its named groups are columns.
+        unit: of the printed throughput or samples, such as `images/s`.
+        scope: what the printed throughput or samples count: a thread, a device, a node or the whole job.
+        span: the stretch of training that a record covers.
+        cumulative_since: the step of every epoch at which the printed running means restart; None where no running
+            means are printed.
+        counts: `update` where a printed step is one optimiser update over all accumulation steps.
+        factors: turn what is printed into the unit of its column: `{"step_seconds": 1e-3}` for milliseconds.
+        marker: stands in every line of the reading. Needed only where most lines of a log hold the format's marker.
+        repeated: every rank prints a line per step, or one line per metric is printed. The records of one epoch and
+            step then count once, as their median.
+        reader_apart: the printed seconds per step do not contain those spent waiting for data.
+        weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
+        where: must match the head of a session, or its lines are not read. For words that count one worker or all of
+            them, depending on the configuration that is printed above them.
+        postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
+            prints no value) to the rows that are records, and their columns. It gets the lines of one rank, where tags
+            tell them apart. What it needs besides COLUMNS it captures as private columns, such as `_epoch_start`.
     """
 
     pattern: bytes
@@ -187,8 +192,12 @@ def listed(printed: bytes) -> int:
 class Fact:
     """A fact that a log states once: the first match of `pattern`, its group 1, read by `read`.
 
-    `words` maps printed words to ours, for example `{b"True": "amp", b"False": "fp32"}`; a word that is not in it
-    states nothing. Several facts of one name are tried in their order.
+    Attributes:
+        name: one of FACTS. Several facts of one name are tried in their order.
+        pattern: its group 1 is the printed word.
+        read: converts the printed word; a ValueError states nothing.
+        words: our words for the printed ones, such as `{b"True": "amp", b"False": "fp32"}`, instead of `read`. A word
+            that is not among them states nothing.
     """
 
     name: str
@@ -209,7 +218,7 @@ class Fact:
             return None
         try:
             value = self.words.get(printed) if self.words is not None else self.read(printed)
-        except ValueError:  # such as `1.2.3` or `4, ,2`, from a garbled line
+        except (ValueError, OverflowError):  # such as `1.2.3` or `4, ,2`, from a garbled line
             return None
         most = _MORE_PARAMETERS if self.name == "parameters" else _MORE_THAN_ANY
         return None if isinstance(value, int) and not 0 < value < most else value
@@ -219,12 +228,16 @@ class Fact:
 class Window:
     """The records that a published script counts, both ends included.
 
-    They are counted by printed step, by their number from 1 (a `last` of -2 is the last but one), or by the steps since
-    the first printed one.
+    Source: DLPerf's extractors.
 
-    Source: DLPerf's extractors; `of` is what they sum: speeds, of which the mean is taken; seconds, over which the
-    samples are divided; or the wall clock from `first` to `last`. Only steps divisible by `every` count. Without `last`
-    the window reaches to the end.
+    Attributes:
+        first: the first record.
+        last: the last record; None for the end of the log.
+        of: what is summed: speeds, of which the mean is taken; seconds, over which the samples are divided; or the wall
+            clock from `first` to `last`.
+        every: only steps divisible by it count.
+        by: how records are counted: by printed step, by their number from 1 (a `last` of -2 is the last but one), or by
+            the steps since the first printed one.
     """
 
     first: int
@@ -252,12 +265,22 @@ class NearMiss:
 
 @dataclass(frozen=True)
 class Format:
-    """What one printer prints. `id` and `doc` are filled in by the registry from the module.
+    """What one printer prints.
 
-    `marker` stands in every line of interest and makes search cheap. `start` matches once per start of the program,
-    where the printer announces itself, `end` where it says that it is done. `framework` holds where the printer says so
-    by its very form. `over` names formats, or `*` for all, above whose claims this one stands: MLPerf's lines beside
-    the training program's own.
+    Attributes:
+        title: name of the printer on the pages.
+        marker: stands in every line of interest; lines without it are never searched.
+        readings: the kinds of lines; records of the first are counted and used for figures.
+        samples: lines with the values that they must yield, and near-misses that must yield nothing.
+        facts: what a log states once.
+        start: matches once per start of the program, where the printer announces itself.
+        end: matches where the printer says that it is done.
+        framework: the training framework, where only one prints such lines.
+        windows: the records that published scripts count, by the name of the rule.
+        over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines stand between those of the
+            training program.
+        id: `package.module`, filled in by the registry.
+        doc: the module's docstring, filled in by the registry.
     """
 
     title: str

@@ -15,7 +15,7 @@ _TO_ISO = bytes.maketrans(b"/, ", b"-.T")
 _DATELESS = re.compile(rb"(?:(\d\d)(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
 #: Stamps below are of a year that was not printed; a leap year, so that every day exists.
 DATELESS_BEFORE = 3 * 366 * 86400.0
-#: A clock that goes back by less was put back, in autumn by an hour, or is that of another machine.
+#: A clock that goes back by less was set back, in autumn by an hour, or is that of another machine.
 _TWO_HOURS, _DAY, _YEAR = 7_200.0, 86_400.0, 366 * 86_400.0
 
 

@@ -30,13 +30,13 @@ _BACKSPACES = re.compile(rb"(\x08++)")
 # can stand inside a line.
 _MPI_TAG = re.compile(
     rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})?"
-    rb"\[(?:\d++,)?+(\d++)\]<std(?:out|err)>: ?"
+    rb"\[(?:\d++,)?+(\d{1,9}+)\]<std(?:out|err)>: ?"
 )
 # torchrun --tee: only at a line's start, where it is unmistakable.
-_LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank)(\d++)\]: ?)")
+_LINE_TAG = re.compile(rb"(?m)^(?:\[(?:default|rank)(\d{1,9}+)\]: ?)")
 _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
-# What may stand at the front of every line, taken off only where it does in most of them: by itself any of it could be
-# a printer's own. The group is the rank, or the number of the host, if any.
+# Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
+# printer's own. The group is the rank, or the number of the host, if any.
 _LABELS = tuple(
     re.compile(rb"(?m)^" + each + rb"(?: |(?=\r?$))")
     for each in (
@@ -74,7 +74,7 @@ class Chunk:
     offset: int
     bytes: int
     lines: int
-    #: (position in text, rank) of every tag taken off, in order of position; empty where nothing was tagged.
+    #: (position in text, rank) of every removed tag, in order of position; empty where nothing was tagged.
     tags: tuple[tuple[int, int], ...] = ()
 
     def line_of(self, position: int) -> int:

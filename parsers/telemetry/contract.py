@@ -52,9 +52,11 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
 class Block:
     """A stretch of n samples in file order.
 
-    `time`: n float64, seconds since 1970 as the host's clock showed them, NaN where none was printed.
-    `devices`: n names, or None where the printer names none. `ids`: name to what tells a device from all others in the
-    world. `values`: quantity to n float64 in its unit, NaN where the printer said that it does not know.
+    Attributes:
+        time: n float64, seconds since 1970 by the host's clock, NaN where none was printed.
+        devices: n names, or None where the printer names none.
+        values: quantity to n float64 in its unit, NaN where the printer does not know the value.
+        ids: device name to an identifier that is unique in the world.
     """
 
     time: Column
@@ -96,11 +98,17 @@ class Faults:
 
 @dataclass(frozen=True)
 class TelemetryFormat:
-    """A format of telemetry. `id` and `doc` are filled in by the registry from the module.
+    """What one printer of telemetry prints.
 
-    `claims` says of some whole lines whether they are its own, and is asked only where one of `markers` stands in them;
-    `blocks` reads a file's chunks. `peaks` marks printers whose numbers are maxima over the run already: nothing but
-    their maximum means anything. `host` marks those that sample the machine as a whole, and no device of it.
+    Attributes:
+        title: name of the printer on the pages.
+        markers: one of them stands in every file of the format.
+        claims: returns whether some whole lines are of the format; called only where a marker stands in them.
+        blocks: reads the chunks of a file.
+        peaks: the numbers are maxima over the run already, so that nothing but their maximum means anything.
+        host: the samples are of the machine as a whole, not of its devices.
+        id: name of the module, filled in by the registry.
+        doc: the module's docstring, filled in by the registry.
     """
 
     title: str
@@ -117,8 +125,10 @@ class TelemetryFormat:
 class Recording:
     """All n samples of a file.
 
-    `device`: n indices into `devices`, which is empty where the printer names none. `dated`: whether the clock has a
-    date; one without tells lengths of time and no more.
+    Attributes:
+        device: n indices into `devices`.
+        devices: the names of the devices; empty where the printer names none.
+        dated: whether the clock has a date; without one it tells durations only.
     """
 
     format: TelemetryFormat

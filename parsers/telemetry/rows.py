@@ -10,7 +10,7 @@ from parsers.engine.scan import Chunk
 from parsers.telemetry import cells
 from parsers.telemetry.contract import Block, Faults, TelemetryFormat
 
-#: How many of the lines must be a printer's own before a file is taken for its work.
+#: The share of lines that must be of a dialect before a file is claimed.
 _MOSTLY = 0.9
 
 
@@ -23,7 +23,7 @@ class Header:
     devices: tuple[int, ...] = ()
     time: tuple[int, ...] = ()
     ids: int | None = None
-    #: Columns of a unit that we do not know for them: a figure that is there and cannot be believed.
+    #: Columns with an unknown unit, whose values are refused.
     refused: tuple[str, ...] = ()
 
 

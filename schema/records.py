@@ -317,7 +317,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
     id: str = ""
     path: str
-    sha256: str = ""
+    sha256: str
     bytes: int = 0
     lines: int = 0
     session: int = 1
@@ -451,10 +451,13 @@ def from_text(text: bytes | str, kind: type[Record]) -> Record:
     """Return the record of a JSON text.
 
     Raises:
-        ValueError: the text is no JSON, or holds numbers that are none.
+        ValueError: the text is no JSON, is nested too deep, or holds numbers that are none.
         msgspec.ValidationError: it is no such record; the message names the place.
     """
-    return from_json(msgspec.json.decode(text), kind)
+    try:
+        return from_json(msgspec.json.decode(text), kind)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ One test for each input that made them fail, or, worse, print a wrong number wit
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -20,7 +21,7 @@ from ingest.compute import results
 from ingest.read import layout
 from ingest.read.walk import walk
 from ingest.record import run
-from schema.records import Reason, Run, to_json
+from schema.records import Reason, Run, text_of
 
 BATCH = 32
 WARM = range(21, 121)
@@ -56,7 +57,7 @@ def runs_of(folder: Path) -> list[Run]:
 
 def lines_of(folder: Path) -> list[dict[str, Any]]:
     """The ledger's lines of a tree in DLPerf's layout."""
-    return [to_json(each) for each in runs_of(folder)]
+    return [json.loads(text_of(each)) for each in runs_of(folder)]
 
 
 def line_of(folder: Path, lines: Iterable[str], case: str = "1n1g", model: str = "rn50") -> dict[str, Any]:

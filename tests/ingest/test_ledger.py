@@ -355,15 +355,15 @@ def test_paths_that_make_one_slug_get_different_ids() -> None:
         "logs/训练.log",
         "logs/日志.log",
     ]
-    ids = [each.id for each in run.identify([Run(path=path) for path in paths])]
+    ids = [each.id for each in run.identify([Run(path=path, sha256="") for path in paths])]
     assert len(set(ids)) == len(paths)
     assert all(each.isascii() and len(each) <= 100 and each.strip("-") == each for each in ids)
-    again = run.identify([Run(path=path) for path in reversed(paths)])
+    again = run.identify([Run(path=path, sha256="") for path in reversed(paths)])
     assert [each.id for each in reversed(again)] == ids
 
 
 def test_sessions_of_one_log_have_ids_of_their_own() -> None:
-    runs = [Run(path="logs/a.log", session=number, sessions=3) for number in (1, 2, 3)]
+    runs = [Run(path="logs/a.log", sha256="", session=number, sessions=3) for number in (1, 2, 3)]
     assert [each.id for each in run.identify(runs)] == ["a-log-s1", "a-log-s2", "a-log-s3"]
 
 

@@ -16,8 +16,9 @@ from runners import cli, recipe
 from runners.cases import select_cases
 from runners.cli import main
 from runners.command import Settings, build_run
-from runners.job import NODE_VARIABLES
+from runners.job import NODE_VARIABLES, PlannedRecord
 from runners.recipe import DERIVED, LAUNCHERS, PRECISIONS, RecipeFile
+from schema.records import Run, from_json
 from tests.runners.home import ROOT
 
 PAGES = ROOT / "report_templates/pages"
@@ -88,13 +89,18 @@ def test_every_option_of_run_is_described(capsys):
         assert option in README, option
 
 
+def as_ingest_reads(record: PlannedRecord) -> Run:
+    document = msgspec.to_builtins(record)
+    return from_json({"path": "train.log", "sha256": "", "case": document["case"], "recipe": document["recipe"]}, Run)
+
+
 @pytest.mark.parametrize("name", recipe.names())
 def test_the_command_that_a_page_shows_gives_its_case_again(name, capsys, tmp_path):
     chosen = recipe.load(recipe.find(name))
     cases = select_cases(chosen, {})
     for case, tool in ((cases[0], "none"), (cases[-1], "apptainer" if chosen.container else "none")):
         run = build_run(chosen, case, tmp_path, Settings(container=tool, data="/data"))
-        words = shlex.split(reproduce.command(msgspec.to_builtins(run.record)))
+        words = shlex.split(reproduce.command(as_ingest_reads(run.record)))
         assert main([*words[3:], "--repeats", "1", "--raw-logs", str(tmp_path), "--dry-run"]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert [line for line in lines if line.startswith("[")] == [f"[1/1] {run.folder}"]

@@ -511,7 +511,7 @@ def test_a_log_that_becomes_unreadable_keeps_its_figure(
 def test_a_file_that_vanishes_between_finding_and_reading(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = parsers.scan.check
+    real = parsers.engine.scan.check
     gone = tree / "seg/paddleseg/bs2/1/train.log"
 
     def vanished(path: Path) -> None:
@@ -519,7 +519,7 @@ def test_a_file_that_vanishes_between_finding_and_reading(
             gone.unlink(missing_ok=True)
         real(path)
 
-    monkeypatch.setattr(parsers.scan, "check", vanished)
+    monkeypatch.setattr(parsers.engine.scan, "check", vanished)
     one_problem(ingest(tree, "--json"), "logs/seg/paddleseg/bs2/1/train.log")
 
 

@@ -476,9 +476,7 @@ def _audit(site: Site) -> Page:
 def _compare(site: Site) -> Page:
     """Results chosen in the page; they come from `data/results.json`, so the page itself holds names alone."""
     config = {
-        "suites": {
-            each.id: {"workload": {name: each.usual.get(name) for name in each.row_options}} for each in site.known
-        },
+        "suites": {each.id: {"workload": each.workload} for each in site.known},
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }
     models = [(suite.title, f"models/{suite.id}/index.md") for suite in site.shown]

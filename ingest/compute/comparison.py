@@ -163,6 +163,12 @@ class Verdict:
         return self.pair[0].result if self.kind == "lead" else None
 
 
+def rules() -> Mapping[str, Any]:
+    """Return the rules as data, for the compare page: it applies them to results that the reader chooses."""
+    facts = {"case": _CASE, "manner": (*_MANNER, "measured_from"), "optional": ("measured_from",)}
+    return {"dimensions": DIMENSIONS, "follows": FOLLOWS, "facts": facts, "narrow": NARROW}
+
+
 # ---- what a result states ----
 
 

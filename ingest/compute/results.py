@@ -276,9 +276,8 @@ def _baselines(found: Sequence[Result]) -> Mapping[int, Sequence[int]]:
     pairs = many.merge(ones, on=list(_WORKLOAD), suffixes=("", "_one"))
     if pairs.empty:
         return own
-    both = list(zip(pairs["case"], pairs["case_one"], strict=True))
-    pairs["agreement"] = [_agreement(each, one) for each, one in both]
-    pairs = pairs[[_differ_in_devices_only(each, one) for each, one in both]]
+    pairs = pairs[list(map(_differ_in_devices_only, pairs["case"], pairs["case_one"]))]
+    pairs = pairs.assign(agreement=list(map(_agreement, pairs["case"], pairs["case_one"])))
     best = pairs[pairs["agreement"] == pairs.groupby("place")["agreement"].transform("max")]
     for place, one in zip(best["place"], best["place_one"], strict=True):
         own.setdefault(place, []).append(one)

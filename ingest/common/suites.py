@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ingest.common.toml_file import TomlFile, read, shown
+from ingest.common.toml_file import TomlFile, display_path, read
 from ingest.common.words import Entry
 from schema.vocabulary import UNITS
 
@@ -60,7 +60,7 @@ def spellings() -> dict[str, tuple[str, str]]:
             for each in models:
                 suite, name = found.setdefault(folded(each), (path.stem, models[0]))
                 if (suite, name) != (path.stem, models[0]):
-                    other = shown(SUITES / f"{suite}.toml")
+                    other = display_path(SUITES / f"{suite}.toml")
                     raise file.wrong(("models",), f"{each!r} is a spelling of {name!r} in {other}; remove it from one")
     return found
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Struct
 
 from ingest.common.errors import UsageError
-from ingest.common.toml_file import Keys, TomlFile, WrongValueError, did_you_mean, one_of, read_tables, shown
+from ingest.common.toml_file import Keys, TomlFile, WrongValueError, did_you_mean, display_path, one_of, read_tables
 from ingest.common.words import TEMPLATES, Both, Entry
 
 REPORTS = TEMPLATES / "reports"
@@ -154,7 +154,7 @@ def reports(folder: Path = REPORTS) -> tuple[Report, ...]:
     for path in (each for each in sorted(folder.glob("*.toml")) if not each.name.startswith("_")):
         for report in _of_file(path, shared):
             if report.id in found:
-                places = f"{shown(found[report.id])} and {shown(path)}"
+                places = f"{display_path(found[report.id])} and {display_path(path)}"
                 raise ReportError(f"{places}: two reports are called {report.id}; rename one")
             found[report.id] = path
             made.append(report)
@@ -266,6 +266,6 @@ def _block(file: TomlFile[_ReportFile], keys: Keys, entry: BlockEntry, around: W
     if TABLE in entry.split and len(entry.split) > 1:
         raise file.wrong((*keys, "split"), f"expected either {TABLE!r} or names of columns")
     title = f" ({entry.title.en if isinstance(entry.title, Both) else entry.title})" if entry.title else ""
-    place = f"{shown(file.path)}:{file.line(keys)}: {name}{title}"
+    place = f"{display_path(file.path)}:{file.line(keys)}: {name}{title}"
     fields = {key: getattr(entry, key) for key in entry.__struct_fields__}
     return Block(**{**fields, "where": {**around, **entry.where}}, place=place)

@@ -145,7 +145,7 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _remembered(memory: Path) -> dict[str, Any]:
-    """What the last call remembered; of another shape than it wrote, nothing."""
+    """Return the memory that the last call wrote; empty if it has another shape."""
     try:
         found = json.loads(memory.read_text("utf-8"))
         stats = {str(path): [*map(int, at[:3]), str(at[3])] for path, at in found["stats"].items()}
@@ -194,13 +194,13 @@ def _shards(
     hashes = {each.name: _known_hash(each.path, stats) for each in inputs}
     names = _file_names(sorted(folders))
     return [
-        _shard(names[folder], tuple(found), telemetry.beside(found, files), hashes, layout, stats, extra_rules)
+        _shard(names[folder], tuple(found), telemetry.in_folders_of(found, files), hashes, layout, stats, extra_rules)
         for folder, found in sorted(folders.items())
     ]
 
 
 def _folder(given: Input) -> str:
-    """The folder of a log; of one with a run.json the folder above, which holds the repeats of a case."""
+    """Return the folder of a log; beside a run.json, the folder above, which holds the repeats of a case."""
     parts = given.name.split("/")
     depth = 2 if given.path.with_name(RUN_JSON).is_file() and len(parts) > 2 else 1
     return "/".join(parts[:-depth]) or parts[0]

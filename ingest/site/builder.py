@@ -129,7 +129,7 @@ def _pages(site: Site, words: Words, cached: Cache) -> Files:
         own = {each.name: getattr(page, each.name) for each in fields(page) if each.name != "context"}
         # What a template is given is all that it can show; so nothing has to be named that a page depends on.
         key = key_of(code, _digest((own, context)))
-        content = cached.made(key, partial(_rendered, site, words, page, context, cached))
+        content = cached.get_or_make(key, partial(_rendered, site, words, page, context, cached))
         files |= {name: text.encode() for name, text in json.loads(content).items()}
     return files
 
@@ -161,7 +161,7 @@ def _rendered(site: Site, words: Words, page: Page, context: Mapping[str, Any], 
 def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
     """A chart in one language, from a drawing for both."""
     key = key_of(_drawing_code(), chart.draw.func.__name__, repr(chart.draw.args))
-    svg = cached.made(key, lambda: chart.draw().encode()).decode()
+    svg = cached.get_or_make(key, lambda: chart.draw().encode()).decode()
     said = words.say(language, chart.title), chart.described(words, language)
     return drawing.localise(svg, chart.name, charts.words_of(words, language), *said)
 

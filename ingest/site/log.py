@@ -21,8 +21,8 @@ from markupsafe import Markup
 from ingest.common import numbers
 from ingest.common.files import file_hash
 from ingest.common.words import Text, coded, phrase, word_for
-from ingest.compute.rules import HEADLINE, NAMES, kept
-from ingest.compute.series import Absent, series
+from ingest.compute.rules import HEADLINE, NAMES, used_records
+from ingest.compute.series import NoFigureError, series
 from ingest.read import redact
 from ingest.site.model import Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
@@ -378,8 +378,8 @@ def _records(path: Path, about: _About) -> tuple[frozenset[int], frozenset[int]]
     try:
         session = next((each for each in read(path).sessions if each.number == number), None)
         given = series(session, dict(facts)) if session else None
-        used = set(kept(HEADLINE, given).tolist()) if given else set()
-    except Absent:
+        used = set(used_records(HEADLINE, given).tolist()) if given else set()
+    except NoFigureError:
         return frozenset(), frozenset()
     if given is None:
         return frozenset(), frozenset()

@@ -13,7 +13,7 @@ from parsers.engine.table import Records, Source, Stretch, Table
 
 
 def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Session:
-    """A session of a format that exists in this test alone."""
+    """Return a session of a format that exists in this test only."""
     path = folder / "train.log"
     text = "".join(f"{each}\n" for each in lines).encode()
     path.write_bytes(text)

@@ -46,14 +46,14 @@ class Bottleneck(torch.nn.Module):  # type: ignore[misc]  # without torch its cl
 
 
 def convolution(channels_in: int, channels_out: int, size: int, stride: int) -> tuple[Any, Any]:
-    """A convolution that keeps the image's size apart from the stride, and its batch normalisation."""
+    """Return a convolution that keeps the image's size apart from the stride, with batch normalisation."""
     layer = torch.nn.Conv2d(channels_in, channels_out, size, stride=stride, padding=size // 2, bias=False)
     torch.nn.init.kaiming_normal_(layer.weight, mode="fan_in", nonlinearity="relu")
     return layer, torch.nn.BatchNorm2d(channels_out)
 
 
 def resnet50() -> Any:
-    """ResNet-50 v1.5 for 1000 classes: 25,557,032 parameters."""
+    """Return ResNet-50 v1.5 for 1000 classes: 25,557,032 parameters."""
     blocks = bottlenecks()
     return torch.nn.Sequential(
         *convolution(3, blocks[0].channels_in, 7, 2),
@@ -67,7 +67,7 @@ def resnet50() -> Any:
 
 
 def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
-    """Normal noise as images with random labels, in host memory: (n, 3, h, w) and (n,)."""
+    """Generate normal noise as images with random labels, in host memory: (n, 3, h, w) and (n,)."""
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)
     layout = MEMORY_FORMATS[arguments.memory_format]
     return [
@@ -76,13 +76,13 @@ def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
 
 
 def loss(model: Any, batch: tuple[Any, ...]) -> Any:
-    """Mean cross entropy over the images of a batch."""
+    """Return the mean cross entropy over the images of a batch."""
     images, labels = batch
     return torch.nn.functional.cross_entropy(model(images), labels)
 
 
 def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Workload:
-    """The same network in all processes of the job, and other images in each."""
+    """Build the workload: the same network in all processes of the job, with other images in each."""
     torch.manual_seed(arguments.seed)
     model = resnet50().to(device, memory_format=MEMORY_FORMATS[arguments.memory_format]).train()
     optimizer = torch.optim.SGD(model.parameters(), LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
@@ -91,7 +91,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
 
 
 def throughput(steps: list[Step], batch_of_job: int) -> tuple[dllogger.Metric, ...]:
-    """The metrics of some iterations together: mean loss, and images of the job over the sum of the seconds."""
+    """Return the metrics of some iterations together: mean loss, and images of the job over the sum of the seconds."""
     images = batch_of_job * len(steps)
     return (
         dllogger.loss("train.loss", sum(step.loss for step in steps) / len(steps)),
@@ -103,7 +103,7 @@ def throughput(steps: list[Step], batch_of_job: int) -> tuple[dllogger.Metric, .
 
 
 def durations(steps: list[Step]) -> tuple[dllogger.Metric, ...]:
-    """Mean seconds per iteration, for fetching the batch and for the rest."""
+    """Return mean seconds per iteration, for fetching the batch and for the rest."""
     return (
         dllogger.seconds("train.data_time", sum(step.data_seconds for step in steps) / len(steps)),
         dllogger.seconds("train.compute_time", sum(step.compute_seconds for step in steps) / len(steps)),
@@ -111,7 +111,7 @@ def durations(steps: list[Step]) -> tuple[dllogger.Metric, ...]:
 
 
 def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, object]:
-    """What the PARAMETER line states, in the words of the NGC trainer where it has one."""
+    """Return the values of the PARAMETER line, in the words of the NGC trainer if it has one."""
     return {
         "data_backend": "synthetic",
         "arch": "resnet50",
@@ -137,7 +137,7 @@ def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, obj
 
 
 def say(line: str) -> None:
-    """Prints at once, so that a log that breaks off still holds what was reached."""
+    """Print at once, so that an interrupted log still contains everything up to that point."""
     print(line, flush=True)
 
 
@@ -169,7 +169,7 @@ def main() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     made = pytorch_arguments.parser("Train ResNet-50 v1.5 on generated images and print its throughput.", 16, "images")
     made.add_argument("--image-size", type=positive, default=64, help="height and width in pixels")
     made.add_argument("--memory-format", choices=tuple(MEMORY_FORMATS), default="nchw", help="nhwc: channels last")

@@ -51,7 +51,7 @@ class Placed:
         self.target.fetch(self.job)
 
     def until(self, wanted: Callable[[State], bool], seconds: float = 30) -> State:
-        """The first state of the job that is as wanted."""
+        """Wait for a state of the job that fulfils the condition, and return it."""
         state: State | None = None
         for _ in polls(seconds):
             state = self.look()
@@ -61,11 +61,11 @@ class Placed:
         raise AssertionError(f"the job did not come to it; it is {state}")
 
     def over(self, seconds: float = 30) -> State:
-        """The state of the job when no node is at work any more."""
+        """Return the state of the job when no node is running any more."""
         return self.until(lambda state: state.kind in ("ended", "lost"), seconds)
 
     def printing(self) -> State:
-        """The state of the job when its log has begun."""
+        """Return the state of the job when its log has begun."""
         return self.until(lambda state: state.log_bytes > 0)
 
 
@@ -76,7 +76,7 @@ def planned(
     choices: Mapping[str, str] | None = None,
     settings: Settings | None = None,
 ) -> Placed:
-    """The job of the first case of a recipe; nothing is started."""
+    """Return the job of the first case of a recipe; nothing is started."""
     chosen = recipe.load(path)
     built = build_run(chosen, select_cases(chosen, choices or {})[0], folder, settings or Settings())
     run = replace(built, folder=folder / "raw/tiny/1")

@@ -41,7 +41,7 @@ def arguments(**more: object) -> argparse.Namespace:
 
 
 def losses(workload: Workload, precision: str, device: object, iterations: int, **more: object) -> list[float]:
-    """The losses on one fixed batch."""
+    """Return the losses on one fixed batch."""
     fixed = Workload(workload.model, workload.loss, workload.optimizer, workload.batches[:1])
     settings = Settings(**{"iterations": iterations, "precision": precision, "compile": False, **more})
     return [step.loss for step in train(fixed, settings, ALONE, device)]
@@ -99,7 +99,7 @@ def test_a_fixed_batch_is_learned(workload, name, precision):
 
 
 def tiny(rows: int, batches: int) -> Workload:
-    """A linear network, and random rows in so many batches."""
+    """Return a linear network, and random rows in so many batches."""
     torch.manual_seed(0)
     model = torch.nn.Linear(3, 2)
     inputs, labels = torch.randn(rows, 3).chunk(batches), torch.randint(2, (rows,)).chunk(batches)

@@ -25,7 +25,7 @@ def loaded(name: str) -> Recipe:
 
 
 def imported(path: Path) -> set[str]:
-    """The modules of `runners.workloads` that a file imports."""
+    """Return the modules of `runners.workloads` that a file imports."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module == "runners.workloads":

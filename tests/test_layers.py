@@ -1,4 +1,4 @@
-"""Who may import whom: all may take `schema`, `ingest` reads `parsers`, and pages know no Python of ours."""
+"""The rules for imports: all may import `schema`, `ingest` may import `parsers`, and hooks import little of ours."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def modules(layer: str) -> list[Path]:
 
 
 def imported(nodes: Iterator[ast.AST] | list[ast.stmt], package: str) -> Iterator[tuple[str, int]]:
-    """The top-level package and the line of every import among the nodes."""
+    """Yield the top-level package and the line of every import among the nodes."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
@@ -46,7 +46,7 @@ def imported(nodes: Iterator[ast.AST] | list[ast.stmt], package: str) -> Iterato
 
 
 def run_at_import(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run when the module is imported: bodies of classes, `if` and `try` too, of functions not."""
+    """Yield the statements that run at import: also bodies of classes, `if` and `try`, but not of functions."""
     for statement in statements:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -80,13 +80,13 @@ def test_a_layer_imports_only_what_lies_below_it(layer: str) -> None:
 
 
 def package(module: str) -> str:
-    """The package of `ingest` that a module belongs to; the modules beside the packages are the commands."""
+    """Return the package of `ingest` that a module belongs to; modules outside the packages are the commands."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 and parts[1] in ORDER else "commands"
 
 
 def upward_imports(path: Path, order: Mapping[str, int]) -> list[str]:
-    """Imports of a package that comes later in the order of the data than the importing one."""
+    """Return imports of a package that comes later in the order of the data than the importing one."""
     mine = package(".".join(path.relative_to(ROOT).with_suffix("").parts))
     found = []
     for node in ast.walk(parse(path)):

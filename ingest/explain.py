@@ -8,7 +8,7 @@ from pathlib import Path
 from ingest.common.problems import printable
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
-from ingest.compute.series import NoFigureError, Series, series
+from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.read.layout import Layout
 from ingest.read.run_json import of_log
 from ingest.read.walk import Input
@@ -73,7 +73,7 @@ def _window(session: Session, case: Facts) -> Iterator[str]:
     yield f"dropped    {_ranges(given, [each for each in range(len(given)) if each not in used])}"
 
 
-def _ranges(given: Series, indices: Sequence[int]) -> str:
+def _ranges(given: ThroughputSeries, indices: Sequence[int]) -> str:
     """Return `12 records: lines 20-31` with consecutive records joined."""
     if not indices:
         return "0 records"

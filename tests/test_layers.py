@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -229,3 +230,24 @@ def test_a_heavy_import_is_seen(source: str, expected: list[str], tmp_path: Path
     path = tmp_path / "module.py"
     path.write_text(source, encoding="utf-8")
     assert [line.split()[2] for line in heavy(path, "ingest")] == expected
+
+
+def twice_defined(files: Iterable[Path]) -> dict[str, list[str]]:
+    """Return the places of every class name that is defined more than once."""
+    places = defaultdict(list)
+    for path in files:
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(f"{path}:{node.lineno}")
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_a_class_name_is_defined_once_in_the_product() -> None:
+    files = [path for package in (*MAY_IMPORT, "bench", "report_templates") for path in (ROOT / package).rglob("*.py")]
+    assert twice_defined(files) == {}, "one name for two things: rename one of the classes"
+
+
+def test_a_class_name_defined_twice_is_found(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.py").write_text("def function():\n    class Table: ...\n", "utf-8")
+    assert list(twice_defined(tmp_path.rglob("*.py"))) == ["Table"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from parsers.engine.table import Records
+from parsers.engine.table import SessionRecords
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ _LAG = 3
 class Frame:
     """n records in file order, one per step. `rows`: the row of each in `records`, for its line number."""
 
-    records: Records
+    records: SessionRecords
     rows: Rows
     epochs: Column
     steps: Column
@@ -76,7 +76,7 @@ class Frame:
         return later, seconds[chosen]
 
 
-def framed(records: Records) -> Frame:
+def framed(records: SessionRecords) -> Frame:
     """Return the rows of some records, which must not be empty."""
     import numpy as np
 
@@ -89,7 +89,7 @@ def framed(records: Records) -> Frame:
     return Frame(records, rows, epochs, steps, columns, _covered(records, columns, steps))
 
 
-def _places(records: Records) -> tuple[Column, Column]:
+def _places(records: SessionRecords) -> tuple[Column, Column]:
     """Return epoch and step of each record, neither of them NaN; records are numbered if no step is printed."""
     import numpy as np
 
@@ -99,7 +99,7 @@ def _places(records: Records) -> tuple[Column, Column]:
     return epochs, steps if np.isfinite(steps).all() else numbers
 
 
-def _is_repeated(records: Records) -> bool:
+def _is_repeated(records: SessionRecords) -> bool:
     """Return whether a step may be printed several times."""
     import numpy as np
 
@@ -121,7 +121,7 @@ def _undone(total: Column, epochs: Column, steps: Column) -> Column:
     return np.where(same, np.diff(total, prepend=0.0), total)
 
 
-def between(records: Records, steps: Column) -> Column:
+def between(records: SessionRecords, steps: Column) -> Column:
     """Return the steps from each of n records to the next, n - 1 values.
 
     Printers that count updates print a line for each, or for each so many, whatever number it bears: a loss scaler that
@@ -147,7 +147,7 @@ def _filled(column: Column) -> Column:
     return filled
 
 
-def _covered(records: Records, columns: Mapping[str, Column], steps: Column) -> Column:
+def _covered(records: SessionRecords, columns: Mapping[str, Column], steps: Column) -> Column:
     import numpy as np
 
     reading = records.reading
@@ -209,7 +209,7 @@ def _starts(begun: NDArray[np.bool_], ranks: Column) -> Rows:
     return starts
 
 
-def begun_anew(records: Records) -> int | None:
+def begun_anew(records: SessionRecords) -> int | None:
     """Return the first row that repeats the session's first step, if the program was restarted without a message.
 
     A run that is resumed goes back to a later step, and to none before its own first.

@@ -19,7 +19,7 @@ from ingest.compute.rules import warm_up
 from ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
 from parsers.contract import Reading
 from parsers.engine.session import Session
-from parsers.engine.table import Records
+from parsers.engine.table import SessionRecords
 from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason
 from schema.vocabulary import METRICS, PRECISION_GROUPS
 
@@ -113,7 +113,7 @@ def _steps_per_record(session: Session, reading: Reading, case: Facts) -> float:
     return samples / (case["batch_size"] * case["devices"]) if case.get("batch_size") and case.get("devices") else 1.0
 
 
-def _per_step(records: Records, rows: NDArray[np.intp], seconds: Column, steps: Column) -> MetricFigure | None:
+def _per_step(records: SessionRecords, rows: NDArray[np.intp], seconds: Column, steps: Column) -> MetricFigure | None:
     kept = slice(warm_up(len(rows)), None)
     took, done = float(seconds[kept].sum()), float(steps[kept].sum())
     if not (took > 0 and done > 0):
@@ -210,7 +210,7 @@ def _last(session: Session, column: str) -> MetricFigure | None:
     return None
 
 
-def _printed_rows(records: Records, column: str, values: Column) -> NDArray[np.intp]:
+def _printed_rows(records: SessionRecords, column: str, values: Column) -> NDArray[np.intp]:
     """Return rows with a printed value; `nan` counts if printed (divergence), but not as filler of lines without it."""
     import numpy as np
 
@@ -220,7 +220,7 @@ def _printed_rows(records: Records, column: str, values: Column) -> NDArray[np.i
     return np.flatnonzero(printed)
 
 
-def _steps(session: Session) -> list[Records]:
+def _steps(session: Session) -> list[SessionRecords]:
     return [each for each in session.records if each.reading.span != "run" and len(each)]
 
 

@@ -12,10 +12,18 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from ingest.compute.frame import added, framed
-from ingest.compute.series import NoFigureError, Series, no_figure, refuse_impossible, samples_per_step, scoped, series
+from ingest.compute.series import (
+    NoFigureError,
+    ThroughputSeries,
+    no_figure,
+    refuse_impossible,
+    samples_per_step,
+    scoped,
+    series,
+)
 from parsers.contract import Window
 from parsers.engine.session import Session
-from parsers.engine.table import Records
+from parsers.engine.table import SessionRecords
 from schema.records import Facts, Figure, NoFigure
 
 if TYPE_CHECKING:
@@ -70,7 +78,7 @@ def parse(name: str) -> Rule:
 
 
 def figure(
-    rule: Rule | str, session: Session, case: Facts, given: Callable[[], Series] | None = None
+    rule: Rule | str, session: Session, case: Facts, given: Callable[[], ThroughputSeries] | None = None
 ) -> Figure | NoFigure:
     """Return the figure of a session under a rule, or why there is none.
 
@@ -91,7 +99,7 @@ def figure(
         return reason.figure()
 
 
-def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], Series]) -> Figure:
+def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], ThroughputSeries]) -> Figure:
     if rule.statistic == "reported":
         return _reported(session, case)
     if rule.statistic.startswith("dlperf"):
@@ -118,7 +126,7 @@ def warm_up(count: int) -> int:
     return max(1, count // 5) if count > 1 else 0
 
 
-def used_records(rule: Rule | str, given: Series) -> Rows:
+def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
     """Return the indices of the records that a rule over the series uses, in file order.
 
     Raises:
@@ -145,7 +153,7 @@ def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:
     return indices
 
 
-def _steady(rule: Rule, given: Series) -> Figure:
+def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
     import numpy as np
 
     used = used_records(rule, given)
@@ -163,7 +171,7 @@ def _steady(rule: Rule, given: Series) -> Figure:
     return _figure(value, given, used, shown)
 
 
-def _figure(value: float, given: Series, used: Rows, arithmetic: str) -> Figure:
+def _figure(value: float, given: ThroughputSeries, used: Rows, arithmetic: str) -> Figure:
     rows = given.rows[used]
     first, last = given.records.lines([int(rows.min()), int(rows.max())])
     return Figure(value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic)
@@ -184,13 +192,13 @@ def _reported(session: Session, case: Facts) -> Figure:
     raise no_figure("no_reported_figure")
 
 
-def _last_row(records: Records) -> Rows:
+def _last_row(records: SessionRecords) -> Rows:
     import numpy as np
 
     return np.array([len(records) - 1])
 
 
-def _reported_steps(records: Records, session: Session, case: Facts) -> Figure:
+def _reported_steps(records: SessionRecords, session: Session, case: Facts) -> Figure:
     """Return the same for a tool that counts steps: its figure times the samples of a step."""
     printed = records["steps_per_second"][-1:]
     refuse_impossible(printed, records, _last_row(records))
@@ -199,14 +207,14 @@ def _reported_steps(records: Records, session: Session, case: Facts) -> Figure:
     return Figure(float(printed[0]) * samples, records.reading.unit, "job", 1, len(records) - 1, line, line, shown)
 
 
-def _window(name: str, session: Session, case: Facts, given: Callable[[], Series]) -> Figure:
+def _window(name: str, session: Session, case: Facts, given: Callable[[], ThroughputSeries]) -> Figure:
     window = session.format.windows.get(name)
     if window is None:
         raise no_figure("no_window", rule=name)
     return _clock_window(window, session, case) if window.of == "clock" else _window_of(window, given())
 
 
-def _window_of(window: Window, given: Series) -> Figure:
+def _window_of(window: Window, given: ThroughputSeries) -> Figure:
     used = _inside(window, given)
     if window.of == "seconds":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
@@ -216,7 +224,7 @@ def _window_of(window: Window, given: Series) -> Figure:
     return _figure(float(values.mean()), given, used, shown)
 
 
-def _inside(window: Window, given: Series) -> Rows:
+def _inside(window: Window, given: ThroughputSeries) -> Rows:
     """Return the indices of a window's records."""
     import numpy as np
 
@@ -264,7 +272,7 @@ def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
     return Figure(samples / seconds, records.reading.unit, "job", used, len(records) - used, first, last, shown)
 
 
-def _refuse_lost_days(records: Records, begin: int, end: int, seconds: float) -> None:
+def _refuse_lost_days(records: SessionRecords, begin: int, end: int, seconds: float) -> None:
     """Raise NoFigureError where less time passed by the clock than the records themselves say to have taken.
 
     A clock without a date does not tell of whole days; more time may pass between records, but not less.
@@ -278,7 +286,7 @@ def _refuse_lost_days(records: Records, begin: int, end: int, seconds: float) ->
         raise no_figure("clock_too_short", line=records.lines([end])[0], clock=f"{seconds:.6g}", told=f"{told:.6g}")
 
 
-def _row(records: Records, number: int, window: Window) -> int:
+def _row(records: SessionRecords, number: int, window: Window) -> int:
     import numpy as np
 
     found = np.flatnonzero(_numbers(window, records["step"]) == number)

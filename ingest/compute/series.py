@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ingest.compute.frame import TIMED, Frame, added, framed
 from parsers.contract import Reading, Scope
 from parsers.engine.session import Session
-from parsers.engine.table import Records
+from parsers.engine.table import SessionRecords
 from schema.records import Facts, NoFigure, Reason
 from schema.vocabulary import UNITS
 
@@ -48,7 +48,7 @@ def no_figure(code: str, **args: Any) -> NoFigureError:
 
 
 @dataclass(frozen=True)
-class Series:
+class ThroughputSeries:
     """n records in file order.
 
     `values`: samples per second at `scope`, as printed times `multiplier`. `samples`, `seconds` and `covered`, in
@@ -63,7 +63,7 @@ class Series:
     covered: Column
     steps: Column
     rows: Rows
-    records: Records
+    records: SessionRecords
     unit: str
     scope: Scope
     multiplier: int
@@ -74,7 +74,7 @@ class Series:
         return len(self.values)
 
 
-def series(session: Session, case: Facts) -> Series:
+def series(session: Session, case: Facts) -> ThroughputSeries:
     """Compute the session's throughput over its records.
 
     Printed speeds come first, then printed seconds, then the clocks of consecutive records.
@@ -167,7 +167,7 @@ def scoped(reading: Reading, case: Facts) -> tuple[int, Scope]:
     return (int(known), "job") if known else (1, reading.scope)
 
 
-def refuse_impossible(values: Column, records: Records, rows: Rows | None = None) -> None:
+def refuse_impossible(values: Column, records: SessionRecords, rows: Rows | None = None) -> None:
     """Raise NoFigureError for the first figure that is not positive and finite, with its line."""
     import numpy as np
 
@@ -177,7 +177,7 @@ def refuse_impossible(values: Column, records: Records, rows: Rows | None = None
         raise no_figure("impossible_figure", line=records.lines([row])[0], count=len(bad))
 
 
-def _printed(frame: Frame, session: Session, case: Facts) -> Series:
+def _printed(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
     printed, reading = frame["throughput"], frame.records.reading
     refuse_impossible(printed, frame.records, frame.rows)
     multiplier, scope = scoped(reading, case)
@@ -201,7 +201,7 @@ def _lasts(frame: Frame) -> bool:
     return bool((np.isfinite(frame["duration"]) & (frame["duration"] > 0)).all())
 
 
-def _printed_samples(records: Records, session: Session, case: Facts, multiplier: int) -> float | None:
+def _printed_samples(records: SessionRecords, session: Session, case: Facts, multiplier: int) -> float | None:
     """Return samples per step at the printed scope; None if not known."""
     if records.reading.unit in UNCOUNTED:
         return None
@@ -243,7 +243,7 @@ def _prints(frame: Frame, name: str) -> bool:
     return name in frame and bool(np.isfinite(frame[name]).any())
 
 
-def _timed(frame: Frame, session: Session, case: Facts) -> Series:
+def _timed(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
     step_seconds = frame.step_seconds
     assert step_seconds is not None
     whole_epochs = frame.records.reading.span == "epoch" and "duration" in frame and "steps" not in frame
@@ -252,7 +252,7 @@ def _timed(frame: Frame, session: Session, case: Facts) -> Series:
     return _over(frame, step_seconds, session, case)
 
 
-def _clocked(frame: Frame, session: Session, case: Facts) -> Series:
+def _clocked(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
     """Return one record per pair of consecutive lines; the later line is the record."""
     later, seconds = frame.by_clock()
     if not len(later):
@@ -260,7 +260,7 @@ def _clocked(frame: Frame, session: Session, case: Facts) -> Series:
     return _over(later, seconds / later.covered, session, case)
 
 
-def _over(frame: Frame, step_seconds: Column, session: Session, case: Facts) -> Series:
+def _over(frame: Frame, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:
     """Return samples over the seconds that each record covers."""
     refuse_impossible(step_seconds, frame.records, frame.rows)
     samples, seconds = _samples(frame), step_seconds * frame.covered
@@ -274,10 +274,10 @@ def _over(frame: Frame, step_seconds: Column, session: Session, case: Facts) -> 
 
 def _series_of(
     frame: Frame, values: Column, samples: Column, seconds: Column, scope: Scope, multiplier: int, timed: bool
-) -> Series:
+) -> ThroughputSeries:
     records = frame.records
     refuse_impossible(values, records, frame.rows)
-    return Series(
+    return ThroughputSeries(
         values, added(frame, samples), added(frame, seconds), added(frame, frame.covered), frame.steps, frame.rows,
         records, records.reading.unit, scope, multiplier, timed,
     )  # fmt: skip

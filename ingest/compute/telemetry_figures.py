@@ -58,7 +58,7 @@ _WITHIN_SWEEP, _PAUSES_BETWEEN, _MOSTLY, _FEW = 0.25, 0.98, 0.9, 4
 
 
 @dataclass(frozen=True)
-class Job:
+class UsedDevices:
     """The devices that a run used, as far as known: of the whole job, of one machine, and by index on that machine."""
 
     devices: int | None = None
@@ -66,7 +66,7 @@ class Job:
     visible: tuple[str, ...] = ()
 
 
-def figures(given: Recording, job: Job) -> Telemetry:
+def figures(given: Recording, job: UsedDevices) -> Telemetry:
     """Compute everything that some samples say; `absent` says why there is no energy."""
     found: dict[str, int | float | None] = dict.fromkeys(KEYS)
     rows = [given.device == each for each in range(len(given.devices))] or [_all(given)]
@@ -149,7 +149,7 @@ def _number(value: float | None) -> float | int | None:
     return int(short) if short.is_integer() else short
 
 
-def _energy(given: Recording, rows: Sequence[Mask], job: Job) -> float | str | None:
+def _energy(given: Recording, rows: Sequence[Mask], job: UsedDevices) -> float | str | None:
     """Return joules of all devices of the job, or why there is no such figure; None if the power was not measured."""
     import numpy as np
 

@@ -34,7 +34,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Figure:
+class SliceFigure:
     """A published figure in its cell: marks, speed-up over one device, and its difference from the base."""
 
     row: Published
@@ -50,11 +50,11 @@ class Slice:
     block: Block
     rows: tuple[Head, ...]
     columns: tuple[Head, ...]
-    cells: Mapping[tuple[int, int], tuple[Figure, ...]]
+    cells: Mapping[tuple[int, int], tuple[SliceFigure, ...]]
     same: Values
 
     @property
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[SliceFigure, ...]:
         """All figures, row by row."""
         return tuple(each for place in sorted(self.cells) for each in self.cells[place])
 
@@ -285,7 +285,7 @@ def _marked(
         ),
         {
             place: tuple(
-                Figure(row, marks_of(row, marks["cell"]), _speedup(block, row, ones), _delta(block, row, rows))
+                SliceFigure(row, marks_of(row, marks["cell"]), _speedup(block, row, ones), _delta(block, row, rows))
                 for row in found
             )
             for place, found in places.items()

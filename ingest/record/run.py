@@ -16,7 +16,7 @@ from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.compute import rules
 from ingest.compute.frame import TIMED, begun_anew, framed
 from ingest.compute.metrics import metrics
-from ingest.compute.series import NoFigureError, Series, series
+from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
 from ingest.read import environment_json, facts
 from ingest.read.layout import OWN, Layout
@@ -330,7 +330,7 @@ def _trace(session: Session, case: Facts) -> Trace | None:
     )
 
 
-def _bins(given: Series) -> list[int]:
+def _bins(given: ThroughputSeries) -> list[int]:
     import numpy as np
 
     count = len(given)

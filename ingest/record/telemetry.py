@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ingest.common.files import is_as_stated, stamp
 from ingest.compute import telemetry_figures
-from ingest.compute.telemetry_figures import Job, extent, seconds_of
+from ingest.compute.telemetry_figures import UsedDevices, extent, seconds_of
 from ingest.read import run_json
 from ingest.read.redact import redact_record
 from ingest.read.walk import Input
@@ -286,16 +286,16 @@ def _covered(window: tuple[float, float], whole: tuple[float, float]) -> float:
     return float(common >= 0)
 
 
-def _job(data: _RunData) -> Job:
+def _job(data: _RunData) -> UsedDevices:
     document = run_json.of_log(data.given.path, data.given.name).document
     devices, nodes = data.run.case.devices, data.run.case.nodes
     variables = (document.environment_variables if document else None) or {}
     visible = str(variables.get("CUDA_VISIBLE_DEVICES", "")).replace(" ", "")
     listed = tuple(visible.split(",")) if re.fullmatch(r"[0-9]{1,3}(?:,[0-9]{1,3})*", visible) else ()
-    return Job(devices, devices // nodes if devices and nodes else None, listed)
+    return UsedDevices(devices, devices // nodes if devices and nodes else None, listed)
 
 
-def _of_run(data: _RunData, job: Job, owned: Sequence[_Owned], hashes: Mapping[str, str]) -> Telemetry:
+def _of_run(data: _RunData, job: UsedDevices, owned: Sequence[_Owned], hashes: Mapping[str, str]) -> Telemetry:
     """Return the telemetry of a run: of several printers, each figure is of the first that has it."""
     groups: dict[str, list[_Owned]] = defaultdict(list)
     for each in owned:
@@ -334,7 +334,7 @@ def _first_of(found: Sequence[Telemetry]) -> Telemetry:
     return first
 
 
-def _of_printer(data: _RunData, job: Job, owned: Sequence[_Owned]) -> Telemetry:
+def _of_printer(data: _RunData, job: UsedDevices, owned: Sequence[_Owned]) -> Telemetry:
     recordings = [_used(each.recording, job) for each in owned]
     names = [each.file.given.name for each in owned]
     machines: dict[Path, list[Recording]] = defaultdict(list)
@@ -353,20 +353,20 @@ def _of_printer(data: _RunData, job: Job, owned: Sequence[_Owned]) -> Telemetry:
     return replace(telemetry_figures.figures(given, job), window=_in_window(data, given, job))
 
 
-def _used(given: Recording, job: Job) -> Recording:
+def _used(given: Recording, job: UsedDevices) -> Recording:
     """Return the devices that run.json says the run was given, where the file knows them by those names."""
     known = job.visible and len(given.devices) > len(job.visible) and set(job.visible) <= set(given.devices)
     return telemetry_figures.chosen(given, job.visible) if known else given
 
 
-def _too_many(given: Recording, job: Job) -> int | None:
+def _too_many(given: Recording, job: UsedDevices) -> int | None:
     """Return how many devices of a machine were sampled, if the run used fewer: idle ones would spoil every mean."""
     used = job.devices_per_node or job.devices
     sampled = len(given.devices) or telemetry_figures.sweep(given)
     return sampled if used and sampled and sampled > used and not given.format.peaks and not given.format.host else None
 
 
-def _in_window(data: _RunData, given: Recording, job: Job) -> Sampled | None:
+def _in_window(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | None:
     """Return the same from the first to the last record of the run, where both have clocks that meet."""
     window, whole = _window(data), extent(given) if given.dated else None
     if not window or not whole or _covered(window, whole) < COVERED:

@@ -9,7 +9,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.published import audit
 from ingest.published.audit import Audited, Candidate
-from ingest.published.publications import Published, Source, options_cell
+from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site.model import Site
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
 
@@ -37,7 +37,7 @@ def context(site: Site) -> Mapping[str, Any]:
     }
 
 
-def _described(site: Site, source: Source) -> Mapping[str, Any]:
+def _described(site: Site, source: Publisher) -> Mapping[str, Any]:
     mine = [row for row in site.published.rows if row.source == source.name]
     return {
         "title": source.title,
@@ -50,7 +50,7 @@ def _described(site: Site, source: Source) -> Mapping[str, Any]:
     }
 
 
-def _summary(site: Site, known: Sequence[Source]) -> Table:
+def _summary(site: Site, known: Sequence[Publisher]) -> Table:
     """Verdicts across, sources down."""
     counted = audit.summary(site.audited)
     head = (Column(phrase("table.source_of_figures")), *(Column(phrase(f"verdict.{each}"), True) for each in _shown()))

@@ -20,7 +20,7 @@ from runners.workloads import dllogger, pytorch_arguments
 from runners.workloads.bert_pytorch_network import LONGEST, VOCABULARY, BertPretraining
 from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
-from runners.workloads.pytorch_training import AMP, Settings, Step, Workload, held, train
+from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, held, train
 from runners.workloads.ranks import Process
 
 LEARNING_RATE = 1e-4
@@ -100,7 +100,7 @@ def sequences(arguments: argparse.Namespace, process: Process) -> int:
     return int(arguments.batch_size * arguments.accumulation * process.world_size)
 
 
-def iterations(steps: list[Step], batch_of_job: int) -> dict[str, object]:
+def iterations(steps: list[TrainingStep], batch_of_job: int) -> dict[str, object]:
     """Return the metrics of some iterations together."""
     seconds = sum(step.seconds for step in steps)
     return {
@@ -111,7 +111,7 @@ def iterations(steps: list[Step], batch_of_job: int) -> dict[str, object]:
     }
 
 
-def whole_job(steps: list[Step], batch_of_job: int) -> dict[str, object]:
+def whole_job(steps: list[TrainingStep], batch_of_job: int) -> dict[str, object]:
     """Return the metrics of the job, warm-up included."""
     seconds = sum(step.seconds for step in steps)
     return {
@@ -130,8 +130,8 @@ def follow(arguments: argparse.Namespace, process: Process, device: Any) -> None
             print(dllogger.json_line(datetime.now(), begun, step, data), flush=True)
 
     say(dllogger.PARAMETERS, parameters(arguments, process))
-    settings = Settings(arguments.iterations, arguments.precision, arguments.compile, arguments.accumulation)
-    steps: list[Step] = []
+    settings = TrainingSettings(arguments.iterations, arguments.precision, arguments.compile, arguments.accumulation)
+    steps: list[TrainingStep] = []
     for step in train(workload(arguments, process, device), settings, process, device):
         steps.append(step)
         if len(steps) % arguments.print_every == 0:

@@ -18,7 +18,7 @@ PARAMETERS, WHOLE_JOB = "PARAMETER", ()
 
 
 @dataclass(frozen=True)
-class Metric:
+class PrintedMetric:
     """One figure as it is to be printed: `text` is formatted by the caller, `unit` follows it."""
 
     name: str
@@ -30,24 +30,24 @@ class Metric:
         return f"{self.name} : {self.text} {self.unit}"
 
 
-def loss(name: str, value: float) -> Metric:
+def loss(name: str, value: float) -> PrintedMetric:
     """Format a loss: five decimals, no unit."""
-    return Metric(name, f"{value:.5f}")
+    return PrintedMetric(name, f"{value:.5f}")
 
 
-def images_per_second(name: str, value: float) -> Metric:
+def images_per_second(name: str, value: float) -> PrintedMetric:
     """Format a throughput of the whole job in images/s: two decimals."""
-    return Metric(name, f"{value:.2f}", "images/s")
+    return PrintedMetric(name, f"{value:.2f}", "images/s")
 
 
-def seconds(name: str, value: float) -> Metric:
+def seconds(name: str, value: float) -> PrintedMetric:
     """Format a duration in seconds: five decimals."""
-    return Metric(name, f"{value:.5f}", "s")
+    return PrintedMetric(name, f"{value:.5f}", "s")
 
 
-def learning_rate(value: float) -> Metric:
+def learning_rate(value: float) -> PrintedMetric:
     """Format the learning rate; this printer gives it an empty unit, hence the two spaces behind it."""
-    return Metric("train.lr", f"{value}", "")
+    return PrintedMetric("train.lr", f"{value}", "")
 
 
 def parameter_line(now: datetime, parameters: Mapping[str, object]) -> str:
@@ -55,17 +55,17 @@ def parameter_line(now: datetime, parameters: Mapping[str, object]) -> str:
     return _line(now, "PARAMETER " + " ".join(f"{name} : {value} " for name, value in parameters.items()))
 
 
-def iteration_line(now: datetime, epoch: int, iteration: int, metrics: tuple[Metric, ...]) -> str:
+def iteration_line(now: datetime, epoch: int, iteration: int, metrics: tuple[PrintedMetric, ...]) -> str:
     """Return the line of one iteration; iterations count from 1 and the first one is printed too."""
     return _line(now, f"Epoch: {epoch} Iteration: {iteration}  {_joined(metrics)}")
 
 
-def epoch_line(now: datetime, epoch: int, metrics: tuple[Metric, ...]) -> str:
+def epoch_line(now: datetime, epoch: int, metrics: tuple[PrintedMetric, ...]) -> str:
     """Return the line of a whole epoch, which repeats the names of the iteration's metrics."""
     return _line(now, f"Epoch: {epoch}  {_joined(metrics)}")
 
 
-def summary_line(now: datetime, metrics: tuple[Metric, ...]) -> str:
+def summary_line(now: datetime, metrics: tuple[PrintedMetric, ...]) -> str:
     """Return the line of the whole job."""
     return _line(now, f"Summary: {_joined(metrics)}")
 
@@ -86,7 +86,7 @@ def json_line(now: datetime, started: datetime, step: tuple[int, ...] | str, dat
     return f"DLLL {json.dumps(line)}"
 
 
-def _joined(metrics: tuple[Metric, ...]) -> str:
+def _joined(metrics: tuple[PrintedMetric, ...]) -> str:
     return " ".join(str(metric) for metric in metrics)
 
 

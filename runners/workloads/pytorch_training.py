@@ -26,7 +26,7 @@ AMP = {"amp": {"amp": True}, "fp32": {"amp": False}}
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """What one iteration took, in seconds, the mean loss of this process's samples, and the scale of the loss."""
 
     loss: float
@@ -51,7 +51,7 @@ class Workload:
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """How it is trained; `accumulation` batches make one update, and an iteration is one update."""
 
     iterations: int
@@ -84,7 +84,7 @@ def prepare(process: Process, device: str, precision: str) -> Any:
     return torch.device("cuda", process.local_rank)
 
 
-def train(workload: Workload, settings: Settings, process: Process, device: Any) -> Iterator[Step]:
+def train(workload: Workload, settings: TrainingSettings, process: Process, device: Any) -> Iterator[TrainingStep]:
     """Run fetch, forward, loss, backward and update once per iteration; compilation happens in the first ones."""
     workload = replace(workload, model=ready(workload.model, settings, process, device))
     scaler = torch.amp.GradScaler(device.type, enabled=settings.precision == "amp")
@@ -96,10 +96,10 @@ def train(workload: Workload, settings: Settings, process: Process, device: Any)
         fetched = time.perf_counter()
         loss = update(workload, settings.precision, scaler, batches).item()
         synchronize(device)
-        yield Step(loss, fetched - started, time.perf_counter() - fetched, scaler.get_scale())
+        yield TrainingStep(loss, fetched - started, time.perf_counter() - fetched, scaler.get_scale())
 
 
-def ready(model: Any, settings: Settings, process: Process, device: Any) -> Any:
+def ready(model: Any, settings: TrainingSettings, process: Process, device: Any) -> Any:
     """Return the callable network: gradients summed over the processes of the job, compiled if requested."""
     if process.world_size > 1:
         devices = [device.index] if device.type == "cuda" else None

@@ -33,7 +33,7 @@ BATCHES_HELD = 4
 
 
 @dataclass(frozen=True)
-class Bottleneck:
+class BottleneckShape:
     """One block: the channels that enter it, those of its inner convolutions, and the stride of the 3x3 one."""
 
     channels_in: int
@@ -51,12 +51,12 @@ class Bottleneck:
         return self.stride != 1 or self.channels_in != self.channels_out
 
 
-def bottlenecks() -> list[Bottleneck]:
+def bottlenecks() -> list[BottleneckShape]:
     """Return the sixteen blocks in order."""
     blocks, channels_in = [], STAGES[0][0]
     for channels, count, stride in STAGES:
         for index in range(count):
-            blocks.append(Bottleneck(channels_in, channels, stride if index == 0 else 1))
+            blocks.append(BottleneckShape(channels_in, channels, stride if index == 0 else 1))
             channels_in = channels * EXPANSION
     return blocks
 
@@ -80,7 +80,7 @@ def parser(framework: str, precisions: tuple[str, ...] = ("fp32",)) -> argparse.
     return made
 
 
-def stated(arguments: argparse.Namespace) -> dict[str, object]:
+def parameters_of(arguments: argparse.Namespace) -> dict[str, object]:
     """Return the parameters that DLLogger's first line states: one process, its threads, its optimiser."""
     return {
         "arch": "resnet50_v1.5",

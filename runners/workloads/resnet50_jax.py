@@ -49,7 +49,7 @@ def initial(seed: int) -> tuple[Tree, Tree]:
     return parameters, statistics
 
 
-def block_parameters(random: Random, block: resnet50.Bottleneck) -> Tree:
+def block_parameters(random: Random, block: resnet50.BottleneckShape) -> Tree:
     """Return the convolutions of a bottleneck by name; `shortcut` is there only if its shape changes."""
     parameters = {
         "first": convolution_parameters(random, block.channels_in, block.channels, 1),
@@ -174,7 +174,7 @@ def main() -> None:
     arguments = parse_arguments()
     os.environ.update(NPROC=str(arguments.threads), JAX_PLATFORMS="cpu")
     begun = datetime.now()
-    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.stated(arguments)), flush=True)
+    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.parameters_of(arguments)), flush=True)
     for iteration, (loss, seconds) in enumerate(train(arguments), 1):
         data = {"train.loss": loss, "train.total_ips": arguments.batch_size / seconds}
         print(dllogger.json_line(datetime.now(), begun, (0, iteration), data), flush=True)

@@ -33,7 +33,7 @@ def convolution(name: str, images: Any, channels: int, size: int, stride: int) -
     )
 
 
-def bottleneck(name: str, images: Any, block: resnet50.Bottleneck) -> Any:
+def bottleneck(name: str, images: Any, block: resnet50.BottleneckShape) -> Any:
     """Return 1x1, 3x3 and 1x1 convolutions with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
     body = mxnet.sym.relu(convolution(f"{name}_1", images, block.channels, 1, 1))
     body = mxnet.sym.relu(convolution(f"{name}_2", body, block.channels, 3, block.stride))

@@ -15,10 +15,17 @@ import torch
 from runners.workloads import dllogger, pytorch_arguments
 from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
-from runners.workloads.pytorch_training import AMP, Settings, Step, Workload, held, train
+from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, held, train
 from runners.workloads.ranks import Process
-from runners.workloads.resnet50 import BATCHES_HELD, CLASSES, LEARNING_RATE, MOMENTUM, WEIGHT_DECAY, bottlenecks
-from runners.workloads.resnet50 import Bottleneck as Shape
+from runners.workloads.resnet50 import (
+    BATCHES_HELD,
+    CLASSES,
+    LEARNING_RATE,
+    MOMENTUM,
+    WEIGHT_DECAY,
+    BottleneckShape,
+    bottlenecks,
+)
 
 #: NVIDIA's words for where the channels of an image lie in memory.
 MEMORY_FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
@@ -27,7 +34,7 @@ MEMORY_FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
 class Bottleneck(torch.nn.Module):  # type: ignore[misc]  # without torch its classes are Any
     """1x1, 3x3, 1x1 with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: BottleneckShape) -> None:
         super().__init__()
         self.body = torch.nn.Sequential(
             *convolution(shape.channels_in, shape.channels, 1, 1),
@@ -90,7 +97,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
     return Workload(model, loss, optimizer, held(hold_batches(arguments), device))
 
 
-def throughput(steps: list[Step], batch_of_job: int) -> tuple[dllogger.Metric, ...]:
+def throughput(steps: list[TrainingStep], batch_of_job: int) -> tuple[dllogger.PrintedMetric, ...]:
     """Return the metrics of some iterations together: mean loss, and images of the job over the sum of the seconds."""
     images = batch_of_job * len(steps)
     return (
@@ -98,11 +105,11 @@ def throughput(steps: list[Step], batch_of_job: int) -> tuple[dllogger.Metric, .
         dllogger.images_per_second("train.compute_ips", images / sum(step.compute_seconds for step in steps)),
         dllogger.images_per_second("train.total_ips", images / sum(step.seconds for step in steps)),
         dllogger.learning_rate(LEARNING_RATE),
-        dllogger.Metric("train.grad_scale", f"{steps[-1].loss_scale:.5f}"),
+        dllogger.PrintedMetric("train.grad_scale", f"{steps[-1].loss_scale:.5f}"),
     )
 
 
-def durations(steps: list[Step]) -> tuple[dllogger.Metric, ...]:
+def durations(steps: list[TrainingStep]) -> tuple[dllogger.PrintedMetric, ...]:
     """Return mean seconds per iteration, for fetching the batch and for the rest."""
     return (
         dllogger.seconds("train.data_time", sum(step.data_seconds for step in steps) / len(steps)),
@@ -144,8 +151,8 @@ def say(line: str) -> None:
 def follow(arguments: argparse.Namespace, process: Process, device: Any) -> None:
     """Trains for the iterations asked for; rank 0 prints a line each, then those of the epoch and the summary."""
     batch_of_job = arguments.batch_size * process.world_size
-    settings = Settings(arguments.iterations, arguments.precision, arguments.compile)
-    steps: list[Step] = []
+    settings = TrainingSettings(arguments.iterations, arguments.precision, arguments.compile)
+    steps: list[TrainingStep] = []
     for step in train(workload(arguments, process, device), settings, process, device):
         steps.append(step)
         if process.rank == 0 and len(steps) % arguments.print_every == 0:

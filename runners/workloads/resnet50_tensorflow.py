@@ -37,7 +37,7 @@ def convolution(images: Any, channels: int, size: int, stride: int) -> Any:
     return layers.BatchNormalization(momentum=resnet50.STATISTICS_KEPT, epsilon=resnet50.EPSILON)(convolved)
 
 
-def bottleneck(images: Any, block: resnet50.Bottleneck) -> Any:
+def bottleneck(images: Any, block: resnet50.BottleneckShape) -> Any:
     """1x1, 3x3, 1x1 with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
     body = layers.ReLU()(convolution(images, block.channels, 1, 1))
     body = layers.ReLU()(convolution(body, block.channels, 3, block.stride))
@@ -69,7 +69,7 @@ def compiled(image_size: int) -> Any:
     return model
 
 
-class Lines(keras.callbacks.Callback):  # type: ignore[misc]  # without keras its classes are Any
+class StepPrinter(keras.callbacks.Callback):  # type: ignore[misc]  # without keras its classes are Any
     """Prints a line per iteration; the loss is the batch's own."""
 
     def __init__(self, batch_size: int, begun: datetime) -> None:
@@ -117,13 +117,13 @@ def main() -> None:
     if arguments.precision == "bf16":
         keras.mixed_precision.set_global_policy("mixed_bfloat16")
     begun = datetime.now()
-    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.stated(arguments)), flush=True)
+    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.parameters_of(arguments)), flush=True)
     compiled(arguments.image_size).fit(
         held(arguments),
         steps_per_epoch=arguments.iterations,
         shuffle=False,
         verbose=0,
-        callbacks=[Lines(arguments.batch_size, begun)],
+        callbacks=[StepPrinter(arguments.batch_size, begun)],
     )
 
 

@@ -43,7 +43,7 @@ class Node:
         done = subprocess.run(
             argv, input=asked, capture_output=True, text=True, check=False, **self._place(), timeout=60
         )
-        reply = nodes.decoded(nodes.Answer(done.returncode, done.stdout, done.stderr), Reply)
+        reply = nodes.decoded(nodes.ProgramResult(done.returncode, done.stdout, done.stderr), Reply)
         assert reply, done
         return reply
 

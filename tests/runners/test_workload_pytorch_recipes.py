@@ -12,7 +12,7 @@ from runners import recipe
 from runners.cases import select_cases
 from runners.command import trainer_words
 from runners.job import texts
-from runners.recipe import Recipe
+from runners.recipe import LaunchRecipe
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
@@ -20,7 +20,7 @@ NAMES = [
 ]
 
 
-def loaded(name: str) -> Recipe:
+def loaded(name: str) -> LaunchRecipe:
     return recipe.load(recipe.find(name))
 
 

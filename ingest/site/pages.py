@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ingest.common.numbers import quantity
 from ingest.common.words import TEMPLATES, Text, phrase
@@ -27,9 +27,6 @@ from ingest.site.reports import model
 from ingest.site.run_paging import Listed
 from ingest.site.tables import group_name
 from schema.records import Problem, Run, text_of
-
-if TYPE_CHECKING:
-    from parsers.contract import Reading
 
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 REPEATS_SHOWN = 20
@@ -527,7 +524,7 @@ def _described_formats(runs: Mapping[str, int]) -> list[Mapping[str, Any]]:
             "id": each.id,
             "title": each.title,
             "doc": each.doc,
-            "readings": [_described_reading(reading) for reading in each.readings],
+            "readings": each.readings,
             "runs": runs.get(each.id, 0),
             "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
             "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
@@ -535,8 +532,3 @@ def _described_formats(runs: Mapping[str, int]) -> list[Mapping[str, Any]]:
         }
         for each in formats()
     ]
-
-
-def _described_reading(reading: Reading) -> Mapping[str, Any]:
-    names = ("columns", "unit", "scope", "span", "cumulative_since")
-    return {name: getattr(reading, name) for name in names}

@@ -73,7 +73,7 @@ def test_pages_are_the_same_whether_a_run_was_read_just_now_or_lay_in_the_ledger
     ingest(tmp_path / "logs", "--out", cold)
     ingest(tmp_path / "logs", "--out", warm)
     # As after an edit of every template: all pages are rendered again, and no log is read.
-    (tmp_path / ".perfledger" / "warm-site.json").unlink()
+    (tmp_path / ".perfledger" / "cache.sqlite").unlink()
     for page in warm.rglob("*.md"):
         page.unlink()
     assert "0 logs read" in ingest(tmp_path / "logs", "--out", warm).out

@@ -36,7 +36,7 @@ _IMPORTS = "import pandas, matplotlib.figure"
 
 
 def rows(folder: Path, gib: float) -> list[Row]:
-    """The ledger alone, and with every page and chart of the site."""
+    """Measure the ledger alone, and with every page and chart of the site."""
     root, layout = (CORPUS, "paddle-perf") if CORPUS.is_dir() else (Path("raw_logs"), "perfledger")
     logs = sum(each.is_file() for each in root.rglob("*"))
     arguments = str(root), layout, str(folder / "cold")

@@ -29,7 +29,7 @@ assert code < 2, code
 
 
 def rows(folder: Path, gib: float) -> list[Row]:
-    """A row per size and number of changed logs, held against an unchanged call on the tree of that size."""
+    """Measure each size with each number of changed logs, against an unchanged call on the tree of that size."""
     found = []
     for size in SIZES:
         tree, out = folder / f"tree{size}", folder / f"docs{size}"
@@ -58,13 +58,13 @@ def rows(folder: Path, gib: float) -> list[Row]:
 
 
 def _log(tree: Path, number: int, factor: float) -> None:
-    """Log `number` of the tree: cases of five repeats, each repeat with speeds of its own."""
+    """Return log `number` of the tree: cases of five repeats, each repeat with its own speeds."""
     case, repeat = divmod(number, 5)
     put(tree, sorted(LOG.glob("*static*/1"))[0], case, repeat, number, factor, options={"case": case})
 
 
 def put(tree: Path, source: Path, case: int, repeat: int, number: int, factor: float = 1.0, **facts: Any) -> None:
-    """A run made of another: its log with other speeds, and its `run.json` with other facts of the case."""
+    """Make a run from another one: its log with other speeds, and its `run.json` with other facts of the case."""
     folder = tree / "bench" / "made-up" / f"case{case}" / str(repeat + 1)
     folder.mkdir(parents=True, exist_ok=True)
     shift = factor * random.Random(number).uniform(0.9, 1.1)
@@ -78,6 +78,6 @@ def put(tree: Path, source: Path, case: int, repeat: int, number: int, factor: f
 
 
 def _scaled(log: bytes, by: float) -> bytes:
-    """The log with all speeds times `by`, and seconds to match."""
+    """Return the log with all speeds times `by`, and seconds to match."""
     faster = re.sub(rb"(?<=ips: )[0-9.]+", lambda each: b"%.5f" % (float(each[0]) * by), log)
     return re.sub(rb"(?<=batch_cost: )[0-9.]+", lambda each: b"%.5f" % (float(each[0]) / by), faster)

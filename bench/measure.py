@@ -52,11 +52,11 @@ def child(source: str, *arguments: str) -> Used:
 
 
 def best(source: str, *arguments: str, times: int = 3) -> Used:
-    """The run that used the least CPU: on a shared machine the least disturbed one."""
+    """Return the run that used the least CPU: on a shared machine the least disturbed one."""
     return min((child(source, *arguments) for _ in range(times)), key=lambda each: each.cpu)
 
 
 def interleaved(sources: Sequence[str], *arguments: str, times: int = 3) -> list[Used]:
-    """The best of several runs of each source, taken in turns so that drift meets all alike."""
+    """Return the best of several runs of each source, taken in turns so that drift affects all alike."""
     runs = [[child(source, *arguments) for source in sources] for _ in range(times)]
     return [min(column, key=lambda each: each.cpu) for column in zip(*runs, strict=True)]

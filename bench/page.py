@@ -62,7 +62,7 @@ class _Compressing(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: Any) -> None:
-        """The table is all that should be read."""
+        """Print nothing: only the table should be read."""
 
 
 @functools.cache
@@ -71,7 +71,7 @@ def _compressed(path: Path) -> bytes:
 
 
 def rows(folder: Path, gib: float) -> list[Row]:
-    """First paint and readiness on the phone, against this machine; nothing where there is no browser."""
+    """Measure first paint and readiness on the phone, against this machine; return nothing if there is no browser."""
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     try:
         from playwright.sync_api import sync_playwright
@@ -104,7 +104,7 @@ def _served(site: Path) -> Iterator[str]:
 
 
 def _median(browser: Any, address: str, slower: float, network: Mapping[str, Any]) -> dict[str, float]:
-    """Milliseconds of the middle one of several visits, each with nothing in the cache."""
+    """Return milliseconds of the median of several visits, each with an empty browser cache."""
     found = sorted((_visit(browser, address, slower, network) for _ in range(TIMES)), key=lambda each: each["answers"])
     return found[TIMES // 2]
 

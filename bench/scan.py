@@ -29,7 +29,7 @@ assert log.sessions and all(len(each.main) for each in log.sessions)
 
 
 def rows(folder: Path, gib: float) -> list[Row]:
-    """Two rows: one run of that length, and the whole log appended over and over."""
+    """Measure one run of that length, and the whole log appended over and over."""
     log = sorted(LOG.glob("*static*/1/train.log"))[0].read_bytes()
     header, records = _split(log)
     found = []
@@ -45,7 +45,7 @@ def rows(folder: Path, gib: float) -> list[Row]:
 
 
 def _split(log: bytes) -> tuple[bytes, bytes]:
-    """The lines before the first record, and from it on."""
+    """Return the lines before the first record, and the rest."""
     at = log.rfind(b"\n", 0, log.index(b"train step:")) + 1
     return log[:at], log[at:]
 

@@ -45,7 +45,7 @@ class _Site:
 
 
 def rows(folder: Path, gib: float) -> list[Row]:
-    """Rows per size, held against the size before; then what each further run takes between two sizes."""
+    """Measure each size against the size before; then each further run between two sizes."""
     os.environ["NO_MKDOCS_2_WARNING"] = "1"
     found = [_measured(folder / f"site{size}", size) for size in SIZES]
     return [*itertools.chain(*map(_compared, found, [None, *found])), *_slopes(found)]
@@ -65,7 +65,7 @@ def _measured(folder: Path, size: int) -> _Site:
 
 
 def tree(folder: Path, size: int) -> None:
-    """Logs of so many runs below `folder`: cases of five repeats, of all our models and frameworks in turn."""
+    """Write the logs of so many runs below `folder`: cases of five repeats, of our models and frameworks in turn."""
     sources = sorted(each.parent for each in (ROOT / "raw_logs").glob("*/*/*/1/run.json"))
     step = next(each for each in (5, 7, 11) if len(sources) % each)  # neighbouring cases are of other models
     for number in range(size):
@@ -86,7 +86,7 @@ def _compared(site: _Site, before: _Site | None) -> list[Row]:
 
 
 def _slopes(found: list[_Site]) -> list[Row]:
-    """Seconds per further run between two sizes, against those between the two sizes before."""
+    """Return seconds per further run between two sizes, against those between the two sizes before."""
     steps = [
         (f"a further run, {less.runs:,} to {more.runs:,}", (more.seconds - less.seconds) / (more.runs - less.runs))
         for less, more in itertools.pairwise(found)

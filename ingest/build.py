@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ingest.published.publications import Publications
-    from ingest.read.walk import Found
+    from ingest.read.walk import FoundFiles
     from ingest.record.ledger import Ledger
     from ingest.site.builder import Built
 
@@ -48,7 +48,7 @@ class State:
     """
 
     inputs: Inputs
-    found: Found
+    found: FoundFiles
     ledger: Ledger
     publications: Publications
     problems: tuple[Problem, ...]
@@ -160,7 +160,7 @@ def _cache(out: Path) -> Path:
     return out.absolute().parent / ".perfledger" / "cache.sqlite"
 
 
-def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
+def _logs(found: FoundFiles) -> dict[str, tuple[Path, ...]]:
     """Return where each log lies, by its redacted path, which several may share."""
     from ingest.read.redact import redact
 
@@ -171,14 +171,14 @@ def _logs(found: Found) -> dict[str, tuple[Path, ...]]:
     return places
 
 
-def _distinct(found: Found, ledger: Ledger) -> tuple[Problem, ...]:
+def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:
     """Return every problem once: several sessions of a log, or logs beside one run.json, may have met the same."""
     met = [*found.problems, *(each for run in ledger.runs for each in run.problems)]
     return tuple({text_of(each): each for each in met}.values())
 
 
 @contextmanager
-def _executor(jobs: int, found: Found) -> Iterator[Executor | None]:
+def _executor(jobs: int, found: FoundFiles) -> Iterator[Executor | None]:
     """Start processes where there is enough to read that they pay off, or where the user asks for them."""
     size = sum(each.path.stat().st_size for each in found.inputs if each.path.is_file())
     worth = len(found.inputs) >= _MANY_LOGS or size >= _MANY_BYTES
@@ -193,7 +193,7 @@ def _executor(jobs: int, found: Found) -> Iterator[Executor | None]:
 
 
 @contextmanager
-def _progress(found: Found) -> Iterator[Any]:
+def _progress(found: FoundFiles) -> Iterator[Any]:
     """Show a bar on a terminal, for more logs than are read in a moment."""
     if len(found.inputs) < _MANY_LOGS or not sys.stderr.isatty():
         yield None

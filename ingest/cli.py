@@ -274,11 +274,11 @@ def _read(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, pub
 
 def _print_messages(state: State) -> None:
     """Print every problem; and words that a new suite lacks, which are no problem of an input."""
-    from ingest.common.problems import said
+    from ingest.common.problems import message
     from ingest.new_suite import unfilled
 
     for problem in state.problems:
-        print(said(problem), file=sys.stderr)
+        print(message(problem), file=sys.stderr)
     for each in unfilled():
         print(printable(each), file=sys.stderr)
 

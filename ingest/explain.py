@@ -1,4 +1,4 @@
-"""How a figure came to be, in the terminal: format, facts and their sources, records used and dropped, rule, result."""
+"""Explain a figure in the terminal: format, facts and their sources, records used and dropped, rule, result."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from ingest.common.errors import printable
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
-from ingest.compute.series import Absent, Series, series
+from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.read.layout import Layout
-from ingest.read.run_json import beside
+from ingest.read.run_json import of_log
 from ingest.read.walk import Input
 from ingest.record.run import facts_of
 from parsers.engine.read import Log, read
@@ -20,7 +20,7 @@ from schema.records import Facts, Figure, MetricFigure, NoFigure
 
 
 def explain(given: Input, layout: Layout) -> Iterator[str]:
-    """Lines of the explanation of one log."""
+    """Yield the lines of the explanation of one log."""
     yield f"log        {given.name}"
     try:
         log = read(given.path)
@@ -42,7 +42,7 @@ def _detected(log: Log) -> Iterator[str]:
 
 def _session(given: Input, session: Session, sessions: int, layout: Layout) -> Iterator[str]:
     said = layout.facts(given.path.absolute().as_posix())
-    merged = facts_of(session, beside(given.path, given.name), said, layout)
+    merged = facts_of(session, of_log(given.path, given.name), said, layout)
     yield ""
     span = f"lines {session.first_line}-{session.last_line}"
     yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}"
@@ -58,23 +58,23 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
     yield from _window(session, case)
     figures = rules.figures(session, case)
     for name, found in figures.items():
-        yield f"{name:<10} {_said(found)}"
+        yield f"{name:<10} {_figure_text(found)}"
     for name, metric in metrics(session, case, figures[rules.HEADLINE]).items():
-        yield f"{name:<10} {_measured(metric)}"
+        yield f"{name:<10} {_metric_text(metric)}"
 
 
 def _window(session: Session, case: Facts) -> Iterator[str]:
     try:
         given = series(session, case)
-        used = set(rules.kept(rules.HEADLINE, given).tolist())
-    except Absent:
+        used = set(rules.used_records(rules.HEADLINE, given).tolist())
+    except NoFigureError:
         return
     yield f"used       {_ranges(given, sorted(used))}"
     yield f"dropped    {_ranges(given, [each for each in range(len(given)) if each not in used])}"
 
 
-def _ranges(given: Series, indices: Sequence[int]) -> str:
-    """`12 records: lines 20-31` with consecutive records joined."""
+def _ranges(given: ThroughputSeries, indices: Sequence[int]) -> str:
+    """Return `12 records: lines 20-31` with consecutive records joined."""
     if not indices:
         return "0 records"
     groups = [[indices[0], indices[0]]]
@@ -89,7 +89,7 @@ def _ranges(given: Series, indices: Sequence[int]) -> str:
     return f"{len(indices)} records: lines {', '.join(shown)}"
 
 
-def _said(found: Figure | NoFigure) -> str:
+def _figure_text(found: Figure | NoFigure) -> str:
     if isinstance(found, NoFigure):
         details = ", ".join(f"{name} {value}" for name, value in found.reason.args.items())
         return f"—  {found.reason.code}{f' ({details})' if details else ''}"
@@ -99,9 +99,9 @@ def _said(found: Figure | NoFigure) -> str:
     )
 
 
-def _measured(found: MetricFigure) -> str:
+def _metric_text(found: MetricFigure) -> str:
     if found.reason:
-        return _said(NoFigure(found.reason))
+        return _figure_text(NoFigure(found.reason))
     value = "not finite" if found.value is None else f"{found.value:.10g}"
     shown = " ".join(filter(None, (value, found.unit, "(diverged)" if found.diverged else "")))
     lines = f", lines {found.first_line}-{found.last_line}" if found.first_line else ""
@@ -109,5 +109,5 @@ def _measured(found: MetricFigure) -> str:
 
 
 def text(path: Path, name: str, layout: Layout) -> str:
-    """The whole explanation, safe to print."""
+    """Return the whole explanation, safe to print."""
     return printable("\n".join(explain(Input(path, name), layout)))

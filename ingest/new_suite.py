@@ -1,4 +1,4 @@
-"""A new suite: a file with every key explained, filled from the runs there are, whose words are left to a person."""
+"""Create a suite: a file with every key explained, filled from the existing runs; a person writes its texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from ingest.common import suites
 from ingest.common.errors import UsageError
 from ingest.common.files import write_if_changed
-from ingest.common.toml_file import shown
+from ingest.common.toml_file import display_path
 from ingest.common.words import LANGUAGES, load
 from ingest.compute.rules import HEADLINE
 from schema.records import Run, from_text
@@ -27,8 +27,8 @@ _ORDER = ("Paddle", "TensorFlow", "PyTorch", "MXNet", "OneFlow")
 
 
 @dataclass(frozen=True)
-class Known:
-    """What runs say of a model that has no suite yet: spellings and frameworks, the most frequent first."""
+class ModelFacts:
+    """The known facts of a model without a suite: spellings and frameworks, the most frequent first."""
 
     runs: int = 0
     models: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Known:
 
 
 def create(name: str, runs: Path, folder: Path = suites.SUITES) -> str:
-    """Writes `folder/name.toml`, and returns what to do next.
+    """Write `folder/name.toml`, and return what to do next.
 
     Args:
         name: of the file and of the pages' folder.
@@ -51,16 +51,16 @@ def create(name: str, runs: Path, folder: Path = suites.SUITES) -> str:
     path = folder / f"{name}.toml"
     _check(name, path)
     lines = list(_without_suite(runs))
-    known = _known([run for run in lines if suites.folded(run.case.model or "") == suites.folded(name)])
+    known = _facts_of_model([run for run in lines if suites.folded(run.case.model or "") == suites.folded(name)])
     try:
         write_if_changed(path, _text(name, known, _last_order(folder) + 10).encode())
     except OSError as error:
-        raise UsageError(f"{shown(path)}: {error.strerror}; nothing was written") from None
+        raise UsageError(f"{display_path(path)}: {error.strerror}; nothing was written") from None
     return "\n".join([_written(path, known), *_others(lines, known), _next(path)])
 
 
 def unfilled(folder: Path = suites.SUITES) -> list[str]:
-    """The words of suites that are still as `create` wrote them, each as `path:line: what to do`."""
+    """Return the texts of suites that are still as `create` wrote them, each as `path:line: what to do`."""
     standard = load().entries
     found = []
     for path in sorted(folder.glob("*.toml")):
@@ -69,7 +69,7 @@ def unfilled(folder: Path = suites.SUITES) -> list[str]:
             entry = getattr(file.data.words, key)
             same = [each for each in LANGUAGES if entry and getattr(entry, each) == standard[f"suite.{key}"][each]]
             if same:
-                at = f"{shown(path)}:{file.line(('words', key))}"
+                at = f"{display_path(path)}:{file.line(('words', key))}"
                 found.append(f"{at}: words.{key} is as new-suite wrote it ({', '.join(same)}); write your own")
     return found
 
@@ -83,9 +83,9 @@ def _check(name: str, path: Path) -> None:
         hint = f"; for example new-suite {near}" if _NAME.fullmatch(near) and not _TAKEN.fullmatch(near) else ""
         raise UsageError(f"new-suite {name}: {why}{hint}")
     if path.exists():
-        raise UsageError(f"new-suite {name}: {shown(path)} is there already; edit it, or choose another name")
+        raise UsageError(f"new-suite {name}: {display_path(path)} is there already; edit it, or choose another name")
     if owner := suites.suite(name):
-        other = shown(path.with_name(f"{owner}.toml"))
+        other = display_path(path.with_name(f"{owner}.toml"))
         raise UsageError(f"new-suite {name}: {other} compares {suites.model(name)} already; edit it, or rename yours")
 
 
@@ -101,12 +101,12 @@ def _without_suite(runs: Path) -> Iterator[Run]:
                 yield run
 
 
-def _known(runs: Sequence[Run]) -> Known:
+def _facts_of_model(runs: Sequence[Run]) -> ModelFacts:
     cases = [run.case for run in runs]
     figures = [figure for run in runs if (figure := run.figure(HEADLINE))]
     unit = next(iter(_frequent(figure.unit for figure in figures)), "")
     stated = {name for case in cases for name in case.options}
-    return Known(
+    return ModelFacts(
         len(runs),
         _frequent(case.model for case in cases),
         _frequent(case.framework for case in cases),
@@ -120,7 +120,7 @@ def _frequent(names: Iterator[str | None]) -> tuple[str, ...]:
 
 
 def _workload_options(unit: str) -> set[str]:
-    """Options that make another workload in suites of that unit: image size, sequence length."""
+    """Return options that make another workload in suites of that unit: image size, sequence length."""
     files = [suites.suite_file(path).data for path in suites.SUITES.glob("*.toml")]
     return {name for file in files if file.unit == unit for name in file.row_options}
 
@@ -130,7 +130,7 @@ def _last_order(folder: Path) -> int:
     return max((each for each in orders if each < 990), default=0)
 
 
-def _text(name: str, known: Known, order: int) -> str:
+def _text(name: str, known: ModelFacts, order: int) -> str:
     title = known.models[0] if known.models else name
     words = load().entries
     lines = [
@@ -170,7 +170,7 @@ def _text(name: str, known: Known, order: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as TOML writes it, which is JSON's way but for one character."""
+    """Return a text as TOML writes it, which is JSON's form but for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -182,15 +182,15 @@ def _list(texts: Sequence[str]) -> str:
     return f"[{', '.join(map(_quoted, texts))}]"
 
 
-def _written(path: Path, known: Known) -> str:
+def _written(path: Path, known: ModelFacts) -> str:
     if not known.runs:
-        return f"{shown(path)}: written; no run of this model was found, so look through its keys"
+        return f"{display_path(path)}: written; no run of this model was found, so look through its keys"
     runs = f"{known.runs} run{'s' if known.runs > 1 else ''}"
-    return f"{shown(path)}: written, filled from {runs} of {known.models[0]} ({', '.join(known.frameworks)})"
+    return f"{display_path(path)}: written, filled from {runs} of {known.models[0]} ({', '.join(known.frameworks)})"
 
 
-def _others(runs: Sequence[Run], known: Known) -> list[str]:
-    """Models that wait for a suite, where none of them was meant: one may be another spelling of it."""
+def _others(runs: Sequence[Run], known: ModelFacts) -> list[str]:
+    """Return models without a suite, for a message if none matched: one may be another spelling of the model."""
     names = [] if known.runs else _frequent(run.case.model for run in runs)
     return [f"Runs without a suite: {', '.join(names)}; name those of this model in models"] if names else []
 

@@ -15,7 +15,7 @@ from parsers.engine.read import Log, read
 from parsers.engine.registry import by_id, formats
 from parsers.engine.scan import Noise, ScanError, chunks
 from parsers.engine.session import Session
-from parsers.engine.table import Records
+from parsers.engine.table import SessionRecords
 
 #: Lines shown that hold the marker and were not read.
 _UNREAD = 3
@@ -75,7 +75,7 @@ def _session(session: Session, rows: int) -> Iterator[str]:
     yield "\n" + (tabulate(facts, headers=["fact", "value", "line"]) if facts else "no facts")
 
 
-def _table(records: Records, rows: int) -> dict[str, list[object]]:
+def _table(records: SessionRecords, rows: int) -> dict[str, list[object]]:
     first = range(min(rows, len(records)))
     return {"line": [*records.lines(first)]} | {name: records[name][: len(first)].tolist() for name in records.columns}
 

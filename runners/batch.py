@@ -8,19 +8,19 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from runners.cases import Case, case_folder
+from runners.cases import RecipeCase, case_folder
 from runners.command import Settings, build_run, commit_of
 from runners.errors import RunnerError
-from runners.job import Run
+from runners.job import PlannedRun
 from runners.output import command_line, complain, counted, duration, job_json
-from runners.recipe import Recipe
+from runners.recipe import LaunchRecipe
 from runners.record import SETTLED_OUTCOMES, FinishedRun, comparable_runs, finished_runs, next_repeat
 from runners.run import (
     LAUNCH_JSON,
     STOPPED,
     UNFINISHED,
     AttendedError,
-    Session,
+    RunContext,
     Supervision,
     launch,
     pause,
@@ -36,13 +36,13 @@ COMPLETED, OTHERWISE, REFUSED = 0, 1, 2
 class Batch(Struct, frozen=True, kw_only=True):
     """What one command is to run: cases of a recipe, with what the user chose for all of them."""
 
-    recipe: Recipe
-    cases: tuple[Case, ...]
+    recipe: LaunchRecipe
+    cases: tuple[RecipeCase, ...]
     settings: Settings
     raw_logs: Path
     round: str = ""
 
-    def first_runs(self) -> list[Run]:
+    def first_runs(self) -> list[PlannedRun]:
         """Return the next run of each case, with all that it needs: files may change under a long batch.
 
         Raises:
@@ -59,7 +59,7 @@ class Batch(Struct, frozen=True, kw_only=True):
         ]  # fmt: skip
 
 
-def order(firsts: Sequence[Run], repeats: int, settled: Mapping[str, int] | None = None) -> list[Run]:
+def order(firsts: Sequence[PlannedRun], repeats: int, settled: Mapping[str, int] | None = None) -> list[PlannedRun]:
     """Interleave repeats over the cases, so that a machine that warms up or slows down does so for all alike.
 
     Each repeat goes through the same circle of cases, and begins `len(firsts) / repeats` further on than the one
@@ -80,25 +80,25 @@ def order(firsts: Sequence[Run], repeats: int, settled: Mapping[str, int] | None
     ]
 
 
-def _rotated(runs: Sequence[Run], places: int) -> list[Run]:
+def _rotated(runs: Sequence[PlannedRun], places: int) -> list[PlannedRun]:
     return [*runs[places:], *runs[:places]]
 
 
-def _repeat(first: Run, later: int) -> Run:
+def _repeat(first: PlannedRun, later: int) -> PlannedRun:
     number = first.record.repeat + later
     return structs.replace(
         first, folder=first.folder.parent / str(number), record=structs.replace(first.record, repeat=number)
     )
 
 
-def plan(batch: Batch, runs: Sequence[Run], target: AnyTarget, with_jobs: bool) -> Iterator[str]:
+def plan(batch: Batch, runs: Sequence[PlannedRun], target: AnyTarget, with_jobs: bool) -> Iterator[str]:
     """Yield what each case executes, the runs in their order, and how long they may take; contacts no host.
 
     Raises:
         RunnerError: the target or the settings do not allow a case.
     """
     started_by: list[str] = []
-    firsts: dict[Path, Run] = {}
+    firsts: dict[Path, PlannedRun] = {}
     for run in runs:
         firsts.setdefault(run.folder.parent, run)
     for run in firsts.values():
@@ -113,7 +113,7 @@ def plan(batch: Batch, runs: Sequence[Run], target: AnyTarget, with_jobs: bool) 
     yield f"\n{_time(runs, batch.recipe.cool_down_seconds)}"
 
 
-def _time(runs: Sequence[Run], cool_down_seconds: int) -> str:
+def _time(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
     """Return how long runs take: by the median of each case's completed runs, or by the timeout, as an upper bound."""
     medians = {run.folder.parent: _median_seconds(run.folder.parent) for run in runs}
     known = [medians[run.folder.parent] for run in runs]
@@ -131,7 +131,7 @@ def _median_seconds(folder: Path) -> float | None:
     return statistics.median(found) if found else None
 
 
-def run_all(runs: Sequence[Run], cool_down_seconds: int, session: Session) -> int:
+def run_all(runs: Sequence[PlannedRun], cool_down_seconds: int, session: RunContext) -> int:
     """Run one after the other; return the exit status.
 
     It is 0 where all completed, 1 where a run ended otherwise or was left, 2 where one was refused, 130 where we were
@@ -159,7 +159,7 @@ def run_all(runs: Sequence[Run], cool_down_seconds: int, session: Session) -> in
     return STOPPED if signals.count else worst
 
 
-def finish_earlier(runs: Sequence[Run], supervision: Supervision) -> tuple[int, set[str]]:
+def finish_earlier(runs: Sequence[PlannedRun], supervision: Supervision) -> tuple[int, set[str]]:
     """Attend the unfinished runs of some cases to their end, in the order in which they were begun.
 
     Returns:
@@ -180,13 +180,13 @@ def finish_earlier(runs: Sequence[Run], supervision: Supervision) -> tuple[int, 
     return COMPLETED, others
 
 
-def unfinished_of(runs: Sequence[Run]) -> list[Path]:
+def unfinished_of(runs: Sequence[PlannedRun]) -> list[Path]:
     """Return the folders of unfinished runs of the cases of `runs`, in the order in which they were begun."""
     folders = [folder for parent in dict.fromkeys(run.folder.parent for run in runs) for folder in unfinished(parent)]
     return sorted(folders, key=lambda folder: (folder / LAUNCH_JSON).stat().st_mtime_ns)
 
 
-def settled_runs(run: Run, hardware: Sequence[str]) -> list[FinishedRun]:
+def settled_runs(run: PlannedRun, hardware: Sequence[str]) -> list[FinishedRun]:
     """Return the runs of a case that need not be made again: completed or out of memory, same hardware and round.
 
     Args:
@@ -200,7 +200,7 @@ def settled_runs(run: Run, hardware: Sequence[str]) -> list[FinishedRun]:
     return [each for each in found if each.outcome in SETTLED_OUTCOMES]
 
 
-def settled_counts(firsts: Sequence[Run], target: AnyTarget, others: set[str]) -> dict[str, int]:
+def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[str]) -> dict[str, int]:
     """Return how many runs of each case need not be made again; one that another runner attends counts, too."""
     counts = dict.fromkeys(others, 1)
     if not any(finished_runs(run.folder.parent) for run in firsts):

@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from runners.errors import RunnerError
 from runners.job import Scalar, checked
-from runners.recipe import SHAPE, Axes, Recipe, case_value_fault, text_of
+from runners.recipe import SHAPE, Axes, LaunchRecipe, case_value_fault, text_of
 
 IDENTITY = ("nodes", "devices", "batch_size", "precision")
 
 
-class Case(Struct, frozen=True, kw_only=True):
+class RecipeCase(Struct, frozen=True, kw_only=True):
     """One combination: what is compared, without the hardware, which only the host knows.
 
     Attributes:
@@ -39,7 +39,7 @@ class Case(Struct, frozen=True, kw_only=True):
     slug: str
 
 
-def select_cases(recipe: Recipe, choices: Mapping[str, str]) -> list[Case]:
+def select_cases(recipe: LaunchRecipe, choices: Mapping[str, str]) -> list[RecipeCase]:
     """Return the cases of the matrix, in its order, with each key in `choices` fixed to one value.
 
     Of several tables those that state the value are taken, and all where none does: a value that no table states is
@@ -65,7 +65,7 @@ def select_cases(recipe: Recipe, choices: Mapping[str, str]) -> list[Case]:
     return [case for number, case in enumerate(cases) if case not in cases[:number]]
 
 
-def case_choices(recipe: Recipe, case: Case) -> dict[str, str]:
+def case_choices(recipe: LaunchRecipe, case: RecipeCase) -> dict[str, str]:
     """Return the choices that give exactly this case again; what is the same in all cases is left out."""
     varied = {*IDENTITY, *(key for table in recipe.matrix for key in table)}
     usual = {"iterations": recipe.iterations, **recipe.options}
@@ -73,7 +73,7 @@ def case_choices(recipe: Recipe, case: Case) -> dict[str, str]:
     return {key: text for key, text in texts.items() if key in varied or text != text_of(usual[key])}
 
 
-def case_folder(recipe: Recipe, case: Case, raw_logs: Path) -> Path:
+def case_folder(recipe: LaunchRecipe, case: RecipeCase, raw_logs: Path) -> Path:
     """Return `<raw logs>/<suite>/<framework>/<case>`."""
     return raw_logs / recipe.suite / framework_slug(recipe.framework) / case.slug
 
@@ -89,7 +89,7 @@ def slugify(text: str) -> str:
     return slug if slug and slug == text else f"{slug}-{hashlib.sha256(text.encode()).hexdigest()[:6]}".lstrip("-")
 
 
-def _axes(recipe: Recipe, table: Axes) -> Axes:
+def _axes(recipe: LaunchRecipe, table: Axes) -> Axes:
     """Return a table with what all cases share in front, so that the order of its own keys is that of the cases."""
     fixed = {"iterations": recipe.iterations, **recipe.options}
     return {**{key: (value,) for key, value in fixed.items() if key not in table}, **table}
@@ -157,7 +157,7 @@ def _converted(recipe: str, key: str, text: str, example: Scalar) -> Scalar:
     return value
 
 
-def _case(recipe: Recipe, values: dict[str, Scalar]) -> Case:
+def _case(recipe: LaunchRecipe, values: dict[str, Scalar]) -> RecipeCase:
     nodes, per_node = _counts(values.pop("shape"))
     batch_size, precision = int(values["batch_size"]), str(values["precision"])
     # In one order for all tables, or two of them would give one case two names.
@@ -165,7 +165,7 @@ def _case(recipe: Recipe, values: dict[str, Scalar]) -> Case:
     options = {key: values[key] for key in keys if key in values and key not in IDENTITY}
     devices = nodes * per_node
     derived = {"devices_per_node": per_node, "global_batch_size": batch_size * devices}
-    return Case(
+    return RecipeCase(
         nodes=nodes,
         devices=devices,
         devices_per_node=per_node,
@@ -177,7 +177,7 @@ def _case(recipe: Recipe, values: dict[str, Scalar]) -> Case:
     )
 
 
-def _slug(recipe: Recipe, identity: str, options: Mapping[str, Scalar]) -> str:
+def _slug(recipe: LaunchRecipe, identity: str, options: Mapping[str, Scalar]) -> str:
     # An option that all cases share says nothing in a name; one that differs must, or two cases would share a folder.
     usual = {key: text_of(value) for key, value in recipe.options.items()}
     differing = {key: text_of(value) for key, value in options.items() if usual.get(key) != text_of(value)}

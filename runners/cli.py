@@ -20,14 +20,14 @@ from msgspec import structs
 from runners import batch as batches
 from runners import recipe as recipes
 from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch
-from runners.cases import Case, select_cases
+from runners.cases import RecipeCase, select_cases
 from runners.command import CONTAINERS, Settings
 from runners.errors import RunnerError
 from runners.max_batch import find_max_batch, smallest_sizes
 from runners.output import case_option, complain, describe, progress, recipe_list
-from runners.recipe import Recipe
+from runners.recipe import LaunchRecipe
 from runners.record import check_ingest
-from runners.run import STOPPED, Session, Supervision, collect_run, count_signals, standalone, unfinished
+from runners.run import STOPPED, RunContext, Supervision, collect_run, count_signals, standalone, unfinished
 from runners.transport import AnyTarget, parse_target, set_up
 
 PATIENCE_SECONDS = 300
@@ -36,7 +36,7 @@ EXAMPLE_DATA = "/path/to/data"
 #: Between the choices of `--case`. A comma that no key follows is part of a value.
 BETWEEN_CHOICES = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
 
-Chosen = tuple[Recipe, list[Case]]
+Chosen = tuple[LaunchRecipe, list[RecipeCase]]
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -385,12 +385,12 @@ def _repeat(batch: Batch, target: AnyTarget, repeats: int, resume: bool, patienc
     if not runs:
         print("nothing is left to run")
     with _supervision(len(runs), patience) as supervision:
-        return batches.run_all(runs, batch.recipe.cool_down_seconds, Session(target, supervision))
+        return batches.run_all(runs, batch.recipe.cool_down_seconds, RunContext(target, supervision))
 
 
 def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int) -> int:
     with _supervision(None, patience) as supervision:
-        return find_max_batch(batch, Session(target, supervision), resume)
+        return find_max_batch(batch, RunContext(target, supervision), resume)
 
 
 @contextmanager

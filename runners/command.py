@@ -14,19 +14,19 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from runners.cases import Case, case_choices, case_folder
+from runners.cases import RecipeCase, case_choices, case_folder
 from runners.errors import RunnerError
 from runners.job import (
     NODE_VARIABLES,
     RUN_SCHEMA,
     CaseRecord,
-    Container,
     ContainerRecord,
+    ContainerSpec,
     JobSpec,
     NodeVariable,
     PlannedRecord,
+    PlannedRun,
     RecipeRecord,
-    Run,
     SourceRecord,
     Word,
     checked,
@@ -34,7 +34,7 @@ from runners.job import (
     texts,
     word,
 )
-from runners.recipe import SLOT, Image, Lookup, Recipe, text_of
+from runners.recipe import SLOT, Image, LaunchRecipe, Lookup, text_of
 
 #: The container's name, so that one left behind can be found and ended.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))
@@ -57,15 +57,15 @@ class Settings(Struct, frozen=True):
 
 
 def build_run(
-    recipe: Recipe,
-    case: Case,
+    recipe: LaunchRecipe,
+    case: RecipeCase,
     raw_logs: Path,
     settings: Settings | None = None,
     *,
     repeat: int = 1,
     round: str = "",
     commit: str = "",
-) -> Run:
+) -> PlannedRun:
     """Return a run with all that it needs to start.
 
     Args:
@@ -107,10 +107,10 @@ def build_run(
     )
     record = _record(recipe, case, settings, spec, repeat=repeat, round=round, commit=commit)
     folder = case_folder(recipe, case, raw_logs) / str(repeat)
-    return Run(folder=folder, record=record, wanted=recipe.records, spec=spec)
+    return PlannedRun(folder=folder, record=record, wanted=recipe.records, spec=spec)
 
 
-def trainer_words(recipe: Recipe, case: Case, data: str = "") -> list[Word]:
+def trainer_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "") -> list[Word]:
     """Return the words of the trainer alone; `data` is what `{data}` stands for.
 
     Raises:
@@ -119,13 +119,13 @@ def trainer_words(recipe: Recipe, case: Case, data: str = "") -> list[Word]:
     return _filled(recipe, case, data, recipe.command)
 
 
-def environment_variables(recipe: Recipe, case: Case, data: str = "") -> dict[str, Word]:
+def environment_variables(recipe: LaunchRecipe, case: RecipeCase, data: str = "") -> dict[str, Word]:
     """Return the variables set for a case, without those that a table of `[slots]` makes empty."""
     slots = _Slots(recipe, case, data)
     return {name: each for name, text in recipe.environment_variables.items() for each in slots.words(text)}
 
 
-def launch_words(recipe: Recipe, case: Case, data: str = "") -> list[Word]:
+def launch_words(recipe: LaunchRecipe, case: RecipeCase, data: str = "") -> list[Word]:
     """Return the trainer's words under the recipe's launcher; for one device as they are, unless it is `always`.
 
     Raises:
@@ -137,7 +137,7 @@ def launch_words(recipe: Recipe, case: Case, data: str = "") -> list[Word]:
     return _LAUNCHERS[used_launcher(recipe, case)].build(start)
 
 
-def used_launcher(recipe: Recipe, case: Case) -> str:
+def used_launcher(recipe: LaunchRecipe, case: RecipeCase) -> str:
     """Return the launcher of a case: the recipe's, or `plain` for one device that needs none."""
     return recipe.launcher.name if case.devices > 1 or recipe.launcher.always else "plain"
 
@@ -159,7 +159,7 @@ def _git(beside: str, *words: str) -> str | None:
     return answer.stdout.strip()
 
 
-def _content(recipe: Recipe, path: Path) -> str:
+def _content(recipe: LaunchRecipe, path: Path) -> str:
     try:
         # Not read as text, which would change ends of lines.
         text = path.read_bytes().decode()
@@ -175,7 +175,7 @@ def _content(recipe: Recipe, path: Path) -> str:
 
 
 def _record(
-    recipe: Recipe, case: Case, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str
+    recipe: LaunchRecipe, case: RecipeCase, settings: Settings, spec: JobSpec, *, repeat: int, round: str, commit: str
 ) -> PlannedRecord:
     repository, version = recipe.source.repository, recipe.source.commit or commit
     return PlannedRecord(
@@ -195,7 +195,7 @@ def _record(
     )
 
 
-def _recipe_record(recipe: Recipe, case: Case, settings: Settings) -> RecipeRecord:
+def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -> RecipeRecord:
     used = recipe.container if settings.container != "none" else None
     return RecipeRecord(
         name=recipe.name,
@@ -215,8 +215,8 @@ def _recipe_record(recipe: Recipe, case: Case, settings: Settings) -> RecipeReco
 class _Slots(NamedTuple):
     """What the texts of a recipe are filled with in a case; `data` is empty where no folder was named."""
 
-    recipe: Recipe
-    case: Case
+    recipe: LaunchRecipe
+    case: RecipeCase
     data: str
 
     def words(self, text: str) -> list[Word]:
@@ -280,7 +280,7 @@ class _Slots(NamedTuple):
         return RunnerError(f"recipe {self.recipe.name}: {why}")
 
 
-def _filled(recipe: Recipe, case: Case, data: str, templates: Sequence[str]) -> list[Word]:
+def _filled(recipe: LaunchRecipe, case: RecipeCase, data: str, templates: Sequence[str]) -> list[Word]:
     slots = _Slots(recipe, case, data)
     return [each for text in templates for each in slots.words(text)]
 
@@ -291,8 +291,8 @@ def _filled(recipe: Recipe, case: Case, data: str, templates: Sequence[str]) -> 
 class _Start(NamedTuple):
     """What a launcher is to start: the trainer's words, the launcher's arguments, and the variables set for both."""
 
-    recipe: Recipe
-    case: Case
+    recipe: LaunchRecipe
+    case: RecipeCase
     trainer: Sequence[Word]
     arguments: Sequence[Word]
     variables: Mapping[str, Word]
@@ -442,7 +442,7 @@ class _Inside(NamedTuple):
     gpus: bool
 
 
-def _container(recipe: Recipe, settings: Settings, command: Sequence[Word]) -> Container | None:
+def _container(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -> ContainerSpec | None:
     tool, image = settings.container, recipe.container
     if tool == "none":
         return None
@@ -454,10 +454,10 @@ def _container(recipe: Recipe, settings: Settings, command: Sequence[Word]) -> C
     # A scheduler says with these which GPUs it gave, and in which order they are counted.
     variables = [*recipe.environment_variables, *(["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"] if gpus else [])]
     inside = _Inside(image, variables, _mounts(recipe, settings, command), gpus)
-    return Container(tool, image.image, tuple(CONTAINERS[tool](inside)), CONTAINER_NAME, image.digest)
+    return ContainerSpec(tool, image.image, tuple(CONTAINERS[tool](inside)), CONTAINER_NAME, image.digest)
 
 
-def _mounts(recipe: Recipe, settings: Settings, command: Sequence[Word]) -> list[str | NodeVariable]:
+def _mounts(recipe: LaunchRecipe, settings: Settings, command: Sequence[Word]) -> list[str | NodeVariable]:
     named = {part for each in command for part in each}
     output, hostfile = NodeVariable("output"), NodeVariable("hostfile")
     wanted: dict[str | NodeVariable, bool] = {

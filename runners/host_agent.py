@@ -423,7 +423,7 @@ def fill(word: "list[Any]", values: "dict[str, str]") -> str:
     return "".join(part if isinstance(part, str) else values[part["node"]] for part in word)
 
 
-def address_of(host: str, mine: bool) -> str:
+def address_of(host: str, is_this_node: bool) -> str:
     """Return the address of a host, or its name if it has none.
 
     Note: many hosts resolve their own name to 127.0.1.1, which other hosts cannot use.
@@ -434,12 +434,12 @@ def address_of(host: str, mine: bool) -> str:
         found = [str(info[4][0]) for info in socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)]
     except OSError:
         found = []
-    if mine:
+    if is_this_node:
         found += [word for word in tool_output("hostname", "-I").split() if re.match(r"[0-9.]+$", word)]
     return next((address for address in found if not address.startswith("127.")), host)
 
 
-class Job:
+class NodeJob:
     """One job on this node: its specification, and the values that only this node knows."""
 
     def __init__(self, folder: str) -> None:
@@ -647,7 +647,7 @@ def source() -> str:
 # --- Before the run: what would make it fail, or its figures worthless ------------------------------------------------
 
 
-def check(job: Job) -> "list[str]":
+def check(job: NodeJob) -> "list[str]":
     """Check this node before the run, and return warnings.
 
     Raises:
@@ -661,7 +661,7 @@ def check(job: Job) -> "list[str]":
     return warnings
 
 
-def check_space(job: Job) -> None:
+def check_space(job: NodeJob) -> None:
     """Refuse folders that are not writable or have no space."""
     for place in (job.folder, job.temporary):
         if not os.access(place, os.W_OK):
@@ -675,7 +675,7 @@ def check_space(job: Job) -> None:
             )
 
 
-def check_container(job: Job) -> "list[str]":
+def check_container(job: NodeJob) -> "list[str]":
     """Refuse a container tool that is missing or does not work; warn if the image has to be pulled."""
     container = job.spec["container"]
     if not container:
@@ -694,7 +694,7 @@ def check_container(job: Job) -> "list[str]":
     return [f"the image {container['image']} is not on this host yet; the run begins by pulling it"]
 
 
-def check_gpus(job: Job) -> "list[str]":
+def check_gpus(job: NodeJob) -> "list[str]":
     """Refuse too few or busy GPUs; warn if their settings differ, because the facts then cannot state them."""
     spec = job.spec
     if spec["device"] == "cpu":
@@ -726,7 +726,7 @@ def busy_gpu(gpu: "dict[str, str]") -> str:
     )
 
 
-def check_source(job: Job) -> "list[str]":
+def check_source(job: NodeJob) -> "list[str]":
     """Refuse missing data or sources; warn of sources that are modified or at another commit."""
     if job.spec["data"] and not os.path.exists(job.spec["data"]):
         raise Refused(f"the data {job.spec['data']} is not on this host; name its place there with --data")
@@ -746,7 +746,7 @@ def check_source(job: Job) -> "list[str]":
     return warnings
 
 
-def check_programs(job: Job) -> None:
+def check_programs(job: NodeJob) -> None:
     """Refuse missing programs; they are looked up with the PATH and in the folder of the command."""
     path = job.environment().get("PATH")
     for program in [*([] if job.spec["container"] else job.command[:1]), *job.spec["programs"]]:
@@ -758,7 +758,7 @@ def check_programs(job: Job) -> None:
             )
 
 
-def check_packages(job: Job) -> None:
+def check_packages(job: NodeJob) -> None:
     """Refuse a Python that lacks packages. Skipped for an image that would have to be pulled first."""
     container, python = job.spec["container"], job.spec["python"]
     if not job.spec["packages"] or (container and container["tool"] == "apptainer"):
@@ -779,7 +779,7 @@ def check_packages(job: Job) -> None:
         raise Refused(f"{python} cannot say what packages it has; is it a Python?")
 
 
-def check_port(job: Job) -> None:
+def check_port(job: NodeJob) -> None:
     """Refuse a rendezvous port that is already used on this node."""
     parts = [part for word in job.spec["command"] for part in word]
     if {"node": "master_port"} not in parts or job.rank != 0:
@@ -795,7 +795,7 @@ def check_port(job: Job) -> None:
     )
 
 
-def check_load(_job: Job) -> "list[str]":
+def check_load(_job: NodeJob) -> "list[str]":
     """Warn if the CPU is busy. The load average is no measure: it still includes the run before this one."""
     before = processor_times()
     time.sleep(0.5 if before else 0)
@@ -816,7 +816,7 @@ class Sampler:
     The latter starts no processes, so that the sampler takes as little as possible from the run.
     """
 
-    def __init__(self, job: Job, guard: "Guard") -> None:
+    def __init__(self, job: NodeJob, guard: "Guard") -> None:
         self.path = job.path("telemetry.csv")
         self.process: "subprocess.Popen[bytes] | None" = None
         self.due = NEVER
@@ -897,7 +897,7 @@ class Guard:
     It notices that by the end of a pipe that only the job's process holds open.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: NodeJob) -> None:
         end, self.pipe = os.pipe()
         if os.fork() == 0:
             try:
@@ -918,7 +918,7 @@ class Guard:
             os.write(self.pipe, f"{line}\n".encode("utf-8", "surrogateescape"))
 
     @staticmethod
-    def clear(job: Job, lines: "list[str]") -> None:
+    def clear(job: NodeJob, lines: "list[str]") -> None:
         """Kill the named process groups and remove the named folders, unless the job has ended by itself."""
         if "done" in lines:
             return
@@ -935,7 +935,7 @@ class Guard:
 class Runner:
     """Runs a job: claims its folder, starts the command as a process group, supervises it."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: NodeJob) -> None:
         self.job = job
         self.requests = Requests()
         self.outcome = ""
@@ -988,8 +988,10 @@ class Runner:
         try:
             os.mkdir(folder, 0o700)
         except OSError:
-            mine = os.path.isdir(folder) and not os.path.islink(folder) and os.stat(folder).st_uid == os.geteuid()
-            if not mine:
+            is_this_node = (
+                os.path.isdir(folder) and not os.path.islink(folder) and os.stat(folder).st_uid == os.geteuid()
+            )
+            if not is_this_node:
                 raise Refused(
                     f"the scratch folder {folder} cannot be made; set TMPDIR to a folder with space"
                 ) from None
@@ -1152,7 +1154,7 @@ def digest(path: str) -> str:
 def run_job(folder: str) -> int:
     """Run the job in a folder, and return the exit status."""
     try:
-        return Runner(Job(folder)).run()
+        return Runner(NodeJob(folder)).run()
     except Refused as refusal:
         sys.stderr.write(f"{refusal}\n")
         return 2
@@ -1160,7 +1162,7 @@ def run_job(folder: str) -> int:
 
 def write_environment(folder: str, scratch: str) -> int:
     """Write environment.json; `scratch` is the folder that the command runs in, if it has one to itself."""
-    job = Job(folder)
+    job = NodeJob(folder)
     job.working_folder = scratch or job.working_folder
     # The mark of the command, so that what is started here is killed with it.
     job.mark = os.environ["PERFLEDGER_COMMAND"]
@@ -1202,7 +1204,7 @@ class Actions:
     def check(self) -> "dict[str, Any]":
         """Deliver the job and check this node."""
         self.deliver()
-        return {"warnings": check(Job(self.folder))}
+        return {"warnings": check(NodeJob(self.folder))}
 
     def argv(self) -> "list[str]":
         """Return the command that runs the job. -I ignores modules in the current folder and PYTHON* variables."""
@@ -1367,7 +1369,7 @@ def serve(request: "dict[str, Any]") -> None:
 # --- Slurm: the batch job, and the tasks that it starts on the nodes --------------------------------------------------
 
 
-class Batch:
+class SlurmBatch:
     """The batch job of Slurm, on its first node. `batch.json` is the request for all nodes, without their hosts."""
 
     def __init__(self, folder: str) -> None:
@@ -1482,7 +1484,7 @@ def standalone(text: str) -> int:
         sys.stderr.write(f"runners: {folder} cannot be made here, or is there already\n")
         return 2
     try:
-        for warning in check(Job(actions.folder)):
+        for warning in check(NodeJob(actions.folder)):
             sys.stderr.write(f"warning: {warning}\n")
     except Refused as refusal:
         shutil.rmtree(folder)
@@ -1507,7 +1509,7 @@ def main(argv: "list[str]") -> int:
     if action == "environment":
         return write_environment(here, *words)
     if action == "batch":
-        return Batch(here).run()
+        return SlurmBatch(here).run()
     return on_node(*words)
 
 

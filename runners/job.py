@@ -47,7 +47,7 @@ class NodeVariable(Struct, frozen=True):
 Word = tuple[str | NodeVariable, ...]
 
 
-class Container(Struct, frozen=True):
+class ContainerSpec(Struct, frozen=True):
     """An image, and how to run words in it.
 
     `enter` are the words that, put before others, run those inside (`docker run ... IMAGE`); `name` is the name of the
@@ -78,7 +78,7 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     timeout_seconds: Annotated[int, Meta(ge=1)]
     variables: dict[str, Word] = {}
     files: dict[str, str] = {}
-    container: Container | None = None
+    container: ContainerSpec | None = None
     programs: tuple[str, ...] = ()
     python: str = "python"
     packages: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ class WantedRecords(Struct, frozen=True):
     node: Literal["first", "last"] = "first"
 
 
-class Run(Struct, frozen=True, kw_only=True):
+class PlannedRun(Struct, frozen=True, kw_only=True):
     """One run to be started. `folder` is `<raw logs>/<suite>/<framework>/<case>/<repeat>`."""
 
     folder: Path

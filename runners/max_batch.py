@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from msgspec import structs
 
 from runners.batch import COMPLETED, OTHERWISE, Batch, finish_earlier, settled_runs
-from runners.cases import Case, case_choices, select_cases
-from runners.job import Run
-from runners.recipe import Recipe
-from runners.run import STOPPED, UNFINISHED, Session, launch, pause
+from runners.cases import RecipeCase, case_choices, select_cases
+from runners.job import PlannedRun
+from runners.recipe import LaunchRecipe
+from runners.run import STOPPED, UNFINISHED, RunContext, launch, pause
 
 #: Above it only multiples of STEP are tried: hardware computes in such steps, and nothing in between is asked for.
 FINE_UP_TO = 16
@@ -25,7 +25,7 @@ STEP = 8
 class Search:
     """Sizes of a case that completed, and those that ran out of memory; `ended` says what else ended the search."""
 
-    case: Case
+    case: RecipeCase
     fits: set[int] = field(default_factory=set)
     fails: set[int] = field(default_factory=set)
     ended: str = ""
@@ -59,16 +59,16 @@ def largest_fitting(fits: Collection[int], fails: Collection[int]) -> int:
     return max((size for size in fits if size < min(fails, default=size + 1)), default=0)
 
 
-def smallest_sizes(recipe: Recipe, cases: Sequence[Case]) -> list[Case]:
+def smallest_sizes(recipe: LaunchRecipe, cases: Sequence[RecipeCase]) -> list[RecipeCase]:
     """Return, of the cases that differ in nothing but the batch size, the one with the smallest."""
-    smallest: dict[tuple[tuple[str, str], ...], Case] = {}
+    smallest: dict[tuple[tuple[str, str], ...], RecipeCase] = {}
     for case in cases:
         key = tuple((name, text) for name, text in case_choices(recipe, case).items() if name != "batch_size")
         smallest[key] = min(smallest.get(key, case), case, key=lambda each: each.batch_size)
     return list(smallest.values())
 
 
-def find_max_batch(batch: Batch, session: Session, resume: bool) -> int:
+def find_max_batch(batch: Batch, session: RunContext, resume: bool) -> int:
     """Search the largest batch size of every case, print each result, and return the exit status.
 
     With `resume` earlier attempts on the same hardware count.
@@ -84,7 +84,7 @@ def find_max_batch(batch: Batch, session: Session, resume: bool) -> int:
     return STOPPED if signals.count else worst
 
 
-def _search(batch: Batch, smallest: Case, session: Session, hardware: Sequence[str]) -> Search:
+def _search(batch: Batch, smallest: RecipeCase, session: RunContext, hardware: Sequence[str]) -> Search:
     found = Search(smallest)
     while (size := next_size(smallest.batch_size, found.fits, found.fails)) and not found.ended:
         choices = {**case_choices(batch.recipe, smallest), "batch_size": str(size)}
@@ -101,7 +101,7 @@ def _search(batch: Batch, smallest: Case, session: Session, hardware: Sequence[s
     return found
 
 
-def _earlier_outcome(run: Run, session: Session, hardware: Sequence[str]) -> str:
+def _earlier_outcome(run: PlannedRun, session: RunContext, hardware: Sequence[str]) -> str:
     """Return the outcome of an earlier run of the same case, empty where there is none or none counts."""
     if not hardware:
         return ""
@@ -112,7 +112,7 @@ def _earlier_outcome(run: Run, session: Session, hardware: Sequence[str]) -> str
     return next((each.outcome for each in settled_runs(run, hardware)), "")
 
 
-def _outcome(run: Run, cool_down_seconds: int, session: Session) -> str:
+def _outcome(run: PlannedRun, cool_down_seconds: int, session: RunContext) -> str:
     outcome = launch(run, session)
     pause(cool_down_seconds, session.supervision.signals)
     return outcome

@@ -24,7 +24,7 @@ from msgspec.structs import asdict, replace
 
 from runners import record
 from runners.errors import RunnerError, printable
-from runners.job import JobSpec, Run
+from runners.job import JobSpec, PlannedRun
 
 T = TypeVar("T")
 
@@ -121,7 +121,7 @@ class NodeState(Struct, frozen=True):
     cause: str = ""
 
 
-class State(Struct, frozen=True):
+class JobState(Struct, frozen=True):
     """State of a job: the worst of the states of its nodes.
 
     `kind` is unreachable (the state of a node is unknown), waiting, running, or, if no node is running any more, lost
@@ -156,7 +156,7 @@ class Question(Struct, frozen=True):
     text: str = ""
 
 
-class Answer(Struct, frozen=True):
+class ProgramResult(Struct, frozen=True):
     """Exit status, NO_ANSWER after a timeout, and what was printed; invalid UTF-8 is replaced."""
 
     status: int
@@ -169,7 +169,7 @@ class Answer(Struct, frozen=True):
         return (self.errors.strip().splitlines() or [""])[-1].strip()
 
 
-class _Asked(Struct, frozen=True):
+class _RunningProgram(Struct, frozen=True):
     """A running program, and the files that it writes into.
 
     Files instead of pipes: older ssh clients pass our standard error on to the background process that keeps the
@@ -190,15 +190,17 @@ class _Asked(Struct, frozen=True):
         """Return whether it has printed too much."""
         return any(os.fstat(file.fileno()).st_size > LONGEST for file in (self.output, self.errors))
 
-    def answer(self) -> Answer:
+    def answer(self) -> ProgramResult:
         """Return the answer; NO_ANSWER if the program did not end by itself."""
         status = self.process.poll()
         stopped = status is None or self.endless()
         end(self.process)
-        return Answer(NO_ANSWER if status is None or stopped else status, contents(self.output), contents(self.errors))
+        return ProgramResult(
+            NO_ANSWER if status is None or stopped else status, contents(self.output), contents(self.errors)
+        )
 
 
-def ask(questions: Sequence[Question], seconds: float) -> list[Answer]:
+def ask(questions: Sequence[Question], seconds: float) -> list[ProgramResult]:
     """Run all programs and return their answers in order; kill those that run for longer than `seconds`.
 
     Raises:
@@ -206,7 +208,7 @@ def ask(questions: Sequence[Question], seconds: float) -> list[Answer]:
     """
     deadline, step = time.monotonic() + seconds, 0.001
     with ExitStack() as stack:
-        asked = [_asked(question, stack) for question in questions]
+        asked = [_started(question, stack) for question in questions]
         left = asked
         while left and time.monotonic() < deadline:
             left = [each for each in left if not each.over()]
@@ -215,11 +217,11 @@ def ask(questions: Sequence[Question], seconds: float) -> list[Answer]:
         return [each.answer() for each in asked]
 
 
-def _asked(question: Question, stack: ExitStack) -> _Asked:
+def _started(question: Question, stack: ExitStack) -> _RunningProgram:
     output, errors = (stack.enter_context(holding("")) for _ in range(2))
     process = start(question.argv, stack.enter_context(holding(question.text)), output, errors)
     stack.callback(end, process)
-    return _Asked(process, output, errors)
+    return _RunningProgram(process, output, errors)
 
 
 def start(
@@ -288,7 +290,7 @@ def request(action: str, **values: Any) -> str:
     return json.dumps(msgspec.to_builtins(content)) + "\n"
 
 
-def decoded(answer: Answer, kind: type[T]) -> T | None:
+def decoded(answer: ProgramResult, kind: type[T]) -> T | None:
     """Return the last answer of an agent; None if there is none.
 
     Not with `splitlines`, which also splits at form feeds: what a login prints after one could pass for an answer.
@@ -325,7 +327,7 @@ NO_PYTHON = "python3 is not installed there, and what runs on a host is a Python
 SSH_FAILED = 255
 
 
-def explain(host: str, answer: Answer) -> str:
+def explain(host: str, answer: ProgramResult) -> str:
     """Return one message: the host, why the request failed, what to do, and the last line that ssh printed."""
     said = f" (it said: {answer.last_words})" if answer.last_words else ""
     if answer.status in (126, 127):
@@ -370,7 +372,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
         """Return the host names to redact in records, in order of rank."""
         return ()
 
-    def prepare(self, run: Run) -> Job:
+    def prepare(self, run: PlannedRun) -> Job:
         """Return the job of a run, with a new identity; start nothing and contact no host.
 
         Raises:
@@ -386,7 +388,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
         identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
         return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)
 
-    def commands(self, run: Run) -> list[str]:
+    def commands(self, run: PlannedRun) -> list[str]:
         """Return the shell lines that `start` executes; each reads the agent from standard input."""
         self.prepare(run)
         shown = [[*self.argv(rank)[:-1], "..."] for rank in range(run.spec.nodes)]
@@ -423,7 +425,7 @@ class Target(Struct, frozen=True, tag_field="kind"):
             line for rank, reply in checked.items() if isinstance(reply, Reply) for line in warned(job, rank, reply)
         ]
 
-    def look(self, job: Job) -> State:
+    def look(self, job: Job) -> JobState:
         """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
         seen = self.node_states(job)
         if not job.facts.every_node and seen[0].kind in ("ended", "lost"):
@@ -503,7 +505,7 @@ def warned(job: Job, rank: int, reply: Reply) -> list[str]:
     return [f"{where}{warning[:LONGEST_WARNING]}" for warning in reply.warnings[:MOST_WARNINGS]]
 
 
-def _hardware(place: str, answer: Answer) -> str:
+def _hardware(place: str, answer: ProgramResult) -> str:
     reply = decoded(answer, Reply)
     if reply is None or not reply.hardware:
         said = answer.last_words or "it gave no answer"
@@ -515,12 +517,12 @@ def _hardware(place: str, answer: Answer) -> str:
 KINDS: Sequence[Kind] = ("unreachable", "running", "lost", "ended")
 
 
-def worst(job: Job, seen: Mapping[int, NodeState]) -> State:
+def worst(job: Job, seen: Mapping[int, NodeState]) -> JobState:
     """Return the state of a job from those of its nodes."""
     found = min((state.kind for state in seen.values()), key=KINDS.index)
     causes = [_cause(job, rank, state) for rank, state in seen.items() if state.kind == found]
     failed = has_failed(seen) or any(state.kind == "lost" for state in seen.values())
-    return with_log(State(found, "; ".join(filter(None, causes)), failed=failed), seen)
+    return with_log(JobState(found, "; ".join(filter(None, causes)), failed=failed), seen)
 
 
 def has_failed(seen: Mapping[int, NodeState]) -> bool:
@@ -528,7 +530,7 @@ def has_failed(seen: Mapping[int, NodeState]) -> bool:
     return any(state.outcome not in ("", "completed") for state in seen.values())
 
 
-def with_log(found: State, seen: Mapping[int, NodeState]) -> State:
+def with_log(found: JobState, seen: Mapping[int, NodeState]) -> JobState:
     """Return a state with the longest log of the nodes."""
     longest = max(seen.values(), key=lambda state: state.log_bytes)
     return replace(found, log_bytes=longest.log_bytes, last_line=printable(longest.last_line[:200]))
@@ -585,7 +587,7 @@ def _receive(argv: Sequence[str], host: str, text: str, folder: Path) -> None:
             process.stdout.close()
             status = process.wait()
         if status or fault:
-            answer = Answer(status, "", contents(errors) if status else fault)
+            answer = ProgramResult(status, "", contents(errors) if status else fault)
             raise RunnerError(f"{explain(host, answer)}; nothing of it was kept here")
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from runners import recipe as recipes
-from runners.cases import Case, case_choices
+from runners.cases import RecipeCase, case_choices
 from runners.command import Settings, build_run
 from runners.errors import RunnerError, printable
-from runners.job import Run
-from runners.recipe import Recipe
+from runners.job import PlannedRun
+from runners.recipe import LaunchRecipe
 
 #: Characters of a log's line that are shown beside the bar.
 STATE_WIDTH = 60
@@ -35,7 +35,7 @@ def recipe_list() -> Iterator[str]:
             yield "  ".join(["", *cells, row[-1]])
 
 
-def describe(recipe: Recipe, cases: Sequence[Case], settings: Settings) -> Iterator[str]:
+def describe(recipe: LaunchRecipe, cases: Sequence[RecipeCase], settings: Settings) -> Iterator[str]:
     """Yield what a recipe needs, and its cases with the command of each."""
     yield f"{recipe.name}: {recipe.title}"
     yield f"suite {recipe.suite}: {recipe.model} in {recipe.framework}, on {recipe.device}"
@@ -52,7 +52,7 @@ def describe(recipe: Recipe, cases: Sequence[Case], settings: Settings) -> Itera
         yield f"\n{case.slug}\n  --case {case_option(recipe, case)}\n  {command_line(run)}"
 
 
-def _requirements(recipe: Recipe) -> Iterator[str]:
+def _requirements(recipe: LaunchRecipe) -> Iterator[str]:
     source, image = recipe.source, recipe.container
     if source.repository:
         folder = f", in {source.folder} below --work" if source.folder else ""
@@ -63,18 +63,18 @@ def _requirements(recipe: Recipe) -> Iterator[str]:
         yield f"{recipe.setup.python} with {', '.join(recipe.setup.packages)}"
 
 
-def case_option(recipe: Recipe, case: Case) -> str:
+def case_option(recipe: LaunchRecipe, case: RecipeCase) -> str:
     """Return the value of `--case` that gives exactly this case, quoted for a shell."""
     return shlex.quote(",".join(f"{key}={value}" for key, value in case_choices(recipe, case).items()))
 
 
-def command_line(run: Run) -> str:
+def command_line(run: PlannedRun) -> str:
     """Return the command of a run for a person to read; what only the node knows stands in braces."""
     variables = [f"{name}={shlex.quote(value)}" for name, value in run.record.environment_variables.items()]
     return " ".join([*variables, shlex.join(run.record.argv)])
 
 
-def job_json(run: Run) -> str:
+def job_json(run: PlannedRun) -> str:
     """Return what the nodes of a run are sent, beside the host agent."""
     return msgspec.json.format(msgspec.json.encode(run.spec), indent=2).decode()
 

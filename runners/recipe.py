@@ -51,7 +51,12 @@ Slug = Annotated[
 OptionalSlug = Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9._-]*)?$", description=get_args(Slug)[1].description)]
 Words = Annotated[tuple[str, ...], Meta(description="a list of texts")]
 LauncherName = Annotated[
-    str, Meta(pattern=f"^(?:{'|'.join(map(re.escape, LAUNCHERS))})$", description=f"one of {', '.join(LAUNCHERS)}")
+    str,
+    Meta(
+        pattern=f"^(?:{'|'.join(map(re.escape, LAUNCHERS))})$",
+        description=f"one of {', '.join(LAUNCHERS)}",
+        examples=list(LAUNCHERS),
+    ),
 ]
 
 
@@ -63,7 +68,7 @@ class Launcher(Struct, frozen=True, forbid_unknown_fields=True):
     always: Annotated[bool, Meta(description="true or false")] = False
 
 
-class Records(WantedRecords, frozen=True, forbid_unknown_fields=True):
+class RequiredRecords(WantedRecords, frozen=True, forbid_unknown_fields=True):
     """What must come out of the log."""
 
     format: Text
@@ -93,7 +98,7 @@ class Setup(Struct, frozen=True, forbid_unknown_fields=True):
     text: str = ""
 
 
-class Source(Struct, frozen=True, forbid_unknown_fields=True):
+class RecipeSource(Struct, frozen=True, forbid_unknown_fields=True):
     """What is run: a repository, its commit where known, and the folder below `--work` that the command runs in."""
 
     repository: str = ""
@@ -125,7 +130,7 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     repeats: Count
     timeout_seconds: Count
     command: Annotated[tuple[str, ...], Meta(min_length=1, description="a list of texts, the program first")]
-    records: Records
+    records: RequiredRecords
     matrix: Any
     label: OptionalSlug = ""
     cool_down_seconds: Annotated[int, Meta(ge=0, description="a whole number from 0")] = 0
@@ -137,10 +142,10 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     files: dict[str, Any] = {}
     container: Image | None = None
     setup: Setup = Setup()
-    source: Source = Source()
+    source: RecipeSource = RecipeSource()
 
 
-class Recipe(RecipeFile, frozen=True, kw_only=True):
+class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):
     """A recipe.
 
     Attributes:
@@ -187,7 +192,7 @@ def find(name: str) -> Path:
     return path
 
 
-def load(path: Path) -> Recipe:
+def load(path: Path) -> LaunchRecipe:
     """Read a recipe.
 
     Raises:
@@ -230,7 +235,7 @@ def _shipped() -> dict[str, Path]:
     return found
 
 
-def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> Recipe:
+def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> LaunchRecipe:
     _refuse_nul(tables, ())
     file = _decoded({key: value if key in _OPEN_TABLES else _stripped(value) for key, value in tables.items()})
     matrix = _matrix(file.matrix, file.options)
@@ -242,7 +247,7 @@ def _recipe(path: Path, sha256: str, tables: Mapping[str, Any]) -> Recipe:
         "files": _files(file.files, path.parent),
     }
     stated = {name: getattr(file, name) for name in file.__struct_fields__}
-    recipe = Recipe(name=path.stem, sha256=sha256, **{**stated, **checked})
+    recipe = LaunchRecipe(name=path.stem, sha256=sha256, **{**stated, **checked})
     _check_slots(recipe)
     return recipe
 
@@ -288,8 +293,9 @@ def _struct_at(keys: Iterable[str]) -> type[Struct]:
 
 def _expected(hint: Any, value: object) -> str:
     """Return what a key takes, from the description of its type, and the permitted value nearest to the one given."""
-    description = next((each.description for each in get_args(hint) if isinstance(each, Meta)), None)
-    choices = [each for each in get_args(next(iter(get_args(hint)), None)) if isinstance(each, str)]
+    meta = next((each for each in get_args(hint) if isinstance(each, Meta)), Meta())
+    description = meta.description
+    choices = meta.examples or [each for each in get_args(next(iter(get_args(hint)), None)) if isinstance(each, str)]
     near = _nearest(str(value), choices)
     kind = "a text" if hint is str else "a table"
     return f"{description or kind}; {near}" if near else description or kind
@@ -440,7 +446,7 @@ def _is_source(path: Path, base: Path) -> bool:
     return path.is_file() and not hidden
 
 
-def _check_slots(recipe: Recipe) -> None:
+def _check_slots(recipe: LaunchRecipe) -> None:
     """Raise for a slot that no case can fill."""
     of_case = {*recipe.options, *recipe.matrix[0], *DERIVED, *NODE_VARIABLES} - {"shape"}
     for name, slot in recipe.slots.items():

@@ -221,7 +221,7 @@ def note_failure(folder: Path) -> None:
 # --- The finished run -------------------------------------------------------------------------------------------------
 
 
-class Ending(Struct, frozen=True):
+class RunEnding(Struct, frozen=True):
     """The facts that finish a run: the planned record, its nodes, and the host names to redact."""
 
     plan: PlannedRecord
@@ -232,7 +232,7 @@ class Ending(Struct, frozen=True):
     hosts: tuple[str, ...] = ()
 
 
-def finish(folder: Path, ending: Ending, lost: Lost | None = None) -> str:
+def finish(folder: Path, ending: RunEnding, lost: Lost | None = None) -> str:
     """Put the files of a run in their places, write `run.json`, and return the outcome; may be called again.
 
     Args:
@@ -249,7 +249,7 @@ def finish(folder: Path, ending: Ending, lost: Lost | None = None) -> str:
     return finished_run(folder).outcome
 
 
-def _run(folder: Path, ending: Ending, lost: Lost | None) -> dict[str, Any]:
+def _run(folder: Path, ending: RunEnding, lost: Lost | None) -> dict[str, Any]:
     """Put the files in their places and return the content of `run.json`."""
     nodes = _nodes(folder, ending.nodes, lost)
     top = nodes[-1 if ending.wanted.node == "last" and ending.every_node else 0]
@@ -391,7 +391,7 @@ class _Reason(Struct):
     args: dict[str, Any] = {}
 
 
-class _Figure(Struct):
+class _IngestedFigure(Struct):
     reason: _Reason = field(default_factory=_Reason)
 
 
@@ -400,7 +400,7 @@ class _Ingested(Struct):
 
     format: str | None
     observations: int
-    figures: dict[str, _Figure]
+    figures: dict[str, _IngestedFigure]
 
     def usable(self) -> int:
         """Return the number of records without impossible ones, such as an epoch printed as of 0 s."""

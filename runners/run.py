@@ -24,8 +24,8 @@ from msgspec.structs import asdict, replace
 
 from runners import record
 from runners.errors import RunnerError
-from runners.job import PlannedRecord, Run, WantedRecords
-from runners.nodes import Job, JobFacts, State, agent_source
+from runners.job import PlannedRecord, PlannedRun, WantedRecords
+from runners.nodes import Job, JobFacts, JobState, agent_source
 from runners.record import INCOMING, RUN_JSON, Lost
 from runners.transport import AnyTarget, Local
 
@@ -112,7 +112,7 @@ class Supervision(Struct, frozen=True):
     progress: Progress
 
 
-class Session(Struct, frozen=True):
+class RunContext(Struct, frozen=True):
     """Target and supervision of the runs of one command."""
 
     target: AnyTarget
@@ -135,14 +135,14 @@ class Launch(Struct, frozen=True):
         if fault := self.target.too_few(self.job.nodes):
             raise ValueError(f"its job takes {self.job.nodes} nodes, and {fault}")
 
-    def ending(self) -> record.Ending:
+    def ending(self) -> record.RunEnding:
         """Return the facts that `record.finish` needs."""
         job = self.job
         hosts = self.target.public_names()
-        return record.Ending(self.plan, self.records, job.nodes, job.every_node, job.device, hosts)
+        return record.RunEnding(self.plan, self.records, job.nodes, job.every_node, job.device, hosts)
 
 
-def planned_launch(target: AnyTarget, run: Run) -> Launch:
+def planned_launch(target: AnyTarget, run: PlannedRun) -> Launch:
     """Return the content of `launch.json` for a run."""
     return Launch("perfledger.launch/1", target, target.prepare(run).facts, run.record, run.wanted)
 
@@ -205,7 +205,7 @@ def _lock(file: IO[str], folder: Path) -> None:
 
 
 @contextmanager
-def claimed(run: Run, target: AnyTarget) -> Iterator[tuple[Run, Launch]]:
+def claimed(run: PlannedRun, target: AnyTarget) -> Iterator[tuple[PlannedRun, Launch]]:
     """Make the folder of a run atomically, with its `launch.json` in it, and lock the run.
 
     Yields the run with its final number: the next free one if another runner took the planned one.
@@ -225,7 +225,7 @@ def claimed(run: Run, target: AnyTarget) -> Iterator[tuple[Run, Launch]]:
         _drop_empty(absent)
 
 
-def _claim(run: Run, target: AnyTarget, made: Path) -> tuple[Run, Launch, IO[str]]:
+def _claim(run: PlannedRun, target: AnyTarget, made: Path) -> tuple[PlannedRun, Launch, IO[str]]:
     try:
         made.mkdir(parents=True, exist_ok=True)
         while True:
@@ -281,7 +281,7 @@ def disclaim(folder: Path) -> None:
 # --- One run ----------------------------------------------------------------------------------------------------------
 
 
-def launch(run: Run, session: Session) -> str:
+def launch(run: PlannedRun, session: RunContext) -> str:
     """Start a run, supervise and collect it; return its outcome, or UNFINISHED if it had to be left.
 
     Raises:
@@ -348,7 +348,7 @@ def _finished(job: Job, launched: Launch, supervision: Supervision) -> str:
     return UNFINISHED
 
 
-def _collected(job: Job, launched: Launch, state: State, supervision: Supervision, given_up: bool = False) -> str:
+def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervision, given_up: bool = False) -> str:
     lost = None if state.kind == "ended" else Lost(_cause(state), _outcome(state))
     target, folder = launched.target, job.folder
     # Each step on its own: if one node cannot be stopped, the logs of the others are fetched all the same.
@@ -384,15 +384,15 @@ def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:
     return outcome
 
 
-def _cause(state: State) -> str:
+def _cause(state: JobState) -> str:
     return state.cause if state.kind == "lost" else f"it was given up while {state.kind}"
 
 
-def _outcome(state: State) -> record.Outcome:
+def _outcome(state: JobState) -> record.Outcome:
     return next((outcome for outcome in record.OUTCOMES if outcome == state.outcome), "failed")
 
 
-def _left(job: Job, state: State) -> str:
+def _left(job: Job, state: JobState) -> str:
     """Return why a run was left, and what to do about it."""
     alive = "it did not end when it was stopped"
     why = f"it could not be reached: {state.cause}" if state.kind == "unreachable" else alive
@@ -414,7 +414,7 @@ class Supervisor:
         self.asked: float | None = None
         self.answered = 0
 
-    def watch(self) -> State:
+    def watch(self) -> JobState:
         """Return the last state of the job.
 
         Its kind is ended or lost if no node is running any more, unreachable if a host was silent for longer than the
@@ -432,7 +432,7 @@ class Supervisor:
             pause(wait, self.supervision.signals, self.answered)
             wait = min(wait * LONGER, LONGEST_PAUSE)
 
-    def _remember(self, state: State) -> None:
+    def _remember(self, state: JobState) -> None:
         now = time.monotonic()
         if state.kind != "unreachable":
             self.heard = now
@@ -441,7 +441,7 @@ class Supervisor:
         if state.failed and self.failed is None:
             self.failed = now
 
-    def _given_up(self, state: State) -> bool:
+    def _given_up(self, state: JobState) -> bool:
         now = time.monotonic()
         if state.kind == "unreachable":
             return now - self.heard > (0 if self.supervision.signals.count else self.supervision.patience)
@@ -473,7 +473,7 @@ class Supervisor:
 # --- A run for a host that cannot be reached --------------------------------------------------------------------------
 
 
-def standalone(run: Run) -> str:
+def standalone(run: PlannedRun) -> str:
     """Return a Python file that runs one run on one node, in the folder it is started in; see README.md.
 
     Raises:

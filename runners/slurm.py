@@ -14,15 +14,15 @@ from pathlib import Path
 import msgspec
 
 from runners.errors import RunnerError
-from runners.job import JobSpec, Run
+from runners.job import JobSpec, PlannedRun
 from runners.nodes import (
     PYTHON,
-    Answer,
     Job,
+    JobState,
     NodeState,
+    ProgramResult,
     Question,
     Reply,
-    State,
     Target,
     agent_source,
     ask,
@@ -82,7 +82,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
             self.partition or "slurm": ["srun", "--nodes=1", "--ntasks=1", *gpus, *self._arguments, "python3", *PYTHON]
         }
 
-    def commands(self, run: Run) -> list[str]:  # noqa: D102
+    def commands(self, run: PlannedRun) -> list[str]:  # noqa: D102
         return [shlex.join(self.submission(self.prepare(run), run.spec))]
 
     def submission(self, job: Job, spec: JobSpec) -> list[str]:
@@ -125,9 +125,9 @@ class Slurm(Target, frozen=True, tag="slurm"):
             return number
         # A controller that was slow to answer may have accepted the job all the same.
         _ask(["scancel", f"--name={_name(job)}"])
-        raise RunnerError(f"sbatch did not take the job: {_said(answer)}")
+        raise RunnerError(f"sbatch did not take the job: {_error_text(answer)}")
 
-    def look(self, job: Job) -> State:
+    def look(self, job: Job) -> JobState:
         """Return the state of the job: from the folders of nodes that have ended, and else from Slurm."""
         seen = self.node_states(job)
         if _all_ended(seen):
@@ -141,7 +141,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
                 return worst(job, seen)
             time.sleep(0.5)
         if found.kind == "running" and not any(each.log_bytes for each in seen.values()):
-            return State("waiting", "its nodes are being checked")
+            return JobState("waiting", "its nodes are being checked")
         failed = found.kind == "lost" or has_failed(seen) or any(each.gone for each in seen.values())
         return with_log(msgspec.structs.replace(found, failed=failed), seen)
 
@@ -158,7 +158,7 @@ class Slurm(Target, frozen=True, tag="slurm"):
             answer = _ask(argv)
             over = "Invalid job id" in answer.errors or "already completing or completed" in answer.errors
             if answer.status and not over:
-                raise RunnerError(f"Slurm job {number} could not be asked to end: {_said(answer)}")
+                raise RunnerError(f"Slurm job {number} could not be asked to end: {_error_text(answer)}")
 
     def late_warnings(self, job: Job) -> list[str]:
         """Return warnings of nodes that were checked after `start` returned."""
@@ -167,21 +167,21 @@ class Slurm(Target, frozen=True, tag="slurm"):
         return [line for rank, reply in replies.items() for line in warned(job, rank, reply)]
 
 
-def state(job: Job) -> State:
+def state(job: Job) -> JobState:
     """Return the state of a job according to Slurm: waiting, running, unreachable, or lost."""
     try:
         number = _number(job)
     except RunnerError as error:
-        return State("unreachable", str(error))
+        return JobState("unreachable", str(error))
     if not number:
-        return State("lost", "Slurm has no such job: it was never submitted, or ended before its number was stored")
+        return JobState("lost", "Slurm has no such job: it was never submitted, or ended before its number was stored")
     answer = _ask(["squeue", "--noheader", "--states=all", f"--jobs={number}", "--format=%T"])
     if answer.status and "Invalid job id" not in answer.errors:
-        return State("unreachable", f"Slurm does not answer: {_said(answer)}")
+        return JobState("unreachable", f"Slurm does not answer: {_error_text(answer)}")
     word = _first(answer.output) or _accounted(number) or _remembered(number)
     if word in WAITING:
-        return State("waiting", f"Slurm says {word}")
-    return State("running") if word in RUNNING else _ended(job, word)
+        return JobState("waiting", f"Slurm says {word}")
+    return JobState("running") if word in RUNNING else _ended(job, word)
 
 
 def _accounted(number: str) -> str:
@@ -195,13 +195,13 @@ def _remembered(number: str) -> str:
     return next((word.removeprefix("JobState=") for word in words if word.startswith("JobState=")), "")
 
 
-def _ended(job: Job, word: str) -> State:
+def _ended(job: Job, word: str) -> JobState:
     refusals = {rank: _text(job.node(rank) / "refused") for rank in job.ranks}
     said = [f"node {rank} refused: {text}" for rank, text in refusals.items() if text]
     if said:
-        return State("lost", "; ".join(said), outcome="failed")
+        return JobState("lost", "; ".join(said), outcome="failed")
     outcome = "stopped" if (job.incoming / "stopped").exists() else OUTCOMES.get(word, "")
-    return State("lost", f"Slurm says {word or 'nothing'} of its job", outcome=outcome)
+    return JobState("lost", f"Slurm says {word or 'nothing'} of its job", outcome=outcome)
 
 
 def _write(job: Job, spec: JobSpec) -> None:
@@ -227,7 +227,7 @@ def _number(job: Job) -> str:
         return kept
     named = _ask(["squeue", "--noheader", "--me", f"--name={_name(job)}", "--format=%i"])
     if named.status:
-        raise RunnerError(f"Slurm does not answer: {_said(named)}")
+        raise RunnerError(f"Slurm does not answer: {_error_text(named)}")
     return _first(named.output)
 
 
@@ -243,7 +243,7 @@ def _all_ended(seen: dict[int, NodeState]) -> bool:
     return all(each.kind == "ended" for each in seen.values())
 
 
-def _ask(argv: list[str], text: str = "") -> Answer:
+def _ask(argv: list[str], text: str = "") -> ProgramResult:
     return ask([Question(argv, text)], SECONDS)[0]
 
 
@@ -252,7 +252,7 @@ def _first(output: str) -> str:
     return (output.split() or [""])[0]
 
 
-def _said(answer: Answer) -> str:
+def _error_text(answer: ProgramResult) -> str:
     return answer.last_words or "nothing"
 
 

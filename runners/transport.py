@@ -23,9 +23,9 @@ from runners.errors import RunnerError, printable
 from runners.nodes import (
     PYTHON,
     USUAL_SECONDS,
-    Answer,
     Job,
     Meeting,
+    ProgramResult,
     Question,
     Target,
     ask,
@@ -131,7 +131,7 @@ class Ssh(Target, frozen=True, tag="ssh"):
         return {host: self.argv(rank) for rank, host in enumerate(self.hosts)}
 
 
-def _address(host: str, answer: Answer) -> str:
+def _address(host: str, answer: ProgramResult) -> str:
     for line in answer.output.splitlines() if answer.status == 0 else []:
         key, _, value = line.partition(" ")
         if key == "hostname":

@@ -19,7 +19,7 @@ Term = TypeVar("Term")
 
 
 @dataclass(frozen=True)
-class Fact:
+class FactTerm:
     """A fact of a run, by the flags that `vocabulary.toml` explains."""
 
     type: Type
@@ -54,7 +54,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Metric:
+class MetricTerm:
     """A figure's unit, and whether more or less of it is better."""
 
     unit: str
@@ -82,7 +82,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Launcher:
+class LauncherTerm:
     """A program that starts ranks."""
 
     meaning: str
@@ -95,13 +95,13 @@ def _read(table: str, term: Callable[..., Term]) -> Mapping[str, Term]:
     return MappingProxyType({name: term(**entry) for name, entry in _TABLES[table].items()})
 
 
-FACTS = _read("fact", Fact)
+FACTS = _read("fact", FactTerm)
 PRECISIONS = _read("precision", Precision)
 OUTCOMES = _read("outcome", Outcome)
-METRICS = _read("metric", Metric)
+METRICS = _read("metric", MetricTerm)
 SCOPES = _read("scope", Scope)
 UNITS = _read("unit", Unit)
-LAUNCHERS = _read("launcher", Launcher)
+LAUNCHERS = _read("launcher", LauncherTerm)
 
 #: What a case is compared by, in the order in which people write it.
 CASE = tuple(name for name, fact in FACTS.items() if fact.case)

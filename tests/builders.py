@@ -229,7 +229,7 @@ HOSTILE = (
 
 
 def hostile() -> list[Run]:
-    """Runs whose every text tries to become markup."""
+    """Return runs in which every text tries to become markup."""
     found = []
     for index, text in enumerate(HOSTILE):
         problem = {

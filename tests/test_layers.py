@@ -1,10 +1,11 @@
-"""Who may import whom: all may take `schema`, `ingest` reads `parsers`, and pages know no Python of ours."""
+"""The rules for imports: all may import `schema`, `ingest` may import `parsers`, and hooks import little of ours."""
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def modules(layer: str) -> list[Path]:
 
 
 def imported(nodes: Iterator[ast.AST] | list[ast.stmt], package: str) -> Iterator[tuple[str, int]]:
-    """The top-level package and the line of every import among the nodes."""
+    """Yield the top-level package and the line of every import among the nodes."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
@@ -46,7 +47,7 @@ def imported(nodes: Iterator[ast.AST] | list[ast.stmt], package: str) -> Iterato
 
 
 def run_at_import(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run when the module is imported: bodies of classes, `if` and `try` too, of functions not."""
+    """Yield the statements that run at import: also bodies of classes, `if` and `try`, but not of functions."""
     for statement in statements:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -80,13 +81,13 @@ def test_a_layer_imports_only_what_lies_below_it(layer: str) -> None:
 
 
 def package(module: str) -> str:
-    """The package of `ingest` that a module belongs to; the modules beside the packages are the commands."""
+    """Return the package of `ingest` that a module belongs to; modules outside the packages are the commands."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 and parts[1] in ORDER else "commands"
 
 
 def upward_imports(path: Path, order: Mapping[str, int]) -> list[str]:
-    """Imports of a package that comes later in the order of the data than the importing one."""
+    """Return imports of a package that comes later in the order of the data than the importing one."""
     mine = package(".".join(path.relative_to(ROOT).with_suffix("").parts))
     found = []
     for node in ast.walk(parse(path)):
@@ -229,3 +230,24 @@ def test_a_heavy_import_is_seen(source: str, expected: list[str], tmp_path: Path
     path = tmp_path / "module.py"
     path.write_text(source, encoding="utf-8")
     assert [line.split()[2] for line in heavy(path, "ingest")] == expected
+
+
+def twice_defined(files: Iterable[Path]) -> dict[str, list[str]]:
+    """Return the places of every class name that is defined more than once."""
+    places = defaultdict(list)
+    for path in files:
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(f"{path}:{node.lineno}")
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_a_class_name_is_defined_once_in_the_product() -> None:
+    files = [path for package in (*MAY_IMPORT, "bench", "report_templates") for path in (ROOT / package).rglob("*.py")]
+    assert twice_defined(files) == {}, "one name for two things: rename one of the classes"
+
+
+def test_a_class_name_defined_twice_is_found(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.py").write_text("def function():\n    class Table: ...\n", "utf-8")
+    assert list(twice_defined(tmp_path.rglob("*.py"))) == ["Table"]

@@ -29,7 +29,7 @@ esac
 
 
 def bounds() -> tuple[list[int], list[int]]:
-    """The oldest supported Python, to its patch release, and the first that is not supported any more."""
+    """Return the oldest supported Python, to its patch release, and the first unsupported one."""
     asked = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
     found = re.fullmatch(r">=(\d+\.\d+\.\d+),<(\d+\.\d+)", asked)
     assert found, f"{asked}: the oldest has no patch release, so that a faulty one would pass"
@@ -52,7 +52,7 @@ SUPPORTED = [
 
 
 def make(python: Path, venv: Path) -> subprocess.CompletedProcess[str]:
-    """Make's choice of a Python for a virtual environment: the first thing that every command needs."""
+    """Run `make` to find a Python for a virtual environment, which every command needs first."""
     command = ["make", "--silent", f"PYTHON={python}", f"VENV={venv}", f"{venv}/python.stamp"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 

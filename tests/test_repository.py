@@ -38,7 +38,7 @@ def pins(lock: str) -> dict[str, str]:
 
 
 def canonical(requirement: str) -> str:
-    """The name of a requirement as locks spell it."""
+    """Return the name of a requirement as lock files spell it."""
     name = re.match(r"[\w.-]+", requirement)
     assert name, requirement
     return re.sub(r"[-_.]+", "-", name[0]).lower()

@@ -1,4 +1,4 @@
-"""A cache of what is dear to make, by content: one SQLite file that may be lost, locked or broken at any time.
+"""A content-addressed cache of expensive results: one SQLite file that may be lost, locked or damaged at any time.
 
 Keys are hashes of all that a value is made of, so that a value is never old. Each value is stored with its checksum.
 Whatever is wrong with the file costs time and nothing else.
@@ -54,7 +54,7 @@ class Cache:
             self._connection.close()
 
     def get(self, key: str) -> bytes | None:
-        """The value that was put under the key; None where there is none, or where it is damaged."""
+        """Return the value stored under the key; None if there is none, or if it is damaged."""
         if key in self.new or self._connection is None:
             return self.new.get(key)
         try:
@@ -68,13 +68,13 @@ class Cache:
         return bytes(found[0])
 
     def put(self, key: str, value: bytes) -> None:
-        """Keep a value; it is written at the end, or once there is much to write."""
+        """Store a value; it is written on exit, or earlier if much is pending."""
         self.new[key] = value
         if sum(map(len, self.new.values())) > _FLUSHED_ABOVE:
             self._flush()
 
-    def made(self, key: str, make: Callable[[], bytes]) -> bytes:
-        """The value under the key, made and put where there is none."""
+    def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
+        """Return the value under the key, computing and storing it if it is missing."""
         found = self.get(key)
         if found is None:
             found = make()
@@ -82,7 +82,7 @@ class Cache:
         return found
 
     def _opened(self) -> sqlite3.Connection | None:
-        """The file's connection, the file made anew where it is broken; None where it cannot be had."""
+        """Return the connection, replacing a damaged file; None if the file cannot be opened."""
         if self.read_only and not self.path.is_file():
             return None
         for _ in range(2):

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from ingest.common.words import Words
 
 
-def said(problem: Problem) -> str:
-    """`path:line: what, and why`, one line in English; control characters of names are shown, not obeyed."""
+def message(problem: Problem) -> str:
+    """Return `path:line: what, and why`, one line in English; control characters of names are shown, not obeyed."""
     where = f"{problem.path}:{problem.line}" if problem.line else problem.path
-    args = {name: _shown(each) for name, each in problem.args.items()}
+    args = {name: _worded(each) for name, each in problem.args.items()}
     return printable(f"{where}: {_words().text('en', f'problem.{problem.code}', **args)}").replace("\n", "\\n")
 
 
-def _shown(argument: Any) -> Any:
-    """An argument of a problem; a reason, which is a code with arguments of its own, in its words."""
+def _worded(argument: Any) -> Any:
+    """Return an argument for the sentence; a reason, which is a code with its own arguments, becomes words."""
     if isinstance(argument, dict) and "code" in argument:
         return _words().text("en", f"reason.{argument['code']}", **argument.get("args", {}))
     return argument

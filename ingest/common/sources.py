@@ -28,7 +28,7 @@ def fingerprint(paths: Iterable[Path]) -> str:
 
 
 def state(paths: Sequence[Path], layout: str) -> str:
-    """The state of all sources of the pages for these logs, to be taken before they are read."""
+    """Return the state of all sources of the pages for these logs; call it before they are read."""
     named = {"logs": [str(each.resolve()) for each in paths], "layout": layout}
     return json.dumps({**named, "sources": fingerprint([*paths, Path(layout), *(_ROOT / each for each in CODE)])})
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ingest.common.toml_file import TomlFile, read, shown
-from ingest.common.words import Entry
+from ingest.common.toml_file import TomlFile, display_path, read
+from ingest.common.words import WordsEntry
 from schema.vocabulary import UNITS
 
 SUITES = Path(__file__).resolve().parents[2] / "report_templates" / "suites"
@@ -23,16 +23,16 @@ Spellings = Annotated[tuple[Name, ...], Meta(min_length=1, description="a list w
 class SuiteWords(Struct, frozen=True, forbid_unknown_fields=True):
     """The texts of a suite's page."""
 
-    summary: Entry | None = None
-    what: Entry | None = None
-    setup: Entry | None = None
-    steps: Entry | None = None
+    summary: WordsEntry | None = None
+    what: WordsEntry | None = None
+    setup: WordsEntry | None = None
+    steps: WordsEntry | None = None
 
 
-class Suite(Struct, frozen=True, forbid_unknown_fields=True):
+class SuiteFile(Struct, frozen=True, forbid_unknown_fields=True):
     """A file of `report_templates/suites/`; `--new-suite` writes one in which every key is explained."""
 
-    title: Entry
+    title: WordsEntry
     models: Spellings
     order: int = 1000
     more: tuple[Spellings, ...] = ()
@@ -60,18 +60,18 @@ def spellings() -> dict[str, tuple[str, str]]:
             for each in models:
                 suite, name = found.setdefault(folded(each), (path.stem, models[0]))
                 if (suite, name) != (path.stem, models[0]):
-                    other = shown(SUITES / f"{suite}.toml")
+                    other = display_path(SUITES / f"{suite}.toml")
                     raise file.wrong(("models",), f"{each!r} is a spelling of {name!r} in {other}; remove it from one")
     return found
 
 
-def suite_file(path: Path) -> TomlFile[Suite]:
+def suite_file(path: Path) -> TomlFile[SuiteFile]:
     """Return a suite as it is written.
 
     Raises:
         FileError: it is not TOML, lacks a key, or has one that is unknown or holds a wrong value.
     """
-    return read(path, Suite)
+    return read(path, SuiteFile)
 
 
 def model(spelled: str) -> str:

@@ -43,7 +43,11 @@ class FileError(UsageError):
         self.path, self.line, self.what = path, line, what
 
     def __str__(self) -> str:
-        return f"{shown(self.path)}:{self.line}: {self.what}" if self.line else f"{shown(self.path)}: {self.what}"
+        return (
+            f"{display_path(self.path)}:{self.line}: {self.what}"
+            if self.line
+            else f"{display_path(self.path)}: {self.what}"
+        )
 
 
 class WrongValueError(ValueError):
@@ -165,7 +169,7 @@ def line_of_byte(error: UnicodeDecodeError) -> int:
     return error.object[: error.start].count(b"\n") + 1
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Return a path as a person would type it from where they stand."""
     try:
         return path.resolve().relative_to(Path.cwd().resolve()).as_posix()

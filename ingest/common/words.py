@@ -37,14 +37,14 @@ class Phrase:
     otherwise: str | None = None
 
 
-class Both(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Bilingual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A text with its languages at hand: the title of a suite, which the suite's own file has."""
 
     en: str = ""
     zh: str = ""
 
 
-class Entry(Both, frozen=True, forbid_unknown_fields=True):
+class WordsEntry(Bilingual, frozen=True, forbid_unknown_fields=True):
     """A text in both languages as a file has it: neither is empty, and both have the same placeholders."""
 
     expected: ClassVar[str] = 'a text in both languages, { en = "...", zh = "..." }'
@@ -59,7 +59,7 @@ class Entry(Both, frozen=True, forbid_unknown_fields=True):
 
 
 #: A text that a page shows: in both languages, or data that is the same in both.
-Text = Phrase | Both | str
+Text = Phrase | Bilingual | str
 
 
 def phrase(key: str, **args: object) -> Phrase:
@@ -113,22 +113,23 @@ class Words:
             raise _no_entry(self, key)
         return _filled(self, key, self.entries[key][language], args)
 
-    def say(self, language: str, text: Phrase | Both | str) -> str:
+    def say(self, language: str, text: Phrase | Bilingual | str) -> str:
         """Return a phrase in that language, its arguments included; text that is data stays as it is."""
         if isinstance(text, str):
             return text
-        if isinstance(text, Both):
+        if isinstance(text, Bilingual):
             return text.en if language == "en" else text.zh
         if text.otherwise is not None and not self.has(text.key):
             return text.otherwise
         args = {
-            name: self.say(language, value) if isinstance(value, Phrase | Both) else value for name, value in text.args
+            name: self.say(language, value) if isinstance(value, Phrase | Bilingual) else value
+            for name, value in text.args
         }
         return self.text(language, text.key, **args)
 
 
 #: What a words file holds: tables of entries.
-Tables = dict[str, Annotated[dict[str, Entry], msgspec.Meta(description="a [table] of entries")]]
+Tables = dict[str, Annotated[dict[str, WordsEntry], msgspec.Meta(description="a [table] of entries")]]
 
 
 def load(path: Path = WORDS) -> Words:

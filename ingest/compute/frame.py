@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from parsers.engine.table import Records
+from parsers.engine.table import SessionRecords
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ _LAG = 3
 class Frame:
     """n records in file order, one per step. `rows`: the row of each in `records`, for its line number."""
 
-    records: Records
+    records: SessionRecords
     rows: Rows
     epochs: Column
     steps: Column
@@ -36,15 +36,15 @@ class Frame:
     covered: Column
 
     def __len__(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return len(self.rows)
 
     def __contains__(self, name: str) -> bool:
-        """Whether the printer prints that column."""
+        """Return whether the printer prints that column."""
         return name in self.columns
 
     def __getitem__(self, name: str) -> Column:
-        """A column, one float64 per row."""
+        """Return a column, one float64 per row."""
         return self.columns[name]
 
     @property
@@ -58,7 +58,7 @@ class Frame:
         return 1.0 / self["steps_per_second"] if "steps_per_second" in self else None
 
     def by_clock(self) -> tuple[Frame, Column]:
-        """All rows but the first, each covering what lies between it and the one before, and the seconds between them.
+        """Return all rows but the first, each covering the time since the row before it, and these times in seconds.
 
         Of lines that bear one stamp, since the clock is coarser than their distance, the last stands for all of them;
         those behind the last move of the clock are left out.
@@ -66,18 +66,18 @@ class Frame:
         import numpy as np
 
         seconds, covered = np.diff(self["clock"]), between(self.records, self.steps)
-        kept = np.arange(len(seconds))
+        chosen = np.arange(len(seconds))
         if not {"samples", "batch", "consumed"} & self.columns.keys():
-            kept = np.flatnonzero(seconds != 0)
-            covered = np.diff(np.concatenate([[0.0], np.cumsum(covered)[kept]]))
-        columns = {name: each[1:][kept] for name, each in self.columns.items()}
-        epochs, steps = self.epochs[1:][kept], self.steps[1:][kept]
-        later = replace(self, rows=self.rows[1:][kept], epochs=epochs, steps=steps, columns=columns, covered=covered)
-        return later, seconds[kept]
+            chosen = np.flatnonzero(seconds != 0)
+            covered = np.diff(np.concatenate([[0.0], np.cumsum(covered)[chosen]]))
+        columns = {name: each[1:][chosen] for name, each in self.columns.items()}
+        epochs, steps = self.epochs[1:][chosen], self.steps[1:][chosen]
+        later = replace(self, rows=self.rows[1:][chosen], epochs=epochs, steps=steps, columns=columns, covered=covered)
+        return later, seconds[chosen]
 
 
-def framed(records: Records) -> Frame:
-    """The rows of some records, which must not be empty."""
+def framed(records: SessionRecords) -> Frame:
+    """Return the rows of some records, which must not be empty."""
     import numpy as np
 
     columns = {name: records[name] for name in _COLUMNS if name in records}
@@ -89,8 +89,8 @@ def framed(records: Records) -> Frame:
     return Frame(records, rows, epochs, steps, columns, _covered(records, columns, steps))
 
 
-def _places(records: Records) -> tuple[Column, Column]:
-    """Epoch and step of each record, neither of them NaN; records are numbered where no step is printed."""
+def _places(records: SessionRecords) -> tuple[Column, Column]:
+    """Return epoch and step of each record, neither of them NaN; records are numbered if no step is printed."""
     import numpy as np
 
     numbers = np.arange(1.0, len(records) + 1)
@@ -99,15 +99,15 @@ def _places(records: Records) -> tuple[Column, Column]:
     return epochs, steps if np.isfinite(steps).all() else numbers
 
 
-def _is_repeated(records: Records) -> bool:
-    """Whether a step may be told several times."""
+def _is_repeated(records: SessionRecords) -> bool:
+    """Return whether a step may be printed several times."""
     import numpy as np
 
     return records.reading.repeated or len(np.unique(records.ranks())) > 1
 
 
 def added(frame: Frame, total: Column) -> Column:
-    """What each record adds to a total: running totals of each epoch undone where the printer prints running means."""
+    """Return what each record adds to a total, with running means undone within each epoch."""
     if frame.records.reading.cumulative_since is None:
         return total
     return _undone(total, frame.epochs, frame.steps)
@@ -121,8 +121,8 @@ def _undone(total: Column, epochs: Column, steps: Column) -> Column:
     return np.where(same, np.diff(total, prepend=0.0), total)
 
 
-def between(records: Records, steps: Column) -> Column:
-    """Steps from each of n records to the next, n - 1 values.
+def between(records: SessionRecords, steps: Column) -> Column:
+    """Return the steps from each of n records to the next, n - 1 values.
 
     Printers that count updates print a line for each, or for each so many, whatever number it bears: a loss scaler that
     skips an update does not advance it.
@@ -137,7 +137,7 @@ def between(records: Records, steps: Column) -> Column:
 
 
 def _filled(column: Column) -> Column:
-    """A column in which a line that prints no value has that of the line before it, or else of the first that does."""
+    """Return a column with gaps filled from the line before, or at the beginning from the first line with a value."""
     import numpy as np
 
     known = np.flatnonzero(~np.isnan(column))
@@ -147,7 +147,7 @@ def _filled(column: Column) -> Column:
     return filled
 
 
-def _covered(records: Records, columns: Mapping[str, Column], steps: Column) -> Column:
+def _covered(records: SessionRecords, columns: Mapping[str, Column], steps: Column) -> Column:
     import numpy as np
 
     reading = records.reading
@@ -170,7 +170,7 @@ def _covered(records: Records, columns: Mapping[str, Column], steps: Column) -> 
 def _once_per_step(
     columns: Mapping[str, Column], epochs: Column, steps: Column, ranks: Column
 ) -> tuple[dict[str, Column], Rows]:
-    """One row per epoch and step, in order of first appearance: the median over the lines that printed it."""
+    """Return one row per epoch and step, in order of first appearance: the median over the lines that printed it."""
     import numpy as np
 
     # A file may hold the same steps twice, of a program that was started again without saying so.
@@ -183,7 +183,7 @@ def _once_per_step(
 
 
 def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[Rows, NDArray[np.bool_]]:
-    """The place of each row among the distinct steps, and whether the row goes back further than a rank may lag.
+    """Return the index of each row's step, and whether the row goes back further than a rank may lag.
 
     Where every step is told once, none may: then `lag` is 0. Ranks that are told apart by tags may lag as they like:
     what they print into a pipe comes in blocks of many lines.
@@ -199,7 +199,7 @@ def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[R
 
 
 def _starts(begun: NDArray[np.bool_], ranks: Column) -> Rows:
-    """How often the rank of each row had begun anew by then."""
+    """Return how often the rank of each row has started again up to that row."""
     import numpy as np
 
     by_rank, starts = np.argsort(ranks, kind="stable"), np.zeros(len(begun), dtype=np.intp)
@@ -209,8 +209,8 @@ def _starts(begun: NDArray[np.bool_], ranks: Column) -> Rows:
     return starts
 
 
-def begun_anew(records: Records) -> int | None:
-    """The first row that stands at the session's first step once more: a program that was started without saying so.
+def begun_anew(records: SessionRecords) -> int | None:
+    """Return the first row that repeats the session's first step, if the program was restarted without a message.
 
     A run that is resumed goes back to a later step, and to none before its own first.
     """
@@ -226,7 +226,7 @@ def begun_anew(records: Records) -> int | None:
 
 
 def _medians(values: Column, group: Rows, count: int) -> Column:
-    """Median of each group of values; groups are numbered from 0."""
+    """Return the median of each group of values; groups are numbered from 0."""
     import numpy as np
 
     sizes = np.bincount(group, minlength=count)

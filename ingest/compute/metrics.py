@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from ingest.common.toml_file import read
 from ingest.compute.frame import added, framed
 from ingest.compute.rules import warm_up
-from ingest.compute.series import Absent, refuse_impossible, sequences_per_step, series
+from ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
 from parsers.contract import Reading
 from parsers.engine.session import Session
-from parsers.engine.table import Records
+from parsers.engine.table import SessionRecords
 from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason
 from schema.vocabulary import METRICS, PRECISION_GROUPS
 
@@ -39,7 +39,7 @@ def metrics(
     case: Facts,
     headline: Figure | NoFigure,
 ) -> dict[str, MetricFigure]:
-    """Every metric that a session has something to say about, in the order of METRICS.
+    """Return every metric that a session supports, in the order of METRICS.
 
     Args:
         session: what the log states.
@@ -56,7 +56,7 @@ def metrics(
             "loss": _last(session, "loss"),
             "accuracy": _last(session, "accuracy"),
         }
-    return {name: _possible(said) for name in METRICS if (said := found.get(name))}
+    return {name: _possible(figure) for name in METRICS if (figure := found.get(name))}
 
 
 def _possible(found: MetricFigure) -> MetricFigure:
@@ -68,18 +68,18 @@ def _possible(found: MetricFigure) -> MetricFigure:
 
 
 def _latency(session: Session, case: Facts) -> MetricFigure | None:
-    """Milliseconds per step over the house window: seconds over steps, running means undone.
+    """Return milliseconds per step over the house window: seconds over steps, running means undone.
 
     A step is one of the case's batch size on every device, so that printers of optimiser updates stand beside others.
     """
     try:
         return _stepped(session, case) or _from_series(session, case)
-    except Absent as absent:
-        return MetricFigure(None, METRICS["latency"].unit, reason=absent.reason)
+    except NoFigureError as error:
+        return MetricFigure(None, METRICS["latency"].unit, reason=error.reason)
 
 
 def _stepped(session: Session, case: Facts) -> MetricFigure | None:
-    """From printed seconds or clocks, for which no batch size needs to be known unless they are those of updates."""
+    """Return the same from printed seconds or clocks, which need no batch size unless steps are optimiser updates."""
     for records in _steps(session):
         frame = framed(records)
         per_step = frame.step_seconds
@@ -102,10 +102,10 @@ def _from_series(session: Session, case: Facts) -> MetricFigure | None:
 
 
 def _steps_per_record(session: Session, reading: Reading, case: Facts) -> float:
-    """Steps of the case's batch size in what the printer counts as one: more than one where gradients are accumulated.
+    """Return steps of the case's batch size per printed step: more than one if gradients are accumulated.
 
     Raises:
-        Absent: the printer counts updates, and how many batches one takes is not known.
+        NoFigureError: the printer counts updates, and how many batches one takes is not known.
     """
     if reading.counts == "step":
         return 1.0
@@ -113,7 +113,7 @@ def _steps_per_record(session: Session, reading: Reading, case: Facts) -> float:
     return samples / (case["batch_size"] * case["devices"]) if case.get("batch_size") and case.get("devices") else 1.0
 
 
-def _per_step(records: Records, rows: NDArray[np.intp], seconds: Column, steps: Column) -> MetricFigure | None:
+def _per_step(records: SessionRecords, rows: NDArray[np.intp], seconds: Column, steps: Column) -> MetricFigure | None:
     kept = slice(warm_up(len(rows)), None)
     took, done = float(seconds[kept].sum()), float(steps[kept].sum())
     if not (took > 0 and done > 0):
@@ -124,7 +124,7 @@ def _per_step(records: Records, rows: NDArray[np.intp], seconds: Column, steps: 
 
 
 def _memory(session: Session) -> MetricFigure | None:
-    """The most memory of one device that the log prints."""
+    """Return the largest memory use of one device that the log prints."""
     import numpy as np
 
     for records in _steps(session):
@@ -139,7 +139,7 @@ def _memory(session: Session) -> MetricFigure | None:
 
 
 def _flops(session: Session, case: Facts, headline: Figure | NoFigure) -> dict[str, MetricFigure | None]:
-    """TFLOP/s of one device, what share of its peak that is, and PFLOP/s of the job."""
+    """Return TFLOP/s of one device, its share of the device's peak, and PFLOP/s of the job."""
     each = _printed_flops(session) or _computed_flops(case, headline)
     if not each or each.value is None:
         return {"flops": each}
@@ -172,7 +172,7 @@ def _printed_flops(session: Session) -> MetricFigure | None:
 
 
 def _computed_flops(case: Facts, headline: Figure | NoFigure) -> MetricFigure | None:
-    """By the formula for GPT, where the log states the shape of the network and whether activations are made again.
+    """Compute it by the formula for GPT, if the log states the network's shape and whether activations are recomputed.
 
     Source: D. Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM",
     2021, equation 3, per sequence: `96 s l h² (1 + s / 6h + V / 16 l h)`; 72 in place of 96 without recomputation.
@@ -193,16 +193,16 @@ def _computed_flops(case: Facts, headline: Figure | NoFigure) -> MetricFigure | 
 
 
 def _last(session: Session, column: str) -> MetricFigure | None:
-    """The last printed value beside the first, and whether training left the rails."""
+    """Return the last printed value together with the first, and whether training diverged."""
     for records in _steps(session):
         if column not in records:
             continue
         values = records[column]
-        said = _said(records, column, values)
-        if not len(said):
+        printed = _printed_rows(records, column, values)
+        if not len(printed):
             continue
-        first, last = float(values[said[0]]), float(values[said[-1]])
-        line = records.lines([int(said[-1])])[0]
+        first, last = float(values[printed[0]]), float(values[printed[-1]])
+        line = records.lines([int(printed[-1])])[0]
         shown, diverged = f"{first:g} → {last:g}", None
         if column == "loss":
             diverged = not math.isfinite(last) or (first > 0 and last > _DIVERGED * first)
@@ -210,17 +210,17 @@ def _last(session: Session, column: str) -> MetricFigure | None:
     return None
 
 
-def _said(records: Records, column: str, values: Column) -> NDArray[np.intp]:
-    """Rows that print a value. A printed NaN is one, the worst; a line that prints none is NaN in the column too."""
+def _printed_rows(records: SessionRecords, column: str, values: Column) -> NDArray[np.intp]:
+    """Return rows with a printed value; `nan` counts if printed (divergence), but not as filler of lines without it."""
     import numpy as np
 
-    said = ~np.isnan(values)
-    if not said[-1]:
-        said[-1] = bool(records.printed(len(values) - 1, column))
-    return np.flatnonzero(said)
+    printed = ~np.isnan(values)
+    if not printed[-1]:
+        printed[-1] = bool(records.printed(len(values) - 1, column))
+    return np.flatnonzero(printed)
 
 
-def _steps(session: Session) -> list[Records]:
+def _steps(session: Session) -> list[SessionRecords]:
     return [each for each in session.records if each.reading.span != "run" and len(each)]
 
 
@@ -233,7 +233,7 @@ def _digits(value: float) -> float:
 
 
 def peak_of(hardware: str | None, precision: str | None) -> float | None:
-    """The vendor's peak of a device in TFLOP/s, dense, for a precision; None where the table does not name it."""
+    """Return the vendor's dense peak of a device in TFLOP/s for a precision; None if the table does not list it."""
     if not hardware or not precision:
         return None
     folded = hardware.lower().replace(" ", "-")

@@ -12,10 +12,18 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from ingest.compute.frame import added, framed
-from ingest.compute.series import Absent, Series, absent, refuse_impossible, samples_per_step, scoped, series
+from ingest.compute.series import (
+    NoFigureError,
+    ThroughputSeries,
+    no_figure,
+    refuse_impossible,
+    samples_per_step,
+    scoped,
+    series,
+)
 from parsers.contract import Window
 from parsers.engine.session import Session
-from parsers.engine.table import Records
+from parsers.engine.table import SessionRecords
 from schema.records import Facts, Figure, NoFigure
 
 if TYPE_CHECKING:
@@ -34,7 +42,7 @@ _AT_LEAST = 0.9
 
 
 class RuleError(ValueError):
-    """A rule's name that says nothing."""
+    """A name that is not a rule."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class Rule:
 
 
 def parse(name: str) -> Rule:
-    """A rule from its written form.
+    """Return the rule with this written form.
 
     Raises:
         RuleError: no such statistic or parameter.
@@ -70,9 +78,9 @@ def parse(name: str) -> Rule:
 
 
 def figure(
-    rule: Rule | str, session: Session, case: Facts, given: Callable[[], Series] | None = None
+    rule: Rule | str, session: Session, case: Facts, given: Callable[[], ThroughputSeries] | None = None
 ) -> Figure | NoFigure:
-    """The figure of a session under a rule, or why there is none.
+    """Return the figure of a session under a rule, or why there is none.
 
     Args:
         rule: a rule or its written form.
@@ -87,11 +95,11 @@ def figure(
     try:
         with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
             return _possible(_computed(rule, session, case, given))
-    except Absent as reason:
+    except NoFigureError as reason:
         return reason.figure()
 
 
-def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], Series]) -> Figure:
+def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], ThroughputSeries]) -> Figure:
     if rule.statistic == "reported":
         return _reported(session, case)
     if rule.statistic.startswith("dlperf"):
@@ -100,29 +108,29 @@ def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], Ser
 
 
 def _possible(found: Figure) -> Figure:
-    """The figure, unless what is computed of printed numbers is larger than any number."""
+    """Return the figure, or the reason if it overflows."""
     if not (math.isfinite(found.value) and found.value > 0):
-        raise absent("impossible_figure", line=found.first_line, count=found.used)
+        raise no_figure("impossible_figure", line=found.first_line, count=found.used)
     return found
 
 
 def figures(session: Session, case: Facts) -> dict[str, Figure | NoFigure]:
-    """All named rules over one session, and further windows that its format declares."""
+    """Return the figures of a session under all named rules and the further windows that its format declares."""
     more = sorted(set(session.format.windows) - set(NAMES))
     given = cache(partial(series, session, case))
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 
 def warm_up(count: int) -> int:
-    """Records that the house window drops, of `count`."""
+    """Return how many of `count` records the house window drops."""
     return max(1, count // 5) if count > 1 else 0
 
 
-def kept(rule: Rule | str, given: Series) -> Rows:
-    """Indices of the records that a rule over the series uses, in file order.
+def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
+    """Return the indices of the records that a rule over the series uses, in file order.
 
     Raises:
-        Absent: too few records.
+        NoFigureError: too few records.
     """
     import numpy as np
 
@@ -141,19 +149,19 @@ def kept(rule: Rule | str, given: Series) -> Rows:
 
 def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:
     if len(indices) < count:
-        raise absent("too_few_records", records=found, needed=needed)
+        raise no_figure("too_few_records", records=found, needed=needed)
     return indices
 
 
-def _steady(rule: Rule, given: Series) -> Figure:
+def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
     import numpy as np
 
-    used = kept(rule, given)
+    used = used_records(rule, given)
     values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
     if rule.statistic == "sustained":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
         if samples <= 0 or seconds <= 0:
-            raise absent("too_few_records", records=len(given), needed=len(given) + 1)
+            raise no_figure("too_few_records", records=len(given), needed=len(given) + 1)
         value = samples / seconds
         shown = f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}"
     elif rule.statistic == "median":
@@ -163,14 +171,14 @@ def _steady(rule: Rule, given: Series) -> Figure:
     return _figure(value, given, used, shown)
 
 
-def _figure(value: float, given: Series, used: Rows, arithmetic: str) -> Figure:
+def _figure(value: float, given: ThroughputSeries, used: Rows, arithmetic: str) -> Figure:
     rows = given.rows[used]
     first, last = given.records.lines([int(rows.min()), int(rows.max())])
     return Figure(value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic)
 
 
 def _reported(session: Session, case: Facts) -> Figure:
-    """The tool's own figure for the run: the last record of the first reading that spans the run."""
+    """Return the tool's own figure for the run: the last record of the first reading that spans the run."""
     for records in session.records:
         if records.reading.span == "run" and len(records) and "steps_per_second" in records:
             return _reported_steps(records, session, case)
@@ -181,17 +189,17 @@ def _reported(session: Session, case: Facts) -> Figure:
             value = float(records["throughput"][-1]) * multiplier
             shown = f"{value / multiplier:.10g}" + (f" × {multiplier}" if multiplier > 1 else "")
             return Figure(value, records.reading.unit, scope, 1, len(records) - 1, line, line, shown)
-    raise absent("no_reported_figure")
+    raise no_figure("no_reported_figure")
 
 
-def _last_row(records: Records) -> Rows:
+def _last_row(records: SessionRecords) -> Rows:
     import numpy as np
 
     return np.array([len(records) - 1])
 
 
-def _reported_steps(records: Records, session: Session, case: Facts) -> Figure:
-    """The same where the tool counts steps: times the samples of one."""
+def _reported_steps(records: SessionRecords, session: Session, case: Facts) -> Figure:
+    """Return the same for a tool that counts steps: its figure times the samples of a step."""
     printed = records["steps_per_second"][-1:]
     refuse_impossible(printed, records, _last_row(records))
     samples, line = samples_per_step(session, records.reading, case), records.lines([len(records) - 1])[0]
@@ -199,14 +207,14 @@ def _reported_steps(records: Records, session: Session, case: Facts) -> Figure:
     return Figure(float(printed[0]) * samples, records.reading.unit, "job", 1, len(records) - 1, line, line, shown)
 
 
-def _window(name: str, session: Session, case: Facts, given: Callable[[], Series]) -> Figure:
+def _window(name: str, session: Session, case: Facts, given: Callable[[], ThroughputSeries]) -> Figure:
     window = session.format.windows.get(name)
     if window is None:
-        raise absent("no_window", rule=name)
+        raise no_figure("no_window", rule=name)
     return _clock_window(window, session, case) if window.of == "clock" else _window_of(window, given())
 
 
-def _window_of(window: Window, given: Series) -> Figure:
+def _window_of(window: Window, given: ThroughputSeries) -> Figure:
     used = _inside(window, given)
     if window.of == "seconds":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
@@ -216,8 +224,8 @@ def _window_of(window: Window, given: Series) -> Figure:
     return _figure(float(values.mean()), given, used, shown)
 
 
-def _inside(window: Window, given: Series) -> Rows:
-    """Indices of a window's records. Raises Absent where the log ends before the window does."""
+def _inside(window: Window, given: ThroughputSeries) -> Rows:
+    """Return the indices of a window's records."""
     import numpy as np
 
     numbers, last = _numbers(window, given.steps), _last(window, len(given))
@@ -226,12 +234,12 @@ def _inside(window: Window, given: Series) -> Rows:
     # Steps restart with every epoch; DLPerf's scripts see the first epoch only.
     used = np.flatnonzero(inside & (np.cumsum(np.diff(numbers, prepend=numbers[0]) < 0) == 0))
     if not len(used) or (last is not None and numbers[used].max() + window.every <= last):
-        raise absent("window_not_reached", first=window.first, last=last or len(given))
+        raise no_figure("window_not_reached", first=window.first, last=last or len(given))
     return used
 
 
 def _numbers(window: Window, steps: Column) -> Column:
-    """What a window counts its records by, for records of these steps."""
+    """Return the numbers that a window counts by, for records of these steps."""
     import numpy as np
 
     if window.by == "record":
@@ -240,22 +248,22 @@ def _numbers(window: Window, steps: Column) -> Column:
 
 
 def _last(window: Window, count: int) -> int | None:
-    """Where a window ends; a negative number counts from the last of `count` records."""
+    """Return where a window ends; a negative number counts from the last of `count` records."""
     return count + 1 + window.last if window.last is not None and window.last < 0 else window.last
 
 
 def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
     records = next((each for each in session.records if len(each) and "clock" in each and "step" in each), None)
     if records is None:
-        raise absent("no_clock")
+        raise no_figure("no_clock")
     begin, last = _row(records, window.first, window), _last(window, len(records))
     end = len(records) - 1 if last is None else _row(records, last, window)
     clock, steps = records["clock"], records["step"]
     seconds = float(clock[end] - clock[begin])
     if math.isnan(seconds):  # The printer has releases that print no clock.
-        raise absent("no_clock")
+        raise no_figure("no_clock")
     if not seconds > 0:
-        raise absent("clock_runs_back", line=records.lines([end])[0])
+        raise no_figure("clock_runs_back", line=records.lines([end])[0])
     _refuse_lost_days(records, begin, end, seconds)
     samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])
     first, last = records.lines([begin, end])
@@ -264,8 +272,8 @@ def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
     return Figure(samples / seconds, records.reading.unit, "job", used, len(records) - used, first, last, shown)
 
 
-def _refuse_lost_days(records: Records, begin: int, end: int, seconds: float) -> None:
-    """Raise Absent where less time passed by the clock than the records themselves say to have taken.
+def _refuse_lost_days(records: SessionRecords, begin: int, end: int, seconds: float) -> None:
+    """Raise NoFigureError where less time passed by the clock than the records themselves say to have taken.
 
     A clock without a date does not tell of whole days; more time may pass between records, but not less.
     """
@@ -275,13 +283,13 @@ def _refuse_lost_days(records: Records, begin: int, end: int, seconds: float) ->
     inside = (frame.rows > begin) & (frame.rows <= end)
     told = float(added(frame, frame.step_seconds * frame.covered)[inside].sum())
     if seconds < _AT_LEAST * told:
-        raise absent("clock_too_short", line=records.lines([end])[0], clock=f"{seconds:.6g}", told=f"{told:.6g}")
+        raise no_figure("clock_too_short", line=records.lines([end])[0], clock=f"{seconds:.6g}", told=f"{told:.6g}")
 
 
-def _row(records: Records, number: int, window: Window) -> int:
+def _row(records: SessionRecords, number: int, window: Window) -> int:
     import numpy as np
 
     found = np.flatnonzero(_numbers(window, records["step"]) == number)
     if not len(found):
-        raise absent("window_not_reached", first=window.first, last=_last(window, len(records)) or len(records))
+        raise no_figure("window_not_reached", first=window.first, last=_last(window, len(records)) or len(records))
     return int(found[0])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ingest.compute.frame import TIMED, Frame, added, framed
 from parsers.contract import Reading, Scope
 from parsers.engine.session import Session
-from parsers.engine.table import Records
+from parsers.engine.table import SessionRecords
 from schema.records import Facts, NoFigure, Reason
 from schema.vocabulary import UNITS
 
@@ -32,23 +32,23 @@ _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device
 
 
 @dataclass
-class Absent(Exception):
-    """Raised where there is no figure, with the reason."""
+class NoFigureError(Exception):
+    """There is no figure, for this reason."""
 
     reason: Reason
 
     def figure(self) -> NoFigure:
-        """Return what stands in the figure's place."""
+        """Return the record that replaces the figure."""
         return NoFigure(self.reason)
 
 
-def absent(code: str, **args: Any) -> Absent:
-    """Return the exception for a code of the words' table `reason` and what its sentence names."""
-    return Absent(Reason(code, args))
+def no_figure(code: str, **args: Any) -> NoFigureError:
+    """Return the exception for a code of the words' table `reason` and the arguments of its sentence."""
+    return NoFigureError(Reason(code, args))
 
 
 @dataclass(frozen=True)
-class Series:
+class ThroughputSeries:
     """n records in file order.
 
     `values`: samples per second at `scope`, as printed times `multiplier`. `samples`, `seconds` and `covered`, in
@@ -63,25 +63,25 @@ class Series:
     covered: Column
     steps: Column
     rows: Rows
-    records: Records
+    records: SessionRecords
     unit: str
     scope: Scope
     multiplier: int
     timed: bool
 
     def __len__(self) -> int:
-        """Number of records."""
+        """Return the number of records."""
         return len(self.values)
 
 
-def series(session: Session, case: Facts) -> Series:
-    """The session's throughput over its records.
+def series(session: Session, case: Facts) -> ThroughputSeries:
+    """Compute the session's throughput over its records.
 
     Printed speeds come first, then printed seconds, then the clocks of consecutive records.
 
     Raises:
-        Absent: the log has no such records, or what turns seconds into samples is not known, or a printed figure is
-            not a positive finite number.
+        NoFigureError: the log has no such records, the samples per step are not known, or a printed figure is not a
+            positive finite number.
     """
     import numpy as np
 
@@ -92,41 +92,41 @@ def series(session: Session, case: Facts) -> Series:
             if any(each in records for each in columns):
                 with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
                     return made(framed(records), session, case)
-    raise absent("no_records")
+    raise no_figure("no_records")
 
 
 def samples_per_step(session: Session, reading: Reading, case: Facts) -> float:
-    """Samples of the whole job per printed step; tokens, where the reading counts tokens.
+    """Return samples of the whole job per printed step; tokens, if the reading counts tokens.
 
     Raises:
-        Absent: devices, batch size, accumulation, or tokens per sample are not known.
+        NoFigureError: devices, batch size, accumulation, or tokens per sample are not known.
     """
     if reading.unit not in TOKENS:
         return sequences_per_step(session, reading, case)
     if tokens := case.get("tokens_per_step"):
         return float(tokens)
     if (length := case.get("sequence_length")) is None:
-        raise absent("no_tokens_per_step")
+        raise no_figure("no_tokens_per_step")
     return float(length) * sequences_per_step(session, reading, case)
 
 
 def sequences_per_step(session: Session, reading: Reading, case: Facts) -> float:
-    """Samples as the batch sizes of the case count them.
+    """Return samples of the whole job per printed step, as the batch size of the case counts them.
 
     Where steps are optimiser updates the accumulation must be known, or follow from the run's own figure:
     `throughput * seconds / steps`, accepted only as a whole number of batches of the job.
 
     Raises:
-        Absent: devices, batch size or accumulation are not known.
+        NoFigureError: devices, batch size or accumulation are not known.
     """
     if job := case.get("batch_size_of_job"):
         return float(job)
     if (devices := case.get("devices")) is None:
-        raise absent("no_devices")
+        raise no_figure("no_devices")
     if reading.counts == "update" and (per_device := case.get("samples_per_update_and_device")):
         return float(per_device * devices)
     if (batch := case.get("batch_size")) is None:
-        raise absent("no_batch_size")
+        raise no_figure("no_batch_size")
     if reading.counts == "step":
         return float(batch * devices)
     if accumulation := case.get("accumulation"):
@@ -135,7 +135,7 @@ def sequences_per_step(session: Session, reading: Reading, case: Facts) -> float
 
 
 def _from_whole_run(session: Session, batch_of_job: int) -> float:
-    """Samples per update from the run's own `throughput * seconds`, which is a whole number of batches of the job.
+    """Return samples per update from the run's own `throughput * seconds`, a whole number of batches of the job.
 
     The number of updates is the divisor of that number closest to the run's seconds over the usual time between two
     lines; the printed step does not serve, since updates that the loss scaler skips do not advance it.
@@ -145,39 +145,39 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     whole = next((each for each in session.records if len(each) and "seconds" in each), None)
     lines = next((each for each in session.records if len(each) > 1 and "clock" in each), None)
     if whole is None or lines is None:
-        raise absent("no_accumulation")
+        raise no_figure("no_accumulation")
     exact = float(whole["throughput"][-1] * whole["seconds"][-1]) / batch_of_job
     batches, usual = round(exact), float(np.median(np.diff(lines["clock"])))
     if not (0 < batches < 10**7 and usual > 0) or abs(exact - batches) > 1e-4 * batches:
-        raise absent("no_accumulation")
+        raise no_figure("no_accumulation")
     expected = float(whole["seconds"][-1]) / usual
     updates = min(
         (each for each in range(1, batches + 1) if batches % each == 0), key=lambda each: abs(each - expected)
     )
     if abs(updates - expected) > 0.05 * expected:
-        raise absent("no_accumulation")
+        raise no_figure("no_accumulation")
     return float(batches // updates * batch_of_job)
 
 
 def scoped(reading: Reading, case: Facts) -> tuple[int, Scope]:
-    """(multiplier, scope reached): `job` where the factor is known, otherwise 1 and the printed scope."""
+    """Return (multiplier, scope): scope `job` if the factor is known, otherwise 1 and the printed scope."""
     if reading.scope == "job":
         return 1, "job"
     known = case.get(_MULTIPLIER[reading.scope] or "")
     return (int(known), "job") if known else (1, reading.scope)
 
 
-def refuse_impossible(values: Column, records: Records, rows: Rows | None = None) -> None:
-    """Raise Absent for the first figure that is not positive and finite, with its line."""
+def refuse_impossible(values: Column, records: SessionRecords, rows: Rows | None = None) -> None:
+    """Raise NoFigureError for the first figure that is not positive and finite, with its line."""
     import numpy as np
 
     bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if len(bad):
         row = int(rows[bad[0]]) if rows is not None else int(bad[0])
-        raise absent("impossible_figure", line=records.lines([row])[0], count=len(bad))
+        raise no_figure("impossible_figure", line=records.lines([row])[0], count=len(bad))
 
 
-def _printed(frame: Frame, session: Session, case: Facts) -> Series:
+def _printed(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
     printed, reading = frame["throughput"], frame.records.reading
     refuse_impossible(printed, frame.records, frame.rows)
     multiplier, scope = scoped(reading, case)
@@ -189,11 +189,11 @@ def _printed(frame: Frame, session: Session, case: Facts) -> Series:
     if samples is None:
         per_step = _printed_samples(frame.records, session, case, multiplier)
         samples, timed = frame.covered * (per_step or 1.0), per_step is not None
-    return _made(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
+    return _series_of(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
 
 
 def _lasts(frame: Frame) -> bool:
-    """Whether every record prints the seconds that it covers, so that its speed says how many samples those were."""
+    """Return whether every record prints the seconds that it covers, so that its speed implies a number of samples."""
     import numpy as np
 
     if "duration" not in frame or frame.records.reading.cumulative_since is not None:
@@ -201,25 +201,25 @@ def _lasts(frame: Frame) -> bool:
     return bool((np.isfinite(frame["duration"]) & (frame["duration"] > 0)).all())
 
 
-def _printed_samples(records: Records, session: Session, case: Facts, multiplier: int) -> float | None:
-    """Samples per step at the printed scope; None where not known."""
+def _printed_samples(records: SessionRecords, session: Session, case: Facts, multiplier: int) -> float | None:
+    """Return samples per step at the printed scope; None if not known."""
     if records.reading.unit in UNCOUNTED:
         return None
     try:
         return samples_per_step(session, records.reading, case) / multiplier
-    except Absent:
+    except NoFigureError:
         return None
 
 
 def _samples(frame: Frame) -> Column | None:
-    """What each record says that it covers, in samples at the printed scope; None where it says nothing."""
+    """Return the samples that each record says it covers, at the printed scope; None if it does not say."""
     import numpy as np
 
-    if _says(frame, "samples"):
+    if _prints(frame, "samples"):
         return frame["samples"]
-    if _says(frame, "batch"):
+    if _prints(frame, "batch"):
         return frame["batch"] * frame.covered
-    if not _says(frame, "consumed") or len(frame) < 2:
+    if not _prints(frame, "consumed") or len(frame) < 2:
         return None
     consumed = frame["consumed"]
     gaps = np.diff(consumed, prepend=np.nan)
@@ -230,54 +230,54 @@ def _samples(frame: Frame) -> Column | None:
 
 
 def _all_known(samples: Column) -> bool:
-    """Whether every record says how many samples it covers: of some, no sum can be made."""
+    """Return whether every record says how many samples it covers; otherwise there is no total."""
     import numpy as np
 
     return bool((np.isfinite(samples) & (samples > 0)).all())
 
 
-def _says(frame: Frame, name: str) -> bool:
-    """Whether the lines print a column; a dialect may leave it out of all of them."""
+def _prints(frame: Frame, name: str) -> bool:
+    """Return whether the lines print a column; a dialect may leave it out of all of them."""
     import numpy as np
 
     return name in frame and bool(np.isfinite(frame[name]).any())
 
 
-def _timed(frame: Frame, session: Session, case: Facts) -> Series:
+def _timed(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
     step_seconds = frame.step_seconds
     assert step_seconds is not None
     whole_epochs = frame.records.reading.span == "epoch" and "duration" in frame and "steps" not in frame
     if whole_epochs and _samples(frame) is None:
-        raise absent("no_steps_per_epoch")
+        raise no_figure("no_steps_per_epoch")
     return _over(frame, step_seconds, session, case)
 
 
-def _clocked(frame: Frame, session: Session, case: Facts) -> Series:
-    """One record per pair of consecutive lines; the later line is the record."""
+def _clocked(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
+    """Return one record per pair of consecutive lines; the later line is the record."""
     later, seconds = frame.by_clock()
     if not len(later):
-        raise absent("too_few_records", records=len(frame), needed=len(frame) + 1)
+        raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)
     return _over(later, seconds / later.covered, session, case)
 
 
-def _over(frame: Frame, step_seconds: Column, session: Session, case: Facts) -> Series:
-    """Samples over the seconds that each record covers."""
+def _over(frame: Frame, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:
+    """Return samples over the seconds that each record covers."""
     refuse_impossible(step_seconds, frame.records, frame.rows)
     samples, seconds = _samples(frame), step_seconds * frame.covered
     if samples is None:
         per_step = samples_per_step(session, frame.records.reading, case)
-        return _made(frame, per_step / step_seconds, per_step * frame.covered, seconds, "job", 1, True)
+        return _series_of(frame, per_step / step_seconds, per_step * frame.covered, seconds, "job", 1, True)
     refuse_impossible(samples, frame.records, frame.rows)
     multiplier, scope = scoped(frame.records.reading, case)
-    return _made(frame, samples * multiplier / seconds, samples * multiplier, seconds, scope, multiplier, True)
+    return _series_of(frame, samples * multiplier / seconds, samples * multiplier, seconds, scope, multiplier, True)
 
 
-def _made(
+def _series_of(
     frame: Frame, values: Column, samples: Column, seconds: Column, scope: Scope, multiplier: int, timed: bool
-) -> Series:
+) -> ThroughputSeries:
     records = frame.records
     refuse_impossible(values, records, frame.rows)
-    return Series(
+    return ThroughputSeries(
         values, added(frame, samples), added(frame, seconds), added(frame, frame.covered), frame.steps, frame.rows,
         records, records.reading.unit, scope, multiplier, timed,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Samples of devices to the figures of a run: peaks, means and energy, each with what it is taken over.
+"""From samples of devices to figures of a run: peaks, means and energy, each with its scope.
 
 A peak is the largest sample of any device; a mean is that of every device first, then of the devices; energy is a sum.
 What the samples do not allow is absent, and the reason is kept where it is not plain.
@@ -58,15 +58,15 @@ _WITHIN_SWEEP, _PAUSES_BETWEEN, _MOSTLY, _FEW = 0.25, 0.98, 0.9, 4
 
 
 @dataclass(frozen=True)
-class Job:
-    """What is known of the devices that a run used: of the whole job, of one machine, and by index on that machine."""
+class UsedDevices:
+    """The devices that a run used, as far as known: of the whole job, of one machine, and by index on that machine."""
 
     devices: int | None = None
     devices_per_node: int | None = None
     visible: tuple[str, ...] = ()
 
 
-def figures(given: Recording, job: Job) -> Telemetry:
+def figures(given: Recording, job: UsedDevices) -> Telemetry:
     """Compute everything that some samples say; `absent` says why there is no energy."""
     found: dict[str, int | float | None] = dict.fromkeys(KEYS)
     rows = [given.device == each for each in range(len(given.devices))] or [_all(given)]
@@ -111,7 +111,7 @@ def _extent(given: Recording) -> Telemetry:
 
 
 def extent(given: Recording) -> tuple[float, float] | None:
-    """First and last clock of the samples; None where they have none."""
+    """Return first and last clock of the samples; None if they have none."""
     import numpy as np
 
     known = given.time[np.isfinite(given.time)]
@@ -128,7 +128,7 @@ def _mean(given: Recording, quantity: str, rows: Mask) -> float | None:
 
 
 def _reduced(column: Column | None, how: str) -> float | None:
-    """The largest or the mean of what is known."""
+    """Return the maximum or the mean of the known values."""
     import numpy as np
 
     known = column[np.isfinite(column)] if column is not None else np.empty(0)
@@ -149,8 +149,8 @@ def _number(value: float | None) -> float | int | None:
     return int(short) if short.is_integer() else short
 
 
-def _energy(given: Recording, rows: Sequence[Mask], job: Job) -> float | str | None:
-    """Joules of all devices of the job, or why there is no such figure; None where nobody measured the power."""
+def _energy(given: Recording, rows: Sequence[Mask], job: UsedDevices) -> float | str | None:
+    """Return joules of all devices of the job, or why there is no such figure; None if the power was not measured."""
     import numpy as np
 
     power = given.values.get("power")
@@ -165,7 +165,7 @@ def _energy(given: Recording, rows: Sequence[Mask], job: Job) -> float | str | N
 
 
 def _integral(time: Column, power: Column) -> float | str:
-    """Joules of one device by the trapezoidal rule, or why there are none."""
+    """Return joules of one device by the trapezoidal rule, or why there are none."""
     import numpy as np
 
     known = np.isfinite(time) & np.isfinite(power)
@@ -193,18 +193,18 @@ def _per_device(given: Recording, rows: Sequence[Mask]) -> tuple[dict[str, str |
 
 
 def part(given: Recording, rows: Mask) -> Recording:
-    """Some of the samples."""
+    """Return the samples that a mask selects."""
     values = {name: column[rows] for name, column in given.values.items()}
     return dataclasses.replace(given, time=given.time[rows], device=given.device[rows], values=values)
 
 
 def within(given: Recording, first: float, last: float) -> Recording:
-    """The samples of a stretch of time, both ends included."""
+    """Return the samples of a period of time, both ends included."""
     return part(given, (given.time >= first) & (given.time <= last))
 
 
 def chosen(given: Recording, names: Sequence[str]) -> Recording:
-    """The samples of some devices."""
+    """Return the samples of some devices."""
     import numpy as np
 
     wanted = [given.devices.index(each) for each in names]
@@ -215,7 +215,7 @@ def chosen(given: Recording, names: Sequence[str]) -> Recording:
 
 
 def sweep(given: Recording) -> int | None:
-    """How many devices a recording that names none goes through each time, by its clock; None where that is not plain.
+    """Return how many devices a recording without device names samples in each sweep; None if its clock does not tell.
 
     Rows of one sweep lie milliseconds apart, sweeps as far as the user asked for.
     """
@@ -231,7 +231,7 @@ def sweep(given: Recording) -> int | None:
 
 
 def together(given: Sequence[Recording]) -> Recording | None:
-    """Recordings of one printer as one; None where nothing says whether they are of other devices or of other times.
+    """Merge recordings of one printer; return None if they may be of other devices or of other times.
 
     Devices with an identity of their own are told apart by it. Otherwise recordings that follow upon each other are
     parts of one, and such that all overlap are of different machines.
@@ -253,7 +253,7 @@ def together(given: Sequence[Recording]) -> Recording | None:
 
 
 def of_machines(given: Sequence[Sequence[Recording]]) -> Recording | None:
-    """The recordings of several machines as one: a device of one name is another on each, whatever the clocks."""
+    """Merge recordings of several machines; devices of the same name are different devices on each."""
     whole = [together(each) for each in given]
     known = [each for each in whole if each is not None]
     if len(known) < len(whole):
@@ -293,14 +293,14 @@ def _merged(given: Sequence[Recording], names: Sequence[Sequence[str]]) -> Recor
 
 
 def iso(seconds: float) -> str:
-    """A clock as the host showed it."""
+    """Format a clock in the host's local time."""
     import numpy as np
 
     return str(np.datetime64(round(seconds * 1000), "ms"))
 
 
 def seconds_of(clock: str) -> float:
-    """The same back to seconds."""
+    """Convert such a clock back to seconds."""
     import numpy as np
 
     return float(np.datetime64(clock, "us").astype(np.int64)) / 1e6

@@ -1,4 +1,4 @@
-"""Which figures moved between two states of the ledger, and by how much. How it is said is `diff_text`'s business."""
+"""Which figures moved between two states of the ledger, and by how much; `text` words the result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ingest.compute.results import results
-from ingest.diff.revision import Kept
+from ingest.diff.revision import RecordedState
 from schema.records import Problem, Result, Run
 from schema.vocabulary import CASE, METRICS
 
@@ -72,8 +72,8 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A figure other than throughput that moved, appeared or went."""
+class MovedMetric:
+    """A figure other than throughput that moved, appeared or disappeared."""
 
     name: str
     pair: Pair
@@ -82,8 +82,8 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Alone:
-    """A result of one side only, and why: a key of the words' table `diff`, with a problem where that is the reason."""
+class Unpaired:
+    """A result of one side only, and why: a key of the words' table `diff`, with a problem if that is the reason."""
 
     result: Held
     why: str
@@ -92,7 +92,7 @@ class Alone:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """A run that was published and no longer is, and the problems that keep it from being."""
+    """A run that was published and no longer is, and the problems that exclude it."""
 
     run: Run
     problems: tuple[Problem, ...]
@@ -104,10 +104,10 @@ class Difference:
 
     moved: tuple[Pair, ...] = ()
     changed: tuple[Pair, ...] = ()
-    metrics: tuple[Metric, ...] = ()
+    metrics: tuple[MovedMetric, ...] = ()
     renamed: tuple[Pair, ...] = ()
-    new: tuple[Alone, ...] = ()
-    gone: tuple[Alone, ...] = ()
+    new: tuple[Unpaired, ...] = ()
+    gone: tuple[Unpaired, ...] = ()
     withdrawn: tuple[Withdrawn, ...] = ()
     new_problems: tuple[Problem, ...] = ()
     gone_problems: tuple[Problem, ...] = ()
@@ -128,13 +128,13 @@ class Difference:
 class _Side:
     """One state of the ledger, with its results."""
 
-    kept: Kept
+    kept: RecordedState
     found: Mapping[str, Held]
     runs: Mapping[Log, Run] = field(repr=False)
 
 
-def compare(before: Kept, after: Kept) -> Difference:
-    """Both states' results, computed alike from their ledgers, beside each other."""
+def compare(before: RecordedState, after: RecordedState) -> Difference:
+    """Compute the results of both ledgers in the same way, and compare them."""
     old, new = _side(before), _side(after)
     shared = [Pair(each, new.found[key]) for key, each in old.found.items() if key in new.found]
     lost = [each for key, each in old.found.items() if key not in new.found]
@@ -151,8 +151,8 @@ def compare(before: Kept, after: Kept) -> Difference:
         changed=tuple(changed),
         metrics=tuple(each for pair in (*shared, *renamed) for each in _metrics(pair)),
         renamed=tuple(renamed),
-        new=tuple(_alone(each, old, "new") for each in born if each.key not in paired[1]),
-        gone=tuple(_alone(each, new, "gone") for each in lost if each.key not in paired[0]),
+        new=tuple(_unpaired(each, old, "new") for each in born if each.key not in paired[1]),
+        gone=tuple(_unpaired(each, new, "gone") for each in lost if each.key not in paired[0]),
         withdrawn=tuple(_withdrawn(old, new)),
         new_problems=tuple(_problems(after.runs, before.runs)),
         gone_problems=tuple(_problems(before.runs, after.runs)),
@@ -162,7 +162,7 @@ def compare(before: Kept, after: Kept) -> Difference:
     )
 
 
-def _side(kept: Kept) -> _Side:
+def _side(kept: RecordedState) -> _Side:
     runs = {(each.path, each.session): each for each in kept.runs}
     logs = {each.id: log for log, each in runs.items()}
     found = [Held(each, frozenset(logs[run] for run in each.run_ids)) for each in results(kept.runs)]
@@ -179,7 +179,7 @@ def _moved(pair: Pair) -> bool:
 
 
 def _changed(pair: Pair) -> bool:
-    """A figure that came or went, or a reason that became another."""
+    """Return figures that appeared or disappeared, and reasons that changed."""
     old, new = pair.before, pair.after
     if old.value is not None and new.value is not None:
         return False
@@ -192,16 +192,16 @@ def _deviation(result: Result) -> float | None:
     return None if result.spread is None or result.value is None else result.spread * result.value
 
 
-def _metrics(pair: Pair) -> Iterable[Metric]:
+def _metrics(pair: Pair) -> Iterable[MovedMetric]:
     for name in METRICS:
         old, new = (each.result.metric(name) for each in (pair.before, pair.after))
         same = old is new or (old is not None and new is not None and math.isclose(old, new, rel_tol=_SAME))
         if not same:
-            yield Metric(name, pair, old, new)
+            yield MovedMetric(name, pair, old, new)
 
 
 def _lost_figures(lost: Sequence[Held], born: Sequence[Held]) -> list[Pair]:
-    """Results of one case of which one side has no figure, and so no unit either."""
+    """Return pairs of results of one case of which one side has no figure, and so no unit either."""
     by_case: dict[str, tuple[list[Held], list[Held]]] = defaultdict(lambda: ([], []))
     for side, alone in enumerate((lost, born)):
         for each in alone:
@@ -211,14 +211,14 @@ def _lost_figures(lost: Sequence[Held], born: Sequence[Held]) -> list[Pair]:
 
 
 def _renamed(lost: Sequence[Held], born: Sequence[Held]) -> list[Pair]:
-    """Results of the same logs under another description: each shares logs with exactly one of the other side."""
+    """Return results of the same logs described differently: each shares logs with exactly one of the other side."""
     heirs, parents = _sharing(lost, born), _sharing(born, lost)
     only = [(each, heirs[each.key][0]) for each in lost if len(heirs[each.key]) == 1]
     return [Pair(each, heir) for each, heir in only if len(parents[heir.key]) == 1]
 
 
 def _sharing(these: Sequence[Held], those: Sequence[Held]) -> Mapping[str, list[Held]]:
-    """For each of these by key, those that rest on one of its logs."""
+    """Return, for each of these by key, the results of the other side that share a log with it."""
     by_log: dict[Log, list[Held]] = defaultdict(list)
     for each in those:
         for log in each.logs:
@@ -229,16 +229,16 @@ def _sharing(these: Sequence[Held], those: Sequence[Held]) -> Mapping[str, list[
     }
 
 
-def _alone(result: Held, other: _Side, kind: Literal["new", "gone"]) -> Alone:
-    """Why the other side has no such result."""
+def _unpaired(result: Held, other: _Side, kind: Literal["new", "gone"]) -> Unpaired:
+    """Return why the other side has no such result."""
     there = [other.runs[log] for log in sorted(result.logs) if log in other.runs]
     if not there:
-        return Alone(result, f"{kind}_logs")
+        return Unpaired(result, f"{kind}_logs")
     refused = [each for each in there if not each.published]
     if not refused:
-        return Alone(result, f"{kind}_apart")
+        return Unpaired(result, f"{kind}_apart")
     problems = [problem for run in refused for problem in run.problems]
-    return Alone(result, f"{kind}_published", problems[0] if problems else None)
+    return Unpaired(result, f"{kind}_published", problems[0] if problems else None)
 
 
 def _withdrawn(old: _Side, new: _Side) -> Iterable[Withdrawn]:
@@ -249,8 +249,8 @@ def _withdrawn(old: _Side, new: _Side) -> Iterable[Withdrawn]:
 
 def _problems(these: Sequence[Run], those: Sequence[Run]) -> Iterable[Problem]:
     """Return problems of these runs that those do not have, each once, by place."""
-    mine, theirs = ({_spelled(each): each for run in runs for each in run.problems} for runs in (these, those))
-    return [mine[each] for each in sorted(mine) if each not in theirs]
+    here, there = ({_spelled(each): each for run in runs for each in run.problems} for runs in (these, those))
+    return [here[each] for each in sorted(here) if each not in there]
 
 
 def _spelled(problem: Problem) -> str:
@@ -258,6 +258,6 @@ def _spelled(problem: Problem) -> str:
 
 
 def _rows(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[int, int]:
-    """How many rows are new and how many gone; one that changed is both."""
+    """Return how many rows are new and how many gone; one that changed is both."""
     old, new = Counter(before), Counter(after)
     return (new - old).total(), (old - new).total()

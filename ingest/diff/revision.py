@@ -21,7 +21,7 @@ _PUBLISHED = "published.csv"
 
 
 @dataclass(frozen=True)
-class Kept:
+class RecordedState:
     """What one side of a comparison holds: the ledger's runs, and the rows of figures that others published."""
 
     runs: tuple[Run, ...]
@@ -37,16 +37,16 @@ class Commit:
     day: str
 
 
-def here(out: Path) -> Kept:
+def here(out: Path) -> RecordedState:
     """Return the ledger and the published figures below `out`.
 
     Raises:
         UsageError: there is no ledger, or it is none.
     """
-    return _kept(_files(out), f"{out / FOLDER}/")
+    return _state(_files(out), f"{out / FOLDER}/")
 
 
-def at(rev: str, out: Path) -> tuple[Commit, Kept]:
+def at(rev: str, out: Path) -> tuple[Commit, RecordedState]:
     """Return the commit that `rev` names, and what git has of the ledger below `out` there.
 
     Raises:
@@ -59,7 +59,7 @@ def at(rev: str, out: Path) -> tuple[Commit, Kept]:
     files = _blobs(folder, commit)
     if not any(name.endswith(".jsonl") for name in files):
         raise UsageError(f"diff {rev}: that revision holds no {out / FOLDER}/*.jsonl; name one that has pages")
-    return commit, _kept(files, f"{rev}:{out / FOLDER}/")
+    return commit, _state(files, f"{rev}:{out / FOLDER}/")
 
 
 def _files(out: Path) -> dict[str, bytes]:
@@ -127,10 +127,10 @@ def _called(folder: Path, *arguments: str, given: bytes | None = None) -> subpro
         raise UsageError("diff needs git, which is not installed here or not on the PATH; install it") from None
 
 
-def _kept(files: Mapping[str, bytes], where: str) -> Kept:
+def _state(files: Mapping[str, bytes], where: str) -> RecordedState:
     ledger = {name: data for name, data in files.items() if name.endswith(".jsonl")}
     runs = [run for name, data in ledger.items() for run in _runs(data, where + name.partition("/")[2])]
-    return Kept(tuple(runs), tuple(files.get(_PUBLISHED, b"").splitlines()[1:]))
+    return RecordedState(tuple(runs), tuple(files.get(_PUBLISHED, b"").splitlines()[1:]))
 
 
 def _runs(data: bytes, where: str) -> list[Run]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, get_args
 from ingest.common import numbers
 from ingest.common.errors import printable
 from ingest.common.words import TEMPLATES, Phrase, Words, WordsError, coded, phrase, word_for
-from ingest.diff.compare import Alone, Difference, Held, Metric, Pair, Verdict, Withdrawn
+from ingest.diff.compare import Difference, Held, MovedMetric, Pair, Unpaired, Verdict, Withdrawn
 from ingest.diff.revision import Commit
 from schema.records import Problem, Result
 from schema.vocabulary import METRICS
@@ -128,7 +128,7 @@ class _Cells:
         states = (self._state(pair.before), self._state(pair.after))
         return (self._case(pair.before), self._case(pair.after), *states, _change(pair.share))
 
-    def _unpaired(self, found: Alone) -> Row:
+    def _unpaired(self, found: Unpaired) -> Row:
         why = self.w(found.why)
         reason = f" {self._sentence(found.problem)}" if found.problem else ""
         return (self._case(found.result), self._state(found.result), why + reason)
@@ -141,7 +141,7 @@ class _Cells:
         place = f"{found.path}:{found.line}" if found.line else found.path
         return (escaped(place), self._sentence(found))
 
-    def _metric(self, found: Metric) -> Row:
+    def _metric(self, found: MovedMetric) -> Row:
         share = found.after / found.before - 1 if found.before and found.after is not None else None
         unit = f" {METRICS[found.name].unit}".rstrip()
         both = _written((found.before, None), (found.after, None))

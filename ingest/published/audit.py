@@ -47,7 +47,7 @@ _OFF = frozenset({("xla", "no"), ("dali", "no")})
 
 
 @dataclass(frozen=True)
-class Found:
+class Candidate:
     """One figure of a run under a rule; `difference` is relative to the published figure."""
 
     run: Run
@@ -76,9 +76,9 @@ class Audited:
     verdict: str
     run: Run | None = None
     recorded: bool = False
-    house: Found | None = None
-    closest: Found | None = None
-    other: Found | None = None
+    house: Candidate | None = None
+    closest: Candidate | None = None
+    other: Candidate | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Disagreement:
 
 
 def audit(publications: Publications, runs: Sequence[Run]) -> tuple[Audited, ...]:
-    """Every published throughput with its verdict, in the order of the tables."""
+    """Return every published throughput with its verdict, in the order of the tables."""
     held = _Held(publications, runs)
     return tuple(_audited(row, held) for row in publications.rows if row.value is not None and _comparable(row))
 
@@ -100,7 +100,7 @@ def _comparable(row: Published) -> bool:
 
 
 def summary(found: Iterable[Audited]) -> Mapping[str, Counter[str]]:
-    """Source to the number of figures per verdict."""
+    """Return source to number of figures per verdict."""
     counted: dict[str, Counter[str]] = {}
     for each in found:
         counted.setdefault(each.row.source, Counter())[each.verdict] += 1
@@ -108,7 +108,7 @@ def summary(found: Iterable[Audited]) -> Mapping[str, Counter[str]]:
 
 
 def disagreements(rows: Iterable[Published]) -> tuple[Disagreement, ...]:
-    """Cells for which one source publishes different figures in several places.
+    """Return cells for which one source publishes different figures in several places.
 
     The figures of single repeats are left out: they differ by nature. Their median is what tables publish.
     """
@@ -194,20 +194,20 @@ def _distinct(rows: Sequence[Published]) -> list[Published]:
 
 
 def same(one: Published, two: Published) -> bool:
-    """Whether two printed figures are one number; figures are rounded here and cut off there."""
+    """Return whether two printed figures are one number; one may be rounded and the other truncated."""
     finer, coarser = sorted((Decimal(each.printed) for each in (one, two)), key=_places, reverse=True)
     last = Decimal(1).scaleb(-_places(coarser))
     return coarser in (finer.quantize(last, each, _EXACT) for each in (ROUND_HALF_UP, ROUND_DOWN))
 
 
 def _places(number: Decimal) -> int:
-    """Digits after the point."""
+    """Return the number of digits after the point."""
     exponent = number.as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 class _Held:
-    """The runs at hand, by the log that a figure names and by model and framework."""
+    """The available runs, by the log that a figure names and by model and framework."""
 
     def __init__(self, publications: Publications, runs: Sequence[Run]) -> None:
         self._wanted = {row.log for row in publications.rows if row.log}
@@ -228,7 +228,7 @@ class _Held:
             self.by_log.setdefault(log, []).append(run)
 
     def _logs(self, run: Run) -> set[str]:
-        """The logs that figures name and that this run's path ends in."""
+        """Return the logs named by figures that this run's path ends in."""
         return self._wanted.intersection(_ends(run.path))
 
 
@@ -249,8 +249,8 @@ def _audited(row: Published, held: _Held) -> Audited:
 
 
 def _verdict(
-    row: Published, run: Run, house: Found | None, closest: Found | None, held: _Held
-) -> tuple[str, Found | None]:
+    row: Published, run: Run, house: Candidate | None, closest: Candidate | None, held: _Held
+) -> tuple[str, Candidate | None]:
     if house and house.close:
         return REPRODUCED, None
     if closest and closest.close:
@@ -262,8 +262,8 @@ def _verdict(
     return (UNSUPPORTED if house or closest else NO_FIGURE), None
 
 
-def _elsewhere(row: Published, own: Run, held: _Held) -> Found | None:
-    """The figure of another log of the same model and framework that is the published one."""
+def _elsewhere(row: Published, own: Run, held: _Held) -> Candidate | None:
+    """Return the figure of another log of the same model and framework that equals the published one."""
     others = [run for run in held.alike.get((row.model, row.framework), ()) if run.sha256 != own.sha256]
     found = _nearest([*_figures(row, others, headline=True), *_figures(row, others, headline=False)])
     return found if found and found.close else None
@@ -278,22 +278,22 @@ def _contradicts(problem: Problem) -> bool:
     return problem.code == "contradiction" and problem.args.get("fact") in _CASE
 
 
-def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[Found]:
-    """Figures of the whole job: under the house rule, or under every other one."""
+def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[Candidate]:
+    """Return figures of the whole job: under the house rule, or under every other one."""
     found = []
     for run in runs:
         for name, figure in run.all_figures.items():
             if isinstance(figure, Figure) and figure.scope == "job" and (name == HEADLINE) == headline:
-                found.append(_found(row, run, name, figure))
+                found.append(_candidate(row, run, name, figure))
     return found
 
 
-def _found(row: Published, run: Run, name: str, figure: Figure) -> Found:
+def _candidate(row: Published, run: Run, name: str, figure: Figure) -> Candidate:
     difference = figure.value / (row.value or float("nan")) - 1
-    return Found(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference)
+    return Candidate(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference)
 
 
-def _nearest(found: Sequence[Found]) -> Found | None:
+def _nearest(found: Sequence[Candidate]) -> Candidate | None:
     """Return the closest figure; of two that are equally close, the one by a rule that the source names."""
     return min(found, key=lambda each: (round(abs(each.difference), 9), each.rule in NAMES), default=None)
 
@@ -325,7 +325,7 @@ def _cells(each: Audited) -> dict[str, object]:
     }
 
 
-def _of(found: Found) -> dict[str, object]:
+def _of(found: Candidate) -> dict[str, object]:
     return {
         "rule": found.rule,
         "recomputed": found.value,
@@ -336,7 +336,7 @@ def _of(found: Found) -> dict[str, object]:
     }
 
 
-def _short(found: Found) -> str:
+def _short(found: Candidate) -> str:
     return f"{found.difference:.6f}"
 
 

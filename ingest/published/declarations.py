@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Struct
 
 from ingest.common.errors import UsageError
-from ingest.common.toml_file import Keys, TomlFile, WrongValueError, did_you_mean, one_of, read_tables, shown
-from ingest.common.words import TEMPLATES, Both, Entry
+from ingest.common.toml_file import Keys, TomlFile, WrongValueError, did_you_mean, display_path, one_of, read_tables
+from ingest.common.words import TEMPLATES, Bilingual, WordsEntry
 
 REPORTS = TEMPLATES / "reports"
 SHARED = "_shared.toml"
@@ -35,7 +35,7 @@ SplitName = Annotated[str, one_of(TABLE, *PLAIN, pattern=r"options\..+", like="o
 Form = Literal["table", "bars", "speedup", "lines", "curve", "panels"]
 Speedup = Literal["", "published", "computed"]
 Section = Literal["summary", "model", "framework", "history"]
-Name = str | Entry
+Name = str | WordsEntry
 #: A selection: per column the values that it may have. `*` stands for any text, `line` may be `first-last`.
 Where = dict[ColumnName, tuple[str, ...]]
 
@@ -44,7 +44,7 @@ class ReportError(UsageError):
     """A declaration does not fit the published figures; the message is `path:line: block: what`."""
 
 
-class Column(Struct, frozen=True, forbid_unknown_fields=True):
+class ColumnDeclaration(Struct, frozen=True, forbid_unknown_fields=True):
     """A column of a declaration: the figures that it takes of the selected ones, and its head."""
 
     head: Name
@@ -83,17 +83,17 @@ class BlockEntry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     title: Name | None = None
     level: int = 2
-    text: tuple[Entry, ...] = ()
+    text: tuple[WordsEntry, ...] = ()
     facts: Facts | None = None
     where: Where = {}
     split: tuple[SplitName, ...] = ()
     rows: tuple[RowName, ...] = ()
     columns: tuple[ColumnName, ...] = ()
-    column: tuple[Column, ...] = ()
+    column: tuple[ColumnDeclaration, ...] = ()
     show: tuple[Form, ...] = ("table",)
     speedup: Speedup = ""
     several: bool = False
-    notes: tuple[Entry, ...] = ()
+    notes: tuple[WordsEntry, ...] = ()
     order: Where = {}
     labels: dict[ColumnName, dict[str, Name]] = {}
     unmarked: Where = {}
@@ -106,11 +106,11 @@ class Block(BlockEntry, frozen=True, kw_only=True):
     place: str
 
 
-class _Head(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class _PageHead(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a file says of all its pages, and a page of itself."""
 
-    title: Entry | None = None
-    description: Entry | None = None
+    title: WordsEntry | None = None
+    description: WordsEntry | None = None
     section: Section | None = None
     order: int | None = None
     date: str = ""
@@ -118,11 +118,11 @@ class _Head(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     block: tuple[BlockEntry, ...] = ()
 
 
-class _Page(_Head, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class _Page(_PageHead, frozen=True, forbid_unknown_fields=True, kw_only=True):
     id: str
 
 
-class _ReportFile(_Head, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class _ReportFile(_PageHead, frozen=True, forbid_unknown_fields=True, kw_only=True):
     source: str
     page: tuple[_Page, ...] = ()
 
@@ -134,8 +134,8 @@ class Report(Struct, frozen=True, kw_only=True):
     id: str
     source: str
     section: Section
-    title: Both
-    description: Both
+    title: Bilingual
+    description: Bilingual
     order: int
     blocks: tuple[Block, ...]
     date: str
@@ -154,7 +154,7 @@ def reports(folder: Path = REPORTS) -> tuple[Report, ...]:
     for path in (each for each in sorted(folder.glob("*.toml")) if not each.name.startswith("_")):
         for report in _of_file(path, shared):
             if report.id in found:
-                places = f"{shown(found[report.id])} and {shown(path)}"
+                places = f"{display_path(found[report.id])} and {display_path(path)}"
                 raise ReportError(f"{places}: two reports are called {report.id}; rename one")
             found[report.id] = path
             made.append(report)
@@ -237,7 +237,7 @@ def _text_list(value: Any) -> list[Any]:
     return [str(each) if type(each) is int else each for each in values]
 
 
-def _report(file: TomlFile[_ReportFile], keys: Keys, page: _Head, name: str) -> Report:
+def _report(file: TomlFile[_ReportFile], keys: Keys, page: _PageHead, name: str) -> Report:
     head = file.data
     inherited: dict[str, Any] = {
         key: getattr(page, key) if getattr(page, key) is not None else getattr(head, key)
@@ -265,7 +265,7 @@ def _block(file: TomlFile[_ReportFile], keys: Keys, entry: BlockEntry, around: W
         raise file.wrong(keys, "expected either columns (names of columns) or [[block.column]]")
     if TABLE in entry.split and len(entry.split) > 1:
         raise file.wrong((*keys, "split"), f"expected either {TABLE!r} or names of columns")
-    title = f" ({entry.title.en if isinstance(entry.title, Both) else entry.title})" if entry.title else ""
-    place = f"{shown(file.path)}:{file.line(keys)}: {name}{title}"
+    title = f" ({entry.title.en if isinstance(entry.title, Bilingual) else entry.title})" if entry.title else ""
+    place = f"{display_path(file.path)}:{file.line(keys)}: {name}{title}"
     fields = {key: getattr(entry, key) for key in entry.__struct_fields__}
     return Block(**{**fields, "where": {**around, **entry.where}}, place=place)

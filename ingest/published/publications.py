@@ -23,7 +23,7 @@ from msgspec import Meta, Struct
 
 from ingest.common import suites, toml_file
 from ingest.common.toml_file import FileError, WrongValueError, did_you_mean, one_of
-from ingest.common.words import Entry
+from ingest.common.words import WordsEntry
 from ingest.compute import rules
 from ingest.read.walk import PUBLISHED_FOLDER, SOURCES
 from schema import vocabulary
@@ -160,13 +160,13 @@ class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
         rules.parse(self.rule)
 
 
-class Source(Struct, frozen=True, forbid_unknown_fields=True):
+class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     """Who published figures, and where. `page` and `log` are addresses of pages and logs, where these are known."""
 
     name: str
-    title: Entry
+    title: WordsEntry
     address: Address
-    words: Entry
+    words: WordsEntry
     year: int
     commit: str = ""
     licence: str = ""
@@ -193,7 +193,7 @@ class Publications:
     """
 
     rows: tuple[Published, ...] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, Publisher] = field(default_factory=dict)
     recorded: tuple[Run, ...] = ()
     problems: tuple[Problem, ...] = ()
     digest: str = ""
@@ -241,7 +241,7 @@ def read(found: Sequence[Path]) -> Publications:
     rows: list[Published] = []
     recorded: list[Run] = []
     problems: list[Problem] = []
-    sources: dict[str, Source] = {}
+    sources: dict[str, Publisher] = {}
     digest = hashlib.sha256()
     for folder in found:
         sources |= _sources(folder / SOURCES, problems)
@@ -299,7 +299,7 @@ def _name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
-def _table(path: Path, sources: Mapping[str, Source], problems: list[Problem]) -> Iterable[Published]:
+def _table(path: Path, sources: Mapping[str, Publisher], problems: list[Problem]) -> Iterable[Published]:
     try:
         reader = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""), strict=True)
         header = tuple(reader.fieldnames or ())
@@ -321,7 +321,7 @@ def _difference(header: tuple[str, ...]) -> str:
 
 
 def _row(
-    path: Path, line: int, cells: Mapping[Any, Any], sources: Mapping[str, Source], problems: list[Problem]
+    path: Path, line: int, cells: Mapping[Any, Any], sources: Mapping[str, Publisher], problems: list[Problem]
 ) -> Published | None:
     try:
         return _published(cells, sources, _name(path), line)
@@ -330,7 +330,7 @@ def _row(
         return None
 
 
-def _published(cells: Mapping[Any, Any], sources: Mapping[str, Source], file: str, line: int) -> Published:
+def _published(cells: Mapping[Any, Any], sources: Mapping[str, Publisher], file: str, line: int) -> Published:
     """Return the figure of a row; a ValueError says what is wrong with it."""
     if None in cells or None in cells.values():
         raise ValueError("the row has another number of cells than the header")
@@ -381,10 +381,10 @@ def _bytes(path: Path) -> bytes:
 
 
 class _SourcesFile(Struct, frozen=True, forbid_unknown_fields=True):
-    source: tuple[Source, ...]
+    source: tuple[Publisher, ...]
 
 
-def _sources(path: Path, problems: list[Problem]) -> dict[str, Source]:
+def _sources(path: Path, problems: list[Problem]) -> dict[str, Publisher]:
     """Return the sources by name; a file with a fault in it is a problem, and none of its sources counts."""
     try:
         return {each.name: each for each in toml_file.read(path, _SourcesFile).data.source}

@@ -34,7 +34,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Figure:
+class SliceFigure:
     """A published figure in its cell: marks, speed-up over one device, and its difference from the base."""
 
     row: Published
@@ -50,11 +50,11 @@ class Slice:
     block: Block
     rows: tuple[Head, ...]
     columns: tuple[Head, ...]
-    cells: Mapping[tuple[int, int], tuple[Figure, ...]]
+    cells: Mapping[tuple[int, int], tuple[SliceFigure, ...]]
     same: Values
 
     @property
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[SliceFigure, ...]:
         """All figures, row by row."""
         return tuple(each for place in sorted(self.cells) for each in self.cells[place])
 
@@ -91,7 +91,7 @@ def cut(report: Report, rows: Sequence[Published]) -> Cut:
 
 def common(rows: Sequence[Published]) -> Values:
     """Return the facts that all of these figures share."""
-    same = [key for key in case_keys(rows) if _alike(rows, key, lambda _: 0)] if rows else []
+    same = [key for key in case_keys(rows) if _is_uniform(rows, key, lambda _: 0)] if rows else []
     return tuple((key, value) for key in same if (value := fact(rows[0], key)))
 
 
@@ -234,7 +234,9 @@ def _row_keys(block: Block, rows: Sequence[Published], column_of: Mapping[int, i
     if REST not in block.rows:
         return given
     stated = {*given, *block.columns}
-    rest = [key for key in case_keys(rows) if key not in stated and not _alike(rows, key, lambda r: column_of[id(r)])]
+    rest = [
+        key for key in case_keys(rows) if key not in stated and not _is_uniform(rows, key, lambda r: column_of[id(r)])
+    ]
     return (*given, *rest)
 
 
@@ -243,7 +245,7 @@ def case_keys(rows: Iterable[Published]) -> list[str]:
     return [*CASE, *(f"options.{name}" for name in sorted({name for row in rows for name in row.options}))]
 
 
-def _alike(rows: Iterable[Published], key: str, group: Callable[[Published], int]) -> bool:
+def _is_uniform(rows: Iterable[Published], key: str, group: Callable[[Published], int]) -> bool:
     """Return whether all figures of each group state the same under a key."""
     found: dict[int, str] = {}
     return all(found.setdefault(group(row), fact(row, key)) == fact(row, key) for row in rows)
@@ -283,7 +285,7 @@ def _marked(
         ),
         {
             place: tuple(
-                Figure(row, marks_of(row, marks["cell"]), _speedup(block, row, ones), _delta(block, row, rows))
+                SliceFigure(row, marks_of(row, marks["cell"]), _speedup(block, row, ones), _delta(block, row, rows))
                 for row in found
             )
             for place, found in places.items()
@@ -312,7 +314,7 @@ def _outermost(
     found: dict[str, list[str]] = {"all": [], "column": [], "row": [], "cell": []}
     for key in case_keys(rows):
         if key not in stated and not (key == "devices" and "nodes" in stated):
-            found[next((name for name, group in groups.items() if _alike(rows, key, group)), "cell")].append(key)
+            found[next((name for name, group in groups.items() if _is_uniform(rows, key, group)), "cell")].append(key)
     return found
 
 

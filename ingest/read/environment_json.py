@@ -1,4 +1,4 @@
-"""`environment.json` beside a log: what of a machine is too long for `run.json`. It is shown, nothing more."""
+"""`environment.json` beside a log: details of a machine that are too long for `run.json`. They are only displayed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAME = "environment.json"
 _DEEPEST = 6
 
 
-def beside(log: Input, run_json: RunJsonFile) -> tuple[EnvironmentDetails | None, list[Problem]]:
+def details_of(log: Input, run_json: RunJsonFile) -> tuple[EnvironmentDetails | None, list[Problem]]:
     """Return what the document that run.json names says of topology, InfiniBand, GPUs and installed packages.
 
     Returns:

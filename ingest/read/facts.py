@@ -40,7 +40,7 @@ class Merged:
     options: frozenset[str] = OPTIONS
 
     def value(self, name: str) -> Any:
-        """A fact's value, None where nothing states it."""
+        """Return a fact's value, None if no source states it."""
         return self.stated[name].value if name in self.stated else None
 
     def case(self) -> Case:
@@ -96,7 +96,7 @@ def merge(
 
 
 def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
-    """The job's samples per step, from whichever source, against those of a device; one gives the other.
+    """Derive batch sizes per device and of the job from the strongest source that states one.
 
     Devices that share a network have no batch of their own.
     """
@@ -113,18 +113,18 @@ def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
 
 
 def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValue) -> bool:
-    """Whether the one batch is the other times the devices: both are of one source, and nothing else lies between."""
+    """Return whether one batch is the other times the devices: both from one source, with nothing else between them."""
     steps = merged["accumulation"].value if "accumulation" in merged else 1
     return job.source == each.source and job.value % each.value == 0 and steps == 1 and not _is_cut(merged)
 
 
 def _is_cut(merged: Mapping[str, FactValue]) -> bool:
-    """Whether the network is cut over devices, within its layers or between them."""
+    """Return whether the network is split over devices, within its layers or between them."""
     return any(merged[name].value != 1 for name in ("tensor_parallel", "pipeline_parallel") if name in merged)
 
 
 def _derived(facts: Mapping[str, FactValue]) -> dict[str, FactValue]:
-    """One source's facts in the words of a case."""
+    """Return one source's facts as facts of a case."""
     found = {name: each for name, each in facts.items() if name not in {"gpu", "options"}}
     if options := facts.get("options"):
         found |= {name: _with(options, value) for name, value in options.value.items()}
@@ -149,7 +149,7 @@ def _devices(found: dict[str, FactValue]) -> None:
 
 
 def _follow(merged: dict[str, FactValue], stated: set[str]) -> None:
-    """Draw anew what no source states: it follows from the facts that stand, whichever sources they are of."""
+    """Derive what no source states from the facts that are stated, whichever sources they are from."""
     for name in {"nodes", "devices"} - stated:
         merged.pop(name, None)
     _devices(merged)
@@ -164,11 +164,11 @@ def _switch(printed: Any) -> Any:
 
 
 def agree(name: str, known: FactValue, other: FactValue) -> bool:
-    """Whether two values of a fact may stand side by side; of a weaker source, the looser word too."""
+    """Return whether two values of a fact are compatible; a weaker source may use the looser word."""
     if name in {"framework", "framework_version", "repeat", "suite", "format"} or known.value == other.value:
         # A framework may have several names.
         return True
-    if isinstance(known.value, str) and isinstance(other.value, str) and _alike(name, known.value, other.value):
+    if isinstance(known.value, str) and isinstance(other.value, str) and _is_same_word(name, known.value, other.value):
         return True
     if name == "precision":
         return _family(known.value) == _family(other.value)
@@ -176,19 +176,19 @@ def agree(name: str, known: FactValue, other: FactValue) -> bool:
 
 
 def _family(precision: str) -> str:
-    """The family of a precision, within which a weaker source may use the looser word; an unknown one is its own."""
+    """Return the family of a precision, within which a weaker source may use the looser word."""
     return PRECISIONS[precision].family if precision in PRECISIONS else precision
 
 
-def _alike(name: str, known: str, other: str) -> bool:
-    """Whether two words differ in case only, or in that a card is named less fully: `A100` for `A100-SXM4`."""
+def _is_same_word(name: str, known: str, other: str) -> bool:
+    """Return whether two words differ in case only, or in that a card is named less fully: `A100` for `A100-SXM4`."""
     one, two = known.lower().replace(" ", "-"), other.lower().replace(" ", "-")
     shorter, longer = sorted((one, two), key=len)
     return one == two or (name == "hardware" and longer.startswith(f"{shorter}-"))
 
 
 def contradiction(path: str, found: Contradiction, **more: str) -> Problem:
-    """The problem that names a fact, both values and both sources."""
+    """Return the problem that names a fact, both values and both sources."""
     line = int(found.first.where.removeprefix("line ")) if found.first.where.startswith("line ") else 0
     return Problem("contradiction", path, line, {
         "fact": found.fact, "first": str(found.first.value), "first_source": found.first.where,
@@ -197,7 +197,7 @@ def contradiction(path: str, found: Contradiction, **more: str) -> Problem:
 
 
 def hardware(printed: str) -> str:
-    """A device's name without its maker, so that it has one name whoever states it: `Tesla V100-SXM2-32GB`."""
+    """Return a device's name without its maker, so that all sources give one name: `Tesla V100-SXM2-32GB`."""
     words = printed.split()
     while len(words) > 1 and words[0].lower() in _MAKERS:
         words = words[1:]
@@ -205,7 +205,7 @@ def hardware(printed: str) -> str:
 
 
 def missing(known: Iterable[str], options: Iterable[str] = ()) -> list[str]:
-    """Facts of a case that nothing states; the job's batch size serves for that of a device.
+    """Return facts of a case that no source states; the job's batch size can replace that of a device.
 
     Args:
         known: names of the facts that are stated.

@@ -1,4 +1,4 @@
-"""Layouts: the facts that folders and file names of a tree state, as `ingest/layouts/*.toml` or a user's file says."""
+"""Layouts: facts stated by folder and file names, as `ingest/layouts/*.toml` or a user's file describes them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 @dataclass(frozen=True)
 class RunJsonFile:
-    """What lies beside a log: a run.json that can be believed, a problem with it, or neither.
+    """The outcome of reading a run.json beside a log: a valid document, a problem with it, or neither.
 
     `facts` are those that its case states beyond the ones that every case has.
     """
@@ -62,7 +62,7 @@ class RunJsonFile:
         return stated | ({"round": self.document.round.strip()} if self.document.round else {})
 
 
-def beside(log: Path, name: str) -> RunJsonFile:
+def of_log(log: Path, name: str) -> RunJsonFile:
     """Return the `run.json` in the log's folder, if it speaks of that log."""
     path = log.with_name(NAME)
     if not os.path.lexists(path):
@@ -118,7 +118,7 @@ def decoded(document: Mapping[str, Any], kind: type[Record]) -> Record | str:
 
 
 def short(text: str) -> str:
-    """Return a cause in as few characters as a sentence bears."""
+    """Return a cause shortened for a sentence."""
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
@@ -189,13 +189,13 @@ def _depth(document: Any, deepest: int) -> int:
 def _without_nulls(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document without keys that hold null, which say as much as missing ones."""
     kept = {key: value for key, value in document.items() if value is not None}
-    return {key: value if key in _OPEN else _stated(value) for key, value in kept.items()}
+    return {key: value if key in _OPEN else _nested_without_nulls(value) for key, value in kept.items()}
 
 
-def _stated(value: Any) -> Any:
+def _nested_without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _stated(each) for key, each in value.items() if each is not None}
-    return [_stated(each) for each in value] if isinstance(value, list) else value
+        return {key: _nested_without_nulls(each) for key, each in value.items() if each is not None}
+    return [_nested_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
 def _further_facts(document: Mapping[str, Any]) -> dict[str, Any]:

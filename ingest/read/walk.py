@@ -1,4 +1,4 @@
-"""Which files of the given paths are logs, and under which name each is published.
+"""Find the logs below the given paths, and the name under which each is published.
 
 A name is the path below the given one with that one's own name in front, so that no page names the machine's folders.
 A folder with a run.json is one run: its logs lie directly in it, and what lies below is of its ranks and further
@@ -40,7 +40,7 @@ NOT_LOGS = frozenset(
 
 @dataclass(frozen=True)
 class Input:
-    """One file to read: where it lies, and its name on the site.
+    """One file to read: its path, and its name on the site.
 
     `run` is the folder of the run that a file belongs to, where it lies below that. Of a log, `parts` are the other
     files of its run: what was recorded beside it, and what its ranks and further machines left.
@@ -53,13 +53,13 @@ class Input:
 
     @property
     def folder(self) -> Path:
-        """The folder of the run, or else the folder in which the file lies."""
+        """The folder of the run, or else the folder of the file."""
         return self.run or self.path.parent
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the given paths hold."""
+class FoundFiles:
+    """What the given paths contain."""
 
     inputs: tuple[Input, ...]
     problems: tuple[Problem, ...]
@@ -69,7 +69,7 @@ class Found:
 
 @dataclass(frozen=True)
 class _Walk:
-    """What is met on the way below one given path."""
+    """The files found below one given path."""
 
     root: Path
     label: str
@@ -78,21 +78,21 @@ class _Walk:
     problems: list[Problem] = field(default_factory=list)
 
     def name(self, path: Path) -> str:
-        """The name under which a path is published."""
+        """Return the name under which a path is published."""
         below = path.relative_to(self.root).as_posix() if path != self.root else ""
         name = f"{self.label}/{below}" if below else self.label
         return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def walk(paths: Sequence[Path]) -> Found:
-    """All logs below the paths, sorted by name.
+def walk(paths: Sequence[Path]) -> FoundFiles:
+    """Return all logs below the paths, sorted by name.
 
     Raises:
         UsageError: a path does not exist.
     """
     walks = [_walked(path, label) for path, label in zip(paths, labels(paths), strict=True)]
     inputs, beside = ([each for walk in walks for each in getattr(walk, of)] for of in ("logs", "beside"))
-    return Found(_unique(inputs), tuple(each for walk in walks for each in walk.problems), _unique(beside))
+    return FoundFiles(_unique(inputs), tuple(each for walk in walks for each in walk.problems), _unique(beside))
 
 
 def _walked(path: Path, label: str) -> _Walk:
@@ -114,7 +114,7 @@ def _unique(found: Sequence[Input]) -> tuple[Input, ...]:
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
-    """The names under which the given paths are published: their last component, longer where two are alike."""
+    """Return the names under which the given paths are published: their last component, longer if two are alike."""
     parts = [Path(os.path.normpath(each.absolute())).parts for each in paths]
     depth = dict.fromkeys(range(len(parts)), 1)
     while True:
@@ -127,7 +127,7 @@ def labels(paths: Sequence[Path]) -> list[str]:
 
 
 def _below(walk: _Walk, folder: Path, above: frozenset[tuple[int, int]]) -> None:
-    """Files that may be logs, in sorted order; links are followed, but into no folder twice."""
+    """Collect files that may be logs, in sorted order; links are followed, but into no folder twice."""
     at, entries = _entries(walk, folder, above)
     names = {each.name for each in entries}
     run = _is_run(folder, entries)
@@ -154,7 +154,7 @@ def _below(walk: _Walk, folder: Path, above: frozenset[tuple[int, int]]) -> None
 def _entries(
     walk: _Walk, folder: Path, above: frozenset[tuple[int, int]]
 ) -> tuple[frozenset[tuple[int, int]], list[Path]]:
-    """Which folder it is, by device and inode, and what of it is looked at; nothing of one that leads back."""
+    """Return device and inode of a folder, and its entries to look at; none if it leads back into an earlier one."""
     try:
         at = folder.stat()
         names = sorted(each.name for each in os.scandir(folder))
@@ -174,7 +174,7 @@ def _entries(
 def _parts(
     walk: _Walk, folder: Path, above: frozenset[tuple[int, int]] = frozenset(), top: bool = True
 ) -> Iterator[Path]:
-    """All files of a run but those that may be logs of its own; a folder that is a run itself is none of its parts."""
+    """Yield all files of a run except its own possible logs; a folder that is a run itself is not a part."""
     at, entries = _entries(walk, folder, above)
     for path in entries:
         if path.is_dir():
@@ -185,7 +185,7 @@ def _parts(
 
 
 def _is_run(folder: Path, entries: Sequence[Path]) -> bool:
-    """Whether a folder is one run; its document is looked into only where that makes a difference: there are many."""
+    """Return whether a folder is one run; its document is opened only if the answer matters, since there are many."""
     if not any(each.name == _RUN[0] for each in entries):
         return False
     flat = not any(each.is_dir() for each in entries) and any(map(may_be_log, entries))
@@ -193,7 +193,7 @@ def _is_run(folder: Path, entries: Sequence[Path]) -> bool:
 
 
 def _is_ours(folder: Path, name: str, schema: bytes) -> bool:
-    """Whether a folder holds a document of ours, which says so near its beginning."""
+    """Return whether a folder holds a document of ours, which says so near its beginning."""
     path = folder / name
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -209,12 +209,12 @@ def _may_be_telemetry(path: Path) -> bool:
 
 
 def may_be_log(path: Path) -> bool:
-    """Whether a file's name speaks for a log, or at least not against it."""
+    """Return whether a file may be a log, by its name."""
     return path.name not in COMPANIONS and path.suffix.lower() not in NOT_LOGS
 
 
 def _regular(walk: _Walk, path: Path) -> Iterable[Path]:
-    """The path if it is a regular file; a FIFO, a device or a dangling link is a problem and is not opened."""
+    """Return the path if it is a regular file; a FIFO, a device or a dangling link is a problem and is not opened."""
     try:
         kind = path.stat().st_mode
     except OSError as error:

@@ -1,4 +1,4 @@
-"""One run told twice: logs with the same bytes, and logs with the same records. It counts once.
+"""Runs recorded twice: logs with the same bytes, and logs with the same records. Each run counts once.
 
 Both are found over all runs, since the two logs may lie anywhere. The marks are taken off and set anew at every call:
 which log is the original changes with the logs that there are.
@@ -27,7 +27,7 @@ _CODES = frozenset({"duplicate", "same_run"})
 
 
 def fingerprint(session: Session) -> str | None:
-    """Hash of what a session's records and facts say, whatever else its log holds; None where that is too little.
+    """Hash the records and facts of a session, whatever else its log holds; None if there are too few of them.
 
     A log with a run.json beside it needs none: there the runner says which run it was, and what its bytes were.
     """
@@ -44,8 +44,8 @@ def fingerprint(session: Session) -> str | None:
 
 
 def mark(runs: Sequence[Run]) -> list[Run]:
-    """Mark the runs that other logs tell already, and say where two names of one run disagree."""
-    found = {index: _alone(run) for index, run in enumerate(runs)}
+    """Mark the duplicates of other runs, and report where two names of one run disagree."""
+    found = {index: _unmarked(run) for index, run in enumerate(runs)}
     twice = [*_again(found, "duplicate", lambda run: run.sha256)]
     twice += _again(found, "same_run", lambda run: run.fingerprint if not run.duplicate_of else None)
     for again, original in twice:
@@ -53,14 +53,14 @@ def mark(runs: Sequence[Run]) -> list[Run]:
     return list(found.values())
 
 
-def _alone(run: Run) -> Run:
-    """Return a run as if there were no other."""
+def _unmarked(run: Run) -> Run:
+    """Return a run without any mark of a duplicate."""
     problems = tuple(each for each in run.problems if each.code not in _CODES and "other" not in each.args)
     return replace(run, problems=problems, published=run.sound, duplicate_of=None)
 
 
 def _again(runs: dict[int, Run], code: str, key: Callable[[Run], str | None]) -> list[tuple[int, int]]:
-    """Mark the runs that tell a run again; returns the index of each with that of the run that counts."""
+    """Mark duplicate runs; return the index of each with that of the run that counts."""
     groups: dict[str, list[int]] = defaultdict(list)
     for index, run in runs.items():
         if run.format and (value := key(run)):
@@ -81,7 +81,7 @@ def _again(runs: dict[int, Run], code: str, key: Callable[[Run], str | None]) ->
 
 
 def _compare(runs: dict[int, Run], again: int, original: int) -> None:
-    """Withdraw two names of one run that disagree where the run itself says nothing: it belongs to neither."""
+    """Exclude both copies of a run if their names state different facts: it belongs to neither case."""
     if not (runs[again].sound and runs[original].sound):
         return
     for found in list(_contradictions(runs[original], runs[again])):

@@ -160,7 +160,7 @@ def _hashes(inputs: Sequence[Input], cached: Cache) -> dict[str, str]:
 
 def _hash(path: Path, key: str, cached: Cache) -> str:
     try:
-        return cached.made(key, lambda: file_hash(path).encode()).decode()
+        return cached.get_or_make(key, lambda: file_hash(path).encode()).decode()
     except OSError:
         return ""
 
@@ -170,7 +170,7 @@ def _kind(hashes: Mapping[str, str], cached: Cache, code: str, path: Path) -> st
     sha256 = hashes.get(str(path.absolute()))
     if not sha256:
         return claimant(path) if stamp(path) else ""
-    return cached.made(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode()).decode()
+    return cached.get_or_make(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode()).decode()
 
 
 def _shards(
@@ -183,13 +183,13 @@ def _shards(
     hashes = {each.name: _known_hash(each.path, known) for each in inputs}
     names = _file_names(sorted(folders))
     return [
-        _shard(names[folder], tuple(found), telemetry.beside(found, files), hashes, layout, known, extra_rules)
+        _shard(names[folder], tuple(found), telemetry.in_folders_of(found, files), hashes, layout, known, extra_rules)
         for folder, found in sorted(folders.items())
     ]
 
 
 def _folder(given: Input) -> str:
-    """The folder of a log; of one with a run.json the folder above, which holds the repeats of a case."""
+    """Return the folder of a log; beside a run.json, the folder above, which holds the repeats of a case."""
     parts = given.name.split("/")
     depth = 2 if given.path.with_name(RUN_JSON).is_file() and len(parts) > 2 else 1
     return "/".join(parts[:-depth]) or parts[0]

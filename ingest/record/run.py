@@ -16,12 +16,12 @@ from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.compute import rules
 from ingest.compute.frame import TIMED, begun_anew, framed
 from ingest.compute.metrics import metrics
-from ingest.compute.series import Absent, Series, series
+from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
 from ingest.read import environment_json, facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
-from ingest.read.run_json import RunJsonFile, beside
+from ingest.read.run_json import RunJsonFile, of_log
 from ingest.read.walk import Input, may_be_log
 from ingest.record import duplicates
 from parsers.engine.clock import DATELESS_BEFORE
@@ -58,7 +58,7 @@ def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str
         sha256: hash of its bytes.
         extra_rules: rules by which others computed what they published of this log; for the audit.
     """
-    run_json = beside(given.path, given.name)
+    run_json = of_log(given.path, given.name)
     size = given.path.stat().st_size if given.path.exists() else 0
     empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="failed")
     try:
@@ -107,7 +107,7 @@ def _run(
     for_rules = merged.for_rules()
     found = rules.figures(session, for_rules)
     outcome = _outcome(session, log, run_json)
-    details, unread = environment_json.beside(given, run_json)
+    details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found)]
     case = merged.case()
@@ -156,7 +156,7 @@ def _with_run_json(empty: Run, document: RunJson | None) -> Run:
 def facts_of(
     session: Session, run_json: RunJsonFile, layout_facts: Mapping[str, Plain] | None, layout: Layout
 ) -> facts.Merged:
-    """Merge what is known of a session: from its run.json, from itself, and from what the layout says of its path."""
+    """Merge the facts of a session: from its run.json, from its log, and from its path by the layout."""
     implied = {"framework": session.format.framework}
     return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied)
 
@@ -178,7 +178,7 @@ def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
 
 
 def _observations(session: Session) -> int:
-    """Records of the main metric: those that print a speed or a duration, otherwise those with a clock."""
+    """Return records of the main metric: those that print a speed or a duration, otherwise those with a clock."""
     for column in ("throughput", *TIMED, "clock"):
         for records in session.records:
             if column in records and len(records):
@@ -187,7 +187,7 @@ def _observations(session: Session) -> int:
 
 
 def _clock(session: Session) -> tuple[str, str] | None:
-    """First and last clock of the records, as the host showed it; None where the log prints no date and time.
+    """Return first and last clock of the records in the host's local time; None if the log prints no date and time.
 
     Seconds since 1970 are no such clock: which zone the host was in they do not say.
     """
@@ -230,7 +230,7 @@ def _problems(
     name: str, log: Log, session: Session, run_json: RunJsonFile, merged: facts.Merged,
     found: Mapping[str, Figure | NoFigure],
 ) -> list[Problem]:  # fmt: skip
-    """All that is wrong with one session, most of it reasons not to publish its figure."""
+    """Return all that is wrong with one session, most of it reasons not to publish its figure."""
     outcome = _outcome(session, log, run_json)
     problems = [facts.contradiction(name, each) for each in merged.contradictions]
     problems += _wrong_format(name, session, run_json)
@@ -252,7 +252,7 @@ def _problems(
 
 
 def _begun_anew(name: str, session: Session) -> list[Problem]:
-    """A second run in one session, of a printer that does not say when it starts."""
+    """Return a problem if one session holds a second run, of a printer that does not say when it starts."""
     for records in session.records:
         row = begun_anew(records) if records.reading.span != "run" else None
         if row is not None:
@@ -271,7 +271,7 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
 
 
 def _changed(given: Input, run_json: RunJsonFile) -> list[Problem]:
-    """A log that is no longer the one that run.json was written beside."""
+    """Return a problem if the log is not the one that run.json describes."""
     stated = run_json.files.get(given.path.name)
     if stated and stated.sha256 and stated.sha256 != file_hash(given.path):
         return [Problem("hash_mismatch", given.name)]
@@ -279,7 +279,7 @@ def _changed(given: Input, run_json: RunJsonFile) -> list[Problem]:
 
 
 def _parts(given: Input, run_json: RunJsonFile) -> list[Problem]:
-    """What else run.json names and is not there, or not as it was; and logs below that it does not name."""
+    """Return problems of the other files of run.json that are missing or changed, and of logs that it does not name."""
     files, folder, at = run_json.files, given.path.parent, given.name.rpartition("/")[0]
     named = {name: about.sha256 for name, about in files.items() if name != given.path.name}
     problems = [
@@ -300,7 +300,7 @@ def _wrong_format(name: str, session: Session, run_json: RunJsonFile) -> list[Pr
 
 
 def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, str] | None:
-    """The batch size that speed times seconds implies, where it is not the one stated."""
+    """Return the batch size that speed times seconds implies and the stated one, if they differ."""
     import numpy as np
 
     main, stated = session.main, merged.value("batch_size")
@@ -319,7 +319,7 @@ def _trace(session: Session, case: Facts) -> Trace | None:
     """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
     try:
         given = series(session, case)
-    except Absent:
+    except NoFigureError:
         return None
     shown = _bins(given)
     return Trace(
@@ -330,7 +330,7 @@ def _trace(session: Session, case: Facts) -> Trace | None:
     )
 
 
-def _bins(given: Series) -> list[int]:
+def _bins(given: ThroughputSeries) -> list[int]:
     import numpy as np
 
     count = len(given)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ingest.common.files import is_as_stated
 from ingest.compute import telemetry_figures
-from ingest.compute.telemetry_figures import Job, extent, seconds_of
+from ingest.compute.telemetry_figures import UsedDevices, extent, seconds_of
 from ingest.read import run_json
 from ingest.read.redact import redact_record
 from ingest.read.walk import Input
@@ -38,8 +38,8 @@ _DECORATION = re.compile(rf"(?:^|[._-]){_WORDS}(?=[._-]|$)", re.IGNORECASE)
 
 
 @dataclass
-class _Told:
-    """A run with what is found out about it here."""
+class _RunData:
+    """A run with the telemetry and problems found for it here."""
 
     given: Input
     run: Run
@@ -85,23 +85,23 @@ def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[P
     found = {each.name: kind(each.path) for each in (*inputs, *beside)}
     files = tuple(File(each, found[each.name]) for each in (*inputs, *beside) if found[each.name])
     logs = tuple(each for each in inputs if not found[each.name])
-    problems = [*_alone(files, logs), *_unknown([each for each in beside if not found[each.name]], logs)]
+    problems = [*_without_log(files, logs), *_unknown([each for each in beside if not found[each.name]], logs)]
     return Sorted(logs, files, tuple(problems))
 
 
-def beside(logs: Sequence[Input], files: Sequence[File]) -> tuple[File, ...]:
-    """The telemetry that lies in the folders of some logs."""
+def in_folders_of(logs: Sequence[Input], files: Sequence[File]) -> tuple[File, ...]:
+    """Return the telemetry in the folders of some logs."""
     folders = {each.folder for each in logs} if files else set()
     return tuple(each for each in files if each.given.folder in folders)
 
 
-def _alone(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Problem]:
+def _without_log(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Problem]:
     folders = {each.folder for each in logs}
     return [Problem("telemetry_alone", each.given.name) for each in files if each.given.folder not in folders]
 
 
 def _unknown(others: Sequence[Input], logs: Sequence[Input]) -> Iterable[Problem]:
-    """Files whose very name says that they are telemetry, and whose content does not."""
+    """Yield problems of files that are named like telemetry and are not understood."""
     stems = {(each.path.parent, stem(each.path.name)) for each in logs}
     for each in others:
         of_a_log = each.path.suffix == ".mem" and (each.path.parent, stem(each.path.name)) in stems
@@ -123,12 +123,12 @@ def _not_understood(given: Input) -> Problem:
 
 
 def stem(name: str) -> str:
-    """A file's name without its endings: `case.log.gz` and `case.mem` are both `case`."""
+    """Return a file's name without its endings: `case.log.gz` and `case.mem` are both `case`."""
     return _LOG_ENDING.sub("", name.removesuffix(".gz").removesuffix(".zst"))
 
 
 def bare(name: str) -> str:
-    """The same without what only says that it is telemetry: `case_gpu.csv` is `case`, `gpu.csv` nothing."""
+    """Return the stem without the words for telemetry: `case_gpu.csv` is `case`, `gpu.csv` is empty."""
     return _LOG_ENDING.sub("", _DECORATION.sub("", stem(name))).strip("._-")
 
 
@@ -140,26 +140,26 @@ def attach(logs: Sequence[tuple[Input, list[Run]]], files: Sequence[File], hashe
         files: telemetry of the same folders.
         hashes: SHA-256 by name of a file.
     """
-    told = [[_Told(given, run) for run in runs] for given, runs in logs]
-    folders: dict[Path, list[list[_Told]]] = defaultdict(list)
-    for (given, _), runs in zip(logs, told, strict=True):
+    data = [[_RunData(given, run) for run in runs] for given, runs in logs]
+    folders: dict[Path, list[list[_RunData]]] = defaultdict(list)
+    for (given, _), runs in zip(logs, data, strict=True):
         folders[given.folder].append(runs)
     for folder, found in folders.items():
         everything = [run for runs in found for run in runs]
         own = [each for each in files if each.given.folder == folder and _is_as_stated(each, everything)]
         if own:
             _attach(found, own, hashes)
-    return [each.result() for runs in told for each in runs]
+    return [each.result() for runs in data for each in runs]
 
 
-def _is_as_stated(file: File, runs: Sequence[_Told]) -> bool:
+def _is_as_stated(file: File, runs: Sequence[_RunData]) -> bool:
     """Return whether a file is still the one that the run.json beside a log names, if it names one.
 
     Samples of another file are not the run's. That it changed is a problem of its own, told elsewhere.
     """
     name = file.given.path.relative_to(file.given.folder).as_posix()
     logs = {each.given.path: each.given for each in runs}.values()
-    stated = (run_json.beside(given.path, given.name).files.get(name) for given in logs)
+    stated = (run_json.of_log(given.path, given.name).files.get(name) for given in logs)
     return all(is_as_stated(file.given.path, each.sha256 if each else None) for each in stated)
 
 
@@ -172,7 +172,7 @@ class _Owned:
     whole: bool
 
 
-def _attach(logs: Sequence[list[_Told]], files: Sequence[File], hashes: Mapping[str, str]) -> None:
+def _attach(logs: Sequence[list[_RunData]], files: Sequence[File], hashes: Mapping[str, str]) -> None:
     owned: dict[int, list[_Owned]] = defaultdict(list)
     by_id_of = {id(each): each for runs in logs for each in runs}
     for file in files:
@@ -180,23 +180,23 @@ def _attach(logs: Sequence[list[_Told]], files: Sequence[File], hashes: Mapping[
         try:
             recording = read_telemetry(file.given.path, telemetry_by_id(file.format_id))
         except ScanError as error:
-            _say(runs, [Problem(error.code, file.given.name, args=error.details)])
+            _add_problems(runs, [Problem(error.code, file.given.name, args=error.details)])
             continue
-        _say(runs, _faults(file, recording))
+        _add_problems(runs, _faults(file, recording))
         if not len(recording):
             continue
         shares = _shares(file, recording, runs, named=named)
         if isinstance(shares, Problem):
-            _say(runs, [shares])
+            _add_problems(runs, [shares])
             continue
         for run, share in shares:
             owned[id(run)].append(_Owned(file, share, len(runs) == 1))
     for key, found in owned.items():
-        told = by_id_of[key]
-        told.telemetry = redact_record(_of_run(told, _job(told), found, hashes))
+        data = by_id_of[key]
+        data.telemetry = redact_record(_of_run(data, _job(data), found, hashes))
 
 
-def _say(runs: Sequence[_Told], problems: Iterable[Problem]) -> None:
+def _add_problems(runs: Sequence[_RunData], problems: Iterable[Problem]) -> None:
     redacted = [redact_record(each) for each in problems]
     for run in runs:
         run.problems += redacted
@@ -215,7 +215,7 @@ def _faults(file: File, recording: Recording) -> list[Problem]:
     return found if len(recording) else [*found, Problem("telemetry_empty", file.given.name)]
 
 
-def _claimants(file: File, logs: Sequence[list[_Told]]) -> tuple[list[_Told], bool]:
+def _claimants(file: File, logs: Sequence[list[_RunData]]) -> tuple[list[_RunData], bool]:
     """Return the runs that a file may belong to, by its name or else by its folder, and whether it was by its name."""
     names = {stem(file.given.path.name), bare(file.given.path.name)} - {""}
     named = [runs for runs in logs if stem(runs[0].given.path.name) in names]
@@ -227,9 +227,9 @@ def _claimants(file: File, logs: Sequence[list[_Told]]) -> tuple[list[_Told], bo
 
 
 def _shares(
-    file: File, recording: Recording, runs: list[_Told], *, named: bool
-) -> list[tuple[_Told, Recording]] | Problem:
-    """Which samples belong to which of the runs, or why nobody can tell."""
+    file: File, recording: Recording, runs: list[_RunData], *, named: bool
+) -> list[tuple[_RunData, Recording]] | Problem:
+    """Return which samples belong to which of the runs, or why that is not known."""
     name, count = file.given.name, {"runs": len(runs)}
     if recording.format.peaks and not named:
         return Problem("telemetry_name", name)
@@ -256,34 +256,34 @@ def _shares(
     ]
 
 
-def _window(told: _Told) -> tuple[float, float] | None:
-    clock = told.run.clock
+def _window(data: _RunData) -> tuple[float, float] | None:
+    clock = data.run.clock
     return (seconds_of(clock[0]), seconds_of(clock[1])) if clock else None
 
 
 def _covered(window: tuple[float, float], whole: tuple[float, float]) -> float:
-    """How much of a window lies within the whole; of a moment, all or nothing."""
+    """Return how much of a window lies within the whole; of a moment, all or nothing."""
     common = min(window[1], whole[1]) - max(window[0], whole[0])
     if window[1] > window[0]:
         return max(0.0, common) / (window[1] - window[0])
     return float(common >= 0)
 
 
-def _job(told: _Told) -> Job:
-    document = run_json.beside(told.given.path, told.given.name).document
-    devices, nodes = told.run.case.devices, told.run.case.nodes
+def _job(data: _RunData) -> UsedDevices:
+    document = run_json.of_log(data.given.path, data.given.name).document
+    devices, nodes = data.run.case.devices, data.run.case.nodes
     variables = (document.environment_variables if document else None) or {}
     visible = str(variables.get("CUDA_VISIBLE_DEVICES", "")).replace(" ", "")
     listed = tuple(visible.split(",")) if re.fullmatch(r"[0-9]{1,3}(?:,[0-9]{1,3})*", visible) else ()
-    return Job(devices, devices // nodes if devices and nodes else None, listed)
+    return UsedDevices(devices, devices // nodes if devices and nodes else None, listed)
 
 
-def _of_run(told: _Told, job: Job, owned: Sequence[_Owned], hashes: Mapping[str, str]) -> Telemetry:
+def _of_run(data: _RunData, job: UsedDevices, owned: Sequence[_Owned], hashes: Mapping[str, str]) -> Telemetry:
     """Return the telemetry of a run: of several printers, each figure is of the first that has it."""
     groups: dict[str, list[_Owned]] = defaultdict(list)
     for each in owned:
         groups[each.file.format_id].append(each)
-    found = {name: _of_printer(told, job, groups[name]) for name in sorted(groups, key=_rank)}
+    found = {name: _of_printer(data, job, groups[name]) for name in sorted(groups, key=_rank)}
     names = [(each.file.given.name, each.file.format_id) for each in owned]
     merged = _first_of(list(found.values()))
     return replace(
@@ -296,7 +296,7 @@ def _of_run(told: _Told, job: Job, owned: Sequence[_Owned], hashes: Mapping[str,
 
 
 def _rank(printer: str) -> tuple[int, str]:
-    """What prints fractions and clocks comes first, what prints maxima alone last."""
+    """Return a printer's rank: utilisation and clocks come first, a maximum alone comes last."""
     order = ("nvidia_smi_csv", "nvidia_smi_dmon", "nvidia_smi_table", "nvidia_smi_pairs")
     return (order.index(printer) if printer in order else len(order), printer)
 
@@ -317,7 +317,7 @@ def _first_of(found: Sequence[Telemetry]) -> Telemetry:
     return first
 
 
-def _of_printer(told: _Told, job: Job, owned: Sequence[_Owned]) -> Telemetry:
+def _of_printer(data: _RunData, job: UsedDevices, owned: Sequence[_Owned]) -> Telemetry:
     recordings = [_used(each.recording, job) for each in owned]
     names = [each.file.given.name for each in owned]
     machines: dict[Path, list[Recording]] = defaultdict(list)
@@ -325,33 +325,33 @@ def _of_printer(told: _Told, job: Job, owned: Sequence[_Owned]) -> Telemetry:
         machines[each.file.given.path.parent].append(recording)
     given = telemetry_figures.of_machines([*machines.values()])
     if given is None:
-        _say([told], [Problem("telemetry_parts", names[1], args={"beside": names[0]})])
+        _add_problems([data], [Problem("telemetry_parts", names[1], args={"beside": names[0]})])
         return telemetry_figures.nothing(recordings[0], "parts")
     too_many = [(at, sampled) for at, each in enumerate(recordings) if (sampled := _too_many(each, job))]
     if too_many:
         at, sampled = too_many[0]
         args = {"sampled": sampled, "used": job.devices_per_node or job.devices}
-        _say([told], [Problem("telemetry_devices", names[at], args=args)])
+        _add_problems([data], [Problem("telemetry_devices", names[at], args=args)])
         return telemetry_figures.nothing(given, "devices")
-    return replace(telemetry_figures.figures(given, job), window=_in_window(told, given, job))
+    return replace(telemetry_figures.figures(given, job), window=_in_window(data, given, job))
 
 
-def _used(given: Recording, job: Job) -> Recording:
+def _used(given: Recording, job: UsedDevices) -> Recording:
     """Return the devices that run.json says the run was given, where the file knows them by those names."""
     known = job.visible and len(given.devices) > len(job.visible) and set(job.visible) <= set(given.devices)
     return telemetry_figures.chosen(given, job.visible) if known else given
 
 
-def _too_many(given: Recording, job: Job) -> int | None:
+def _too_many(given: Recording, job: UsedDevices) -> int | None:
     """Return how many devices of a machine were sampled, if the run used fewer: idle ones would spoil every mean."""
     used = job.devices_per_node or job.devices
     sampled = len(given.devices) or telemetry_figures.sweep(given)
     return sampled if used and sampled and sampled > used and not given.format.peaks and not given.format.host else None
 
 
-def _in_window(told: _Told, given: Recording, job: Job) -> Sampled | None:
+def _in_window(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | None:
     """Return the same from the first to the last record of the run, where both have clocks that meet."""
-    window, whole = _window(told), extent(given) if given.dated else None
+    window, whole = _window(data), extent(given) if given.dated else None
     if not window or not whole or _covered(window, whole) < COVERED:
         return None
     inside = telemetry_figures.within(given, *window)

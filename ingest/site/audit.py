@@ -8,8 +8,8 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.published import audit
-from ingest.published.audit import Audited, Found
-from ingest.published.publications import Published, Source, options_cell
+from ingest.published.audit import Audited, Candidate
+from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site.model import Site
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
 
@@ -37,7 +37,7 @@ def context(site: Site) -> Mapping[str, Any]:
     }
 
 
-def _described(site: Site, source: Source) -> Mapping[str, Any]:
+def _described(site: Site, source: Publisher) -> Mapping[str, Any]:
     mine = [row for row in site.published.rows if row.source == source.name]
     return {
         "title": source.title,
@@ -50,7 +50,7 @@ def _described(site: Site, source: Source) -> Mapping[str, Any]:
     }
 
 
-def _summary(site: Site, known: Sequence[Source]) -> Table:
+def _summary(site: Site, known: Sequence[Publisher]) -> Table:
     """Verdicts across, sources down."""
     counted = audit.summary(site.audited)
     head = (Column(phrase("table.source_of_figures")), *(Column(phrase(f"verdict.{each}"), True) for each in _shown()))
@@ -113,7 +113,7 @@ def _address(site: Site, row: Published) -> str | None:
     return source.address_of(row) if source else None
 
 
-def _compared(site: Site, each: Audited, found: Found | None, *, named: bool = False) -> Cell:
+def _compared(site: Site, each: Audited, found: Candidate | None, *, named: bool = False) -> Cell:
     """A figure; below it the rule where that is asked for, its difference from the published one, and its lines."""
     if not found:
         return absent(phrase("audit.no_figure"))
@@ -134,7 +134,7 @@ def _compared(site: Site, each: Audited, found: Found | None, *, named: bool = F
     return Cell((value, *rule, Entry(numbers.signed_percent(found.difference, 3), None, (lines,))))
 
 
-def _page(site: Site, found: Found) -> str | None:
+def _page(site: Site, found: Candidate) -> str | None:
     """The page of a run that was read just now."""
     run = site.by_id.get(found.run.id)
     return site.page(run) if run else None

@@ -149,7 +149,7 @@ def _pages(site: Site, words: Words, cached: Cache) -> Files:
 def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
     """A chart in one language, from a drawing for both."""
     key = key_of(_drawing_code(), chart.draw.func.__name__, repr(chart.draw.args))
-    svg = cached.made(key, lambda: chart.draw().encode()).decode()
+    svg = cached.get_or_make(key, lambda: chart.draw().encode()).decode()
     said = words.say(language, chart.title), chart.described(words, language)
     return drawing.localise(svg, chart.name, charts.words_of(words, language), *said)
 

@@ -71,7 +71,7 @@ def of_run(run: Run) -> Chart | None:
     rising = all(numbers.known(each) for each in steps) and all(a < b for a, b in itertools.pairwise(steps))
     skipped = min(trace.skipped, len(values))
     unit = drawing.literal(trace.unit)
-    data = drawing.Trace(
+    data = drawing.DrawnTrace(
         steps if rising else tuple(map(float, range(len(values)))), values, skipped,
         statistics.median(values[skipped:]) if values[skipped:] else None, unit, rising,
         framework_of(run),

@@ -21,8 +21,8 @@ from markupsafe import Markup
 from ingest.common import numbers
 from ingest.common.files import file_hash
 from ingest.common.words import Text, coded, phrase, word_for
-from ingest.compute.rules import HEADLINE, NAMES, kept
-from ingest.compute.series import Absent, series
+from ingest.compute.rules import HEADLINE, NAMES, used_records
+from ingest.compute.series import NoFigureError, series
 from ingest.read import redact
 from ingest.site.model import Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
@@ -55,7 +55,7 @@ _KINDS = {"fact": "f", "problem": "p", "outcome": "o"}
 
 
 @dataclass(frozen=True)
-class Mark:
+class LineMark:
     """Lines that a page names, first and last, and what they tell."""
 
     first: int
@@ -80,7 +80,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class LineRange:
     """Lines that stand together, `skipped` lines after the ones before."""
 
     name: str
@@ -103,7 +103,7 @@ class Shown:
     """What a page shows of a log: `state` is empty, or says why nothing is shown."""
 
     state: str = ""
-    stretches: tuple[Stretch, ...] = ()
+    stretches: tuple[LineRange, ...] = ()
     lines: int = 0
     used: frozenset[int] = frozenset()
     left_out: frozenset[int] = frozenset()
@@ -138,10 +138,10 @@ def fact_line(fact: FactValue) -> int:
     return int(found[1]) if found else 0
 
 
-def marks(run: Run) -> tuple[Mark, ...]:
+def marks(run: Run) -> tuple[LineMark, ...]:
     """Every line that a page links to, in the order of a run's page: windows, metrics, facts, outcome, problems."""
     said = [*_figures(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
-    return tuple(Mark(*lines, kind, what) for found, kind, what in said if (lines := _span(*found)))
+    return tuple(LineMark(*lines, kind, what) for found, kind, what in said if (lines := _span(*found)))
 
 
 def mark_table(site: Site, run: Run) -> Table:
@@ -246,7 +246,7 @@ def _scalars(run: Run) -> Iterator[tuple[str, Any]]:
             yield name, fact.value
 
 
-def _place(mark: Mark) -> tuple[int, int]:
+def _place(mark: LineMark) -> tuple[int, int]:
     return (mark.first, -mark.last)
 
 
@@ -363,12 +363,12 @@ def _clean(raw: bytes) -> str:
     return unstyled(raw).decode("utf-8", "replace").rstrip("\r\n").replace("\n", " ")
 
 
-def _stretches(given: Sequence[Line]) -> Iterator[Stretch]:
+def _stretches(given: Sequence[Line]) -> Iterator[LineRange]:
     """Lines that follow each other, together."""
     last = 0
     for index, (_, group) in enumerate(groupby(enumerate(given), key=lambda each: each[1].number - each[0])):
         lines = tuple(line for _, line in group)
-        yield Stretch(f"lines-{index + 1}", lines, lines[0].number - last - 1)
+        yield LineRange(f"lines-{index + 1}", lines, lines[0].number - last - 1)
         last = lines[-1].number
 
 
@@ -378,8 +378,8 @@ def _records(path: Path, about: _About) -> tuple[frozenset[int], frozenset[int]]
     try:
         session = next((each for each in read(path).sessions if each.number == number), None)
         given = series(session, dict(facts)) if session else None
-        used = set(kept(HEADLINE, given).tolist()) if given else set()
-    except Absent:
+        used = set(used_records(HEADLINE, given).tolist()) if given else set()
+    except NoFigureError:
         return frozenset(), frozenset()
     if given is None:
         return frozenset(), frozenset()
@@ -402,7 +402,7 @@ def _classes(run: Run, found: Shown) -> Mapping[int, str]:
     return {line: " ".join(dict.fromkeys(kinds)) for line, kinds in said.items()}
 
 
-def _within(stretch: Stretch, window: tuple[int, int]) -> range:
+def _within(stretch: LineRange, window: tuple[int, int]) -> range:
     return range(max(stretch.first, window[0]), min(stretch.last, window[1]) + 1)
 
 
@@ -415,7 +415,7 @@ def _ranges(run: Run) -> Mapping[int, list[str]]:
     return {line: sorted(anchors) for line, anchors in found.items()}
 
 
-def _section(stretch: Stretch, classes: Mapping[int, str], ranges: Mapping[int, list[str]]) -> str:
+def _section(stretch: LineRange, classes: Mapping[int, str], ranges: Mapping[int, list[str]]) -> str:
     """A stretch between the marks by which it is put into a page. No line of it is blank: that would end the block."""
     lines = [_written(each, classes.get(each.number, ""), ranges.get(each.number, ())) for each in stretch.lines]
     head = f'<pre class="pl-log" style="counter-reset: pl-log {stretch.first - 1}"><code>'

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 
 from ingest.common.suites import folded, suite_file
 from ingest.common.suites import model as model_named
-from ingest.common.words import TEMPLATES, Both, Phrase, Text, coded, phrase
+from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, coded, phrase
 from ingest.compute.results import counts
 from ingest.compute.rules import HEADLINE
 from ingest.published.audit import Audited, audit
@@ -35,7 +35,7 @@ class Suite:
     state of them is taken to be `usual`."""
 
     id: str
-    title: Both
+    title: Bilingual
     models: tuple[str, ...] = ()
     unit: str = ""
     frameworks: tuple[str, ...] = ()
@@ -203,8 +203,8 @@ class Site:
         if matched:
             return matched
         if model is None:
-            return Suite("other", Both("Model not known", "模型未知"), order=9999)
-        return Suite(f"model-{generic[model]}", Both(model, model))
+            return Suite("other", Bilingual("Model not known", "模型未知"), order=9999)
+        return Suite(f"model-{generic[model]}", Bilingual(model, model))
 
 
 def framework_of(run: Run) -> str:

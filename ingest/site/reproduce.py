@@ -41,7 +41,7 @@ class Executed:
 
 
 @dataclass(frozen=True)
-class Block:
+class CommandBlock:
     """One recipe, or the commands of runs without one.
 
     `again` has a line per case that makes it again, `more` counts those left out, `hosts` and `data` say whether the
@@ -62,7 +62,7 @@ class Block:
     late: bool
 
 
-def blocks(site: Site, runs: Sequence[Run]) -> list[Block]:
+def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
     """Blocks of some runs of one framework: those of recipes by name, then the commands of the others."""
     told = [run for run in runs if run.argv or run.recipe]
     found: dict[str, list[Run]] = {}
@@ -115,14 +115,14 @@ def _key(run: Run) -> str:
     return json.dumps([bool(run.recipe), told], sort_keys=True)
 
 
-def _block(site: Site, runs: Sequence[Run]) -> Block:
+def _block(site: Site, runs: Sequence[Run]) -> CommandBlock:
     recipe = runs[0].recipe
     commands = _executed(site, runs)
     lines = [*dict.fromkeys(filter(None, map(command, runs)))]
     about = {"framework": named(framework_of(runs[0])), "cases": len(_distinct(runs, _case)), "runs": len(runs)}
     title = phrase("reproduce.recipe", name=recipe.name, **about) if recipe else phrase("reproduce.stated", **about)
     shown = commands[:1] if recipe else commands[:COMMANDS_SHOWN]
-    return Block(
+    return CommandBlock(
         title=title,
         again=tuple(lines[:CASES_SHOWN]),
         more=max(0, len(lines) - CASES_SHOWN) if recipe else len(commands) - len(shown),

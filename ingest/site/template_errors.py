@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ingest.common.errors import UsageError
-from ingest.common.toml_file import FileError, did_you_mean, line_of_byte, shown
+from ingest.common.toml_file import FileError, did_you_mean, display_path, line_of_byte
 from ingest.common.words import TEMPLATES
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def located(template: str, names: Mapping[str, object]) -> Iterator[None]:
         yield
     except TemplateSyntaxError as error:
         path = Path(error.filename or FOLDER / template)
-        raise TemplateError(f"{shown(path)}:{error.lineno}: {error.message}") from None
+        raise TemplateError(f"{display_path(path)}:{error.lineno}: {error.message}") from None
     except TemplateNotFound as error:
         raise _not_found(error, template) from None
     except UnicodeDecodeError as error:
@@ -51,9 +51,9 @@ def located(template: str, names: Mapping[str, object]) -> Iterator[None]:
     except Exception as error:
         # Raised by the template's own line, it is a call with other arguments, or an operation on the wrong thing.
         if frame := _last(error.__traceback__):
-            raise TemplateError(f"{shown(frame[0])}:{frame[1]}: {type(error).__name__}: {error}") from None
+            raise TemplateError(f"{display_path(frame[0])}:{frame[1]}: {type(error).__name__}: {error}") from None
         if place := _frames(error.__traceback__):
-            error.add_note(f"while {shown(place[-1][0])}:{place[-1][1]} was rendered")
+            error.add_note(f"while {display_path(place[-1][0])}:{place[-1][1]} was rendered")
         raise
 
 
@@ -74,8 +74,10 @@ def _not_found(error: TemplateNotFound, template: str) -> TemplateError:
     near = did_you_mean(str(wanted), known)
     hint = near if near.startswith("; did") else ""
     if not frames:
-        return TemplateError(f"{shown(FOLDER / wanted)}: there is no such template, and a page is made of it{hint}")
-    return TemplateError(f"{shown(frames[-1][0])}:{frames[-1][1]}: there is no template {wanted!r}{hint}")
+        return TemplateError(
+            f"{display_path(FOLDER / wanted)}: there is no such template, and a page is made of it{hint}"
+        )
+    return TemplateError(f"{display_path(frames[-1][0])}:{frames[-1][1]}: there is no template {wanted!r}{hint}")
 
 
 def _not_utf8(error: UnicodeDecodeError) -> TemplateError:
@@ -84,13 +86,15 @@ def _not_utf8(error: UnicodeDecodeError) -> TemplateError:
         try:
             path.read_bytes().decode("utf-8")
         except UnicodeDecodeError as found:
-            return TemplateError(f"{shown(path)}:{line_of_byte(found)}: is not UTF-8; save the file in that encoding")
-    return TemplateError(f"{shown(FOLDER)}: {error}")
+            return TemplateError(
+                f"{display_path(path)}:{line_of_byte(found)}: is not UTF-8; save the file in that encoding"
+            )
+    return TemplateError(f"{display_path(FOLDER)}: {error}")
 
 
 def _place(error: Exception, template: str) -> str:
     frames = _frames(error.__traceback__)
-    return f"{shown(frames[-1][0])}:{frames[-1][1]}" if frames else shown(FOLDER / template)
+    return f"{display_path(frames[-1][0])}:{frames[-1][1]}" if frames else display_path(FOLDER / template)
 
 
 def _frames(traceback: TracebackType | None) -> list[tuple[Path, int]]:

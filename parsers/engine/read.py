@@ -13,7 +13,7 @@ from parsers.contract import Format
 from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
 from parsers.engine.scan import Chunk, Noise, chunks
 from parsers.engine.session import FACTS_HEAD, FACTS_TAIL, Extent, Session
-from parsers.engine.table import Records, Source, Stretch, Table
+from parsers.engine.table import LogSource, ReadingTable, SessionRecords, Stretch
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def read(path: Path, format: Format | None = None) -> Log:
     found = tuple(claims(chain(head, rest)))
     if format is None and len(found) != 1:
         return Log(path, found, (), noise, sum(each.lines for each in head))
-    reader = _Reader(path, format or found[0].format)
+    reader = _LogReader(path, format or found[0].format)
     sessions = tuple(reader.sessions(chain(head, stream)))
     return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
 
@@ -70,13 +70,13 @@ class _OpenSession:
     tail: list[Extent] = field(default_factory=list)
 
 
-class _Reader:
+class _LogReader:
     """One pass over the chunks of a file, for one format."""
 
     def __init__(self, path: Path, format: Format) -> None:
         self.format = format
-        self.source = Source(path)
-        self.tables = tuple(Table(self.source, each) for each in format.readings)
+        self.source = LogSource(path)
+        self.tables = tuple(ReadingTable(self.source, each) for each in format.readings)
         self.last_line = 0
         self._last_text = b""
         #: How often each rank has announced itself, and how many starts of the program that made.
@@ -172,7 +172,8 @@ class _Reader:
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
         """Close the session; `rows` are the numbers of rows read by now, of each table."""
         records = tuple(
-            Records(table, first, last) for table, first, last in zip(self.tables, current.rows, rows, strict=True)
+            SessionRecords(table, first, last)
+            for table, first, last in zip(self.tables, current.rows, rows, strict=True)
         )
         extents = tuple(current.head), tuple(current.tail)
         return Session(number, self.format, records, self.source, *extents).without_unmet_readings()

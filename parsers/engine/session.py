@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from parsers.contract import Format, Reading
 from parsers.engine.outcome import Ending, ending
-from parsers.engine.table import Records, Source, Stretch
+from parsers.engine.table import LogSource, SessionRecords, Stretch
 
 #: Facts are looked for in the first bytes of a session, and in the last, where launchers repeat the command.
 FACTS_HEAD = 1 << 20
@@ -38,13 +38,13 @@ class Session:
 
     number: int
     format: Format
-    records: tuple[Records, ...]
-    source: Source = field(repr=False)
+    records: tuple[SessionRecords, ...]
+    source: LogSource = field(repr=False)
     head: tuple[Extent, ...] = field(repr=False)
     tail: tuple[Extent, ...] = field(repr=False)
 
     @property
-    def main(self) -> Records:
+    def main(self) -> SessionRecords:
         """Return the records of the format's main reading."""
         return self.records[0]
 

@@ -35,7 +35,7 @@ class Stretch(NamedTuple):
     bytes: int
 
 
-class Source:
+class LogSource:
     """The file, for second looks: line numbers and facts are found again, since keeping them would fill the memory."""
 
     def __init__(self, path: Path) -> None:
@@ -53,10 +53,10 @@ class Source:
 
 
 @dataclass
-class Table:
+class ReadingTable:
     """All records of one reading in one file, as float64 columns of one length."""
 
-    source: Source
+    source: LogSource
     reading: Reading
     rows: int = 0
     parts: dict[str, list[Column]] = field(default_factory=dict)
@@ -130,10 +130,10 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class SessionRecords:
     """One session's records of one reading: rows of a table, or what the reading's `postprocess` makes of them."""
 
-    table: Table
+    table: ReadingTable
     first: int
     last: int
 
@@ -164,9 +164,9 @@ class Records:
         column = self._column(name) if self._processed is None else self._processed[1][name]
         return unwrapped(column) if name == "clock" else column
 
-    def none(self) -> Records:
+    def none(self) -> SessionRecords:
         """Return no records of the same reading."""
-        return Records(self.table, self.first, self.first)
+        return SessionRecords(self.table, self.first, self.first)
 
     def ranks(self) -> Column:
         """Return the rank that printed each record."""

@@ -49,7 +49,7 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Block:
+class SampleBlock:
     """A stretch of n samples in file order.
 
     Attributes:
@@ -114,7 +114,7 @@ class TelemetryFormat:
     title: str
     markers: tuple[bytes, ...]
     claims: Callable[[bytes], bool]
-    blocks: Callable[[Iterable[Chunk], Faults], Iterator[Block]]
+    blocks: Callable[[Iterable[Chunk], Faults], Iterator[SampleBlock]]
     peaks: bool = False
     host: bool = False
     id: str = ""

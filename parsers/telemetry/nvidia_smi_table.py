@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from parsers.engine.scan import Chunk
 from parsers.telemetry import cells
-from parsers.telemetry.contract import Block, Faults, TelemetryFormat
+from parsers.telemetry.contract import Faults, SampleBlock, TelemetryFormat
 
 _DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ++(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ++(?P<day>[0-9]{1,2})"
 _DATE = re.compile(_DAY + rb" (?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?: (?!AM|PM)[A-Z]{2,5})? (?P<year>[0-9]{4})\s*+")
@@ -52,7 +52,7 @@ class _OpenBlock:
     rows: list[Sequence[bytes]] = field(default_factory=list)
 
 
-def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
+def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[SampleBlock]:
     clock, name = float("nan"), b""
     dated = False
     for chunk in chunks:
@@ -88,7 +88,7 @@ def _sample(waiting: _OpenBlock, faults: Faults, number: int, name: bytes, clock
     )
 
 
-def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[Block]:
+def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[SampleBlock]:
     import numpy as np
 
     if not waiting.rows:
@@ -98,7 +98,7 @@ def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[Block]:
         name: cells.values(name, column, waiting.lines, faults)
         for name, column in zip(_QUANTITIES, columns, strict=True)
     }
-    yield Block(np.array(waiting.times), waiting.devices, values)
+    yield SampleBlock(np.array(waiting.times), waiting.devices, values)
 
 
 def _seconds(found: re.Match[bytes]) -> float:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from parsers.engine.scan import Chunk
-from parsers.telemetry.contract import QUANTITIES, Block, Faults, TelemetryFormat
+from parsers.telemetry.contract import QUANTITIES, Faults, SampleBlock, TelemetryFormat
 
 _LINE = re.compile(rb"(?m)^[ \t]*+max device(?P<device>[0-9]{1,3}) memory usage is: *+(?P<bytes>[^\n]*+)$")
 _FEW = 10
@@ -23,7 +23,7 @@ def _claims(text: bytes) -> bool:
     return len(_LINE.findall(text)) * _FEW >= lines > 0
 
 
-def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
+def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[SampleBlock]:
     import numpy as np
 
     for chunk in chunks:
@@ -37,7 +37,7 @@ def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[Block]:
             devices.append(found["device"].decode())
             used.append(float(value))
         if used:
-            yield Block(np.full(len(used), np.nan), devices, {"memory_used": np.array(used)})
+            yield SampleBlock(np.full(len(used), np.nan), devices, {"memory_used": np.array(used)})
 
 
 FORMAT = TelemetryFormat(

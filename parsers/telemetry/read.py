@@ -11,7 +11,7 @@ from parsers.engine import detect
 from parsers.engine.clock import DATELESS_BEFORE, unwrapped
 from parsers.engine.registry import telemetry_formats
 from parsers.engine.scan import Chunk, Noise, ScanError, check, chunks, clean, open_log
-from parsers.telemetry.contract import QUANTITIES, Block, Faults, Recording, TelemetryFormat
+from parsers.telemetry.contract import QUANTITIES, Faults, Recording, SampleBlock, TelemetryFormat
 
 FIRST, HEAD, TAIL = 1 << 13, 1 << 16, 1 << 16
 _PACKED = frozenset({".gz", ".zst"})
@@ -70,7 +70,7 @@ def read_telemetry(path: Path, format: TelemetryFormat) -> Recording:
     return recording(format, found, faults)
 
 
-def recording(format: TelemetryFormat, blocks: Iterable[Block], faults: Faults) -> Recording:
+def recording(format: TelemetryFormat, blocks: Iterable[SampleBlock], faults: Faults) -> Recording:
     """Join blocks to one recording. Devices are kept apart only where every row names its device."""
     import numpy as np
 

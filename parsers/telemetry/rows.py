@@ -8,7 +8,7 @@ from functools import partial
 
 from parsers.engine.scan import Chunk
 from parsers.telemetry import cells
-from parsers.telemetry.contract import Block, Faults, TelemetryFormat
+from parsers.telemetry.contract import Faults, SampleBlock, TelemetryFormat
 
 #: The share of lines that must be of a dialect before a file is claimed.
 _MOSTLY = 0.9
@@ -38,7 +38,7 @@ class Dialect:
 
 
 @dataclass
-class _OpenBlock:
+class _OpenRows:
     """Rows under one header that are not yet columns."""
 
     header: Header | None
@@ -78,18 +78,18 @@ def _is_row(row: Sequence[bytes], header: Header) -> bool:
     return not nowhere.all()
 
 
-def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterator[Block]:
+def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterator[SampleBlock]:
     """Yield all rows, a block per header and chunk."""
     header = dialect.first
     for chunk in chunks:
-        waiting = _OpenBlock(header)
+        waiting = _OpenRows(header)
         # The last line of a file that does not end was cut, and may have lost digits: it is no sample.
         for number, line in enumerate(chunk.text.split(b"\n")[:-1], chunk.first_line):
             if not line.strip() or dialect.passed(line):
                 continue
             if found := dialect.header(line):
                 yield from _block(waiting, faults)
-                waiting = _OpenBlock(found)
+                waiting = _OpenRows(found)
                 for name in found.refused:
                     faults.add("values", number, name.encode(), name)
                 continue
@@ -103,7 +103,7 @@ def blocks(chunks: Iterable[Chunk], faults: Faults, dialect: Dialect) -> Iterato
         header = waiting.header
 
 
-def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[Block]:
+def _block(waiting: _OpenRows, faults: Faults) -> Iterator[SampleBlock]:
     header, rows, lines = waiting.header, waiting.rows, waiting.lines
     if not header or not rows:
         return
@@ -121,7 +121,7 @@ def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[Block]:
             name: each.strip().decode("utf-8", "replace")
             for name, each in zip(devices, columns[header.ids], strict=True)
         }
-    yield Block(time, devices or None, values, ids)
+    yield SampleBlock(time, devices or None, values, ids)
 
 
 def _joined(columns: Sequence[Sequence[bytes]], wanted: Sequence[int]) -> list[bytes]:

@@ -128,7 +128,7 @@ def _resolved(link: re.Match[str], page: Any, files: Any) -> str:
 
 
 def _read(docs: Path, found: re.Match[str], page: Any) -> str:
-    """A file, or the part of it that is named."""
+    """Read a file, or the part of it that is named."""
     try:
         text = (docs / found["file"]).read_text("utf-8").strip()
     except OSError as error:

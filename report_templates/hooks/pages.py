@@ -103,7 +103,7 @@ class Preview:
             self._build_site(partial(build, config, **options), config)
 
     def banner(self, language: str) -> str:
-        """The banner for a page in that language; empty where all is well."""
+        """Return the banner for a page in that language; empty if there is no problem."""
         with suppress(OSError, UsageError):  # while the words are broken, the titles stay as they were
             entries = words.load().entries
             self.titles = {key: dict(entries[f"live.{key}"]) for key in ("broken", "warned")}
@@ -139,7 +139,7 @@ def _root(config: Any) -> Path:
 
 
 def _logs(config: Any) -> list[Path]:
-    """The paths of the logs: `extra.logs` of mkdocs.yml, or `raw_logs`."""
+    """Return the paths of the logs: `extra.logs` of mkdocs.yml, or `raw_logs`."""
     return [_root(config) / str(each) for each in config.extra.get("logs", ["raw_logs"])]
 
 
@@ -148,7 +148,7 @@ def _layout(config: Any) -> str:
 
 
 def _watched(config: Any) -> list[Path]:
-    """Files and folders whose change is shown."""
+    """Return files and folders to watch for changes."""
     code = [_root(config) / each for each in sources.CODE]
     return [Path(config.config_file_path), *_logs(config), *code, *(_root(config) / each for each in config.watch)]
 
@@ -178,14 +178,14 @@ def _run_ingest(config: Any) -> str:
 
 
 def _reason(lines: list[str]) -> str:
-    """Why ingest stopped; the problems of single inputs stand before it."""
+    """Return why ingest stopped; in its output the problems of single inputs come first."""
     starts = [number for number, line in enumerate(lines) if line.startswith(("Traceback", "ingest: "))]
     return "\n".join(lines[starts[0] :] if starts else lines)
 
 
 @contextmanager
 def _restored_on_failure(site: Path) -> Iterator[None]:
-    """Let the folder be filled anew; if that fails, put back what it held."""
+    """Restore what the folder held if filling it again fails."""
     before = site.with_name(f"{site.name}.before")
     site.rename(before)
     site.mkdir()
@@ -247,7 +247,7 @@ def _insert_banner(page: str) -> str:
 
 
 def _banner(title: str, message: str, colour: str) -> str:
-    """The banner as HTML, styled in place: it has to be readable on a page without the site's style sheet, too."""
+    """Return the banner as HTML with inline styles: it must be readable on a page without the site's style sheet."""
     lines = message.splitlines()
     shown = ["…", *lines[-MOST_LINES:]] if len(lines) > MOST_LINES else lines  # the cause stands last
     style = (

@@ -1,4 +1,4 @@
-"""MkDocs hook: what stands around the pages: navigation, words of scripts, heads, feeds, sitemap, and offline files.
+"""MkDocs hook: everything around the pages: navigation, words of scripts, heads, feeds, sitemap, offline files.
 
 With `site_url` all addresses are absolute, as their standards ask; without it nobody knows where the site will stand:
 links are relative, and what must be absolute (canonical address, preview image, sitemap) is left out.
@@ -64,7 +64,7 @@ def _is_offline(config: Any) -> bool:
 
 
 def _extended(entry: Any, pages: Path) -> Any:
-    """An entry of the navigation; that of the models and that of the reports with a page each, as the pages state."""
+    """Return a navigation entry; those of the models and the reports list their pages, by the pages' metadata."""
     if isinstance(entry, dict) and entry.get("Models") == "models/index.md":
         found = sorted(pages.glob("models/*/index.md"), key=_order)
         return {"Models": ["models/index.md", *(f"models/{path.parent.name}/index.md" for path in found)]}
@@ -74,7 +74,7 @@ def _extended(entry: Any, pages: Path) -> Any:
 
 
 def _reports(folder: Path) -> list[Any]:
-    """Reports under the source that each states, in their order."""
+    """Return reports under the source that each states, in their order."""
     groups: dict[str, list[str]] = {}
     for path in sorted((each for each in folder.glob("*.md") if each.stem != "index"), key=_order):
         stated = re.search(r'^group: "(.*)"$', path.read_text("utf-8"), re.MULTILINE)
@@ -88,7 +88,7 @@ def _order(path: Path) -> tuple[int, str]:
 
 
 def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
-    """Puts under `head` what theme/partials/publish/head.html prints."""
+    """Set the context that theme/partials/publish/head.html prints under `head`."""
     language = config.theme["language"]
     below = _below(page.file, language)
     context["head"] = {
@@ -106,7 +106,7 @@ def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
 
 
 def on_template_context(context: Any, template_name: str, config: Any) -> Any:
-    """Gives the pages that are no page of ours what they list."""
+    """Give templates that are not pages, such as sitemap and feed, the lists they print."""
     if template_name == "sitemap.xml":
         context["addresses"] = _addresses(context["pages"], config)
     if template_name.endswith("feed.xml"):
@@ -118,12 +118,12 @@ def on_template_context(context: Any, template_name: str, config: Any) -> Any:
 
 
 def on_post_template(output_content: str, template_name: str, config: Any) -> str:
-    """Keeps the files for all languages that the default language's build made."""
+    """Keep the files for all languages that the default language's build made."""
     return "" if template_name in ONCE and config.theme["language"] != DEFAULT else output_content
 
 
 def _below(file: Any, language: str) -> str:
-    """A page's path below its language's folder, as its address ends."""
+    """Return a page's path below its language's folder, as its address ends."""
     path = str(file.dest_uri).removesuffix("index.html")
     return path.removeprefix(LANGUAGES[language][0])
 
@@ -133,7 +133,7 @@ def _path(language: str, below: str) -> str:
 
 
 def _absolute(config: Any, path: str) -> str | None:
-    """The address of a file of the site; None where nobody has said where the site stands."""
+    """Return the address of a file of the site; None without `site_url`."""
     return f"{config.site_url}{quote(path)}" if config.site_url else None
 
 
@@ -142,7 +142,7 @@ def _address(config: Any, path: str, page_url: str) -> str:
 
 
 def _addresses(pages: Iterable[Any], config: Any) -> list[Mapping[str, Any]]:
-    """Per page and language, its address and those of all languages; pages that are not searched are left out."""
+    """Return, per page and language, its address and those of all languages, without pages that are not searched."""
     if not config.site_url:
         return []
     listed = [each for each in pages if each.page and not (each.page.meta.get("search") or {}).get("exclude")]
@@ -159,7 +159,7 @@ def _addresses(pages: Iterable[Any], config: Any) -> list[Mapping[str, Any]]:
 
 
 def _feed(config: Any, language: str) -> Mapping[str, Any]:
-    """What came and moved, the newest first; without a changes.json, nothing yet."""
+    """Return new and changed results, the newest first; empty without a changes.json."""
     path = Path(config.docs_dir) / CHANGES
     changes = json.loads(path.read_text("utf-8"))["changes"] if path.is_file() else []
     entries = [_entry(config, language, each) for each in changes[:ENTRIES]]
@@ -192,7 +192,7 @@ def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str
 
 
 def _case(said: Mapping[str, str], language: str, change: Mapping[str, Any]) -> list[str]:
-    """What the figure is of, part by part, the most important first."""
+    """Return the parts of the figure's case, the most important first."""
     software = " ".join(str(change[each]) for each in ("framework", "framework_version") if change.get(each))
     sizes = [said[each].format(n=change[each]) for each in ("devices", "batch_size") if change.get(each) is not None]
     options = " ".join(f"{name}={value}" for name, value in sorted((change.get("options") or {}).items()))
@@ -202,12 +202,12 @@ def _case(said: Mapping[str, str], language: str, change: Mapping[str, Any]) -> 
 
 
 def _linked(config: Any, language: str, page: str) -> str:
-    """A page below the language's folder, in which its feed lies too."""
+    """Return a page's address relative to the language's folder, which also holds its feed."""
     return f"{_absolute(config, _path(language, '')) or ''}{page}"
 
 
 def _id(config: Any, name: str) -> str:
-    """A name that stays, whatever moves: RFC 4151, with the host that publishes the site."""
+    """Return a permanent identifier by RFC 4151, with the host that publishes the site."""
     at = urlsplit(config.site_url or "")
     return f"tag:{at.hostname or 'perfledger.invalid'},2026:{at.path.strip('/')}/{name}".replace(":/", ":", 1)
 
@@ -217,12 +217,12 @@ def _moment(date: str) -> str:
 
 
 def _xml(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
+    """Return text without the characters that XML cannot hold."""
     return _NO_XML.sub("\ufffd", text)
 
 
 def _said(language: str) -> Mapping[str, str]:
-    """The words of `[publish]` in one language."""
+    """Return the words of `[publish]` in one language."""
     return {key: entry[language] for key, entry in _words()["publish"].items()}
 
 

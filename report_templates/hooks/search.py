@@ -45,7 +45,7 @@ def on_post_build(config: Any) -> None:
 
 
 def _folders(config: Any) -> list[str]:
-    """The folders of all languages but the one at the root, as `zh/`."""
+    """Return the folders of all languages but the one at the root, as `zh/`."""
     languages = config["plugins"]["i18n"].config["languages"] if "i18n" in config["plugins"] else ()
     return [f"{each.locale}/" for each in languages if each.build and not each.default]
 
@@ -55,7 +55,7 @@ def _folder(location: str, folders: Iterable[str]) -> str:
 
 
 def _below(folder: str, docs: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
-    """Places as they are seen from the language's folder."""
+    """Return the entries with locations relative to the language's folder."""
     return ({**each, "location": each["location"][len(folder) :]} for each in docs)
 
 

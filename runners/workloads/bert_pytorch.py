@@ -20,7 +20,7 @@ from runners.workloads import dllogger, pytorch_arguments
 from runners.workloads.bert_pytorch_network import LONGEST, VOCABULARY, BertPretraining
 from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
-from runners.workloads.pytorch_training import AMP, Settings, Step, Workload, held, train
+from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, held, train
 from runners.workloads.ranks import Process
 
 LEARNING_RATE = 1e-4
@@ -31,7 +31,7 @@ BATCHES_HELD = 4
 
 
 def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
-    """Random tokens in host memory, two sentences to a sequence, and what is to be found out about them.
+    """Generate random tokens in host memory, two sentences to a sequence, and the targets of both heads.
 
     (n, length) tokens with those at the masked places replaced, (n, length) numbers of the sentence, (n, masked) masked
     places, (n, masked) tokens that stood there, (n,) whether the second sentence follows.
@@ -43,7 +43,7 @@ def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
 
 
 def batch(tokens: Any, sentences: Any, masked: int) -> tuple[Any, ...]:
-    """One batch of these tokens, in which `masked` places of each sequence are drawn."""
+    """Return one batch of these tokens, in which `masked` places of each sequence are drawn."""
     places = torch.rand(tokens.shape).argsort(1)[:, :masked]
     return (
         tokens.scatter(1, places, MASK),
@@ -55,7 +55,7 @@ def batch(tokens: Any, sentences: Any, masked: int) -> tuple[Any, ...]:
 
 
 def loss(model: Any, batch: tuple[Any, ...]) -> Any:
-    """Mean cross entropy of the masked words and of the order of the sentences, added."""
+    """Return the mean cross entropy of the masked words plus that of the order of the sentences."""
     tokens, sentences, places, words, follows = batch
     predicted_words, predicted_follows = model(tokens, sentences, places)
     of_words = functional.cross_entropy(predicted_words.flatten(0, 1), words.flatten())
@@ -63,7 +63,7 @@ def loss(model: Any, batch: tuple[Any, ...]) -> Any:
 
 
 def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Workload:
-    """The same network in all processes of the job, and other sequences in each."""
+    """Build the workload: the same network in all processes of the job, with other sequences in each."""
     torch.manual_seed(arguments.seed)
     model = BertPretraining().to(device).train()
     decayed = [each for each in model.parameters() if each.ndim > 1]
@@ -75,7 +75,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
 
 
 def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, object]:
-    """What the PARAMETER line states; a sequence's length in the words of NVIDIA's trainer, by which it is read."""
+    """Return the values of the PARAMETER line; the sequence length has the name by which NVIDIA's logs state it."""
     return {
         "model": "BERT-base",
         "config": f"synthetic(max_seq_length={arguments.sequence_length})",
@@ -96,12 +96,12 @@ def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, obj
 
 
 def sequences(arguments: argparse.Namespace, process: Process) -> int:
-    """Sequences of the whole job per update."""
+    """Return the sequences of the whole job per update."""
     return int(arguments.batch_size * arguments.accumulation * process.world_size)
 
 
-def iterations(steps: list[Step], batch_of_job: int) -> dict[str, object]:
-    """The metrics of some iterations together."""
+def iterations(steps: list[TrainingStep], batch_of_job: int) -> dict[str, object]:
+    """Return the metrics of some iterations together."""
     seconds = sum(step.seconds for step in steps)
     return {
         "train.loss": round(sum(step.loss for step in steps) / len(steps), 5),
@@ -111,8 +111,8 @@ def iterations(steps: list[Step], batch_of_job: int) -> dict[str, object]:
     }
 
 
-def whole_job(steps: list[Step], batch_of_job: int) -> dict[str, object]:
-    """The metrics of the job, warm-up and all."""
+def whole_job(steps: list[TrainingStep], batch_of_job: int) -> dict[str, object]:
+    """Return the metrics of the job, warm-up included."""
     seconds = sum(step.seconds for step in steps)
     return {
         "training_sequences_per_second": round(batch_of_job * len(steps) / seconds, 4),
@@ -122,7 +122,7 @@ def whole_job(steps: list[Step], batch_of_job: int) -> dict[str, object]:
 
 
 def follow(arguments: argparse.Namespace, process: Process, device: Any) -> None:
-    """Trains for the iterations asked for; rank 0 prints a line each and one for the job."""
+    """Train for the requested iterations; rank 0 prints a line each and one for the job."""
     begun, batch_of_job = datetime.now(), sequences(arguments, process)
 
     def say(step: tuple[int, ...] | str, data: dict[str, object]) -> None:
@@ -130,8 +130,8 @@ def follow(arguments: argparse.Namespace, process: Process, device: Any) -> None
             print(dllogger.json_line(datetime.now(), begun, step, data), flush=True)
 
     say(dllogger.PARAMETERS, parameters(arguments, process))
-    settings = Settings(arguments.iterations, arguments.precision, arguments.compile, arguments.accumulation)
-    steps: list[Step] = []
+    settings = TrainingSettings(arguments.iterations, arguments.precision, arguments.compile, arguments.accumulation)
+    steps: list[TrainingStep] = []
     for step in train(workload(arguments, process, device), settings, process, device):
         steps.append(step)
         if len(steps) % arguments.print_every == 0:
@@ -140,14 +140,14 @@ def follow(arguments: argparse.Namespace, process: Process, device: Any) -> None
 
 
 def main() -> None:
-    """Trains in as many processes as were started."""
+    """Train in as many processes as were started."""
     arguments, process, device = pytorch_arguments.begin(parser())
     follow(arguments, process, device)
     leave(process)
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     made = pytorch_arguments.parser("Train BERT-base on generated tokens and print its throughput.", 4, "sequences")
     made.add_argument("--sequence-length", type=length, default=32, help=f"tokens, up to {LONGEST}")
     made.add_argument("--accumulation", type=positive, default=1, help="batches per update")
@@ -155,7 +155,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def length(text: str) -> int:
-    """A number of tokens that BERT has places for."""
+    """Convert a number of tokens; refuse more than BERT has positions for."""
     value = positive(text)
     if not 2 <= value <= LONGEST:
         raise argparse.ArgumentTypeError(f"{text} tokens are not 2 to {LONGEST}")

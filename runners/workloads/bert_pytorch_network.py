@@ -93,7 +93,7 @@ class BertPretraining(nn.Module):  # type: ignore[misc]
 
 
 def initialise(module: Any) -> None:
-    """Normal weights of spread 0.02, no bias."""
+    """Set normal weights of standard deviation 0.02, without bias."""
     if isinstance(module, nn.Linear | nn.Embedding):
         nn.init.normal_(module.weight, std=SPREAD)
     if isinstance(module, nn.Linear):

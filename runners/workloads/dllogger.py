@@ -1,4 +1,4 @@
-"""A writer of NVIDIA DLLogger's printed lines: as text, and as JSON.
+"""Write the lines that NVIDIA's DLLogger prints: as text, and as JSON.
 
 DLLogger itself is on no package index; only the text it prints is needed here. Source of the shapes:
 NVIDIA DeepLearningExamples, PyTorch/Classification/ConvNets in 2023, whose logger prints a metric as
@@ -18,7 +18,7 @@ PARAMETERS, WHOLE_JOB = "PARAMETER", ()
 
 
 @dataclass(frozen=True)
-class Metric:
+class PrintedMetric:
     """One figure as it is to be printed: `text` is formatted by the caller, `unit` follows it."""
 
     name: str
@@ -26,52 +26,52 @@ class Metric:
     unit: str = UNITLESS
 
     def __str__(self) -> str:
-        """As it stands in a line."""
+        """Return the metric as it is printed in a line."""
         return f"{self.name} : {self.text} {self.unit}"
 
 
-def loss(name: str, value: float) -> Metric:
-    """A loss, five decimals, without a unit."""
-    return Metric(name, f"{value:.5f}")
+def loss(name: str, value: float) -> PrintedMetric:
+    """Format a loss: five decimals, no unit."""
+    return PrintedMetric(name, f"{value:.5f}")
 
 
-def images_per_second(name: str, value: float) -> Metric:
-    """A throughput of the whole job in images/s, two decimals."""
-    return Metric(name, f"{value:.2f}", "images/s")
+def images_per_second(name: str, value: float) -> PrintedMetric:
+    """Format a throughput of the whole job in images/s: two decimals."""
+    return PrintedMetric(name, f"{value:.2f}", "images/s")
 
 
-def seconds(name: str, value: float) -> Metric:
-    """A duration in seconds, five decimals."""
-    return Metric(name, f"{value:.5f}", "s")
+def seconds(name: str, value: float) -> PrintedMetric:
+    """Format a duration in seconds: five decimals."""
+    return PrintedMetric(name, f"{value:.5f}", "s")
 
 
-def learning_rate(value: float) -> Metric:
-    """The learning rate; this printer gives it an empty unit, hence the two spaces behind it."""
-    return Metric("train.lr", f"{value}", "")
+def learning_rate(value: float) -> PrintedMetric:
+    """Format the learning rate; this printer gives it an empty unit, hence the two spaces behind it."""
+    return PrintedMetric("train.lr", f"{value}", "")
 
 
 def parameter_line(now: datetime, parameters: Mapping[str, object]) -> str:
-    """The line that states a job's parameters; each pair ends in a space, so the line does too."""
+    """Return the line that states a job's parameters; each pair ends in a space, so the line does too."""
     return _line(now, "PARAMETER " + " ".join(f"{name} : {value} " for name, value in parameters.items()))
 
 
-def iteration_line(now: datetime, epoch: int, iteration: int, metrics: tuple[Metric, ...]) -> str:
-    """The line of one iteration; iterations count from 1 and the first one is printed too."""
+def iteration_line(now: datetime, epoch: int, iteration: int, metrics: tuple[PrintedMetric, ...]) -> str:
+    """Return the line of one iteration; iterations count from 1 and the first one is printed too."""
     return _line(now, f"Epoch: {epoch} Iteration: {iteration}  {_joined(metrics)}")
 
 
-def epoch_line(now: datetime, epoch: int, metrics: tuple[Metric, ...]) -> str:
-    """The line of a whole epoch, which repeats the names of the iteration's metrics."""
+def epoch_line(now: datetime, epoch: int, metrics: tuple[PrintedMetric, ...]) -> str:
+    """Return the line of a whole epoch, which repeats the names of the iteration's metrics."""
     return _line(now, f"Epoch: {epoch}  {_joined(metrics)}")
 
 
-def summary_line(now: datetime, metrics: tuple[Metric, ...]) -> str:
-    """The line of the whole job."""
+def summary_line(now: datetime, metrics: tuple[PrintedMetric, ...]) -> str:
+    """Return the line of the whole job."""
     return _line(now, f"Summary: {_joined(metrics)}")
 
 
 def json_line(now: datetime, started: datetime, step: tuple[int, ...] | str, data: Mapping[str, object]) -> str:
-    """A JSON line of the screen: `step` is (epoch, iteration), WHOLE_JOB or PARAMETERS.
+    """Return a JSON line of the screen: `step` is (epoch, iteration), WHOLE_JOB or PARAMETERS.
 
     A NaN is written as DLLogger writes it, as the bare word that strict JSON does not know.
     """
@@ -86,7 +86,7 @@ def json_line(now: datetime, started: datetime, step: tuple[int, ...] | str, dat
     return f"DLLL {json.dumps(line)}"
 
 
-def _joined(metrics: tuple[Metric, ...]) -> str:
+def _joined(metrics: tuple[PrintedMetric, ...]) -> str:
     return " ".join(str(metric) for metric in metrics)
 
 

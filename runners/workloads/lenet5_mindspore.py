@@ -27,7 +27,7 @@ WEIGHT_DECAY = 1e-4
 
 
 def network() -> Any:
-    """From images (n, 1, 32, 32) to logits (n, 10)."""
+    """Return the network, from images (n, 1, 32, 32) to logits (n, 10)."""
     return nn.SequentialCell(
         nn.Conv2d(1, 6, 5, pad_mode="valid", has_bias=True),
         nn.ReLU(),
@@ -45,7 +45,7 @@ def network() -> Any:
 
 
 def held(arguments: argparse.Namespace) -> Any:
-    """The batches of an epoch, normal noise with random labels, held in memory and fetched by the trainer's thread."""
+    """Return the batches of an epoch, held in memory and fetched by the trainer's thread: noise with random labels."""
     random = numpy.random.default_rng(arguments.seed)
     count = arguments.batch_size * arguments.print_every
     images = random.standard_normal((count, 1, PIXELS, PIXELS), dtype=numpy.float32)
@@ -56,14 +56,14 @@ def held(arguments: argparse.Namespace) -> Any:
 
 
 def trainer() -> Any:
-    """The network with its loss and its optimiser."""
+    """Return the network with its loss and its optimiser."""
     made = network()
     optimizer = nn.Momentum(made.trainable_params(), LEARNING_RATE, MOMENTUM, WEIGHT_DECAY)
     return train.Model(made, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"), optimizer)
 
 
 def limit_threads(threads: int) -> None:
-    """So many threads that hand out operators; before the first operator.
+    """Set how many threads hand out operators; call it before the first operator.
 
     The trap: with one, the runtime still splits operators over a second thread. The two take turns, so that a training
     takes the CPU time of one core; with two it takes longer than with one.
@@ -72,7 +72,7 @@ def limit_threads(threads: int) -> None:
 
 
 def main() -> None:
-    """Trains for the iterations asked for; what is left over after the last line is not run."""
+    """Train for the requested iterations; those after the last printed line are not run."""
     arguments = parse_arguments()
     mindspore.set_context(mode=mindspore.GRAPH_MODE)
     mindspore.set_device("CPU")
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = options.parser("Train LeNet-5 in MindSpore on generated images.", 32)
     options.add_threads(parser)
     parser.add_argument(

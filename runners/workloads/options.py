@@ -6,7 +6,7 @@ import argparse
 
 
 def parser(description: str, batch_size: int) -> argparse.ArgumentParser:
-    """Batch size, iterations and seed; images are counted."""
+    """Return a parser with batch size, iterations and seed; images are counted."""
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--batch-size", type=positive, default=batch_size, help="images per iteration")
     made.add_argument("--iterations", type=positive, default=20)
@@ -15,12 +15,12 @@ def parser(description: str, batch_size: int) -> argparse.ArgumentParser:
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
-    """The threads, where the framework does not take them from its environment."""
+    """Add `--threads`, for frameworks that do not take it from their environment."""
     parser.add_argument("--threads", type=positive, default=1, help="CPU threads within an operation")
 
 
 def positive(text: str) -> int:
-    """A whole number from 1."""
+    """Convert a whole number from 1."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")

@@ -15,7 +15,7 @@ from runners.workloads.ranks import Process, place
 
 
 def parser(description: str, batch_size: int, samples: str) -> argparse.ArgumentParser:
-    """The shared options; `samples` says what a batch is made of."""
+    """Return a parser with the shared options; `samples` says what a batch contains."""
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--batch-size", type=positive, default=batch_size, help=f"{samples} per process and batch")
     made.add_argument("--iterations", type=positive, default=20)
@@ -29,7 +29,7 @@ def parser(description: str, batch_size: int, samples: str) -> argparse.Argument
 
 
 def begin(made: argparse.ArgumentParser) -> tuple[argparse.Namespace, Process, Any]:
-    """The arguments, this process and its device, once all processes of the job are here.
+    """Return the arguments, this process and its device, once all processes of the job have started.
 
     Ends with status 2 and one message where it cannot train like this.
     """
@@ -47,7 +47,7 @@ def begin(made: argparse.ArgumentParser) -> tuple[argparse.Namespace, Process, A
 
 
 def switch(text: str) -> bool:
-    """`true` or `false`, as a recipe's matrix writes an option that is on or off."""
+    """Convert `true` or `false`, as a recipe's matrix writes an option that is on or off."""
     if text not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"{text} is neither true nor false")
     return text == "true"

@@ -11,7 +11,7 @@ from runners.workloads.ranks import Process, meeting_point
 
 
 def join(process: Process, device: Any) -> None:
-    """Waits for all processes of the job.
+    """Wait for all processes of the job.
 
     Raises:
         ValueError: see `meeting_point`.
@@ -24,12 +24,12 @@ def join(process: Process, device: Any) -> None:
 
 
 def start_together(process: Process) -> None:
-    """Holds each process until all are here. Later on they meet in the sum of the gradients, and nowhere else."""
+    """Hold each process until all have started. Later they only wait for each other when gradients are summed."""
     if process.world_size > 1:
         torch.distributed.barrier()
 
 
 def leave(process: Process) -> None:
-    """Ends what `join` began; not for a process that failed, since the others may wait for it for ever."""
+    """Undo `join`; not called in a process that failed, since the others may then wait for it forever."""
     if process.world_size > 1:
         torch.distributed.destroy_process_group()

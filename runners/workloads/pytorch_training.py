@@ -26,7 +26,7 @@ AMP = {"amp": {"amp": True}, "fp32": {"amp": False}}
 
 
 @dataclass(frozen=True)
-class Step:
+class TrainingStep:
     """What one iteration took, in seconds, the mean loss of this process's samples, and the scale of the loss."""
 
     loss: float
@@ -51,7 +51,7 @@ class Workload:
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """How it is trained; `accumulation` batches make one update, and an iteration is one update."""
 
     iterations: int
@@ -61,7 +61,7 @@ class Settings:
 
 
 def refusal(device: str, precision: str, process: Process) -> str:
-    """Why a process cannot train like this here, empty where it can."""
+    """Return why a process cannot train with these settings here, empty if it can."""
     if device == "cuda" and not torch.cuda.is_available():
         return "PyTorch finds no CUDA device here; train with --device cpu, or install a PyTorch built for this GPU"
     if device == "cuda" and process.local_rank >= torch.cuda.device_count():
@@ -74,7 +74,7 @@ def refusal(device: str, precision: str, process: Process) -> str:
 
 
 def prepare(process: Process, device: str, precision: str) -> Any:
-    """The process's device, and TensorFloat-32 allowed there for tf32 only: cuDNN takes it by default."""
+    """Return the process's device; allow TensorFloat-32 for tf32 only, since cuDNN uses it by default."""
     torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
     torch.backends.cudnn.allow_tf32 = precision == "tf32"
     if device == "cpu":
@@ -84,8 +84,8 @@ def prepare(process: Process, device: str, precision: str) -> Any:
     return torch.device("cuda", process.local_rank)
 
 
-def train(workload: Workload, settings: Settings, process: Process, device: Any) -> Iterator[Step]:
-    """Fetch, forward, loss, backward and update, once per iteration; what is compiled is so during the first ones."""
+def train(workload: Workload, settings: TrainingSettings, process: Process, device: Any) -> Iterator[TrainingStep]:
+    """Run fetch, forward, loss, backward and update once per iteration; compilation happens in the first ones."""
     workload = replace(workload, model=ready(workload.model, settings, process, device))
     scaler = torch.amp.GradScaler(device.type, enabled=settings.precision == "amp")
     waiting = cycle(workload.batches)
@@ -96,11 +96,11 @@ def train(workload: Workload, settings: Settings, process: Process, device: Any)
         fetched = time.perf_counter()
         loss = update(workload, settings.precision, scaler, batches).item()
         synchronize(device)
-        yield Step(loss, fetched - started, time.perf_counter() - fetched, scaler.get_scale())
+        yield TrainingStep(loss, fetched - started, time.perf_counter() - fetched, scaler.get_scale())
 
 
-def ready(model: Any, settings: Settings, process: Process, device: Any) -> Any:
-    """The network as it is called: gradients summed over the processes of the job, compiled if that is wanted."""
+def ready(model: Any, settings: TrainingSettings, process: Process, device: Any) -> Any:
+    """Return the callable network: gradients summed over the processes of the job, compiled if requested."""
     if process.world_size > 1:
         devices = [device.index] if device.type == "cuda" else None
         model = torch.nn.parallel.DistributedDataParallel(model, device_ids=devices)
@@ -108,7 +108,7 @@ def ready(model: Any, settings: Settings, process: Process, device: Any) -> Any:
 
 
 def update(workload: Workload, precision: str, scaler: Any, batches: list[tuple[Any, ...]]) -> Any:
-    """One update of the parameters by the mean gradient of some batches; their mean loss, still on the device."""
+    """Update the parameters once by the mean gradient of some batches; return their mean loss, still on the device."""
     losses = []
     for number, batch in enumerate(batches, 1):
         # Gradients are summed over the processes once per update, with its last batch.
@@ -125,21 +125,21 @@ def update(workload: Workload, precision: str, scaler: Any, batches: list[tuple[
 
 
 def fetch(batch: tuple[Any, ...], device: Any) -> tuple[Any, ...]:
-    """A batch copied to the device; on the CPU too, where it would otherwise be handed over without any work."""
+    """Copy a batch to the device; on the CPU too, where otherwise nothing would be copied."""
     return tuple(each.to(device, copy=True) for each in batch)
 
 
 def held(batches: list[tuple[Any, ...]], device: Any) -> list[tuple[Any, ...]]:
-    """Batches as they wait in host memory: pinned for a GPU, which copies from there at full speed."""
+    """Return batches as they wait in host memory: pinned for a GPU, which copies from there at full speed."""
     return [tuple(each.pin_memory() for each in batch) for batch in batches] if device.type == "cuda" else batches
 
 
 def autocast(precision: str, device: Any) -> Any:
-    """Half precision where autocast allows it (bfloat16 for bf16, float16 for amp), or nothing."""
+    """Return the autocast context for half precision (bfloat16 for bf16, float16 for amp), or an empty one."""
     return torch.autocast(device.type, dtype=REDUCED[precision]) if precision in REDUCED else nullcontext()
 
 
 def synchronize(device: Any) -> None:
-    """Waits for work queued on a GPU: the update is still running when the loss is known."""
+    """Wait for work queued on a GPU: the update may still be running when the loss is known."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

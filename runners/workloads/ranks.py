@@ -1,4 +1,4 @@
-"""Which process of a job this one is, and where the job's processes meet, by what torchrun or mpirun told it."""
+"""The rank of this process in its job, and the job's meeting point, from the variables of torchrun or mpirun."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Process:
 
 
 def place(environment: Mapping[str, str]) -> Process:
-    """This process's place, from the variables of whichever launcher started it; alone where none did.
+    """Return this process's rank from the variables of the launcher that started it; a single process without one.
 
     Raises:
         ValueError: a launcher's variables are incomplete: each process would train alone and call that the job.
@@ -41,7 +41,7 @@ def place(environment: Mapping[str, str]) -> Process:
 
 
 def meeting_point(process: Process, environment: Mapping[str, str]) -> dict[str, str]:
-    """MASTER_ADDR and MASTER_PORT where the environment lacks them, which is so below mpirun.
+    """Set MASTER_ADDR and MASTER_PORT if the environment lacks them, as it does below mpirun.
 
     Raises:
         ValueError: the job spans several hosts, and nobody said where they meet.

@@ -33,7 +33,7 @@ BATCHES_HELD = 4
 
 
 @dataclass(frozen=True)
-class Bottleneck:
+class BottleneckShape:
     """One block: the channels that enter it, those of its inner convolutions, and the stride of the 3x3 one."""
 
     channels_in: int
@@ -42,27 +42,27 @@ class Bottleneck:
 
     @property
     def channels_out(self) -> int:
-        """The channels that leave it."""
+        """Return the channels that leave it."""
         return self.channels * EXPANSION
 
     @property
     def projects(self) -> bool:
-        """Whether its shortcut is a 1x1 convolution, since what leaves has another shape than what enters."""
+        """Return whether its shortcut is a 1x1 convolution, because output and input differ in shape."""
         return self.stride != 1 or self.channels_in != self.channels_out
 
 
-def bottlenecks() -> list[Bottleneck]:
-    """The sixteen blocks in order."""
+def bottlenecks() -> list[BottleneckShape]:
+    """Return the sixteen blocks in order."""
     blocks, channels_in = [], STAGES[0][0]
     for channels, count, stride in STAGES:
         for index in range(count):
-            blocks.append(Bottleneck(channels_in, channels, stride if index == 0 else 1))
+            blocks.append(BottleneckShape(channels_in, channels, stride if index == 0 else 1))
             channels_in = channels * EXPANSION
     return blocks
 
 
 def noise(arguments: argparse.Namespace, batches: int, *, channels_last: bool) -> tuple[Any, Any]:
-    """Images of normal noise and random labels: float32 (n, h, w, 3) or (n, 3, h, w), and int32 (n,).
+    """Return images of normal noise and random labels: float32 (n, h, w, 3) or (n, 3, h, w), and int32 (n,).
 
     n is the images of so many batches; memory holds them all, and no file is read.
     """
@@ -73,15 +73,15 @@ def noise(arguments: argparse.Namespace, batches: int, *, channels_last: bool) -
 
 
 def parser(framework: str, precisions: tuple[str, ...] = ("fp32",)) -> argparse.ArgumentParser:
-    """The options that every framework's trainer has."""
+    """Return a parser with the options that every framework's trainer has."""
     made = options.parser(f"Train ResNet-50 v1.5 in {framework} on generated images.", 16)
     made.add_argument("--image-size", type=options.positive, default=64, help="height and width in pixels")
     made.add_argument("--precision", choices=precisions, default="fp32")
     return made
 
 
-def stated(arguments: argparse.Namespace) -> dict[str, object]:
-    """What the line of parameters says where DLLogger's lines are printed: one process, its threads, its optimiser."""
+def parameters_of(arguments: argparse.Namespace) -> dict[str, object]:
+    """Return the parameters that DLLogger's first line states: one process, its threads, its optimiser."""
     return {
         "arch": "resnet50_v1.5",
         "data_backend": "synthetic",

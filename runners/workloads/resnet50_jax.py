@@ -32,7 +32,7 @@ Random = Any
 
 
 def initial(seed: int) -> tuple[Tree, Tree]:
-    """The parameters, drawn as He et al. draw them, and the running statistics: trees of float32 arrays."""
+    """Return the parameters, drawn as in He et al., and the running statistics: trees of float32 arrays."""
     random = numpy.random.default_rng(seed)
     blocks = [block_parameters(random, block) for block in resnet50.bottlenecks()]
     channels = resnet50.bottlenecks()[-1].channels_out
@@ -49,8 +49,8 @@ def initial(seed: int) -> tuple[Tree, Tree]:
     return parameters, statistics
 
 
-def block_parameters(random: Random, block: resnet50.Bottleneck) -> Tree:
-    """The convolutions of a bottleneck by name; `shortcut` is there only where its shape changes."""
+def block_parameters(random: Random, block: resnet50.BottleneckShape) -> Tree:
+    """Return the convolutions of a bottleneck by name; `shortcut` is there only if its shape changes."""
     parameters = {
         "first": convolution_parameters(random, block.channels_in, block.channels, 1),
         "middle": convolution_parameters(random, block.channels, block.channels, 3),
@@ -62,7 +62,7 @@ def block_parameters(random: Random, block: resnet50.Bottleneck) -> Tree:
 
 
 def convolution_parameters(random: Random, channels_in: int, channels: int, size: int) -> Tree:
-    """A kernel (size, size, channels_in, channels) and what its batch normalisation learns."""
+    """Return a kernel (size, size, channels_in, channels) and the parameters of its batch normalisation."""
     kernel = random.standard_normal((size, size, channels_in, channels), dtype=numpy.float32)
     return {
         "kernel": kernel * numpy.float32((2 / (size * size * channels_in)) ** 0.5),
@@ -72,12 +72,12 @@ def convolution_parameters(random: Random, channels_in: int, channels: int, size
 
 
 def initial_statistics(parameters: Tree) -> Tree:
-    """Mean 0 and variance 1 for each channel."""
+    """Return mean 0 and variance 1 for each channel."""
     return {"mean": numpy.zeros_like(parameters["scale"]), "variance": numpy.ones_like(parameters["scale"])}
 
 
 def convolution(parameters: Tree, statistics: Tree, images: Any, stride: int) -> tuple[Any, Tree]:
-    """A convolution that keeps the image's size apart from the stride, batch normalisation, and its new statistics."""
+    """Apply a convolution (padded to keep the image's size) and batch normalisation; return the new statistics too."""
     kernel = parameters["kernel"].astype(images.dtype)
     size, padding = kernel.shape[0], kernel.shape[0] // 2
     if -(-images.shape[1] // stride) < size:
@@ -90,7 +90,7 @@ def convolution(parameters: Tree, statistics: Tree, images: Any, stride: int) ->
 
 
 def product(images: Any, kernel: Any, stride: int) -> Any:
-    """The same convolution as one product of matrices: the pixels under a kernel lie side by side."""
+    """Compute the same convolution as one matrix product: the pixels under a kernel are contiguous."""
     size, padding = kernel.shape[0], kernel.shape[0] // 2
     padded = jnp.pad(images, ((0, 0), (padding, padding), (padding, padding), (0, 0)))
     reach = images.shape[1]
@@ -100,7 +100,7 @@ def product(images: Any, kernel: Any, stride: int) -> Any:
 
 
 def normalised(parameters: Tree, statistics: Tree, images: Any) -> tuple[Any, Tree]:
-    """Batch normalisation in float32, its result in the images' own type, and the new running statistics."""
+    """Return batch normalisation in float32, converted to the images' own type, and the new running statistics."""
     exact = images.astype(jnp.float32)
     mean = exact.mean((0, 1, 2))
     variance = jnp.square(exact).mean((0, 1, 2)) - jnp.square(mean)
@@ -111,7 +111,7 @@ def normalised(parameters: Tree, statistics: Tree, images: Any) -> tuple[Any, Tr
 
 
 def bottleneck(parameters: Tree, statistics: Tree, images: Any, stride: int) -> tuple[Any, Tree]:
-    """1x1, 3x3, 1x1 with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
+    """Apply 1x1, 3x3 and 1x1 convolutions with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
     body, new = images, {}
     for name, step in (("first", 1), ("middle", stride), ("last", 1)):
         body, new[name] = convolution(parameters[name], statistics[name], body, step)
@@ -122,7 +122,7 @@ def bottleneck(parameters: Tree, statistics: Tree, images: Any, stride: int) -> 
 
 
 def logits(parameters: Tree, statistics: Tree, images: Any) -> tuple[Any, Tree]:
-    """From images (n, h, w, 3), in whose type it computes, to float32 (n, 1000) and the new statistics."""
+    """Return float32 logits (n, 1000) of images (n, h, w, 3), computed in their type, and the new statistics."""
     images, stem = convolution(parameters["stem"], statistics["stem"], images, 2)
     border = ((0, 0), (1, 1), (1, 1), (0, 0))
     images = lax.reduce_window(jax.nn.relu(images), -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), border)
@@ -137,14 +137,14 @@ def logits(parameters: Tree, statistics: Tree, images: Any) -> tuple[Any, Tree]:
 
 
 def mean_loss(parameters: Tree, statistics: Tree, images: Any, labels: Any) -> tuple[Any, Tree]:
-    """Cross entropy over the batch, and the new statistics."""
+    """Return the mean cross entropy over the batch, and the new statistics."""
     scores, new = logits(parameters, statistics, images)
     return -jnp.take_along_axis(jax.nn.log_softmax(scores), labels[:, None], 1).mean(), new
 
 
 @partial(jax.jit, donate_argnums=0, static_argnames="precision")
 def update(state: Tree, images: Any, labels: Any, precision: str) -> tuple[Tree, Any]:
-    """Forward, loss, backward and SGD with momentum: the next state (parameters, statistics, velocity) and the loss."""
+    """Run forward, loss, backward and SGD with momentum; return (parameters, statistics, velocity) and the loss."""
     parameters, statistics, velocity = state
     differentiated = jax.value_and_grad(mean_loss, has_aux=True)
     (loss, statistics), gradient = differentiated(parameters, statistics, images.astype(TYPES[precision]), labels)
@@ -157,7 +157,7 @@ def update(state: Tree, images: Any, labels: Any, precision: str) -> tuple[Tree,
 
 
 def train(arguments: argparse.Namespace) -> Iterator[tuple[float, float]]:
-    """Loss and seconds of each iteration."""
+    """Yield loss and seconds of each iteration."""
     parameters, statistics = initial(arguments.seed)
     state = jax.device_put((parameters, statistics, jax.tree.map(numpy.zeros_like, parameters)))
     images, labels = resnet50.noise(arguments, resnet50.BATCHES_HELD, channels_last=True)
@@ -170,18 +170,18 @@ def train(arguments: argparse.Namespace) -> Iterator[tuple[float, float]]:
 
 
 def main() -> None:
-    """Trains for the iterations asked for, and prints one line each."""
+    """Train for the requested iterations, and print one line each."""
     arguments = parse_arguments()
     os.environ.update(NPROC=str(arguments.threads), JAX_PLATFORMS="cpu")
     begun = datetime.now()
-    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.stated(arguments)), flush=True)
+    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.parameters_of(arguments)), flush=True)
     for iteration, (loss, seconds) in enumerate(train(arguments), 1):
         data = {"train.loss": loss, "train.total_ips": arguments.batch_size / seconds}
         print(dllogger.json_line(datetime.now(), begun, (0, iteration), data), flush=True)
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = resnet50.parser("JAX", tuple(TYPES))
     options.add_threads(parser)
     return parser.parse_args()

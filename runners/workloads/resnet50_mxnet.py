@@ -18,7 +18,7 @@ from runners.workloads import options, resnet50
 
 
 def convolution(name: str, images: Any, channels: int, size: int, stride: int) -> Any:
-    """A convolution that keeps the image's size apart from the stride, and its batch normalisation."""
+    """Return a convolution that keeps the image's size apart from the stride, with batch normalisation."""
     convolved = mxnet.sym.Convolution(
         images,
         num_filter=channels,
@@ -33,8 +33,8 @@ def convolution(name: str, images: Any, channels: int, size: int, stride: int) -
     )
 
 
-def bottleneck(name: str, images: Any, block: resnet50.Bottleneck) -> Any:
-    """1x1, 3x3, 1x1 with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
+def bottleneck(name: str, images: Any, block: resnet50.BottleneckShape) -> Any:
+    """Return 1x1, 3x3 and 1x1 convolutions with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
     body = mxnet.sym.relu(convolution(f"{name}_1", images, block.channels, 1, 1))
     body = mxnet.sym.relu(convolution(f"{name}_2", body, block.channels, 3, block.stride))
     body = convolution(f"{name}_3", body, block.channels_out, 1, 1)
@@ -44,7 +44,7 @@ def bottleneck(name: str, images: Any, block: resnet50.Bottleneck) -> Any:
 
 
 def network() -> Any:
-    """ResNet-50 v1.5 from `data` (n, 3, h, w) to the loss on `softmax_label` (n,)."""
+    """Return ResNet-50 v1.5 from `data` (n, 3, h, w) to the loss on `softmax_label` (n,)."""
     images = mxnet.sym.relu(convolution("stem", mxnet.sym.var("data"), 64, 7, 2))
     images = mxnet.sym.Pooling(images, kernel=(3, 3), stride=(2, 2), pad=(1, 1), pool_type="max")
     for number, block in enumerate(resnet50.bottlenecks()):
@@ -55,12 +55,12 @@ def network() -> Any:
 
 
 def module() -> Any:
-    """The network on this machine's CPU."""
+    """Return the network on this machine's CPU."""
     return mxnet.mod.Module(network(), context=mxnet.cpu())
 
 
 def optimizer_parameters() -> dict[str, float]:
-    """What `fit` gives to its optimiser `sgd`; it divides the gradients by the batch size by itself."""
+    """Return the arguments of `fit` for its optimiser `sgd`, which divides the gradients by the batch size itself."""
     return {
         "learning_rate": resnet50.LEARNING_RATE,
         "momentum": resnet50.MOMENTUM,
@@ -69,7 +69,7 @@ def optimizer_parameters() -> dict[str, float]:
 
 
 def main() -> None:
-    """Trains one epoch of the iterations asked for; says first with what arguments, as MXNet's own examples do."""
+    """Train one epoch of the requested iterations; print the arguments first, as MXNet's own examples do."""
     arguments = parse_arguments()
     mxnet.random.seed(arguments.seed)
     logging.basicConfig(level=logging.INFO, format="%(asctime)-15s Node[0] %(message)s")
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The command line; `network`, `dtype` and `kv_store` are printed for the reader of the log and cannot be set."""
+    """Parse the command line; `network`, `dtype` and `kv_store` are fixed, and printed for readers of the log."""
     parser = resnet50.parser("MXNet")
     parser.add_argument("--print-every", type=options.positive, default=1, help="iterations per printed line")
     parser.set_defaults(network="resnet50_v1.5", dtype="float32", kv_store="local")

@@ -15,10 +15,17 @@ import torch
 from runners.workloads import dllogger, pytorch_arguments
 from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
-from runners.workloads.pytorch_training import AMP, Settings, Step, Workload, held, train
+from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, held, train
 from runners.workloads.ranks import Process
-from runners.workloads.resnet50 import BATCHES_HELD, CLASSES, LEARNING_RATE, MOMENTUM, WEIGHT_DECAY, bottlenecks
-from runners.workloads.resnet50 import Bottleneck as Shape
+from runners.workloads.resnet50 import (
+    BATCHES_HELD,
+    CLASSES,
+    LEARNING_RATE,
+    MOMENTUM,
+    WEIGHT_DECAY,
+    BottleneckShape,
+    bottlenecks,
+)
 
 #: NVIDIA's words for where the channels of an image lie in memory.
 MEMORY_FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
@@ -27,7 +34,7 @@ MEMORY_FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
 class Bottleneck(torch.nn.Module):  # type: ignore[misc]  # without torch its classes are Any
     """1x1, 3x3, 1x1 with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: BottleneckShape) -> None:
         super().__init__()
         self.body = torch.nn.Sequential(
             *convolution(shape.channels_in, shape.channels, 1, 1),
@@ -46,14 +53,14 @@ class Bottleneck(torch.nn.Module):  # type: ignore[misc]  # without torch its cl
 
 
 def convolution(channels_in: int, channels_out: int, size: int, stride: int) -> tuple[Any, Any]:
-    """A convolution that keeps the image's size apart from the stride, and its batch normalisation."""
+    """Return a convolution that keeps the image's size apart from the stride, with batch normalisation."""
     layer = torch.nn.Conv2d(channels_in, channels_out, size, stride=stride, padding=size // 2, bias=False)
     torch.nn.init.kaiming_normal_(layer.weight, mode="fan_in", nonlinearity="relu")
     return layer, torch.nn.BatchNorm2d(channels_out)
 
 
 def resnet50() -> Any:
-    """ResNet-50 v1.5 for 1000 classes: 25,557,032 parameters."""
+    """Return ResNet-50 v1.5 for 1000 classes: 25,557,032 parameters."""
     blocks = bottlenecks()
     return torch.nn.Sequential(
         *convolution(3, blocks[0].channels_in, 7, 2),
@@ -67,7 +74,7 @@ def resnet50() -> Any:
 
 
 def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
-    """Normal noise as images with random labels, in host memory: (n, 3, h, w) and (n,)."""
+    """Generate normal noise as images with random labels, in host memory: (n, 3, h, w) and (n,)."""
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)
     layout = MEMORY_FORMATS[arguments.memory_format]
     return [
@@ -76,13 +83,13 @@ def hold_batches(arguments: argparse.Namespace) -> list[tuple[Any, ...]]:
 
 
 def loss(model: Any, batch: tuple[Any, ...]) -> Any:
-    """Mean cross entropy over the images of a batch."""
+    """Return the mean cross entropy over the images of a batch."""
     images, labels = batch
     return torch.nn.functional.cross_entropy(model(images), labels)
 
 
 def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Workload:
-    """The same network in all processes of the job, and other images in each."""
+    """Build the workload: the same network in all processes of the job, with other images in each."""
     torch.manual_seed(arguments.seed)
     model = resnet50().to(device, memory_format=MEMORY_FORMATS[arguments.memory_format]).train()
     optimizer = torch.optim.SGD(model.parameters(), LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
@@ -90,20 +97,20 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
     return Workload(model, loss, optimizer, held(hold_batches(arguments), device))
 
 
-def throughput(steps: list[Step], batch_of_job: int) -> tuple[dllogger.Metric, ...]:
-    """The metrics of some iterations together: mean loss, and images of the job over the sum of the seconds."""
+def throughput(steps: list[TrainingStep], batch_of_job: int) -> tuple[dllogger.PrintedMetric, ...]:
+    """Return the metrics of some iterations together: mean loss, and images of the job over the sum of the seconds."""
     images = batch_of_job * len(steps)
     return (
         dllogger.loss("train.loss", sum(step.loss for step in steps) / len(steps)),
         dllogger.images_per_second("train.compute_ips", images / sum(step.compute_seconds for step in steps)),
         dllogger.images_per_second("train.total_ips", images / sum(step.seconds for step in steps)),
         dllogger.learning_rate(LEARNING_RATE),
-        dllogger.Metric("train.grad_scale", f"{steps[-1].loss_scale:.5f}"),
+        dllogger.PrintedMetric("train.grad_scale", f"{steps[-1].loss_scale:.5f}"),
     )
 
 
-def durations(steps: list[Step]) -> tuple[dllogger.Metric, ...]:
-    """Mean seconds per iteration, for fetching the batch and for the rest."""
+def durations(steps: list[TrainingStep]) -> tuple[dllogger.PrintedMetric, ...]:
+    """Return mean seconds per iteration, for fetching the batch and for the rest."""
     return (
         dllogger.seconds("train.data_time", sum(step.data_seconds for step in steps) / len(steps)),
         dllogger.seconds("train.compute_time", sum(step.compute_seconds for step in steps) / len(steps)),
@@ -111,7 +118,7 @@ def durations(steps: list[Step]) -> tuple[dllogger.Metric, ...]:
 
 
 def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, object]:
-    """What the PARAMETER line states, in the words of the NGC trainer where it has one."""
+    """Return the values of the PARAMETER line, in the words of the NGC trainer if it has one."""
     return {
         "data_backend": "synthetic",
         "arch": "resnet50",
@@ -137,15 +144,15 @@ def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, obj
 
 
 def say(line: str) -> None:
-    """Prints at once, so that a log that breaks off still holds what was reached."""
+    """Print at once, so that an interrupted log still contains everything up to that point."""
     print(line, flush=True)
 
 
 def follow(arguments: argparse.Namespace, process: Process, device: Any) -> None:
     """Trains for the iterations asked for; rank 0 prints a line each, then those of the epoch and the summary."""
     batch_of_job = arguments.batch_size * process.world_size
-    settings = Settings(arguments.iterations, arguments.precision, arguments.compile)
-    steps: list[Step] = []
+    settings = TrainingSettings(arguments.iterations, arguments.precision, arguments.compile)
+    steps: list[TrainingStep] = []
     for step in train(workload(arguments, process, device), settings, process, device):
         steps.append(step)
         if process.rank == 0 and len(steps) % arguments.print_every == 0:
@@ -169,7 +176,7 @@ def main() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     made = pytorch_arguments.parser("Train ResNet-50 v1.5 on generated images and print its throughput.", 16, "images")
     made.add_argument("--image-size", type=positive, default=64, help="height and width in pixels")
     made.add_argument("--memory-format", choices=tuple(MEMORY_FORMATS), default="nchw", help="nhwc: channels last")

@@ -24,7 +24,7 @@ layers = keras.layers
 
 
 def convolution(images: Any, channels: int, size: int, stride: int) -> Any:
-    """A convolution that keeps the image's size apart from the stride, and its batch normalisation."""
+    """Apply a convolution that keeps the image's size apart from the stride, and batch normalisation."""
     padded = layers.ZeroPadding2D(size // 2)(images) if size > 1 and stride > 1 else images
     convolved = layers.Conv2D(
         channels,
@@ -37,7 +37,7 @@ def convolution(images: Any, channels: int, size: int, stride: int) -> Any:
     return layers.BatchNormalization(momentum=resnet50.STATISTICS_KEPT, epsilon=resnet50.EPSILON)(convolved)
 
 
-def bottleneck(images: Any, block: resnet50.Bottleneck) -> Any:
+def bottleneck(images: Any, block: resnet50.BottleneckShape) -> Any:
     """1x1, 3x3, 1x1 with a shortcut; the 3x3 convolution carries the stride (v1.5)."""
     body = layers.ReLU()(convolution(images, block.channels, 1, 1))
     body = layers.ReLU()(convolution(body, block.channels, 3, block.stride))
@@ -48,7 +48,7 @@ def bottleneck(images: Any, block: resnet50.Bottleneck) -> Any:
 
 
 def network(image_size: int) -> Any:
-    """ResNet-50 v1.5 from images (n, h, w, 3) to logits (n, 1000), which are float32 at any precision."""
+    """Return ResNet-50 v1.5 from images (n, h, w, 3) to logits (n, 1000), which are float32 at any precision."""
     entered = layers.Input((image_size, image_size, 3))
     images = layers.ReLU()(convolution(entered, 64, 7, 2))
     images = layers.MaxPooling2D(3, 2)(layers.ZeroPadding2D(1)(images))
@@ -59,7 +59,7 @@ def network(image_size: int) -> Any:
 
 
 def compiled(image_size: int) -> Any:
-    """The network with its loss and its optimiser; built here, since `fit` would else trace the graph twice."""
+    """Return the network with its loss and its optimiser; compiled here, or `fit` would trace the graph twice."""
     model = network(image_size)
     optimizer = keras.optimizers.SGD(
         resnet50.LEARNING_RATE, momentum=resnet50.MOMENTUM, weight_decay=resnet50.WEIGHT_DECAY
@@ -69,7 +69,7 @@ def compiled(image_size: int) -> Any:
     return model
 
 
-class Lines(keras.callbacks.Callback):  # type: ignore[misc]  # without keras its classes are Any
+class StepPrinter(keras.callbacks.Callback):  # type: ignore[misc]  # without keras its classes are Any
     """Prints a line per iteration; the loss is the batch's own."""
 
     def __init__(self, batch_size: int, begun: datetime) -> None:
@@ -78,15 +78,15 @@ class Lines(keras.callbacks.Callback):  # type: ignore[misc]  # without keras it
         self.begun = begun
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Starts the clock."""
+        """Start the clock."""
         self.ended = time.perf_counter()
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        """Forgets the losses of earlier batches."""
+        """Forget the losses of earlier batches."""
         self.model.reset_metrics()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """Stops the clock, once the loss is known here, and starts it again at once."""
+        """Stop the clock when the loss is known on the host, print, and start it again at once."""
         loss = float(logs["loss"])
         before, self.ended = self.ended, time.perf_counter()
         data = {"train.loss": loss, "train.total_ips": self.batch_size / (self.ended - before)}
@@ -94,7 +94,7 @@ class Lines(keras.callbacks.Callback):  # type: ignore[misc]  # without keras it
 
 
 def held(arguments: argparse.Namespace) -> Any:
-    """The batches held in memory, over and over, without threads of their own."""
+    """Return an endless dataset of the batches held in memory, without threads of its own."""
     images, labels = resnet50.noise(arguments, resnet50.BATCHES_HELD, channels_last=True)
     options = tensorflow.data.Options()
     options.threading.private_threadpool_size = 1
@@ -104,31 +104,31 @@ def held(arguments: argparse.Namespace) -> Any:
 
 
 def limit_threads(threads: int) -> None:
-    """So many threads within an operation, one operation at a time. Before the first operation, or it is refused."""
+    """Set the threads within an operation, one operation at a time; call it before the first operation."""
     tensorflow.config.threading.set_intra_op_parallelism_threads(threads)
     tensorflow.config.threading.set_inter_op_parallelism_threads(1)
 
 
 def main() -> None:
-    """Trains one epoch of the iterations asked for, and prints one line each."""
+    """Train one epoch of the requested iterations, and print one line each."""
     arguments = parse_arguments()
     limit_threads(arguments.threads)
     keras.utils.set_random_seed(arguments.seed)
     if arguments.precision == "bf16":
         keras.mixed_precision.set_global_policy("mixed_bfloat16")
     begun = datetime.now()
-    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.stated(arguments)), flush=True)
+    print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.parameters_of(arguments)), flush=True)
     compiled(arguments.image_size).fit(
         held(arguments),
         steps_per_epoch=arguments.iterations,
         shuffle=False,
         verbose=0,
-        callbacks=[Lines(arguments.batch_size, begun)],
+        callbacks=[StepPrinter(arguments.batch_size, begun)],
     )
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = resnet50.parser("TensorFlow", ("fp32", "bf16"))
     options.add_threads(parser)
     return parser.parse_args()

@@ -36,7 +36,7 @@ class CrossEntropyLoss(losses.CrossEntropyLoss):  # type: ignore[misc]  # withou
 
 
 def write_dataset(folder: Path, image_size: int, seed: int) -> Path:
-    """Writes pairs of files, rectangles of classes and noisy colours of them, and returns the list of them.
+    """Write pairs of files, rectangles of classes and noisy colours of them, and return the list of them.
 
     BMP because it needs no zlib: the one inside paddle 2.6.2 and those of the image libraries crash each other.
     """
@@ -56,7 +56,7 @@ def write_dataset(folder: Path, image_size: int, seed: int) -> Path:
 
 
 def network(name: str) -> tuple[Any, int]:
-    """The network and how many outputs its loss is computed on."""
+    """Return the network and the number of outputs that its loss is computed on."""
     if name == "fastscnn":
         return models.FastSCNN(num_classes=CLASSES, enable_auxiliary_loss=True), 2
     backbone = models.ResNet50_vd(output_stride=8)
@@ -64,7 +64,7 @@ def network(name: str) -> tuple[Any, int]:
 
 
 def main() -> None:
-    """Trains for the iterations asked for, in the folder it is started in."""
+    """Train for the requested iterations, in the folder it is started in."""
     arguments = parse_arguments()
     paddle.seed(arguments.seed)
     listing = write_dataset(Path("dataset"), arguments.image_size, arguments.seed)
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The command line; the defaults are those of a smoke test."""
+    """Parse the command line; the defaults are those of a smoke test."""
     parser = argparse.ArgumentParser(description="Train a segmentation network with PaddleSeg on generated images.")
     parser.add_argument("--model", choices=("fastscnn", "deeplabv3p_resnet50"), default="fastscnn")
     parser.add_argument("--batch-size", type=int, default=2, help="images per iteration")

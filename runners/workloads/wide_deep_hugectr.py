@@ -18,7 +18,7 @@ BYTES_PER_MIB = 1 << 20
 
 
 def main() -> None:
-    """Trains until `--iterations`, or ends with HugeCTR's own message where memory does not suffice."""
+    """Train until `--iterations`; HugeCTR stops with its own message if memory does not suffice."""
     arguments = parse()
     if arguments.nodes > 1:
         # HugeCTR talks to its other machines through the MPI that this starts.
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def parse(words: list[str] | None = None) -> argparse.Namespace:
-    """The arguments; sizes are per machine or of the whole job as they say."""
+    """Parse the arguments; sizes are per machine or of the whole job, as they say."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=1)
     parser.add_argument("--devices-per-node", type=int, default=1)
@@ -51,7 +51,7 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
 
 
 def printed(arguments: argparse.Namespace) -> dict[str, int]:
-    """The sizes under the names that DLPerf's logs give them."""
+    """Return the sizes under the names that DLPerf's logs give them."""
     return {
         "num_nodes": arguments.nodes,
         "gpu_num_per_node": arguments.devices_per_node,
@@ -66,12 +66,12 @@ def printed(arguments: argparse.Namespace) -> dict[str, int]:
 
 
 def workspace(rows: int, width: int) -> int:
-    """MiB that hold so many rows of so many floats, rounded up."""
+    """Return MiB that hold so many rows of so many floats, rounded up."""
     return -(-rows * width * 4 // BYTES_PER_MIB)
 
 
 def network(hugectr: Any, arguments: argparse.Namespace) -> Any:
-    """The model, uncompiled: a wide table of width 1, and hidden layers over the deep table and the dense features."""
+    """Return the uncompiled model: a wide table of width 1, hidden layers over the deep table and dense features."""
     kinds = hugectr.Layer_t
     model = _inputs(hugectr, arguments)
 
@@ -91,7 +91,7 @@ def network(hugectr: Any, arguments: argparse.Namespace) -> Any:
 
 
 def _inputs(hugectr: Any, arguments: argparse.Namespace) -> Any:
-    """The model with what it reads and its two tables."""
+    """Return the model with its inputs and its two tables."""
     optimizer = hugectr.CreateOptimizer(optimizer_type=hugectr.Optimizer_t.Adam)
     model = hugectr.Model(_solver(hugectr, arguments), _reader(hugectr, arguments.data), optimizer)
     sparse = [

@@ -13,7 +13,7 @@ from ingest.cli import main
 
 @pytest.fixture
 def ingest(capfd: pytest.CaptureFixture[str]) -> Callable[..., Called]:
-    """Calls the command in this process and returns its exit code and what it printed."""
+    """Return a function that calls the command in this process and returns its exit code and output."""
 
     def call(*arguments: object) -> Called:
         capfd.readouterr()

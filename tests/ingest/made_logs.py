@@ -21,7 +21,7 @@ def run_json(
     options: dict[str, Any] | None = None,
     **other: Any,
 ) -> dict[str, Any]:
-    """A run.json that keeps the contract."""
+    """Return a valid run.json."""
     case = {
         "model": model,
         "framework": framework,

@@ -39,7 +39,7 @@ PACKAGES = {"PyTorch": "torch", "TensorFlow": "tensorflow-cpu", "MXNet": "mxnet"
 
 
 def log_of(framework: str, speeds: Sequence[float], batch: int = 16) -> str:
-    """What the trainers of the four frameworks print, at speeds in images/s."""
+    """Return what the trainers of the four frameworks print, at speeds in images/s."""
     at = [sum(batch / speed for speed in speeds[: n + 1]) for n in range(len(speeds))]
     return "".join(f"{_line(framework, n, speed, at[n - 1], batch)}\n" for n, speed in enumerate(speeds, 1))
 

@@ -9,19 +9,19 @@ from typing import Any
 from parsers.contract import Format, NearMiss, Reading
 from parsers.engine.scan import Chunk
 from parsers.engine.session import Extent, Session
-from parsers.engine.table import Records, Source, Stretch, Table
+from parsers.engine.table import LogSource, ReadingTable, SessionRecords, Stretch
 
 
 def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Session:
-    """A session of a format that exists in this test alone."""
+    """Return a session of a format that exists in this test only."""
     path = folder / "train.log"
     text = "".join(f"{each}\n" for each in lines).encode()
     path.write_bytes(text)
     reading = Reading(pattern, **about)
     chunk = Chunk(text, 1, 0, len(text), len(lines))
-    table = Table(Source(path), reading)
+    table = ReadingTable(LogSource(path), reading)
     rows = reading.regex.findall(text)
     table.store(chunk, rows if reading.regex.groups > 1 else [(each,) for each in rows])
     extent = Extent(Stretch(1, 0, len(text)), 0, len(text))
     format = Format("made", b"", (reading,), (NearMiss(b"", ""),))
-    return Session(1, format, (Records(table, 0, table.rows),), table.source, (extent,), (extent,))
+    return Session(1, format, (SessionRecords(table, 0, table.rows),), table.source, (extent,), (extent,))

@@ -29,7 +29,7 @@ RECORD = ROOT / "raw_logs" / "published" / "recomputed" / "paddle-perf.jsonl"
 
 
 def run(path: str, *, audited: dict[str, Any] | None = None, case: dict[str, Any] | None = None, **figures: Any) -> Run:
-    """A run as far as the audit reads it; a figure is its value, or a whole entry."""
+    """Return a run with what the audit reads of it; a figure is its value, or a whole entry."""
     extra = {"audit": {name: figure(value) for name, value in audited.items()}} if audited else {}
     return builders.run(
         path, path=path, sha256=path, case={"model": "DeepLabV3+", "framework": "PaddlePaddle", **(case or {})},
@@ -43,7 +43,7 @@ def figure(value: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def row(tmp_path: Path) -> Published:
-    """A figure of 20.5 samples/s that names `logs/one.log`."""
+    """Return a figure of 20.5 samples/s that names `logs/one.log`."""
     (found,) = publications.read([folder(tmp_path / "published", [GOOD])]).rows
     return found
 
@@ -232,7 +232,7 @@ def test_a_speed_up_follows_from_its_figures(row: Published, speedup: str, count
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The record of the corpus, written now beside the published figures."""
+    """Write the record of the corpus anew beside the published figures."""
     import contextlib
 
     from ingest.cli import main
@@ -250,7 +250,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def corpus(fresh: Path) -> list[Audited]:
-    """The verdicts over the corpus, read now."""
+    """Return the verdicts over the corpus."""
     found = publications.read([fresh.parent.parent])
     assert len(found.recorded) >= 82
     return list(audit.audit(found, []))
@@ -376,7 +376,7 @@ def logs(tmp_path: Path) -> Path:
 
 
 def only_row(docs: Path) -> dict[str, str]:
-    """The one figure of the audit's table."""
+    """Return the one figure of the audit's table."""
     text = (docs / "data" / "audit.csv").read_text("utf-8")
     (found,) = csv.DictReader(io.StringIO(text, newline=""))
     return found

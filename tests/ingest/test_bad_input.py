@@ -39,7 +39,7 @@ GOOD = 5
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A good tree in `logs`, and the site made of it in `docs`."""
+    """Make a good tree in `logs`, and its site in `docs`."""
     top = tmp_path_factory.mktemp("published")
     make_tree(top / "logs")
     with contextlib.redirect_stdout(io.StringIO()):
@@ -49,7 +49,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tree(published: Path, tmp_path: Path) -> Path:
-    """The good tree, with its site beside it as an earlier call left it."""
+    """Return a copy of the good tree, with its site as an earlier call left it."""
     shutil.copytree(published, tmp_path, dirs_exist_ok=True)
     return tmp_path / "logs"
 

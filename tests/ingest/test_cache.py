@@ -28,8 +28,8 @@ def test_what_was_put_is_there_for_the_next_run_and_before(tmp_path: Path) -> No
     with Cache(path) as cache:
         cache.put("a", b"\0one")
         assert cache.get("a") == b"\0one"
-        assert cache.made("b", lambda: b"two") == b"two"
-        assert cache.made("b", lambda: pytest.fail("made twice")) == b"two"
+        assert cache.get_or_make("b", lambda: b"two") == b"two"
+        assert cache.get_or_make("b", lambda: pytest.fail("made twice")) == b"two"
     assert read(path, "a", "b", "c") == [b"\0one", b"two", None]
 
 
@@ -37,7 +37,7 @@ def test_what_was_made_before_an_error_is_kept(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "c")
     cache.put("a", b"one")
     with pytest.raises(ZeroDivisionError), cache:
-        cache.made("b", lambda: bytes([1 // 0]))
+        cache.get_or_make("b", lambda: bytes([1 // 0]))
     assert read(tmp_path / "c", "a") == [b"one"]
 
 

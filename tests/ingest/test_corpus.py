@@ -61,7 +61,7 @@ class Corpus:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    """The corpus is read once; the site is built, too."""
+    """Read the corpus once, and build its site."""
     import contextlib
     import io
 

@@ -22,12 +22,12 @@ Line = dict[str, Any]
 
 
 def run(name: str, **about: Any) -> Line:
-    """A line of a ledger, as JSON: what an earlier version wrote may lack keys."""
+    """Return a line of a ledger as JSON; lines of earlier versions may lack keys."""
     return to_json(builders.run(name, **about))
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """A command of git's that must succeed, with a committer of its own."""
+    """Run a git command that must succeed, with its own committer."""
     named = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
     done = subprocess.run(
         ["git", "-C", str(folder), *named, *arguments], capture_output=True, text=True, check=False
@@ -37,7 +37,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def write(repository: Path, lines: Sequence[Line]) -> None:
-    """A ledger of one shard."""
+    """Write a ledger of one shard."""
     path = repository / "docs" / "data" / "runs" / "made-up.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(each) + "\n" for each in lines), "utf-8")
@@ -59,7 +59,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def between(repository: Path, ingest: Ingest) -> Callable[..., str]:
-    """What is said of two states of the ledger, the first of them committed."""
+    """Return the text about two states of the ledger, the first of them committed."""
 
     def said(before: Sequence[Line], after: Sequence[Line], language: str = "en") -> str:
         commit(repository, before)
@@ -72,7 +72,7 @@ def between(repository: Path, ingest: Ingest) -> Callable[..., str]:
 
 
 def table(text: str, title: str) -> list[list[str]]:
-    """The rows of the table below a heading, without its head."""
+    """Return the rows of the table below a heading, without its head."""
     part = re.split(r"\n(?=#### |<details><summary>\D)", text)
     found = [each for each in part if each.startswith(("#### " + title, "<details><summary>" + title))]
     assert len(found) == 1, f"{len(found)} sections {title!r} in:\n{text}"
@@ -368,7 +368,7 @@ def test_it_reads_the_folder_that_out_names(repository: Path, ingest: Ingest) ->
 
 
 def refused(called: Called) -> str:
-    """The one line that a refused call says."""
+    """Return the one line that a refused call prints."""
     assert (called.code, called.out) == (2, "")
     assert len(called.problems) == 1
     return called.problems[0]

@@ -49,19 +49,19 @@ def write(root: Path, name: str, lines: Iterable[str]) -> Path:
 
 
 def runs_of(folder: Path) -> list[Run]:
-    """The runs of a tree in DLPerf's layout."""
+    """Return the runs of a tree in DLPerf's layout."""
     found, named = walk([folder]), layout.load("dlperf")
     assert not found.problems
     return run.identify([one for each in found.inputs for one in run.runs_of(each, named, each.name)])
 
 
 def lines_of(folder: Path) -> list[dict[str, Any]]:
-    """The ledger's lines of a tree in DLPerf's layout."""
+    """Return the ledger's lines of a tree in DLPerf's layout."""
     return [json.loads(text_of(each)) for each in runs_of(folder)]
 
 
 def line_of(folder: Path, lines: Iterable[str], case: str = "1n1g", model: str = "rn50") -> dict[str, Any]:
-    """The ledger's line of one log."""
+    """Return the ledger's line of one log."""
     write(folder, f"{case}/{model}_b{BATCH}_fp32_1.log", lines)
     (line,) = lines_of(folder)
     return line
@@ -74,7 +74,7 @@ def value(line: dict[str, Any], rule: str = "dlperf") -> float:
 
 
 def why(line: dict[str, Any], rule: str = "dlperf") -> str:
-    """The reason for which a rule gives no figure."""
+    """Return the reason why a rule gives no figure."""
     assert line["figures"][rule]["value"] is None
     return str(line["figures"][rule]["reason"]["code"])
 

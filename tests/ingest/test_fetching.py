@@ -15,7 +15,7 @@ LOG = b"a line of a log\n"
 
 @pytest.fixture
 def forge(tmp_path: Path) -> tuple[str, str]:
-    """A forge with one repository whose newest commit changed the log; its address and the older commit."""
+    """Make a forge with one repository whose newest commit changed the log; return its address and the older commit."""
     clone = tmp_path / "forge" / "someone" / "logs"
     clone.mkdir(parents=True)
 

@@ -52,7 +52,7 @@ def framework_of(path: str) -> str:
 
 
 def precision_of(path: str) -> str:
-    """What was run, by the reports of that tree and the logs: fp16 is automatic mixed precision in most of them."""
+    """Return the true precision, from the reports of that tree and the logs: most fp16 runs are amp."""
     if path.partition("/")[0] in SERVED:
         return "fp32"
     word = re.search(r"_(pure_fp16|fp16|fp32|amp)(?=[_.]|$)", path, re.IGNORECASE)

@@ -21,7 +21,7 @@ Ingest = Callable[..., Called]
 
 @pytest.fixture
 def out(tree: Path, ingest: Ingest) -> Path:
-    """The site of the good tree."""
+    """Build the site of the good tree."""
     folder = tree.parent / "docs"
     assert ingest(tree, "--out", folder).code == 0
     return folder

@@ -24,7 +24,7 @@ def run(model: str | None, framework: str = "PyTorch", unit: str = "images/s", *
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
-    """Runs of a model without a suite in three spellings, of another one, and of one that has a suite."""
+    """Write runs of a model without a suite in three spellings, of another one, and of one that has a suite."""
     folder = tmp_path / "runs"
     folder.mkdir()
     made = [

@@ -49,7 +49,7 @@ SETTINGS = ((32, 0.300), (48, 0.210), (7, 12.5), (64, 300.0))
 
 @pytest.fixture(scope="module", params=SETTINGS, ids=lambda each: f"batch{each[0]}-{each[1]:g}s")
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
-    """The tree that the generator writes, and its batch size."""
+    """Run the generator; return its tree and batch size."""
     script = shared("parity/generate.py")
     (batch, base), out = request.param, tmp_path_factory.mktemp("parity")
     subprocess.run([sys.executable, script, out, "--batch", str(batch), "--base", str(base)], check=True)

@@ -13,7 +13,7 @@ from made_logs import clas_static, run_json, seg
 from made_trees import Called, write_run
 
 from ingest.common import words
-from ingest.common.problems import said
+from ingest.common.problems import message
 from schema.records import Problem
 
 SEG = "".join(f"{each}\n" for each in seg([4.0, 20.0, 21.0, 22.0, 23.0, 24.0]))
@@ -24,14 +24,14 @@ BANNER = "[2026/11/20 13:14:00] ppcls INFO: =    PaddleClas is powered by Paddle
 def test_a_reason_is_said_in_words() -> None:
     reason = {"code": "too_few_records", "args": {"records": 1, "needed": 2}}
     problem = Problem("no_figure", "a/train.log", 3, {"reason": reason})
-    line = said(problem)
+    line = message(problem)
     assert line.startswith("a/train.log:3: ")
     assert "{" not in line
     assert "too_few_records" not in line
 
 
 def put(name: str, data: str | bytes) -> Callable[[Path], object]:
-    """A file alone."""
+    """Write a file alone."""
 
     def make(root: Path) -> None:
         path = root / name
@@ -42,12 +42,12 @@ def put(name: str, data: str | bytes) -> Callable[[Path], object]:
 
 
 def with_run(log: str, **about: object) -> Callable[[Path], object]:
-    """A log with a run.json."""
+    """Write a log with a run.json."""
     return lambda root: write_run(root, "a/1", log, run=run_json(**about))  # type: ignore[arg-type]
 
 
 def twice(second: str) -> Callable[[Path], object]:
-    """A log beside another, without what a runner knows of them."""
+    """Write two logs side by side, without a run.json."""
 
     def make(root: Path) -> None:
         put("a.log", SEG * 2)(root)
@@ -69,7 +69,7 @@ def begun_again(root: Path) -> None:
 
 
 def with_part(name: str, stated: str | None, text: str | None) -> Callable[[Path], object]:
-    """A run with a further file, as run.json states it and as it lies there."""
+    """Write a run with a further file, as run.json states it and as it is on the disk."""
 
     def make(root: Path) -> None:
         files = {name: {"sha256": hashlib.sha256(stated.encode()).hexdigest()}} if stated is not None else {}

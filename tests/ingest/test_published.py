@@ -50,7 +50,7 @@ Figure = tuple[str, ...]
 def folder(
     path: Path, rows: Iterable[dict[str, str]], *, source: str = SOURCE, header: Iterable[str] = COLUMNS
 ) -> Path:
-    """A folder of published figures with one table."""
+    """Make a folder of published figures with one table."""
     path.mkdir(parents=True, exist_ok=True)
     (path / "sources.toml").write_text(source, "utf-8")
     with (path / "made-up.csv").open("w", encoding="utf-8", newline="") as stream:
@@ -68,7 +68,7 @@ def given(name: str) -> list[dict[str, str]]:
 
 
 def figure_given(row: dict[str, str]) -> Figure:
-    """What of a row as it was collected must be found again, letter for letter."""
+    """Return the cells of a collected row that must be found again, letter for letter."""
     place = row.get("source_file") or row.get("where") or row.get("source") or ""
     batch = row["batch_size_per_device"]
     return (place, row["nodes"], row["devices"], batch, row["value"], row.get("speedup", ""), row.get("log", ""))

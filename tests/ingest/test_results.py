@@ -14,7 +14,7 @@ from tests.builders import absent, edited
 
 
 def run(value: float | None = 100.0, *, devices: int = 1, nodes: int = 1, scope: str = "job", **other: Any) -> Run:
-    """A run of one case, with `case` for facts that are others than usual."""
+    """Return a run of one case; `case` changes its facts."""
     case = {"model": "Test net", "framework": "Test", "batch_size": 32, "nodes": nodes, **other.pop("case", {})}
     figure = absent() if value is None else builders.figure(value, scope=scope)
     usual = {"environment": {}, "facts": {}, "figures": {"sustained": figure, "mean": figure}}
@@ -191,7 +191,7 @@ def test_nodes_part_cases() -> None:
 
 
 def stated(value: float, *, version: str | None = None, of_round: str | None = None, **other: Any) -> Run:
-    """A run that states a framework version, a round, or neither."""
+    """Return a run that states a framework version, a round, or neither."""
     facts = {"framework_version": version, "round": of_round}
     known = {name: {"value": each, "source": "log", "where": "line 1"} for name, each in facts.items() if each}
     return run(value, facts=known, **other)

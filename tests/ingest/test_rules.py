@@ -104,7 +104,7 @@ def test_scope_arithmetic(scope: Any, expected: tuple[int, str]) -> None:
 
 
 def running_means(steps: Sequence[float], every: int, batch: int, epoch: int) -> list[tuple[int, int, float]]:
-    """What PaddleClas prints for steps that took so long: their mean since step 5, which is the first that counts."""
+    """Return what PaddleClas prints for steps of these durations: their mean since step 5, the first that counts."""
     return [(epoch, at, batch * (at - 4) / sum(steps[5 : at + 1])) for at in range(every, len(steps), every)]
 
 

@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def two(root: Path) -> Path:
-    """A run on two machines; returns its folder."""
+    """Make a run on two machines; return its folder."""
     nodes = [{"folder": each, "outcome": "completed", "exit_status": 0} for each in (".", "node1")]
     source = {"repository": "x", "commit": "0" * 40, "modified": True}
     more: dict[str, Any] = {"nodes": nodes, "warnings": ["clocks differ"], "source": source}
@@ -150,7 +150,7 @@ def test_a_run_whose_log_is_gone_is_said(two: Path, root: Path, ingest: Ingest) 
 
 
 def launched(folder: Path) -> None:
-    """A run that was started and has not come home."""
+    """Make a run that was started and is not collected."""
     (folder / "incoming/node0").mkdir(parents=True)
     (folder / "launch.json").write_text('{"schema": "perfledger.launch/1"}')
     for name in ("train.log", "incoming/node0/train.log"):
@@ -282,14 +282,14 @@ def test_an_environment_that_cannot_be_believed_is_not_shown(what: str, tmp_path
     (tmp_path / "environment.json").write_bytes(raw)
     files = {"environment.json": {"sha256": hashlib.sha256(raw).hexdigest()}}
     given = RunJsonFile(from_json(run_json(files=files), RunJson))
-    found, (problem,) = environment_json.beside(Input(tmp_path / "train.log", "logs/x/train.log"), given)
+    found, (problem,) = environment_json.details_of(Input(tmp_path / "train.log", "logs/x/train.log"), given)
     assert (found, problem.code, problem.path) == (None, "environment_wrong", "logs/x/environment.json")
     assert len(problem.args["cause"]) <= 201
 
 
 def test_an_environment_that_nobody_names_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "environment.json").write_text("{")
-    assert environment_json.beside(Input(tmp_path / "train.log", "x/train.log"), RunJsonFile()) == (None, [])
+    assert environment_json.details_of(Input(tmp_path / "train.log", "x/train.log"), RunJsonFile()) == (None, [])
 
 
 def test_nothing_private_of_an_environment_is_published(root: Path, ingest: Ingest) -> None:

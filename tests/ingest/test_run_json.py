@@ -11,13 +11,13 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
 
-from ingest.read.run_json import RunJsonFile, beside
+from ingest.read.run_json import RunJsonFile, of_log
 from schema.vocabulary import OUTCOMES, PRECISIONS
 
 
 def written(folder: Path, document: Any) -> RunJsonFile:
     (folder / "run.json").write_text(json.dumps(document))
-    return beside(folder / "train.log", "logs/x/train.log")
+    return of_log(folder / "train.log", "logs/x/train.log")
 
 
 def test_every_run_json_of_ours_is_believed() -> None:
@@ -25,13 +25,13 @@ def test_every_run_json_of_ours_is_believed() -> None:
     assert found
     for path in found:
         log = path.with_name("train.log")
-        given = beside(log, f"raw_logs/{path.parent.name}/train.log")
+        given = of_log(log, f"raw_logs/{path.parent.name}/train.log")
         assert given.problem is None, path
         assert given.document is not None
 
 
 def test_none_beside_a_log_is_no_problem(tmp_path: Path) -> None:
-    given = beside(tmp_path / "train.log", "logs/train.log")
+    given = of_log(tmp_path / "train.log", "logs/train.log")
     assert (given.document, given.problem, given.case()) == (None, None, {})
 
 
@@ -139,7 +139,7 @@ def test_a_misspelt_key_is_named_beside_the_one_that_is_missing(tmp_path: Path) 
 
 def test_an_invalid_one_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{\n "schema": "perfledger.run/1",\n "case": {,}\n}\n')
-    given = beside(tmp_path / "train.log", "logs/x/train.log")
+    given = of_log(tmp_path / "train.log", "logs/x/train.log")
     assert given.problem is not None
     assert (given.problem.path, given.problem.line, given.problem.code) == ("logs/x/run.json", 3, "run_json_invalid")
 

@@ -56,7 +56,7 @@ def steady(seconds: int, *, start: dt.datetime = START, memory: int = 5000) -> s
 
 
 def log_of(folder: Path, name: str = "train.log", *, devices: int = 2, run: bool = True, **more: Any) -> Path:
-    """A PaddleSeg log, whose lines no reading takes a clock from, and a run.json for it."""
+    """Return a PaddleSeg log, in which no reading finds a clock, and a run.json for it."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     path.write_text("\n".join([*seg([8.0] * 6), f"log {folder.name}/{name}", ""]))

@@ -10,7 +10,7 @@ import pytest
 
 from parsers.contract import Columns, Fact, FormatError, Postprocessed, Reading, up_to
 from parsers.engine.scan import Chunk
-from parsers.engine.table import Records, Source, Table
+from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 
 PRIVATE = rb"begin (?P<_begin>[0-9]++) end (?P<duration>[0-9]++)"
 
@@ -23,10 +23,10 @@ def everything(columns: Columns) -> Postprocessed:
     return np.arange(len(columns["_begin"])), columns
 
 
-def records_of(lines: bytes, reading: Reading) -> Records:
-    table = Table(Source(Path("never-opened.log")), reading)
+def records_of(lines: bytes, reading: Reading) -> SessionRecords:
+    table = ReadingTable(LogSource(Path("never-opened.log")), reading)
     table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), reading.regex.findall(lines))
-    return Records(table, 0, table.rows)
+    return SessionRecords(table, 0, table.rows)
 
 
 def test_a_private_column_needs_a_postprocess() -> None:

@@ -58,7 +58,7 @@ class SshHost:
     server: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     def start(self) -> None:
-        """Starts the server, and returns when it listens."""
+        """Start the server, and return when it listens."""
         settings = {"port": self.port, "address": self.address, "folder": self.folder, "jobs": self.jobs}
         (self.folder / "sshd_config").write_text(SSHD.format(**settings, variables=self.variables), encoding="utf-8")
         log = str(self.folder / "sshd.log")
@@ -67,7 +67,7 @@ class SshHost:
         assert any("Server listening" in text(Path(log)) for _ in polls()), text(Path(log))
 
     def cut(self) -> None:
-        """Ends the server and all its connections at once; what was started in sessions of their own goes on."""
+        """Kill the server and all its connections at once; processes in sessions of their own go on."""
         if self.server:
             # Each connection is a process in a session of its own.
             for process in servers(self.server.pid):
@@ -84,7 +84,7 @@ class SshHost:
 
 
 def sshd() -> str:
-    """The OpenSSH server, by its whole path, as it wants to be called."""
+    """Return the full path of the OpenSSH server, which insists on being called by it."""
     found = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
     if found is None or shutil.which("ssh") is None or shutil.which("ssh-keygen") is None:
         pytest.skip("OpenSSH is missing (openssh-server and openssh-client on Debian)")
@@ -94,7 +94,7 @@ def sshd() -> str:
 
 
 def servers(listener: int) -> list[int]:
-    """A server's process and those of its connections, without what was started over them."""
+    """Return a server's process and those of its connections, without what was started over them."""
     found, parents = [listener], {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -137,36 +137,36 @@ def namespaces(folder: Path, names: Sequence[str]) -> Iterator[list[SshHost]]:
 
 
 def link(host: SshHost, state: str) -> None:
-    """Puts the network of a host in a namespace up or down."""
+    """Switch the network of a host in a namespace on or off."""
     _ip("link", "set", f"{host.name}.0", state)
 
 
 def write_config(folder: Path, hosts: Sequence[SshHost]) -> Path:
-    """The ssh configuration that knows these hosts, and nothing else."""
+    """Write the ssh configuration that knows only these hosts."""
     path = folder / "ssh_config"
     path.write_text("".join(host.client() for host in hosts), encoding="utf-8")
     return path
 
 
 def keygen(path: Path) -> None:
-    """A new key, without a password."""
+    """Make a key without a password."""
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
 
 
 def know(host: SshHost, key: Path) -> None:
-    """Makes a key the one that the client knows for a host."""
+    """Record a key as the one that the client knows for a host."""
     known = " ".join(text(key.with_suffix(".pub")).split()[:2])
     (host.folder / "known_hosts").write_text(f"[{host.address}]:{host.port} {known}\n", encoding="utf-8")
 
 
 def free_port() -> int:
-    """A port that nobody listens on just now."""
+    """Return a port that nobody listens on now."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
 
 def text(path: Path) -> str:
-    """What a file holds; nothing where there is none."""
+    """Return the content of a file; empty if there is none."""
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
@@ -249,14 +249,14 @@ class Slurm:
     variables: Mapping[str, str]
 
     def call(self, *argv: str) -> str:
-        """What one of its commands prints."""
+        """Return the output of one of its commands."""
         environment = {**os.environ, **self.variables}
         return subprocess.run(argv, env=environment, check=True, capture_output=True, text=True, timeout=30).stdout
 
 
 @contextmanager
 def slurm_cluster() -> Iterator[Slurm]:
-    """Starts munged, slurmctld and a slurmd for each of two nodes, all of our own."""
+    """Start munged, slurmctld and a slurmd for each of two nodes, separate from any of this machine."""
     missing = [name for name in DAEMONS if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
     if missing or os.getuid() != 0:
         pytest.skip(f"a Slurm cluster needs root and slurm-wlm with munge; missing: {', '.join(missing) or 'root'}")

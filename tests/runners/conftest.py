@@ -47,7 +47,7 @@ OnlyRun = Callable[[], tuple[Path, dict[str, Any]]]
 
 @pytest.fixture
 def write_recipe(tmp_path: Path) -> WriteRecipe:
-    """Writes the tiny recipe around a bash program, which finds the option `word` in `$1`."""
+    """Return a function that writes the tiny recipe around a bash program, which finds the option `word` in `$1`."""
 
     def write(program: str, timeout: int = 20, batches: str = "1", more: str = "") -> Path:
         path = tmp_path / "tiny.toml"
@@ -61,7 +61,7 @@ def write_recipe(tmp_path: Path) -> WriteRecipe:
 
 @pytest.fixture
 def bash() -> str:
-    """The bash of this machine; the test is skipped where there is none."""
+    """Return the bash of this machine; skip the test if there is none."""
     found = shutil.which("bash")
     if found is None:
         pytest.skip("bash is missing, and what the runners start is a bash script")
@@ -70,7 +70,7 @@ def bash() -> str:
 
 @pytest.fixture
 def only_run(tmp_path: Path) -> OnlyRun:
-    """Finds the folder and the run.json of the one finished run under `raw`."""
+    """Return a function that finds the folder and the run.json of the one finished run under `raw`."""
 
     def find() -> tuple[Path, dict[str, Any]]:
         (path,) = (tmp_path / "raw").rglob("run.json")

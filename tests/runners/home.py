@@ -22,19 +22,19 @@ RECORD = (
 
 
 def load(path: Path) -> dict[str, Any]:
-    """A JSON object."""
+    """Read a JSON object."""
     found = json.loads(path.read_text(encoding="utf-8"))
     assert isinstance(found, dict)
     return found
 
 
 def folder_of(tmp_path: Path, case: str = "cpu-n1d1-bs1-fp32") -> Path:
-    """The folder of a case of the tiny recipe."""
+    """Return the folder of a case of the tiny recipe."""
     return tmp_path / "raw/tiny/bash" / case
 
 
 def until(wanted: Callable[[], bool], seconds: float = 20) -> None:
-    """Waits for something to be so."""
+    """Wait until a condition holds."""
     for _ in polls(seconds):
         if wanted():
             return
@@ -43,7 +43,7 @@ def until(wanted: Callable[[], bool], seconds: float = 20) -> None:
 
 
 def words(path: Path, tmp_path: Path, *more: str) -> list[str]:
-    """The command line that runs a recipe into `raw`."""
+    """Return the command line that runs a recipe into `raw`."""
     return [sys.executable, "-m", "runners", "run", str(path), "--raw-logs", str(tmp_path / "raw"), *more]
 
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from runners import nodes, recipe
 from runners.cases import select_cases
 from runners.command import Settings, build_run
-from runners.job import Run
-from runners.nodes import Job, State
+from runners.job import PlannedRun
+from runners.nodes import Job, JobState
 from runners.transport import AnyTarget, Ssh
 from tests.runners.node import polls, tool
 
@@ -25,7 +25,7 @@ class Placed:
 
     target: AnyTarget
     job: Job
-    run: Run
+    run: PlannedRun
 
     @property
     def identity(self) -> str:
@@ -41,7 +41,7 @@ class Placed:
     def start(self) -> list[str]:
         return self.target.start(self.job, self.run.spec)
 
-    def look(self) -> State:
+    def look(self) -> JobState:
         return self.target.look(self.job)
 
     def stop(self, outcome: str = "stopped") -> None:
@@ -50,9 +50,9 @@ class Placed:
     def fetch(self) -> None:
         self.target.fetch(self.job)
 
-    def until(self, wanted: Callable[[State], bool], seconds: float = 30) -> State:
-        """The first state of the job that is as wanted."""
-        state: State | None = None
+    def until(self, wanted: Callable[[JobState], bool], seconds: float = 30) -> JobState:
+        """Wait for a state of the job that fulfils the condition, and return it."""
+        state: JobState | None = None
         for _ in polls(seconds):
             state = self.look()
             if wanted(state):
@@ -60,12 +60,12 @@ class Placed:
             time.sleep(0.1)
         raise AssertionError(f"the job did not come to it; it is {state}")
 
-    def over(self, seconds: float = 30) -> State:
-        """The state of the job when no node is at work any more."""
+    def over(self, seconds: float = 30) -> JobState:
+        """Return the state of the job when no node is running any more."""
         return self.until(lambda state: state.kind in ("ended", "lost"), seconds)
 
-    def printing(self) -> State:
-        """The state of the job when its log has begun."""
+    def printing(self) -> JobState:
+        """Return the state of the job when its log has begun."""
         return self.until(lambda state: state.log_bytes > 0)
 
 
@@ -76,7 +76,7 @@ def planned(
     choices: Mapping[str, str] | None = None,
     settings: Settings | None = None,
 ) -> Placed:
-    """The job of the first case of a recipe; nothing is started."""
+    """Return the job of the first case of a recipe; nothing is started."""
     chosen = recipe.load(path)
     built = build_run(chosen, select_cases(chosen, choices or {})[0], folder, settings or Settings())
     run = replace(built, folder=folder / "raw/tiny/1")

@@ -37,29 +37,29 @@ class Node:
         return Path(self.request["jobs"]) / f"node{self.request['rank']}"
 
     def check(self) -> Reply:
-        """What the agent answers when it is asked to check the node."""
+        """Return the agent's answer to a request to check the node."""
         asked = json.dumps({**self.request, "action": "check"})
         argv = [PYTHON, *nodes.PYTHON]
         done = subprocess.run(
             argv, input=asked, capture_output=True, text=True, check=False, **self._place(), timeout=60
         )
-        reply = nodes.decoded(nodes.Answer(done.returncode, done.stdout, done.stderr), Reply)
+        reply = nodes.decoded(nodes.ProgramResult(done.returncode, done.stdout, done.stderr), Reply)
         assert reply, done
         return reply
 
     def call(self) -> subprocess.CompletedProcess[str]:
-        """The agent as it is started to run the job."""
+        """Run the agent as it is started for a job, and return its output."""
         return subprocess.run(self._argv(), capture_output=True, text=True, check=False, timeout=60, **self._place())
 
     def run(self) -> int:
-        """The exit status of the whole run, which prints nothing beside its log."""
+        """Return the exit status of the whole run, which prints nothing besides its log."""
         done = self.call()
         assert done.stdout + done.stderr == "", done
         return done.returncode
 
     @contextmanager
     def running(self, until: Path | None = None) -> Iterator[subprocess.Popen[str]]:
-        """The agent as a process of its own, from when a file holds something: the log, or another one."""
+        """Start the agent as a process, and wait until a file (the log, or another one) is not empty."""
         seen = until or self.job / "train.log"
         with subprocess.Popen(
             self._argv(), text=True, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -108,7 +108,7 @@ def prepared(
     port: int = 29500,
     **variables: str,
 ) -> Node:
-    """A node with a job of the first case of a recipe, and the agent, which `change` may change."""
+    """Make a node with a job of the first case of a recipe, and the agent, which `change` may change."""
     chosen = recipe.load(path)
     spec = build_run(chosen, select_cases(chosen, choices or {})[0], Path("raw"), settings or Settings()).spec
     agent = change(nodes.AGENT.read_text(encoding="utf-8"))
@@ -122,7 +122,7 @@ def prepared(
 
 
 def replacing(old: str, new: str) -> Callable[[str], str]:
-    """A change of the one place in the agent where something stands."""
+    """Return a change of the agent that replaces the one place where a text occurs."""
 
     def change(text: str) -> str:
         assert text.count(old) == 1
@@ -132,12 +132,12 @@ def replacing(old: str, new: str) -> Callable[[str], str]:
 
 
 def kernel(proc: Path | str = "/proc", sys: Path | str = "/sys") -> Callable[[str], str]:
-    """A change of the agent: it asks another kernel."""
+    """Return a change of the agent that makes it read another kernel's files."""
     return replacing('PROC, SYS = "/proc", "/sys"', f'PROC, SYS = "{proc}", "{sys}"')
 
 
 def tool(folder: Path, name: str, program: str) -> str:
-    """Writes a program that bash runs, and returns the PATH on which it comes first."""
+    """Write a program that bash runs, and return a PATH on which it comes first."""
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(f"#!/bin/bash\n{program}\n", encoding="utf-8")
     (folder / name).chmod(0o755)
@@ -175,7 +175,7 @@ else:
 
 
 def nvidia_smi(folder: Path, *gpus: Mapping[str, Any], refused: Sequence[str] = (), topology: str = "") -> str:
-    """A stand-in that answers, field by field, for some GPUs; returns the PATH on which it comes first.
+    """Write a stand-in that answers, field by field, for some GPUs; return a PATH on which it comes first.
 
     `refused` are fields that make it refuse the whole question, as one does that does not know them.
     """
@@ -199,7 +199,7 @@ def ended(process: int) -> bool:
 
 
 def polls(seconds: float = 10) -> Iterator[None]:
-    """Some seconds, in steps."""
+    """Yield every 20 ms for some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         yield

@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from runners.errors import RunnerError
-from runners.nodes import NO_ANSWER, Answer, Question, ask
+from runners.nodes import NO_ANSWER, ProgramResult, Question, ask
 from tests.runners.node import ended
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -22,7 +22,7 @@ def bash_reads(text: str) -> Question:
 def test_all_programs_run_at_the_same_time(tmp_path):
     meet = f"touch {tmp_path}/%d; until [ -e {tmp_path}/%d ]; do sleep 0.01; done; echo %d; echo on stderr >&2; exit %d"
     answers = ask([bash_reads(meet % (1, 2, 1, 3)), bash_reads(meet % (2, 1, 2, 0))], 20)
-    assert answers == [Answer(3, "1\n", "on stderr\n"), Answer(0, "2\n", "on stderr\n")]
+    assert answers == [ProgramResult(3, "1\n", "on stderr\n"), ProgramResult(0, "2\n", "on stderr\n")]
 
 
 def test_a_program_that_is_too_slow_is_killed_and_the_others_count():
@@ -42,7 +42,7 @@ def test_a_program_that_prints_without_end_is_killed_before_the_disk_is_full(mon
     endless, quick = ask([bash_reads("echo $$; exec yes"), bash_reads("echo here")], 20)
     assert (endless.status, len(endless.output)) == (NO_ANSWER, 100_000)
     assert ended(int(endless.output.partition("\n")[0]))
-    assert quick == Answer(0, "here\n", "")
+    assert quick == ProgramResult(0, "here\n", "")
     assert ask([bash_reads("head -c 200000 /dev/zero >&2")], 20)[0].status == NO_ANSWER
 
 

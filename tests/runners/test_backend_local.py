@@ -217,7 +217,7 @@ def test_a_case_of_two_nodes_needs_two_hosts(write_recipe, tmp_path):
 
 
 def launch_json(placed: Placed, **change: object) -> Path:
-    """Writes the `launch.json` of a run, with values changed, and returns the folder of the run."""
+    """Write the `launch.json` of a run, with values changed, and return the folder of the run."""
     document = msgspec.to_builtins(planned_launch(placed.target, placed.run))
     (placed.run.folder / "launch.json").write_text(json.dumps({**document, **change}), encoding="utf-8")
     return placed.run.folder

@@ -30,7 +30,7 @@ def started_cluster():
 
 @pytest.fixture
 def slurm(started_cluster, monkeypatch):
-    """The cluster, to which the commands of this test lead, empty again at its end."""
+    """Yield the cluster that this test's commands use, and empty it at the end."""
     for name, value in started_cluster.variables.items():
         monkeypatch.setenv(name, value)
     # Both nodes and we write to one disk.

@@ -63,7 +63,7 @@ def place(*hosts: SshHost) -> Ssh:
 
 
 def meeting(write_recipe) -> Path:
-    """A recipe whose ranks meet."""
+    """Write a recipe whose ranks meet."""
     path = write_recipe("unused", more=MEETING)
     text = path.read_text(encoding="utf-8")
     begin = text.index("command =")

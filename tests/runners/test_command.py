@@ -19,7 +19,7 @@ from runners.job import (
     NODE_VARIABLES,
     ContainerRecord,
     NodeVariable,
-    Run,
+    PlannedRun,
     SourceRecord,
     checked,
     texts,
@@ -39,7 +39,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 ECHO = ["/bin/bash", "-c", "printf '%s\\0' \"$@\"", "echo"]
 
 
-def planned(path: Path, choices: dict[str, str] | None = None, chosen: Settings | None = None) -> Run:
+def planned(path: Path, choices: dict[str, str] | None = None, chosen: Settings | None = None) -> PlannedRun:
     """Return the run of the first case of a recipe."""
     recipe = recipes.load(path)
     return build_run(recipe, select_cases(recipe, choices or {})[0], Path("raw"), chosen)

@@ -13,7 +13,7 @@ METRICS = (
     dllogger.images_per_second("train.compute_ips", 29.8312),
     dllogger.images_per_second("train.total_ips", 29.8),
     dllogger.learning_rate(0.1),
-    dllogger.Metric("train.grad_scale", "1.00000"),
+    dllogger.PrintedMetric("train.grad_scale", "1.00000"),
 )
 PRINTED = (
     "train.loss : 7.12346 None train.compute_ips : 29.83 images/s train.total_ips : 29.80 images/s "

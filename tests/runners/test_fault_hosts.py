@@ -40,7 +40,7 @@ def there(host, started):
 
 
 def finished(path, tmp_path, host, log=b"begun\n"):
-    """A job whose one file is its log, and which said on its host that it had completed."""
+    """Make a job that wrote only a log, and that recorded on its host that it had completed."""
     started = planned(path, place(host), tmp_path)
     folder = there(host, started)
     folder.mkdir(parents=True)

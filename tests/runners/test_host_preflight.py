@@ -29,7 +29,7 @@ IMAGE = '[container]\nimage = "maker/image:1"\n'
 
 @pytest.fixture
 def checked(write_recipe, tmp_path):
-    """Checks a recipe of `true` in a quiet machine, and returns refusal and warnings; nothing may be left behind."""
+    """Check a recipe of `true` on an idle machine; return refusal and warnings. Nothing may be left behind."""
 
     def check(more="", shape="1n1d", device="cpu", settings=None, rank=0, port=29500, **variables):
         path = write_recipe("true", more=more)
@@ -68,7 +68,7 @@ def test_what_is_missing_is_refused(checked, tmp_path, more, said):
 
 
 def without(tmp_path, *names):
-    """A PATH that holds all that is usually there, but for some programs."""
+    """Return a PATH with all the usual programs except some."""
     folder = tmp_path / "lean"
     folder.mkdir()
     for path in [*Path("/bin").iterdir(), *Path("/usr/bin").iterdir()]:

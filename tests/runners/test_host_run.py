@@ -396,7 +396,7 @@ def test_the_commit_is_that_at_the_start_and_what_git_does_not_say_is_left_out(w
 
 
 def checkout(folder: Path) -> str:
-    """Makes a repository with one commit, whose digest it returns."""
+    """Make a repository with one commit, and return its digest."""
     (folder / "sub").mkdir(parents=True)
     (folder / "sub/file").write_text("x")
     git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b.c"]
@@ -407,7 +407,7 @@ def checkout(folder: Path) -> str:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[None]:
-    """A disk of 160 KiB; the test is skipped where none can be mounted."""
+    """Mount a disk of 160 KiB; skip the test if none can be mounted."""
     folder.mkdir()
     argv = ["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", str(folder)]
     if subprocess.run(argv, check=False, capture_output=True).returncode:
@@ -419,12 +419,12 @@ def small_disk(folder: Path) -> Iterator[None]:
 
 
 def marked(node: Node) -> list[str]:
-    """The processes of the node's command."""
+    """Return the processes of the node's command."""
     return _processes(f"PERFLEDGER_COMMAND={node.request['identity']}.0.".encode(), "environ")
 
 
 def of_agent(node: Node) -> list[str]:
-    """The processes of the node's agent."""
+    """Return the processes of the node's agent."""
     return _processes(str(node.job / "agent.py").encode(), "cmdline")
 
 

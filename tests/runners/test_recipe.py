@@ -8,7 +8,7 @@ import pytest
 
 from runners import recipe
 from runners.errors import RunnerError
-from runners.recipe import Image, Launcher, Lookup, Records, Setup, Source
+from runners.recipe import Image, Launcher, Lookup, RecipeSource, RequiredRecords, Setup
 from tests.runners.written import loaded, written
 
 WHOLE = """
@@ -50,7 +50,7 @@ def test_every_key_of_a_recipe_is_read(tmp_path):
     assert (found.name, found.label, found.notes, found.cool_down_seconds) == ("tiny", "x", "n", 5)
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert found.launcher == Launcher("mpirun", ("--bind-to", "none"), True)
-    assert found.records == Records("ngc.dllogger", 2, "first")
+    assert found.records == RequiredRecords("ngc.dllogger", 2, "first")
     assert found.slots == {
         "every": 10,
         "flags": Lookup("precision", {"fp32": "", "amp": ("--amp", "--b={batch_size}")}),
@@ -59,7 +59,7 @@ def test_every_key_of_a_recipe_is_read(tmp_path):
     assert found.files == {"sub/t.py": tmp_path / "../t.py"}
     assert found.container == Image("host/image:1", f"sha256:{'0' * 64}", ("--x",))
     assert found.setup == Setup("python3.10", ("torch",), ("git clone {work}",), "Words.")
-    assert found.source == Source("a/b", "c0ffee", "b/c")
+    assert found.source == RecipeSource("a/b", "c0ffee", "b/c")
 
 
 def test_white_space_is_removed_around_texts_but_not_in_values_for_the_command(tmp_path):

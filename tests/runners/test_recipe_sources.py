@@ -16,10 +16,10 @@ from parsers.engine.read import read
 from parsers.engine.registry import by_id
 from parsers.engine.session import Quoted
 from runners import recipe as recipes
-from runners.cases import Case, select_cases
+from runners.cases import RecipeCase, select_cases
 from runners.command import trainer_words
 from runners.job import texts
-from runners.recipe import Recipe, text_of
+from runners.recipe import LaunchRecipe, text_of
 from tests.corpus import corpus
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +108,7 @@ def recipes_of(row: Mapping[str, str]) -> tuple[str, ...]:
     return found[0] if found else ()
 
 
-def fits(case: Case, row: Mapping[str, str]) -> bool:
+def fits(case: RecipeCase, row: Mapping[str, str]) -> bool:
     """Whether a case is that of a row, as far as the row says."""
     options = options_of(row)
     stated = {**options, "nodes": row["nodes"], "devices": row["devices"], "batch_size": row["batch_size"]}
@@ -124,7 +124,7 @@ def folded(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def cases() -> dict[str, list[Case]]:
+def cases() -> dict[str, list[RecipeCase]]:
     names = {name for names in COVERAGE.values() for name in names}
     return {name: select_cases(recipes.load(recipes.find(name)), {}) for name in names}
 
@@ -203,7 +203,7 @@ REAL = [
 ]
 
 
-def one(name: str, choices: str) -> tuple[Recipe, Case]:
+def one(name: str, choices: str) -> tuple[LaunchRecipe, RecipeCase]:
     recipe = recipes.load(recipes.find(name))
     (case,) = select_cases(recipe, dict(pair.split("=") for pair in choices.split(",")))
     return recipe, case
@@ -213,12 +213,12 @@ def real(path: str) -> Path:
     return corpus(f"paddle-perf/{path}")
 
 
-def stated(case: Case, name: str) -> Any:
+def stated(case: RecipeCase, name: str) -> Any:
     value = {"accumulation": 1, **case.slots, "batch_size_of_job": case.slots["global_batch_size"]}.get(name)
     return None if value is None else folded(text_of(value))
 
 
-def of_run_json(recipe: Recipe, case: Case) -> dict[str, Any]:
+def of_run_json(recipe: LaunchRecipe, case: RecipeCase) -> dict[str, Any]:
     """Return a case as run.json states it."""
     named = {key: getattr(case, key) for key in ("nodes", "devices", "batch_size", "precision")}
     return {"model": recipe.model, "framework": recipe.framework, **named, "options": dict(case.options)}
@@ -287,7 +287,7 @@ def test_a_recipe_does_not_contradict_what_its_trainer_prints(name, choices, hea
     assert facts.merge(of_run_json(recipe, case), found, None, "", {}).contradictions == ()
 
 
-def arguments(recipe: Recipe, case: Case, data: str) -> list[str]:
+def arguments(recipe: LaunchRecipe, case: RecipeCase, data: str) -> list[str]:
     return texts(trainer_words(recipe, case, data))
 
 

@@ -15,10 +15,10 @@ from msgspec import structs
 from parsers.contract import FACTS, OPTIONS
 from parsers.engine.registry import by_id
 from runners import recipe as recipes
-from runners.cases import Case, case_choices, framework_slug, select_cases
+from runners.cases import RecipeCase, case_choices, framework_slug, select_cases
 from runners.command import environment_variables, launch_words, trainer_words
 from runners.job import NODE_VARIABLES, texts
-from runners.recipe import Recipe
+from runners.recipe import LaunchRecipe
 
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"
@@ -36,7 +36,7 @@ OWN_OPTIONS = {
 }
 
 
-def load(name: str) -> Recipe:
+def load(name: str) -> LaunchRecipe:
     return recipes.load(recipes.find(name))
 
 
@@ -344,7 +344,7 @@ def stated(case: dict[str, Any]) -> dict[str, Any]:
     return {key: case[key] for key in ("nodes", "devices", "batch_size", "precision", "options")}
 
 
-def facts(case: Case) -> dict[str, Any]:
+def facts(case: RecipeCase) -> dict[str, Any]:
     return stated(structs.asdict(case))
 
 

@@ -17,8 +17,8 @@ from runners.cases import select_cases
 from runners.cli import main
 from runners.command import build_run
 from runners.errors import RunnerError
-from runners.job import Run
-from runners.nodes import State, Target
+from runners.job import PlannedRun
+from runners.nodes import JobState, Target
 from runners.transport import Local
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
@@ -32,7 +32,7 @@ def begins(said: str) -> list[str]:
     return ["/".join(line.split("/")[-2:]) for line in said.splitlines() if line.startswith("[")]
 
 
-def first_runs(path: Path, tmp_path: Path) -> list[Run]:
+def first_runs(path: Path, tmp_path: Path) -> list[PlannedRun]:
     """Return the first run of each case of a recipe."""
     chosen = recipe.load(path)
     return [build_run(chosen, case, tmp_path) for case in select_cases(chosen, {})]
@@ -230,7 +230,7 @@ def test_a_lost_run_whose_log_cannot_be_fetched_stays_unfinished(write_recipe, t
     def fail(*_):
         raise RunnerError("no room for it here")
 
-    monkeypatch.setattr(Target, "look", lambda *_: State("lost", "killed"))
+    monkeypatch.setattr(Target, "look", lambda *_: JobState("lost", "killed"))
     monkeypatch.setattr(Target, "stop", lambda *_: None)
     monkeypatch.setattr(Target, "fetch", fail)
     assert main(["collect", str(folder)]) == 2

@@ -14,8 +14,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed; the workl
 from runners.workloads import bert_pytorch, resnet50_pytorch  # noqa: E402
 from runners.workloads.bert_pytorch_network import VOCABULARY, BertPretraining  # noqa: E402
 from runners.workloads.pytorch_training import (  # noqa: E402
-    Settings,
-    Step,
+    TrainingSettings,
+    TrainingStep,
     Workload,
     prepare,
     refusal,
@@ -31,7 +31,7 @@ PLACES = [
     ("cpu", "bf16"),
     *(pytest.param("cuda", precision, marks=GPU) for precision in ("fp32", "tf32", "bf16", "amp")),
 ]
-STEP = Step(loss=2.0, data_seconds=0.5, compute_seconds=1.5, loss_scale=65536.0)
+STEP = TrainingStep(loss=2.0, data_seconds=0.5, compute_seconds=1.5, loss_scale=65536.0)
 
 
 def arguments(**more: object) -> argparse.Namespace:
@@ -41,9 +41,9 @@ def arguments(**more: object) -> argparse.Namespace:
 
 
 def losses(workload: Workload, precision: str, device: object, iterations: int, **more: object) -> list[float]:
-    """The losses on one fixed batch."""
+    """Return the losses on one fixed batch."""
     fixed = Workload(workload.model, workload.loss, workload.optimizer, workload.batches[:1])
-    settings = Settings(**{"iterations": iterations, "precision": precision, "compile": False, **more})
+    settings = TrainingSettings(**{"iterations": iterations, "precision": precision, "compile": False, **more})
     return [step.loss for step in train(fixed, settings, ALONE, device)]
 
 
@@ -99,7 +99,7 @@ def test_a_fixed_batch_is_learned(workload, name, precision):
 
 
 def tiny(rows: int, batches: int) -> Workload:
-    """A linear network, and random rows in so many batches."""
+    """Return a linear network, and random rows in so many batches."""
     torch.manual_seed(0)
     model = torch.nn.Linear(3, 2)
     inputs, labels = torch.randn(rows, 3).chunk(batches), torch.randint(2, (rows,)).chunk(batches)
@@ -112,8 +112,8 @@ def tiny(rows: int, batches: int) -> Workload:
 
 def test_batches_that_are_accumulated_make_the_update_of_one_large_batch():
     large, accumulated = tiny(12, 1), tiny(12, 3)
-    (one,) = train(large, Settings(1, "fp32", False), ALONE, CPU)
-    (three,) = train(accumulated, Settings(1, "fp32", False, accumulation=3), ALONE, CPU)
+    (one,) = train(large, TrainingSettings(1, "fp32", False), ALONE, CPU)
+    (three,) = train(accumulated, TrainingSettings(1, "fp32", False, accumulation=3), ALONE, CPU)
     assert one.loss == pytest.approx(three.loss, rel=1e-5)
     torch.testing.assert_close(large.model.weight, accumulated.model.weight)
 
@@ -182,7 +182,7 @@ def test_figures_are_those_of_the_whole_job_over_all_of_its_seconds():
 
 
 def test_a_loss_that_is_lost_is_printed():
-    lost = Step(math.nan, 0.5, 1.5, 1.0)
+    lost = TrainingStep(math.nan, 0.5, 1.5, 1.0)
     assert str(resnet50_pytorch.throughput([STEP, lost], 30)[0]) == "train.loss : nan None"
     assert math.isnan(bert_pytorch.iterations([STEP, lost], 30)["train.loss"])
 

@@ -12,7 +12,7 @@ from runners import recipe
 from runners.cases import select_cases
 from runners.command import trainer_words
 from runners.job import texts
-from runners.recipe import Recipe
+from runners.recipe import LaunchRecipe
 
 ROOT = Path(__file__).parents[2]
 NAMES = [
@@ -20,12 +20,12 @@ NAMES = [
 ]
 
 
-def loaded(name: str) -> Recipe:
+def loaded(name: str) -> LaunchRecipe:
     return recipe.load(recipe.find(name))
 
 
 def imported(path: Path) -> set[str]:
-    """The modules of `runners.workloads` that a file imports."""
+    """Return the modules of `runners.workloads` that a file imports."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module == "runners.workloads":

@@ -33,7 +33,7 @@ def environment() -> dict[str, str]:
 
 
 def log_of(tmp_path: Path, arguments: list[str], launcher: list[str] | None = None) -> Path:
-    """The log of a training that must complete."""
+    """Return the log of a training that must complete."""
     path = tmp_path / f"train{len(list(tmp_path.iterdir()))}.log"
     with path.open("wb") as log:
         argv = [*(launcher or []), sys.executable, *arguments]
@@ -43,7 +43,7 @@ def log_of(tmp_path: Path, arguments: list[str], launcher: list[str] | None = No
 
 
 def the_session(path: Path, format_id: str) -> Session:
-    """The one session of a log that this format alone claims."""
+    """Return the one session of a log that only this format claims."""
     found = read(path)
     assert [claim.format.id for claim in found.claims] == [format_id]
     (session,) = found.sessions

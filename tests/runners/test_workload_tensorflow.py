@@ -60,7 +60,7 @@ def test_a_printed_loss_is_of_its_batch_alone(workload, capsys):
     model = workload.compiled(32)
     model.optimizer.learning_rate = 0.0
     images, labels = resnet50.noise(workload.resnet50.parser("TensorFlow").parse_args(SMALL), 3, channels_last=True)
-    lines = workload.Lines(4, workload.datetime.now())
+    lines = workload.StepPrinter(4, workload.datetime.now())
     for first in (0, 8):
         model.fit(images[first:], labels[first:], batch_size=4, verbose=0, shuffle=False, callbacks=[lines])
     printed = [json.loads(line.removeprefix("DLLL ")) for line in capsys.readouterr().out.splitlines()]

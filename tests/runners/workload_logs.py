@@ -45,7 +45,7 @@ def need(package: str) -> None:
 
 
 def train(folder: Path, module: str, *arguments: str, **variables: str) -> Training:
-    """A workload run in a folder of its own to its good end."""
+    """Run a workload in its own folder; it must succeed."""
     log = folder / "train.log"
     before, started = cpu_seconds(), time.monotonic()
     with log.open("wb") as stream:

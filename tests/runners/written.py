@@ -10,7 +10,7 @@ import msgspec
 
 from runners import host_agent, recipe
 from runners.job import Word
-from runners.recipe import Recipe
+from runners.recipe import LaunchRecipe
 
 HEAD = """
 title = "Lines"
@@ -42,7 +42,7 @@ def written(folder: Path, command: list[str], matrix: str = MATRIX, more: str = 
     return path
 
 
-def loaded(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "", head: str = "") -> Recipe:
+def loaded(folder: Path, command: list[str], matrix: str = MATRIX, more: str = "", head: str = "") -> LaunchRecipe:
     """Write and load a recipe."""
     return recipe.load(written(folder, command, matrix, more, head))
 

@@ -14,10 +14,10 @@ from msgspec import structs
 
 from ingest.common import words
 from ingest.common.toml_file import FileError
-from ingest.common.words import Entry
+from ingest.common.words import WordsEntry
 from ingest.published import publications
 from ingest.published.declarations import SECTIONS, Form, Report, ReportError, Speedup, reports
-from ingest.published.publications import Publications, Published, Source
+from ingest.published.publications import Publications, Published, Publisher
 from ingest.published.slices import Cut, Slice, cut, slices
 from ingest.site import builder
 from ingest.site.model import Site, suites
@@ -573,7 +573,7 @@ def test_text_of_others_stays_text(tmp_path: Path) -> None:
         one(framework=HOSTILE, hardware=HOSTILE, place=f"{HOSTILE}.md", log=HOSTILE, options={HOSTILE: HOSTILE}),
         one(framework="Beta", place="page (1).md", log="a b.log", framework_source=HOSTILE),
     ]
-    source = Source("Made up", Entry("Made up", "示例"), "https://example.org/a", Entry("x", "示"), 2020,
+    source = Publisher("Made up", WordsEntry("Made up", "示例"), "https://example.org/a", WordsEntry("x", "示"), 2020,
                     page="https://example.org/blob/{path}", log="https://example.org/blob/{path}")  # fmt: skip
     report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nseveral = true\n')
     site = site_of(Publications(tuple(rows), {"Made up": source}))

@@ -97,7 +97,7 @@ def test_tables_keep_cells_apart_and_notes_below() -> None:
     assert said.count('id="fr-table-1-a"') == said.count('href="#fr-table-1-a"') == 1
 
 
-TRACE = drawing.Trace(tuple(range(1, 31)), tuple(60.0 if i != 20 else 5.0 for i in range(30)), 6, 60.0, "images/s")
+TRACE = drawing.DrawnTrace(tuple(range(1, 31)), tuple(60.0 if i != 20 else 5.0 for i in range(30)), 6, 60.0, "images/s")
 BARS = drawing.Bars(
     ("1 × 8", "2 × 8"), (drawing.Series("PyTorch <&> $x$", (1.0, None), (0.5, None), (1.5, None)),), "吞吐/s"
 )
@@ -158,7 +158,7 @@ def test_a_trace_marks_slow_records_and_shades_warm_up() -> None:
     drawn = drawing.trace(TRACE)
     assert re.search(r"@slow\.*@", drawn)
     assert re.search(r"@warmup\.*@", drawn)
-    assert "@slow" not in drawing.trace(drawing.Trace((1, 2, 3), (1.0, 1.0, 1.0), 1, 1.0, "x"))
+    assert "@slow" not in drawing.trace(drawing.DrawnTrace((1, 2, 3), (1.0, 1.0, 1.0), 1, 1.0, "x"))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ingest.common.words import Words
-from ingest.published.publications import Published, Source, options_cell
+from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site import addresses
 from ingest.site.data.records import name, said
 from ingest.site.model import Site, Suite
@@ -159,7 +159,7 @@ def _reason(state: str) -> Reason:
     return Reason("not_published") if state == "measured" else Reason("outcome", {"outcome": state})
 
 
-def _source(source: Source, places: Sequence[Published]) -> results.Source:
+def _source(source: Publisher, places: Sequence[Published]) -> results.Source:
     first, *others = (_place(source, each) for each in places)
     return results.Source(
         name=source.name,
@@ -172,7 +172,7 @@ def _source(source: Source, places: Sequence[Published]) -> results.Source:
     )
 
 
-def _place(source: Source, row: Published) -> Place:
+def _place(source: Publisher, row: Published) -> Place:
     return Place(address=source.address_of(row), place=row.place, line=row.line or None)
 
 

@@ -97,7 +97,7 @@ class Curves:
 
 
 @dataclass(frozen=True)
-class Trace:
+class DrawnTrace:
     """Throughput record by record; the first `skipped` are warm-up; `middle` is the window's median."""
 
     steps: tuple[float, ...]
@@ -180,7 +180,7 @@ def speedup(data: Lines) -> str:
     return _svg(figure)
 
 
-def trace(data: Trace) -> str:
+def trace(data: DrawnTrace) -> str:
     """Throughput of one run, record by record: warm-up shaded, the window's median as a line, slow records marked."""
     figure, axes = _canvas(1.7, [_token(each) for each in ("warmup", "median", "slow")])
     across = data.steps if data.by_step else tuple(float(index + 1) for index in range(len(data.values)))
@@ -406,7 +406,7 @@ def _draw_bars(axes: Axes, series: Series, places: Sequence[float], width: float
             axes.plot([at, at], [low, high], color=INK, linewidth=1.2)
 
 
-def _draw_window(axes: Axes, data: Trace, across: Sequence[float]) -> None:
+def _draw_window(axes: Axes, data: DrawnTrace, across: Sequence[float]) -> None:
     if data.middle is None:
         return
     window = list(zip(across, data.values, strict=True))[data.skipped :]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from ingest.common.words import Both, Phrase, Text, phrase
+from ingest.common.words import Bilingual, Phrase, Text, phrase
 from ingest.published.declarations import Block, Report, ReportError
-from ingest.published.slices import Cut, Figure, Head, Slice, Values
+from ingest.published.slices import Cut, Head, Slice, SliceFigure, Values
 from ingest.site.charts import Chart
 from ingest.site.render import drawing
 from ingest.site.reports.tables import COUNTS, caption, head_text, joined, printed, switch, value
@@ -186,7 +186,7 @@ def _plain(block: Block, found: Slice, key: str, text: str, *, brief: bool = Tru
 
 
 def _neutral(block: Block, text: Text) -> str:
-    if isinstance(text, Both) and text.en == text.zh:
+    if isinstance(text, Bilingual) and text.en == text.zh:
         return text.en
     if not isinstance(text, str):
         raise ReportError(f"{block.place}: show: a name in a chart has to be the same in both languages, one string")
@@ -207,7 +207,7 @@ def _descriptions(found: Slice) -> tuple[Phrase, ...]:
     )
 
 
-def _figure(figure: Figure) -> Text:
+def _figure(figure: SliceFigure) -> Text:
     row = figure.row
     if row.value is None:
         return phrase("table.oom") if row.state == "oom" else phrase("report.not_measured")

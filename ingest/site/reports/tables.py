@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.published.declarations import Facts
-from ingest.published.publications import Published, Source
-from ingest.published.slices import Figure, Head, Slice, Values, fact
+from ingest.published.publications import Published, Publisher
+from ingest.published.slices import Head, Slice, SliceFigure, Values, fact
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, absent, cell
 from ingest.site.tables import precision
 
@@ -101,7 +101,7 @@ def _option_value(name: str, text: str) -> Text:
     return phrase(f"report.{text}") if text in _OF_SWITCH else _grouped(f"options.{name}", text)
 
 
-def printed_in(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
+def printed_in(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> tuple[Link, ...]:
     """Return links to the pages that print figures, with the lines where these are known."""
     found: dict[tuple[str, str], list[Published]] = {}
     for row in rows:
@@ -113,7 +113,7 @@ def printed_in(rows: Iterable[Published], sources: Mapping[str, Source]) -> tupl
     )
 
 
-def logs(rows: Iterable[Published], sources: Mapping[str, Source]) -> tuple[Link, ...]:
+def logs(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> tuple[Link, ...]:
     """Return links to the logs that figures name, each once."""
     found = {row.log: row for row in rows if row.log}
     return tuple(Link(path, sources[row.source].address_of_log(row)) for path, row in sorted(found.items()))
@@ -210,13 +210,13 @@ def state(row: Published) -> Cell | None:
     return absent(None) if row.value is None else None
 
 
-def _cell(found: Slice, figures: Sequence[Figure]) -> Cell:
+def _cell(found: Slice, figures: Sequence[SliceFigure]) -> Cell:
     known = [each for each in figures if each.row.state != "not_measured"]
     entries = tuple(entry for each in known for entry in _entries(found, each))
     return Cell(entries)
 
 
-def _entries(found: Slice, figure: Figure) -> tuple[Entry, ...]:
+def _entries(found: Slice, figure: SliceFigure) -> tuple[Entry, ...]:
     marks = tuple(mark(found, each) for each in figure.marks)
     details = tuple(figure.marks)
     if stated := state(figure.row):

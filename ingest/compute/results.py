@@ -187,7 +187,7 @@ def _fact(run: Run, name: str) -> Any:
 
 
 def _packaged(framework: str, packages: Any) -> str | None:
-    """The version of the package that a framework is installed as."""
+    """Return the version of the package that a framework is installed as."""
     if not isinstance(packages, Mapping):
         return None
     names = next((_PACKAGES[each] for each in _PACKAGES if each in folded(framework)), ())

@@ -11,10 +11,10 @@ from functools import partial
 
 from ingest.common import numbers
 from ingest.common.words import Phrase, Text, Words, phrase
+from ingest.compute.comparison import contradicted
 from ingest.site.model import Row, RowKey, Site, Suite, framework_of, named, options_text, ordered
 from ingest.site.render import drawing
 from ingest.site.render.text import file_slug, slugs
-from ingest.site.table_metrics import contradicted
 from ingest.site.tables import group_name, sections, units
 from schema.records import Run
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ingest.common.numbers import quantity
 from ingest.common.words import TEMPLATES, Text, phrase
+from ingest.compute import comparison
 from ingest.compute.results import counts
 from ingest.compute.results import repeats as repeats_of
 from ingest.compute.rules import HEADLINE
@@ -473,9 +474,8 @@ def _audit(site: Site) -> Page:
 def _compare(site: Site) -> Page:
     """Results chosen in the page; they come from `data/results.json`, so the page itself holds names alone."""
     config = {
-        "suites": {
-            each.id: {"workload": {name: each.usual.get(name) for name in each.row_options}} for each in site.known
-        },
+        "suites": {each.id: {"workload": each.workload} for each in site.known},
+        "rules": comparison.rules(),
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }
     models = [(suite.title, f"models/{suite.id}/index.md") for suite in site.shown]

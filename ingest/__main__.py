@@ -5,7 +5,7 @@ import traceback
 
 from ingest.cli import main
 
-#: Exit codes of a fault of ours, and of what is not installed; Python's own would be 1: the site is built.
+#: Exit codes of an internal error and of a missing package; Python's own, 1, means that the site is built.
 FAULT, NOTHING = 3, 2
 
 if __name__ == "__main__":

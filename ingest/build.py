@@ -1,4 +1,4 @@
-"""The way of the data: logs are read and computed, and then compared with, or written to, the folder of pages."""
+"""Read logs, compute their figures, and write the pages or check them."""
 
 from __future__ import annotations
 

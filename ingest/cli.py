@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(printable(f"ingest: {error}"), file=sys.stderr)
         return NOTHING
     except BrokenPipeError:
-        # The reader of our output has gone; closing it quietly is what every filter does.
+        # The reader of our output has gone; end quietly, as filters do.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOTHING
     except (KeyboardInterrupt, click.Abort):

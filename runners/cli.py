@@ -395,7 +395,7 @@ def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int) -> int
 
 @contextmanager
 def _supervision(total: int | None, patience: int) -> Iterator[Supervision]:
-    """Supervise so many runs, None where nobody knows how many; requests to stop are counted meanwhile."""
+    """Supervise so many runs, None if the number is not known; requests to stop are counted meanwhile."""
     with count_signals() as signals, progress(total) as display:
         yield Supervision(signals, float(patience), display)
 

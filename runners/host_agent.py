@@ -871,7 +871,7 @@ class Sampler:
 # --- The run ----------------------------------------------------------------------------------------------------------
 
 
-class Requests:
+class SignalPipe:
     """Signals as bytes in a pipe, so that one `select` waits for requests to stop and for the end of a child."""
 
     def __init__(self) -> None:
@@ -937,7 +937,7 @@ class Runner:
 
     def __init__(self, job: NodeJob) -> None:
         self.job = job
-        self.requests = Requests()
+        self.requests = SignalPipe()
         self.outcome = ""
         self.status = 143
         self.scratch = ""
@@ -1377,7 +1377,7 @@ class SlurmBatch:
         with open(os.path.join(folder, "batch.json"), encoding="utf-8") as file:
             self.request = json.load(file)
         self.nodes = self.request["spec"]["nodes"]
-        self.requests = Requests()
+        self.requests = SignalPipe()
         self.here = [sys.executable, "-I", os.path.abspath(__file__), "node"]
 
     def step(self, nodes: int, *options: str) -> "list[str]":

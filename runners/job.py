@@ -27,7 +27,7 @@ NODE_VARIABLES: Mapping[str, str] = {
     "address": "that of this node",
     "host_slots": "the hosts with devices per node: h1:8,h2:8",
     "hostfile": "path of a file with a line `h1 slots=8` per host",
-    "ranks": "folder for one log per rank, which is brought home",
+    "ranks": "folder for one log per rank, which is collected",
     "output": "folder for whatever else a trainer writes, such as checkpoints, which is not",
     "work": "folder that holds the checked-out sources",
     "working_folder": "folder that the command runs in",

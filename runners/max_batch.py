@@ -45,7 +45,7 @@ def next_size(smallest: int, fits: Collection[int], fails: Collection[int]) -> i
     Args:
         smallest: where the search begins.
         fits: sizes that completed.
-        fails: sizes that ran out of memory; one below a size that fits is believed all the same.
+        fails: sizes that ran out of memory; one below a size that fits counts, too.
     """
     if not fails:
         return 2 * max(fits) if fits else smallest

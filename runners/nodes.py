@@ -312,7 +312,7 @@ SSH_ERRORS = {
         "its key is not known here yet; connect once by hand with `ssh {host}` and accept it"
     ),
     "Could not resolve hostname": ("no such name is known; look for a slip in it, or add it to the ssh configuration"),
-    "Permission denied (": ("it lets nobody in with the keys at hand; add yours there (`ssh-copy-id`), or load it"),
+    "Permission denied (": ("it accepts none of your keys; add yours there (`ssh-copy-id`), or load it"),
     "bad configuration option": "the ssh configuration cannot be read",
     "Can't open user config file": "the file that --ssh-config names cannot be read",
     "Connection refused": ("it is there, and no SSH server answers; start one, or set the port in the configuration"),

@@ -253,7 +253,7 @@ def _run(folder: Path, ending: RunEnding, lost: Lost | None) -> dict[str, Any]:
     """Put the files in their places and return the content of `run.json`."""
     nodes = _nodes(folder, ending.nodes, lost)
     top = nodes[-1 if ending.wanted.node == "last" and ending.every_node else 0]
-    files = {name: entry for node in nodes for name, entry in _place(folder, node, node is top).items()}
+    files = {name: entry for node in nodes for name, entry in _store_files(folder, node, node is top).items()}
     found = _records(folder / LOG)
     short = shortfall(found, ending.wanted)
     outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
@@ -322,7 +322,7 @@ def _source(planned: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, A
     return source if source.get("repository") and source.get("commit") else {}
 
 
-def _place(folder: Path, node: NodeResult, top: bool) -> dict[str, dict[str, Any]]:
+def _store_files(folder: Path, node: NodeResult, top: bool) -> dict[str, dict[str, Any]]:
     """Copy the files of a node to their final places; files of an earlier attempt are compared, never overwritten."""
     placed = {}
     for name, sha256 in node.files().items():

@@ -205,7 +205,7 @@ def _lock(file: IO[str], folder: Path) -> None:
 
 
 @contextmanager
-def claimed(run: PlannedRun, target: AnyTarget) -> Iterator[tuple[PlannedRun, Launch]]:
+def run_folder(run: PlannedRun, target: AnyTarget) -> Iterator[tuple[PlannedRun, Launch]]:
     """Make the folder of a run atomically, with its `launch.json` in it, and lock the run.
 
     Yields the run with its final number: the next free one if another runner took the planned one.
@@ -217,7 +217,7 @@ def claimed(run: PlannedRun, target: AnyTarget) -> Iterator[tuple[PlannedRun, La
     absent = [folder for folder in parents if not folder.exists()]
     made = run.folder.parent / f".claim.{os.getpid()}"
     try:
-        run, launch, file = _claim(run, target, made)
+        run, launch, file = _make_folder(run, target, made)
         with file:
             yield run, launch
     finally:
@@ -225,7 +225,7 @@ def claimed(run: PlannedRun, target: AnyTarget) -> Iterator[tuple[PlannedRun, La
         _drop_empty(absent)
 
 
-def _claim(run: PlannedRun, target: AnyTarget, made: Path) -> tuple[PlannedRun, Launch, IO[str]]:
+def _make_folder(run: PlannedRun, target: AnyTarget, made: Path) -> tuple[PlannedRun, Launch, IO[str]]:
     try:
         made.mkdir(parents=True, exist_ok=True)
         while True:
@@ -289,7 +289,7 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         RunnerError: its folder cannot be made, or the run cannot be finished.
     """
     supervision = session.supervision
-    with claimed(run, session.target) as (mine, launched):
+    with run_folder(run, session.target) as (mine, launched):
         supervision.progress.begin(mine.folder)
         job = Job(launched.job, mine.folder)
         try:

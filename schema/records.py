@@ -228,7 +228,7 @@ class EnvironmentDetails(Struct, frozen=True, omit_defaults=True):
     packages_installed: tuple[str, ...] = ()
 
 
-#: No more of an environment.json is taken than a page can hold. Redaction may make a line longer afterwards.
+#: Limits of an environment.json, so that it fits a page. Redaction may make a line longer afterwards.
 Line = Annotated[str, Meta(max_length=300)]
 Lines = Annotated[tuple[Line, ...], Meta(max_length=2000)]
 Device = Annotated[dict[Line, int | float | Line], Meta(max_length=40)]
@@ -333,7 +333,7 @@ class Run(Struct, frozen=True, kw_only=True):
     environment_details: EnvironmentDetails | None = None
     figures: Figures = field(default_factory=Figures)
     metrics: dict[str, MetricFigure] = {}
-    #: Figures under the rules by which others computed what they published; absent where nobody published any.
+    #: Figures under the rules by which others computed what they published; absent if no figures were published.
     audit: Figures | UnsetType = UNSET
     problems: tuple[Problem, ...] = ()
     repeat: int | None = None
@@ -420,7 +420,7 @@ class Result(Struct, frozen=True, kw_only=True):
 
     @property
     def diverged(self) -> bool:
-        """Whether the loss of a run behind the figure left the rails."""
+        """Whether the loss of a run behind the figure diverged."""
         loss = self.metrics.get("loss")
         return bool(loss and loss.diverged)
 

@@ -75,7 +75,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of throughput, and whether it counts samples, parts of them, or what nobody knows."""
+    """A unit of throughput, and whether it counts samples, parts of them, or an unknown number."""
 
     counts: Literal["sample", "part", "unknown"]
     meaning: str

@@ -106,7 +106,7 @@ def test_the_packages_of_ingest_import_in_the_order_of_the_data() -> None:
     assert [line for path in modules("ingest") for line in upward_imports(path, ORDER)] == []
 
 
-def test_an_upward_import_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upward_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "ingest" / "read" / "module.py"
     path.parent.mkdir(parents=True)
     path.write_text("def f():\n    from ingest.site import model\n", encoding="utf-8")
@@ -156,7 +156,7 @@ def test_runners_import_little_that_is_installed() -> None:
         assert [f"{path}:{line}: {name}" for name, line in taken if name not in known | sys.stdlib_module_names] == []
 
 
-def test_what_reaches_hosts_knows_no_recipes() -> None:
+def test_modules_below_the_job_import_no_recipes() -> None:
     """`job.py` is the seam of the runners: below it nobody knows recipes, cases or the command line."""
     above = {"recipe", "cases", "command", "batch", "max_batch", "output", "cli"}
     below = [path for path in (ROOT / "runners").glob("*.py") if path.stem not in above and path.stem != "__main__"]
@@ -179,7 +179,7 @@ def test_the_vocabulary_imports_nothing_that_is_installed() -> None:
 HOOKS_IMPORT = {"ingest.common", "ingest.site import forge"}
 
 
-def test_pages_know_no_python_but_hooks_that_import_little_of_ours() -> None:
+def test_hooks_are_the_only_python_beside_pages_and_import_little_of_ours() -> None:
     beside_pages = [path for folder in ("docs", "report_templates") for path in (ROOT / folder).rglob("*.py")]
     assert beside_pages
     assert {path.parent for path in beside_pages} == {ROOT / "report_templates" / "hooks"}
@@ -207,7 +207,7 @@ def test_pages_know_no_python_but_hooks_that_import_little_of_ours() -> None:
         ("from parsers import scan\nfrom . import registry", []),
     ],
 )
-def test_a_foreign_import_is_seen(source: str, expected: list[str], tmp_path: Path) -> None:
+def test_a_foreign_import_is_found(source: str, expected: list[str], tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text(source, encoding="utf-8")
     assert [line.rpartition(" ")[2] for line in foreign(path, "parsers")] == expected
@@ -226,7 +226,7 @@ def test_a_foreign_import_is_seen(source: str, expected: list[str], tmp_path: Pa
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas", []),
     ],
 )
-def test_a_heavy_import_is_seen(source: str, expected: list[str], tmp_path: Path) -> None:
+def test_a_heavy_import_is_found(source: str, expected: list[str], tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text(source, encoding="utf-8")
     assert [line.split()[2] for line in heavy(path, "ingest")] == expected

@@ -103,16 +103,16 @@ def test_make_takes_every_supported_python(version: str, tmp_path: Path) -> None
     assert "Perfledger needs" not in ended.stderr
 
 
-def test_this_python_finds_what_formats_look_for() -> None:
+def test_this_python_matches_the_patterns_of_formats() -> None:
     assert parsers.possessive_quantifiers_work()
 
 
-def test_a_python_that_finds_nothing_is_known_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_that_matches_nothing_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(re, "match", lambda *_: None)
     assert not parsers.possessive_quantifiers_work()
 
 
-def test_a_python_without_possessive_quantifiers_is_known_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_without_possessive_quantifiers_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsers, "_PATTERN", rb"a**b")  # as the pattern itself looks to a Python before them
     assert not parsers.possessive_quantifiers_work()
 

@@ -61,7 +61,7 @@ def test_the_locks_agree_and_hold_what_pyproject_asks_for() -> None:
         assert canonical(requirement) in pins("test.txt"), f"{requirement}: run `make lock`"
 
 
-def test_supported_pythons_are_written_in_one_place() -> None:
+def test_supported_pythons_are_stated_once() -> None:
     names = [*READMES, "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", ".ci/run", *workflows()]
     version = re.compile(r"\b3\.1\d\b")
     assert [name for name in names if version.search(read(name))] == []
@@ -91,7 +91,7 @@ def test_actions_are_pinned_by_commit(workflow: str) -> None:
 
 
 @pytest.mark.parametrize("workflow", workflows())
-def test_workflows_ask_for_no_more_than_they_need(workflow: str) -> None:
+def test_workflows_have_minimal_permissions(workflow: str) -> None:
     content = yaml.safe_load(read(workflow))
     assert content["permissions"] == {"contents": "read"}
     granted = {name: job.get("permissions", {}) for name, job in content["jobs"].items()}
@@ -107,7 +107,7 @@ def test_the_map_of_folders_is_the_tree(readme: str) -> None:
 
 
 @pytest.mark.parametrize("page", [*READMES, "CONTRIBUTING.md"])
-def test_what_a_page_names_is_there(page: str) -> None:
+def test_files_named_in_documents_exist(page: str) -> None:
     text = read(page)
     links = re.findall(r"(?<!!)\[[^\]]+\]\((?!https?:|#)([^)#]+)", text)
     assert links
@@ -117,7 +117,7 @@ def test_what_a_page_names_is_there(page: str) -> None:
     assert commands
 
 
-def test_no_file_speaks_of_the_machine_it_was_made_on() -> None:
+def test_no_file_names_the_machine_it_was_made_on() -> None:
     """Raw logs stay as they were printed, and only they."""
     place = re.compile(rb"(?<![\w.])/(?:work|root)/")
     kept = [name for name in tracked() if not (name.startswith("raw_logs/") and name.endswith(".log"))]

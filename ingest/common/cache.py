@@ -1,6 +1,6 @@
 """A content-addressed cache of expensive results: one SQLite file that may be lost, locked or damaged at any time.
 
-Keys are hashes of all that a value is made of, so that a value is never old. Each value is stored with its checksum.
+A key is a hash of everything that a value depends on, so a value is never stale. Each value has a checksum.
 Whatever is wrong with the file costs time and nothing else.
 """
 
@@ -93,7 +93,7 @@ class Cache:
                     if not self.read_only:
                         connection.execute(_SCHEMA)
                     connection.execute("SELECT key, value, checksum, used FROM entries LIMIT 1")
-                except sqlite3.OperationalError as error:  # another's lock or a full disk: the file is not to blame
+                except sqlite3.OperationalError as error:  # locked by another run, or a full disk: the file is intact
                     connection.close()
                     if "no such column" not in str(error):
                         return None
@@ -123,7 +123,7 @@ class Cache:
                 if new:
                     connection.execute(_EVICT, (self.most_bytes,))
         except sqlite3.Error:
-            pass  # another run writes, or the disk is full: these values are made again
+            pass  # another run is writing, or the disk is full: the values are computed again next time
 
 
 def _checksum(value: bytes) -> bytes:

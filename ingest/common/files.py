@@ -33,7 +33,7 @@ def is_as_stated(path: Path, sha256: object) -> bool:
 
 
 def write_if_changed(path: Path, data: bytes) -> bool:
-    """Replace a file by `data` in one step; return False, without writing, where it holds them already."""
+    """Replace a file by `data` in one step; return False, without writing, if it holds them already."""
     try:
         if path.read_bytes() == data:
             return False

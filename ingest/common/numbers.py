@@ -63,7 +63,7 @@ def span(low: float | None, high: float | None, spread: float | None = None) -> 
 
 
 def plus_minus(spread: float | None) -> str:
-    """Write a coefficient of variation as `±1.2%`, or nothing where there is none."""
+    """Write a coefficient of variation as `±1.2%`, or nothing without one."""
     return f"±{percent(spread)}" if spread is not None and known(spread) else ""
 
 

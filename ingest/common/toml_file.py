@@ -101,7 +101,7 @@ class TomlFile(Generic[Record]):
                 continue
             opened = ()
             if header := _HEADER.match(line):
-                inside = _placed(_names(header[2]), arrays, one_more=header[1] == "[[")
+                inside = _header_keys(_names(header[2]), arrays, one_more=header[1] == "[[")
                 found.setdefault(inside, number)
             elif key := _KEY.match(line):
                 names = _names(key[1])
@@ -170,7 +170,7 @@ def line_of_byte(error: UnicodeDecodeError) -> int:
 
 
 def display_path(path: Path) -> str:
-    """Return a path as a person would type it from where they stand."""
+    """Return a path relative to the current folder if it is below it."""
     try:
         return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
     except ValueError:
@@ -178,7 +178,7 @@ def display_path(path: Path) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return what may have been meant by an unknown name: the nearest known ones, or else all, where those are few."""
+    """Return a suggestion for an unknown name: the nearest known ones, or else all if there are few."""
     names = sorted(known)
     if near := difflib.get_close_matches(name, names, n=2):
         return f"; did you mean {' or '.join(map(repr, near))}?"
@@ -266,7 +266,7 @@ def _fields(info: Any) -> list[str]:
 
 
 def _fault(info: Any, value: object) -> str:
-    """Return what has to stand in a place, what stands there, and what may have been meant."""
+    """Return the expected value of a key, the actual one, and a suggestion."""
     extra = getattr(info, "extra_json_schema", None) or {}
     kinds = dict.fromkeys(_kind(each) for each in _alternatives(info))
     literals = [value for each in _alternatives(info) for value in getattr(each, "values", ())]
@@ -321,8 +321,8 @@ def _names(written: str) -> Keys:
     return tuple(each.strip("\"'") for each in re.findall(_NAME, written))
 
 
-def _placed(names: Keys, arrays: dict[Keys, int], *, one_more: bool) -> Keys:
-    """Return where a header's table lies: a name of an array of tables is followed by the table's number, from 0."""
+def _header_keys(names: Keys, arrays: dict[Keys, int], *, one_more: bool) -> Keys:
+    """Return the keys of a header's table; the name of an array of tables is followed by the table's number, from 0."""
     inside: Keys = ()
     for index, name in enumerate(names):
         inside = (*inside, name)

@@ -1,4 +1,4 @@
-"""Records as one row per step: what ranks or metrics repeat is merged, and what each row covers is worked out."""
+"""Records as one row per step: lines repeated by ranks or metrics are merged, and the steps per row are derived."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
-#: Columns that say how long a record took, the most direct first.
+#: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = ("throughput", *TIMED, "reader_seconds", "steps", "samples", "batch", "consumed", "clock")
-#: A step may come again this many distinct steps late, or a tenth of all, of a rank that lags; later, the program has
-#: begun anew.
+#: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
+#: restarted.
 _LAG = 3
 
 
 @dataclass(frozen=True)
-class Frame:
+class StepRows:
     """n records in file order, one per step. `rows`: the row of each in `records`, for its line number."""
 
     records: SessionRecords
@@ -57,11 +57,11 @@ class Frame:
             return self["step_seconds"] + (self["reader_seconds"] if apart else 0.0)
         return 1.0 / self["steps_per_second"] if "steps_per_second" in self else None
 
-    def by_clock(self) -> tuple[Frame, Column]:
+    def clock_intervals(self) -> tuple[StepRows, Column]:
         """Return all rows but the first, each covering the time since the row before it, and these times in seconds.
 
-        Of lines that bear one stamp, since the clock is coarser than their distance, the last stands for all of them;
-        those behind the last move of the clock are left out.
+        The clock may be coarser than the lines: of several lines with one time, only the last is a row. Lines after the
+        last change of the clock are left out.
         """
         import numpy as np
 
@@ -76,7 +76,7 @@ class Frame:
         return later, seconds[chosen]
 
 
-def framed(records: SessionRecords) -> Frame:
+def one_row_per_step(records: SessionRecords) -> StepRows:
     """Return the rows of some records, which must not be empty."""
     import numpy as np
 
@@ -86,7 +86,7 @@ def framed(records: SessionRecords) -> Frame:
     if _is_repeated(records):
         columns, rows = _once_per_step(columns, epochs, steps, records.ranks())
         epochs, steps = epochs[rows], steps[rows]
-    return Frame(records, rows, epochs, steps, columns, _covered(records, columns, steps))
+    return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps))
 
 
 def _places(records: SessionRecords) -> tuple[Column, Column]:
@@ -106,17 +106,17 @@ def _is_repeated(records: SessionRecords) -> bool:
     return records.reading.repeated or len(np.unique(records.ranks())) > 1
 
 
-def added(frame: Frame, total: Column) -> Column:
+def increments(frame: StepRows, total: Column) -> Column:
     """Return what each record adds to a total, with running means undone within each epoch."""
     if frame.records.reading.cumulative_since is None:
         return total
-    return _undone(total, frame.epochs, frame.steps)
+    return _undo_running_mean(total, frame.epochs, frame.steps)
 
 
-def _undone(total: Column, epochs: Column, steps: Column) -> Column:
+def _undo_running_mean(total: Column, epochs: Column, steps: Column) -> Column:
     import numpy as np
 
-    # A program that is resumed within an epoch begins its mean anew.
+    # A program resumed within an epoch restarts its mean.
     same = (np.diff(epochs, prepend=np.nan) == 0) & (np.diff(steps, prepend=np.nan) >= 0)
     return np.where(same, np.diff(total, prepend=0.0), total)
 
@@ -124,8 +124,8 @@ def _undone(total: Column, epochs: Column, steps: Column) -> Column:
 def between(records: SessionRecords, steps: Column) -> Column:
     """Return the steps from each of n records to the next, n - 1 values.
 
-    Printers that count updates print a line for each, or for each so many, whatever number it bears: a loss scaler that
-    skips an update does not advance it.
+    Printers that count updates print at a fixed interval, whatever the step number says: it does not advance if the
+    loss scaler skips an update.
     """
     import numpy as np
 
@@ -212,7 +212,7 @@ def _starts(begun: NDArray[np.bool_], ranks: Column) -> Rows:
 def begun_anew(records: SessionRecords) -> int | None:
     """Return the first row that repeats the session's first step, if the program was restarted without a message.
 
-    A run that is resumed goes back to a later step, and to none before its own first.
+    A resumed run goes back to a step after its first, never before it.
     """
     import numpy as np
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ingest.common.toml_file import read
-from ingest.compute.frame import added, framed
+from ingest.compute.frame import increments, one_row_per_step
 from ingest.compute.rules import warm_up
 from ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
 from parsers.contract import Reading
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
 
 PEAKS = Path(__file__).resolve().parent / "peaks.toml"
-#: A loss that has more than doubled since the start has left the rails; one that merely wavers has not.
+#: Above this multiple of the first loss, training counts as diverged; smaller rises are noise.
 _DIVERGED = 2.0
 
 
@@ -48,7 +48,7 @@ def metrics(
     """
     import numpy as np
 
-    with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
+    with np.errstate(all="ignore"):  # Overflows are detected afterwards.
         found: dict[str, MetricFigure | None] = {
             "latency": _latency(session, case),
             "memory": _memory(session),
@@ -70,7 +70,7 @@ def _possible(found: MetricFigure) -> MetricFigure:
 def _latency(session: Session, case: Facts) -> MetricFigure | None:
     """Return milliseconds per step over the house window: seconds over steps, running means undone.
 
-    A step is one of the case's batch size on every device, so that printers of optimiser updates stand beside others.
+    A step is one batch per device, so that printers of optimiser updates can be compared with others.
     """
     try:
         return _stepped(session, case) or _from_series(session, case)
@@ -81,15 +81,15 @@ def _latency(session: Session, case: Facts) -> MetricFigure | None:
 def _stepped(session: Session, case: Facts) -> MetricFigure | None:
     """Return the same from printed seconds or clocks, which need no batch size unless steps are optimiser updates."""
     for records in _steps(session):
-        frame = framed(records)
+        frame = one_row_per_step(records)
         per_step = frame.step_seconds
         if per_step is None and "clock" in frame and "throughput" not in frame and len(frame) > 1:
-            frame, seconds = frame.by_clock()
+            frame, seconds = frame.clock_intervals()
             per_step = seconds / frame.covered if len(frame) else None
         if per_step is not None and records.reading.span != "epoch" and records.reading.scope != "thread":
             refuse_impossible(per_step, records, frame.rows)
             steps = frame.covered * _steps_per_record(session, records.reading, case)
-            return _per_step(records, frame.rows, added(frame, per_step * frame.covered), added(frame, steps))
+            return _per_step(records, frame.rows, increments(frame, per_step * frame.covered), increments(frame, steps))
     return None
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from ingest.compute.frame import added, framed
+from ingest.compute.frame import increments, one_row_per_step
 from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
@@ -37,7 +37,7 @@ HEADLINE = "sustained"
 NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 
 
-#: The share of the printed seconds that must have passed by the clock; the rest is for what is printed coarsely.
+#: Share of the printed seconds that the clock must show; the rest allows for coarse printing.
 _AT_LEAST = 0.9
 
 
@@ -93,7 +93,7 @@ def figure(
     rule = parse(rule) if isinstance(rule, str) else rule
     given = given or partial(series, session, case)
     try:
-        with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
+        with np.errstate(all="ignore"):  # Overflows are detected afterwards.
             return _possible(_computed(rule, session, case, given))
     except NoFigureError as reason:
         return reason.figure()
@@ -275,13 +275,13 @@ def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
 def _refuse_lost_days(records: SessionRecords, begin: int, end: int, seconds: float) -> None:
     """Raise NoFigureError where less time passed by the clock than the records themselves say to have taken.
 
-    A clock without a date does not tell of whole days; more time may pass between records, but not less.
+    A clock without a date loses whole days. More time than printed may pass between records, but not less.
     """
-    frame = framed(records)
+    frame = one_row_per_step(records)
     if frame.step_seconds is None:
         return
     inside = (frame.rows > begin) & (frame.rows <= end)
-    told = float(added(frame, frame.step_seconds * frame.covered)[inside].sum())
+    told = float(increments(frame, frame.step_seconds * frame.covered)[inside].sum())
     if seconds < _AT_LEAST * told:
         raise no_figure("clock_too_short", line=records.lines([end])[0], clock=f"{seconds:.6g}", told=f"{told:.6g}")
 

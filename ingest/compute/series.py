@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.compute.frame import TIMED, Frame, added, framed
+from ingest.compute.frame import TIMED, StepRows, increments, one_row_per_step
 from parsers.contract import Reading, Scope
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
-#: Units of which a sample, as the batch size of a case counts them, holds many.
+#: Units of which one sample, as batch sizes count them, holds many.
 TOKENS = frozenset(name for name, unit in UNITS.items() if unit.counts == "part")
-#: Units of which nobody knows how many a sample holds.
+#: Units whose number per sample is unknown.
 UNCOUNTED = frozenset(name for name, unit in UNITS.items() if unit.counts == "unknown")
-#: What a figure of this scope must be multiplied by to count the job, as a name of a case fact.
+#: The fact by which a figure of this scope is multiplied to get that of the job.
 _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
 
 
@@ -90,8 +90,8 @@ def series(session: Session, case: Facts) -> ThroughputSeries:
             continue
         for columns, made in ((("throughput",), _printed), (TIMED, _timed), (("clock",), _clocked)):
             if any(each in records for each in columns):
-                with np.errstate(all="ignore"):  # What becomes of printed nonsense is looked at afterwards.
-                    return made(framed(records), session, case)
+                with np.errstate(all="ignore"):  # Overflows are detected afterwards.
+                    return made(one_row_per_step(records), session, case)
     raise no_figure("no_records")
 
 
@@ -177,7 +177,7 @@ def refuse_impossible(values: Column, records: SessionRecords, rows: Rows | None
         raise no_figure("impossible_figure", line=records.lines([row])[0], count=len(bad))
 
 
-def _printed(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
+def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     printed, reading = frame["throughput"], frame.records.reading
     refuse_impossible(printed, frame.records, frame.rows)
     multiplier, scope = scoped(reading, case)
@@ -192,7 +192,7 @@ def _printed(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
     return _series_of(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
 
 
-def _lasts(frame: Frame) -> bool:
+def _lasts(frame: StepRows) -> bool:
     """Return whether every record prints the seconds that it covers, so that its speed implies a number of samples."""
     import numpy as np
 
@@ -211,7 +211,7 @@ def _printed_samples(records: SessionRecords, session: Session, case: Facts, mul
         return None
 
 
-def _samples(frame: Frame) -> Column | None:
+def _samples(frame: StepRows) -> Column | None:
     """Return the samples that each record says it covers, at the printed scope; None if it does not say."""
     import numpy as np
 
@@ -236,14 +236,14 @@ def _all_known(samples: Column) -> bool:
     return bool((np.isfinite(samples) & (samples > 0)).all())
 
 
-def _prints(frame: Frame, name: str) -> bool:
+def _prints(frame: StepRows, name: str) -> bool:
     """Return whether the lines print a column; a dialect may leave it out of all of them."""
     import numpy as np
 
     return name in frame and bool(np.isfinite(frame[name]).any())
 
 
-def _timed(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
+def _timed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     step_seconds = frame.step_seconds
     assert step_seconds is not None
     whole_epochs = frame.records.reading.span == "epoch" and "duration" in frame and "steps" not in frame
@@ -252,15 +252,15 @@ def _timed(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
     return _over(frame, step_seconds, session, case)
 
 
-def _clocked(frame: Frame, session: Session, case: Facts) -> ThroughputSeries:
+def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     """Return one record per pair of consecutive lines; the later line is the record."""
-    later, seconds = frame.by_clock()
+    later, seconds = frame.clock_intervals()
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)
     return _over(later, seconds / later.covered, session, case)
 
 
-def _over(frame: Frame, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:
+def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:
     """Return samples over the seconds that each record covers."""
     refuse_impossible(step_seconds, frame.records, frame.rows)
     samples, seconds = _samples(frame), step_seconds * frame.covered
@@ -273,11 +273,11 @@ def _over(frame: Frame, step_seconds: Column, session: Session, case: Facts) -> 
 
 
 def _series_of(
-    frame: Frame, values: Column, samples: Column, seconds: Column, scope: Scope, multiplier: int, timed: bool
+    frame: StepRows, values: Column, samples: Column, seconds: Column, scope: Scope, multiplier: int, timed: bool
 ) -> ThroughputSeries:
     records = frame.records
     refuse_impossible(values, records, frame.rows)
     return ThroughputSeries(
-        values, added(frame, samples), added(frame, seconds), added(frame, frame.covered), frame.steps, frame.rows,
-        records, records.reading.unit, scope, multiplier, timed,
+        values, increments(frame, samples), increments(frame, seconds), increments(frame, frame.covered),
+        frame.steps, frame.rows, records, records.reading.unit, scope, multiplier, timed,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """From samples of devices to figures of a run: peaks, means and energy, each with its scope.
 
 A peak is the largest sample of any device; a mean is that of every device first, then of the devices; energy is a sum.
-What the samples do not allow is absent, and the reason is kept where it is not plain.
+Figures that the samples do not allow are absent; the reason is recorded unless it is obvious.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MEANS: Mapping[str, str] = {
 }
 ENERGY = "energy_j"
 KEYS = (*PEAKS, *MEANS, ENERGY)
-#: Over a longer pause between two samples nobody knows the power: so many times the usual one, and this share of all.
+#: Longest pause between two samples over which energy is integrated: multiple of the usual pause, share of the whole.
 _PAUSE, _PAUSE_SHARE = 5.0, 0.01
 #: Two rows closer than this share of the usual time between two sweeps are of one; of up to 50 devices, one row in so
 #: many ends a sweep; and a sweep goes through as many devices as nearly all others.
@@ -186,7 +186,7 @@ def _per_device(given: Recording, rows: Sequence[Mask]) -> tuple[dict[str, str |
         own = {key: _number(_peak(one, quantity)) for key, quantity in PEAKS.items()}
         if not given.format.peaks:
             own |= {key: _number(_mean(given, quantity, mask)) for key, quantity in MEANS.items()}
-        # Serial numbers and bus ids are the host's business.
+        # Serial numbers and bus ids are private.
         named: dict[str, str | int | float] = {"device": name if name.isdigit() else f"#{at + 1}"}
         found.append(named | {key: value for key, value in own.items() if value is not None})
     return tuple(found)

@@ -99,7 +99,7 @@ class Withdrawn:
 
 
 @dataclass(frozen=True)
-class Difference:
+class LedgerDifference:
     """Everything that differs, each part in the order in which it is shown."""
 
     moved: tuple[Pair, ...] = ()
@@ -133,7 +133,7 @@ class _Side:
     runs: Mapping[Log, Run] = field(repr=False)
 
 
-def compare(before: RecordedState, after: RecordedState) -> Difference:
+def compare(before: RecordedState, after: RecordedState) -> LedgerDifference:
     """Compute the results of both ledgers in the same way, and compare them."""
     old, new = _side(before), _side(after)
     shared = [Pair(each, new.found[key]) for key, each in old.found.items() if key in new.found]
@@ -146,7 +146,7 @@ def compare(before: RecordedState, after: RecordedState) -> Difference:
     paired[1].update(each.after.key for each in renamed)
     moved = [each for each in shared if _moved(each)]
     changed = [each for each in shared if _changed(each)]
-    return Difference(
+    return LedgerDifference(
         moved=tuple(sorted(moved, key=_by_size)),
         changed=tuple(changed),
         metrics=tuple(each for pair in (*shared, *renamed) for each in _metrics(pair)),

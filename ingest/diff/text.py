@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, get_args
 from ingest.common import numbers
 from ingest.common.errors import printable
 from ingest.common.words import TEMPLATES, Phrase, Words, WordsError, coded, phrase, word_for
-from ingest.diff.compare import Difference, Held, MovedMetric, Pair, Unpaired, Verdict, Withdrawn
+from ingest.diff.compare import Held, LedgerDifference, MovedMetric, Pair, Unpaired, Verdict, Withdrawn
 from ingest.diff.revision import Commit
 from schema.records import Problem, Result
 from schema.vocabulary import METRICS
@@ -32,7 +32,7 @@ _CALLS = re.compile(r"([@#])(?=\w)")
 Row = tuple[str, ...]
 
 
-def text(found: Difference, commit: Commit, words: Words, language: str) -> str:
+def text(found: LedgerDifference, commit: Commit, words: Words, language: str) -> str:
     """Return the difference since a commit: counts, then tables, the largest moves first; at most LIMIT bytes long."""
     cells = _Cells(words, language)
     rows = cells.rows(found)
@@ -104,7 +104,7 @@ class _Cells:
             text = text.key.partition(".")[2]
         return escaped(self.words.say(self.language, text))
 
-    def rows(self, found: Difference) -> Mapping[str, Sequence[Row]]:
+    def rows(self, found: LedgerDifference) -> Mapping[str, Sequence[Row]]:
         """Return the rows of each table of the template."""
         return {
             "moved": [self._moved(each) for each in found.moved],

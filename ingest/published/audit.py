@@ -47,7 +47,7 @@ _OFF = frozenset({("xla", "no"), ("dali", "no")})
 
 
 @dataclass(frozen=True)
-class Candidate:
+class LogFigure:
     """One figure of a run under a rule; `difference` is relative to the published figure."""
 
     run: Run
@@ -76,9 +76,9 @@ class Audited:
     verdict: str
     run: Run | None = None
     recorded: bool = False
-    house: Candidate | None = None
-    closest: Candidate | None = None
-    other: Candidate | None = None
+    house: LogFigure | None = None
+    closest: LogFigure | None = None
+    other: LogFigure | None = None
 
 
 @dataclass(frozen=True)
@@ -249,8 +249,8 @@ def _audited(row: Published, held: _Held) -> Audited:
 
 
 def _verdict(
-    row: Published, run: Run, house: Candidate | None, closest: Candidate | None, held: _Held
-) -> tuple[str, Candidate | None]:
+    row: Published, run: Run, house: LogFigure | None, closest: LogFigure | None, held: _Held
+) -> tuple[str, LogFigure | None]:
     if house and house.close:
         return REPRODUCED, None
     if closest and closest.close:
@@ -262,7 +262,7 @@ def _verdict(
     return (UNSUPPORTED if house or closest else NO_FIGURE), None
 
 
-def _elsewhere(row: Published, own: Run, held: _Held) -> Candidate | None:
+def _elsewhere(row: Published, own: Run, held: _Held) -> LogFigure | None:
     """Return the figure of another log of the same model and framework that equals the published one."""
     others = [run for run in held.alike.get((row.model, row.framework), ()) if run.sha256 != own.sha256]
     found = _nearest([*_figures(row, others, headline=True), *_figures(row, others, headline=False)])
@@ -278,22 +278,22 @@ def _contradicts(problem: Problem) -> bool:
     return problem.code == "contradiction" and problem.args.get("fact") in _CASE
 
 
-def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[Candidate]:
+def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[LogFigure]:
     """Return figures of the whole job: under the house rule, or under every other one."""
     found = []
     for run in runs:
         for name, figure in run.all_figures.items():
             if isinstance(figure, Figure) and figure.scope == "job" and (name == HEADLINE) == headline:
-                found.append(_candidate(row, run, name, figure))
+                found.append(_log_figure(row, run, name, figure))
     return found
 
 
-def _candidate(row: Published, run: Run, name: str, figure: Figure) -> Candidate:
+def _log_figure(row: Published, run: Run, name: str, figure: Figure) -> LogFigure:
     difference = figure.value / (row.value or float("nan")) - 1
-    return Candidate(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference)
+    return LogFigure(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference)
 
 
-def _nearest(found: Sequence[Candidate]) -> Candidate | None:
+def _nearest(found: Sequence[LogFigure]) -> LogFigure | None:
     """Return the closest figure; of two that are equally close, the one by a rule that the source names."""
     return min(found, key=lambda each: (round(abs(each.difference), 9), each.rule in NAMES), default=None)
 
@@ -325,7 +325,7 @@ def _cells(each: Audited) -> dict[str, object]:
     }
 
 
-def _of(found: Candidate) -> dict[str, object]:
+def _of(found: LogFigure) -> dict[str, object]:
     return {
         "rule": found.rule,
         "recomputed": found.value,
@@ -336,7 +336,7 @@ def _of(found: Candidate) -> dict[str, object]:
     }
 
 
-def _short(found: Candidate) -> str:
+def _short(found: LogFigure) -> str:
     return f"{found.difference:.6f}"
 
 

@@ -359,7 +359,7 @@ def _options(text: str) -> dict[str, str] | None:
 
 
 def _recorded(path: Path, problems: list[Problem]) -> Iterable[Run]:
-    """Yield the runs of a record; a line that is none is a problem."""
+    """Yield the runs of a record; an invalid line is a problem."""
     try:
         text = path.read_text("utf-8", "replace")
     except OSError as error:

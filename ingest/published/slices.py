@@ -361,7 +361,7 @@ def _number(value: str) -> float | None:
 
 
 def _speedup(block: Block, row: Published, ones: Mapping[tuple[object, ...], Sequence[float]]) -> str:
-    """Return a figure's speed-up over one device; nothing where figures of one device contradict each other."""
+    """Return a figure's speed-up over one device; empty if figures of one device contradict each other."""
     if block.speedup == "published":
         return row.speedup
     known = ones.get(case_without_devices(row), ())

@@ -16,8 +16,8 @@ def details_of(log: Input, run_json: RunJsonFile) -> tuple[EnvironmentDetails | 
     """Return what the document that run.json names says of topology, InfiniBand, GPUs and installed packages.
 
     Returns:
-        The known parts of it, None where there is none to be believed; and the problem that keeps it from being so.
-        One that changed since is not read, and its problem is told elsewhere.
+        Its known parts, None if there is no valid document; and the problems that make it invalid.
+        A file that changed since is not read; `record.run` reports it.
     """
     path, at = log.path.with_name(NAME), f"{log.name.rpartition('/')[0]}/{NAME}"
     stated = run_json.files.get(NAME)

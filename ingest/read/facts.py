@@ -14,7 +14,7 @@ from parsers.engine.session import Quoted
 from schema.records import Case, Facts, FactValue, Plain, Problem, Stated
 from schema.vocabulary import CASE, NEEDED, OPTIONS, PRECISIONS
 
-#: Samples per step of the whole job serve where they cannot be divided by the devices: a model may be cut over them.
+#: The job's samples per step replace the batch size per device if the model is split over devices.
 _BATCH_OF_JOB = "batch_size_of_job"
 _MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
 #: How people and printers write that an option is on or off.
@@ -85,7 +85,7 @@ def merge(
             known = merged.setdefault(name, stated)
             if not agree(name, known, stated):
                 contradictions.append(Contradiction(name, known, stated))
-    _follow(merged, {name for each in sources for name in each})
+    _derive_missing(merged, {name for each in sources for name in each})
     merged |= {
         name: FactValue(value, "format", "format") for name, value in implied.items() if value and name not in merged
     }
@@ -98,7 +98,7 @@ def merge(
 def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
     """Derive batch sizes per device and of the job from the strongest source that states one.
 
-    Devices that share a network have no batch of their own.
+    Devices that share a network have no batch size of their own.
     """
     job, each, devices = (merged.get(name) for name in (_BATCH_OF_JOB, "batch_size", "devices"))
     if job and each and not devices and _all_devices(merged, job, each):
@@ -148,7 +148,7 @@ def _devices(found: dict[str, FactValue]) -> None:
         found["nodes"] = _with(devices, 1)
 
 
-def _follow(merged: dict[str, FactValue], stated: set[str]) -> None:
+def _derive_missing(merged: dict[str, FactValue], stated: set[str]) -> None:
     """Derive what no source states from the facts that are stated, whichever sources they are from."""
     for name in {"nodes", "devices"} - stated:
         merged.pop(name, None)

@@ -22,7 +22,7 @@ _TIMEOUT_SECONDS = 1.0
 
 FactValue = str | int | float | bool
 Facts = dict[str, FactValue]
-#: Slot to a word that may stand there to the facts that it states.
+#: Slot to the words permitted there, each with the facts that it states.
 Words = dict[str, dict[str, Facts]]
 
 
@@ -76,12 +76,12 @@ class Layout:
     def facts(self, path: str) -> dict[str, Plain] | None:
         """Return the facts that a log's absolute path states, or None where no template fits.
 
-        The tree may lie below any folder, and the log be given by itself: templates are matched from the end.
+        Templates are matched from the end, since the tree may be in any folder and a log may be given alone.
         """
         for template in self.templates:
             try:
                 match = template.pattern.search(path, timeout=_TIMEOUT_SECONDS)
-            except TimeoutError:  # a template with many slots side by side; it fits nothing, rather than hang
+            except TimeoutError:  # many adjacent slots backtrack without end: no match
                 continue
             if match:
                 return _facts_of(template, match.groupdict())

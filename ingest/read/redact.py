@@ -22,7 +22,7 @@ _BLOCK, _MOST_TIMEOUTS = 8_000, 5
 
 
 class Secret(Struct, frozen=True, forbid_unknown_fields=True):
-    """A pattern of the `regex` module, why it is there, and what stands in for a match."""
+    """A pattern of the `regex` module, why it is there, and the replacement of a match."""
 
     why: str
     pattern: str
@@ -97,7 +97,7 @@ def _block(lines: Sequence[str]) -> list[str] | None:
 
 
 def _with_breaks(by: str, match: Any) -> str:
-    """Return what stands in for a match, with as many line breaks as the match had."""
+    """Return the replacement of a match, with as many line breaks as the match had."""
     text = str(match.expand(by))
     return text + "\n" * int(match[0].count("\n") - text.count("\n"))
 

@@ -47,7 +47,7 @@ class RunJsonFile:
 
     @property
     def expected_format(self) -> str | None:
-        """The format that the log is said to be of, by the document or by its recipe."""
+        """The format that the document or its recipe states for the log."""
         if self.document is None:
             return None
         return self.document.format or (self.document.records.format if self.document.records else None)
@@ -187,7 +187,7 @@ def _depth(document: Any, deepest: int) -> int:
 
 
 def _without_nulls(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document without keys that hold null, which say as much as missing ones."""
+    """Return the document without keys that hold null, which mean the same as missing ones."""
     kept = {key: value for key, value in document.items() if value is not None}
     return {key: value if key in _OPEN else _nested_without_nulls(value) for key, value in kept.items()}
 
@@ -204,7 +204,7 @@ def _further_facts(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wrong_facts(facts: Mapping[str, Any]) -> str:
-    """Return what is wrong with the further facts of a case; empty where nothing is."""
+    """Return what is wrong with the further facts of a case; empty if they are valid."""
     for name, value in facts.items():
         if name == "round":
             return "`$.case.round` is no part of the case; `round` stands beside `case`"

@@ -2,7 +2,7 @@
 
 A name is the path below the given one with that one's own name in front, so that no page names the machine's folders.
 A folder with a run.json is one run: its logs lie directly in it, and what lies below is of its ranks and further
-machines. A folder with a launch.json and no run.json is a run that was not brought home yet, and nothing of it is read.
+machines. A folder with a launch.json and no run.json is a run that was not collected yet; nothing of it is read.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 from ingest.common.errors import UsageError
 from schema.records import Problem
 
-#: The folder of figures that others published, and the file that marks it: no logs lie in it.
+#: The folder of published figures, and the file that marks it; it contains no logs.
 PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"
-#: Files that lie beside logs and are none.
+#: Files in folders of logs that are not logs.
 COMPANIONS = frozenset({"run.json", "launch.json", "environment.json", "expected.csv"})
 #: Other programs have files of these names too; ours name their schema.
 _RUN, _LAUNCH = ("run.json", b'"perfledger.run/'), ("launch.json", b'"perfledger.launch/')

@@ -1,7 +1,7 @@
 """Runs recorded twice: logs with the same bytes, and logs with the same records. Each run counts once.
 
-Both are found over all runs, since the two logs may lie anywhere. The marks are taken off and set anew at every call:
-which log is the original changes with the logs that there are.
+Both are found over all runs, since the two logs may be in any folders. Marks are recomputed at every call, because
+adding or removing a log can change which one is the original.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ingest.read.facts import Contradiction
 from parsers.engine.session import Session
 from schema.records import FactValue, Problem, Run
 
-#: Columns that are measured; steps, epochs and losses are the same in every repeat of a seeded run.
+#: Measured columns. Steps, epochs and losses do not count: they are the same in every repeat of a seeded run.
 _MEASURED = frozenset(
     {"throughput", "step_seconds", "steps_per_second", "duration", "reader_seconds", "clock", "seconds"}
 )
-#: So many different measured numbers do not come out alike in two runs.
+#: Two different runs do not share this many different measured numbers.
 _ENOUGH = 10
 _CODES = frozenset({"duplicate", "same_run"})
 
@@ -67,7 +67,7 @@ def _again(runs: dict[int, Run], code: str, key: Callable[[Run], str | None]) ->
             groups[value].append(index)
     found = []
     for group in groups.values():
-        # A log that its name contradicts is not the one to keep, if there is another.
+        # Prefer a copy whose name does not contradict the log.
         first = min(group, key=lambda each: (not runs[each].sound, runs[each].path, runs[each].session))
         original = runs[first]
         for index in group if original.sound or code == "duplicate" else ():
@@ -92,12 +92,12 @@ def _compare(runs: dict[int, Run], again: int, original: int) -> None:
 
 def _contradictions(first: Run, second: Run) -> Iterator[Contradiction]:
     for name in sorted(first.facts.keys() & second.facts.keys()):
-        one, other = (_placed(each, name) for each in (first, second))
+        one, other = (_fact_with_path(each, name) for each in (first, second))
         if not facts.agree(name, one, other):
             yield Contradiction(name, one, other)
 
 
-def _placed(run: Run, name: str) -> FactValue:
+def _fact_with_path(run: Run, name: str) -> FactValue:
     stated = run.facts[name]
     return replace(stated, where=f"{run.path}: {stated.where}")
 

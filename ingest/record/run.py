@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ingest.common import suites
 from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.compute import rules
-from ingest.compute.frame import TIMED, begun_anew, framed
+from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
@@ -45,12 +45,12 @@ from schema.records import (
 )
 
 TRACE_POINTS = 400
-#: By how much batch size over seconds may differ from the printed speed before one of the two is not believed.
+#: Relative difference between batch size over seconds and the printed speed above which one of them must be wrong.
 _BATCH_TOLERANCE = 0.05
 
 
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
-    """Read one log: a run per session, or one run that says why there is none.
+    """Read one log: a run per session, or one run that states why it has no session.
 
     Args:
         given: the log.
@@ -128,7 +128,7 @@ def _run(
         figures=_rounded(found),
         metrics=metrics(session, for_rules, found[rules.HEADLINE]),
         audit=_rounded(audited) if audited else UNSET,
-        # What is wrong with the file as such is told once, by its first session.
+        # Problems of the file are reported once, by its first session.
         problems=tuple(problems if session.number == 1 else problems[len(of_file) :]),
         repeat=run_json.document.repeat if run_json.document and run_json.document.repeat else merged.value("repeat"),
         clock=_clock(session),
@@ -161,7 +161,7 @@ def facts_of(
     return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied)
 
 
-#: Problems that are said but do not keep a figure from its table.
+#: Problems that are reported but do not exclude the figure.
 _HARMLESS = frozenset(
     {"cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed", "environment_wrong"}
 )
@@ -182,7 +182,7 @@ def _observations(session: Session) -> int:
     for column in ("throughput", *TIMED, "clock"):
         for records in session.records:
             if column in records and len(records):
-                return len(framed(records)) if records.reading.repeated else len(records)
+                return len(one_row_per_step(records)) if records.reading.repeated else len(records)
     return 0
 
 
@@ -343,7 +343,7 @@ def _bins(given: ThroughputSeries) -> list[int]:
 
 
 def identify(runs: Sequence[Run]) -> list[Run]:
-    """Give every run its `id`: a slug of its path, with a hash where two paths make one slug."""
+    """Give every run its `id`: a slug of its path, with a hash if two paths make one slug."""
     slugs = [_slug(each) for each in runs]
     used = Counter(slugs)
     return [replace(run, id=_id(run, slug, alone=used[slug] == 1)) for run, slug in zip(runs, slugs, strict=True)]

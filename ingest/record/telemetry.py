@@ -1,7 +1,7 @@
 """Telemetry of a run: which files beside the logs are telemetry, and to which run each of them belongs.
 
-A file is told by its content, whatever it is called. It belongs to the log that it is named after, to the only log of
-its folder, or to the runs whose clocks it covers; where none of these tells, it is a problem and gives no figure.
+A file is recognised by its content, whatever its name. It belongs to the log that it is named after, to the only log of
+its folder, or to the runs whose clocks it covers; if none of these applies, it is a problem and gives no figure.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from parsers.telemetry.read import read_telemetry
 from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of
 from schema.vocabulary import METRICS
 
-#: The name that our own runs give it; under that name, what is not understood is said to be.
+#: The name that our own runs give it; a file of that name that is not understood is a problem.
 NAME = "telemetry.csv"
-#: What must lie within the telemetry's clock of that of a run for the two clocks to be believed to be one.
+#: Share of a run that telemetry must cover before we assume that both used the same clock.
 COVERED = 0.9
 _LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re.IGNORECASE)
 _WORDS = r"(?:telemetry|gpus?|nvidia|nvsmi|smi|dmon|memory|mem|power|util|utilization|utilisation|monitor|usage|stats?)"
@@ -47,7 +47,7 @@ class _RunData:
     problems: list[Problem] = field(default_factory=list)
 
     def result(self) -> Run:
-        """Return the run with its telemetry; what was sampled stands in for memory that the log does not print."""
+        """Return the run with its telemetry; sampled memory is used if the log prints none."""
         run = replace(self.run, problems=(*self.run.problems, *self.problems))
         if self.telemetry is None:
             return run
@@ -155,7 +155,7 @@ def attach(logs: Sequence[tuple[Input, list[Run]]], files: Sequence[File], hashe
 def _is_as_stated(file: File, runs: Sequence[_RunData]) -> bool:
     """Return whether a file is still the one that the run.json beside a log names, if it names one.
 
-    Samples of another file are not the run's. That it changed is a problem of its own, told elsewhere.
+    A changed file is not used; `record.run` reports it as a problem.
     """
     name = file.given.path.relative_to(file.given.folder).as_posix()
     logs = {each.given.path: each.given for each in runs}.values()
@@ -165,7 +165,7 @@ def _is_as_stated(file: File, runs: Sequence[_RunData]) -> bool:
 
 @dataclass(frozen=True)
 class _Owned:
-    """A file's samples that belong to one run; `whole` where it has the file for itself."""
+    """A file's samples that belong to one run; `whole` if no other run shares the file."""
 
     file: File
     recording: Recording
@@ -221,7 +221,7 @@ def _claimants(file: File, logs: Sequence[list[_RunData]]) -> tuple[list[_RunDat
     named = [runs for runs in logs if stem(runs[0].given.path.name) in names]
     found = [each for runs in (named if len(named) == 1 else logs) for each in runs]
     understood = [each for each in found if each.run.format]
-    # Of copies of one log only the first claims anything.
+    # Of several copies of one log, only the first can own samples.
     once = {id(each) for each in {(e.run.sha256, e.run.session): e for e in reversed(understood)}.values()}
     return [each for each in understood if id(each) in once] or found, len(named) == 1
 
@@ -235,7 +235,7 @@ def _shares(
         return Problem("telemetry_name", name)
     if len(runs) == 1:
         return [(runs[0], recording)]
-    # A start that never printed a step has no part in the time of the others.
+    # Starts without a step have no window of their own.
     trained = [each for each in runs if each.run.observations]
     windows = [_window(each) for each in trained]
     whole = extent(recording) if recording.dated else None
@@ -246,7 +246,7 @@ def _shares(
         return Problem("telemetry_concurrent", name, args=count)
     covered = [_covered(each, whole) for each in known]
     inside, outside = sum(each >= COVERED for each in covered), sum(each == 0 for each in covered)
-    # Runs outside of it, where several are inside, are what clocks of two time zones look like.
+    # Some runs inside and some outside indicate clocks of two time zones.
     if inside < len(known) and (inside, outside) != (1, len(known) - 1):
         return Problem("telemetry_apart", name, args=count)
     return [

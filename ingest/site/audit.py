@@ -8,7 +8,7 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.published import audit
-from ingest.published.audit import Audited, Candidate
+from ingest.published.audit import Audited, LogFigure
 from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site.model import Site
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
@@ -113,7 +113,7 @@ def _address(site: Site, row: Published) -> str | None:
     return source.address_of(row) if source else None
 
 
-def _compared(site: Site, each: Audited, found: Candidate | None, *, named: bool = False) -> Cell:
+def _compared(site: Site, each: Audited, found: LogFigure | None, *, named: bool = False) -> Cell:
     """A figure; below it the rule where that is asked for, its difference from the published one, and its lines."""
     if not found:
         return absent(phrase("audit.no_figure"))
@@ -134,7 +134,7 @@ def _compared(site: Site, each: Audited, found: Candidate | None, *, named: bool
     return Cell((value, *rule, Entry(numbers.signed_percent(found.difference, 3), None, (lines,))))
 
 
-def _page(site: Site, found: Candidate) -> str | None:
+def _page(site: Site, found: LogFigure) -> str | None:
     """The page of a run that was read just now."""
     run = site.by_id.get(found.run.id)
     return site.page(run) if run else None

@@ -1,6 +1,6 @@
 """MkDocs hook: everything around the pages: navigation, words of scripts, heads, feeds, sitemap, offline files.
 
-With `site_url` all addresses are absolute, as their standards ask; without it nobody knows where the site will stand:
+With `site_url` all addresses are absolute, as their standards ask; without it the address of the site is unknown:
 links are relative, and what must be absolute (canonical address, preview image, sitemap) is left out.
 """
 
@@ -100,7 +100,7 @@ def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
         "locale": LANGUAGES[language][1],
         "other_locales": [locale for each, (_, locale) in LANGUAGES.items() if each != language],
         "feed": _address(config, _path(language, "feed.xml"), page.url),
-        "said": _said(language),
+        "said": _texts(language),
     }
     return context
 
@@ -113,7 +113,7 @@ def on_template_context(context: Any, template_name: str, config: Any) -> Any:
         language = "zh" if template_name.startswith("zh/") else DEFAULT
         context["feed"] = _feed(config, language)
     if template_name == "404.html":
-        context["said"] = {language: _said(language) for language in LANGUAGES}
+        context["said"] = {language: _texts(language) for language in LANGUAGES}
     return context
 
 
@@ -167,7 +167,7 @@ def _feed(config: Any, language: str) -> Mapping[str, Any]:
     return {
         "language": language,
         "id": _id(config, _path(language, "feed.xml")),
-        "said": _said(language),
+        "said": _texts(language),
         "front": front or "./",
         "self": _absolute(config, _path(language, "feed.xml")) or "feed.xml",
         "updated": _moment(max((str(each["date"]) for each in changes), default=NO_CHANGE)),
@@ -176,7 +176,7 @@ def _feed(config: Any, language: str) -> Mapping[str, Any]:
 
 
 def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str, Any]:
-    said = _said(language)
+    said = _texts(language)
     figure = " ".join(str(each) for each in (change["after_text"], change.get("unit")) if each)
     known = {"after": figure, "before": change["before_text"], "share": change["share_text"]}
     case = _case(said, language, change)
@@ -221,7 +221,7 @@ def _xml(text: str) -> str:
     return _NO_XML.sub("\ufffd", text)
 
 
-def _said(language: str) -> Mapping[str, str]:
+def _texts(language: str) -> Mapping[str, str]:
     """Return the words of `[publish]` in one language."""
     return {key: entry[language] for key, entry in _words()["publish"].items()}
 

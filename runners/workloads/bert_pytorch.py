@@ -20,7 +20,7 @@ from runners.workloads import dllogger, pytorch_arguments
 from runners.workloads.bert_pytorch_network import LONGEST, VOCABULARY, BertPretraining
 from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
-from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, held, train
+from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, in_host_memory, train
 from runners.workloads.ranks import Process
 
 LEARNING_RATE = 1e-4
@@ -71,7 +71,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
     groups = [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
     torch.manual_seed(arguments.seed + process.rank)
-    return Workload(model, loss, optimizer, held(hold_batches(arguments), device))
+    return Workload(model, loss, optimizer, in_host_memory(hold_batches(arguments), device))
 
 
 def parameters(arguments: argparse.Namespace, process: Process) -> dict[str, object]:

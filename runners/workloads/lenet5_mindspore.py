@@ -44,7 +44,7 @@ def network() -> Any:
     )
 
 
-def held(arguments: argparse.Namespace) -> Any:
+def dataset(arguments: argparse.Namespace) -> Any:
     """Return the batches of an epoch, held in memory and fetched by the trainer's thread: noise with random labels."""
     random = numpy.random.default_rng(arguments.seed)
     count = arguments.batch_size * arguments.print_every
@@ -80,7 +80,7 @@ def main() -> None:
     mindspore.set_seed(arguments.seed)
     trainer().train(
         arguments.iterations // arguments.print_every,
-        held(arguments),
+        dataset(arguments),
         callbacks=[train.LossMonitor(arguments.print_every), train.TimeMonitor()],
         dataset_sink_mode=False,
     )

@@ -11,7 +11,7 @@ import torch
 from runners.workloads.options import add_threads, positive
 from runners.workloads.pytorch_processes import join
 from runners.workloads.pytorch_training import PRECISIONS, prepare, refusal
-from runners.workloads.ranks import Process, place
+from runners.workloads.ranks import Process, process_of
 
 
 def parser(description: str, batch_size: int, samples: str) -> argparse.ArgumentParser:
@@ -35,7 +35,7 @@ def begin(made: argparse.ArgumentParser) -> tuple[argparse.Namespace, Process, A
     """
     arguments = made.parse_args()
     try:
-        process = place(os.environ)
+        process = process_of(os.environ)
         if reason := refusal(arguments.device, arguments.precision, process):
             made.error(reason)
         torch.set_num_threads(arguments.threads)

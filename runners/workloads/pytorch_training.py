@@ -21,7 +21,7 @@ from runners.workloads.ranks import Process
 
 PRECISIONS = ("fp32", "tf32", "bf16", "amp")
 REDUCED = {"bf16": torch.bfloat16, "amp": torch.float16}
-#: What NVIDIA's trainers call these two; of the others they know nothing, and a log that said `amp` would be misread.
+#: What NVIDIA's trainers print for these two. The others have no such word, and stating `amp` for them would mislead.
 AMP = {"amp": {"amp": True}, "fp32": {"amp": False}}
 
 
@@ -129,7 +129,7 @@ def fetch(batch: tuple[Any, ...], device: Any) -> tuple[Any, ...]:
     return tuple(each.to(device, copy=True) for each in batch)
 
 
-def held(batches: list[tuple[Any, ...]], device: Any) -> list[tuple[Any, ...]]:
+def in_host_memory(batches: list[tuple[Any, ...]], device: Any) -> list[tuple[Any, ...]]:
     """Return batches as they wait in host memory: pinned for a GPU, which copies from there at full speed."""
     return [tuple(each.pin_memory() for each in batch) for batch in batches] if device.type == "cuda" else batches
 

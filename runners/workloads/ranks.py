@@ -24,7 +24,7 @@ class Process:
     local_rank: int = 0
 
 
-def place(environment: Mapping[str, str]) -> Process:
+def process_of(environment: Mapping[str, str]) -> Process:
     """Return this process's rank from the variables of the launcher that started it; a single process without one.
 
     Raises:
@@ -44,7 +44,7 @@ def meeting_point(process: Process, environment: Mapping[str, str]) -> dict[str,
     """Set MASTER_ADDR and MASTER_PORT if the environment lacks them, as it does below mpirun.
 
     Raises:
-        ValueError: the job spans several hosts, and nobody said where they meet.
+        ValueError: the job spans several hosts, and no meeting point is set.
     """
     if "MASTER_ADDR" not in environment and environment.get(ON_THIS_HOST) != str(process.world_size):
         raise ValueError(

@@ -15,7 +15,7 @@ import torch
 from runners.workloads import dllogger, pytorch_arguments
 from runners.workloads.options import positive
 from runners.workloads.pytorch_processes import leave
-from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, held, train
+from runners.workloads.pytorch_training import AMP, TrainingSettings, TrainingStep, Workload, in_host_memory, train
 from runners.workloads.ranks import Process
 from runners.workloads.resnet50 import (
     BATCHES_HELD,
@@ -94,7 +94,7 @@ def workload(arguments: argparse.Namespace, process: Process, device: Any) -> Wo
     model = resnet50().to(device, memory_format=MEMORY_FORMATS[arguments.memory_format]).train()
     optimizer = torch.optim.SGD(model.parameters(), LEARNING_RATE, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
     torch.manual_seed(arguments.seed + process.rank)
-    return Workload(model, loss, optimizer, held(hold_batches(arguments), device))
+    return Workload(model, loss, optimizer, in_host_memory(hold_batches(arguments), device))
 
 
 def throughput(steps: list[TrainingStep], batch_of_job: int) -> tuple[dllogger.PrintedMetric, ...]:

@@ -93,7 +93,7 @@ class StepPrinter(keras.callbacks.Callback):  # type: ignore[misc]  # without ke
         print(dllogger.json_line(datetime.now(), self.begun, (0, batch + 1), data), flush=True)
 
 
-def held(arguments: argparse.Namespace) -> Any:
+def dataset(arguments: argparse.Namespace) -> Any:
     """Return an endless dataset of the batches held in memory, without threads of its own."""
     images, labels = resnet50.noise(arguments, resnet50.BATCHES_HELD, channels_last=True)
     options = tensorflow.data.Options()
@@ -119,7 +119,7 @@ def main() -> None:
     begun = datetime.now()
     print(dllogger.json_line(begun, begun, dllogger.PARAMETERS, resnet50.parameters_of(arguments)), flush=True)
     compiled(arguments.image_size).fit(
-        held(arguments),
+        dataset(arguments),
         steps_per_epoch=arguments.iterations,
         shuffle=False,
         verbose=0,

@@ -101,14 +101,14 @@ def test_a_log_that_contradicts_its_name_is_another_one(row: Published, fact: st
     assert audited(row, given).verdict == verdict
 
 
-def test_a_figure_of_less_than_the_job_is_none(row: Published) -> None:
+def test_a_figure_not_of_the_whole_job_is_not_compared(row: Published) -> None:
     """20.5 of one device is not 20.5 of the job: without the number of devices nothing is compared."""
     given = run("tree/logs/one.log", sustained=figure(20.5) | {"scope": "device"})
     found = audited(row, given)
     assert (found.verdict, found.house, found.closest) == (audit.NO_FIGURE, None, None)
 
 
-def test_absent_figures_are_passed_over(row: Published) -> None:
+def test_absent_figures_are_ignored(row: Published) -> None:
     given = run("tree/logs/one.log", sustained={"value": None, "reason": {"code": "no_records", "args": {}}}, mean=20.5)
     assert audited(row, given).verdict == audit.OTHER_RULE
 
@@ -118,7 +118,7 @@ def test_no_log(row: Published, path: str) -> None:
     assert audited(row, run(path, sustained=20.5)).verdict == audit.NO_LOG
 
 
-def test_a_log_that_no_format_reads_is_not_held(row: Published) -> None:
+def test_a_log_without_a_format_is_not_used_for_the_audit(row: Published) -> None:
     assert audited(row, replace(run("tree/logs/one.log"), format=None)).verdict == audit.NO_LOG
 
 
@@ -126,14 +126,14 @@ def test_a_figure_without_a_log_is_never_reproduced_by_chance(row: Published) ->
     assert audited(dataclasses.replace(row, log=""), run("tree/logs/one.log", sustained=20.5)).verdict == audit.NO_LOG
 
 
-def test_what_is_read_now_counts_before_what_was_recorded(row: Published) -> None:
+def test_a_log_read_now_takes_precedence_over_a_record(row: Published) -> None:
     live, old = run("here/logs/one.log", sustained=20.5), run("there/logs/one.log", sustained=30.0)
     assert audited(row, recorded=(old,)).recorded
     found = audited(row, live, recorded=(replace(old, sha256=live.sha256),))
     assert (found.verdict, found.recorded) == (audit.REPRODUCED, False)
 
 
-def test_a_log_read_now_with_other_bytes_counts_before_the_recorded_one(row: Published) -> None:
+def test_a_changed_log_takes_precedence_over_its_record(row: Published) -> None:
     """The record's log gives the figure, the one at hand under that name does not: the one at hand is what we hold."""
     live, old = run("here/logs/one.log", sustained=30.0), run("there/logs/one.log", sustained=20.5)
     found = audited(row, live, recorded=(old,))
@@ -175,7 +175,7 @@ def test_rounding_is_no_disagreement(row: Published, one: str, two: str, same: b
     assert audit.same(first, second) is audit.same(second, first) is same
 
 
-def test_off_and_not_stated_are_one_cell_only_where_silence_means_off(row: Published) -> None:
+def test_an_option_not_stated_equals_off_only_if_absence_means_off(row: Published) -> None:
     def cell(options: dict[str, str]) -> Published:
         return dataclasses.replace(row, printed="22", value=22.0, options=options)
 
@@ -197,7 +197,7 @@ def test_the_pages_that_disagree_are_those_that_are_known_to() -> None:
     assert len(found) == 28 + 6 + 5 + 3
 
 
-def test_an_output_disagrees_where_no_table_of_its_page_says_the_same(row: Published) -> None:
+def test_an_output_that_matches_no_table_of_its_page_is_a_disagreement(row: Published) -> None:
     def cell(printed: str, metric: str = "throughput_median", **change: Any) -> Published:
         change = {"options": {}} | change
         return dataclasses.replace(row, printed=printed, value=float(printed), metric=metric, **change)
@@ -268,7 +268,7 @@ def held(found: list[Audited]) -> list[tuple[Audited, dict[str, str]]]:
     return kept
 
 
-def test_what_a_family_rule_gives_is_reproduced(corpus: list[Audited]) -> None:
+def test_a_figure_computed_by_its_familys_rule_is_reproduced(corpus: list[Audited]) -> None:
     """`rel_err` is that of the closest of a log's figures; a second figure of the log may be another run's."""
     tried = 0
     for each, known in held(corpus):
@@ -280,7 +280,7 @@ def test_what_a_family_rule_gives_is_reproduced(corpus: list[Audited]) -> None:
     assert tried >= 100
 
 
-def test_what_no_rule_gives_is_not_reproduced(corpus: list[Audited]) -> None:
+def test_a_figure_that_no_rule_computes_is_not_reproduced(corpus: list[Audited]) -> None:
     tried = 0
     for each, known in held(corpus):
         if known["rel_err"] and abs(float(known["rel_err"])) > audit.TOLERANCE:
@@ -329,11 +329,11 @@ def test_a_figure_and_its_log_are_of_one_case(corpus: list[Audited]) -> None:
     assert tried >= 180
 
 
-def test_every_log_at_hand_gives_a_figure(corpus: list[Audited]) -> None:
+def test_every_available_log_has_a_figure(corpus: list[Audited]) -> None:
     assert [each.row.log for each in corpus if each.verdict == audit.NO_FIGURE] == []
 
 
-def test_the_record_says_what_the_logs_give(fresh: Path) -> None:
+def test_the_record_equals_the_figures_of_the_logs(fresh: Path) -> None:
     """Stale, it would audit with old code. `python -m ingest TREE --layout paddle-perf --audit-to` it, and commit."""
     now = [json.loads(line) for line in fresh.read_text("utf-8").splitlines()]
     kept = [json.loads(line) for line in RECORD.read_text("utf-8").splitlines()]
@@ -407,7 +407,7 @@ def test_a_changed_rule_is_computed_though_the_log_is_the_same(
     assert (found["verdict"], found["rule"]) != (audit.OTHER_RULE, "mean:skip=2")
 
 
-def test_a_record_stands_for_logs_that_are_elsewhere(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_record_replaces_logs_that_are_not_here(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
     record = logs / "published" / "recomputed" / "elsewhere.jsonl"
     done = ingest("audit", logs, "--to", record)
     assert done.code == 0, done.err
@@ -433,7 +433,7 @@ def test_check_sees_an_audit_that_is_stale(logs: Path, tmp_path: Path, ingest: C
     assert "audit.csv: is not what the logs say" in done.err
 
 
-def test_without_published_figures_nothing_of_them_is_written(
+def test_without_published_figures_no_audit_is_written(
     logs: Path, tmp_path: Path, ingest: Callable[..., Called]
 ) -> None:
     ingest(logs, "--out", tmp_path / "docs")
@@ -456,14 +456,14 @@ def test_without_published_figures_nothing_of_them_is_written(
         ("nowhere/recomputed/perf.jsonl", "holds no sources.toml"),
     ],
 )
-def test_a_record_needs_a_place(logs: Path, ingest: Callable[..., Called], file: str, said: str) -> None:
+def test_a_record_needs_a_published_folder(logs: Path, ingest: Callable[..., Called], file: str, said: str) -> None:
     done = ingest("audit", logs, "--to", logs / file)
     assert done.code == 2
     assert said in done.err
     assert not (logs / file).exists()
 
 
-def test_strict_records_nothing_while_something_is_not_understood(logs: Path, ingest: Callable[..., Called]) -> None:
+def test_strict_records_nothing_if_a_log_is_not_understood(logs: Path, ingest: Callable[..., Called]) -> None:
     (logs / "noise.log").write_text("nothing of use\n", "utf-8")
     record = logs / "published" / "recomputed" / "elsewhere.jsonl"
     assert ingest("audit", logs, "--to", record, "--strict").code == 2

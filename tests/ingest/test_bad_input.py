@@ -103,7 +103,7 @@ FILES: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("what", FILES)
-def test_a_file_that_is_no_log(tree: Path, ingest: Ingest, what: str) -> None:
+def test_a_file_without_a_log_is_a_problem(tree: Path, ingest: Ingest, what: str) -> None:
     data, word = FILES[what]
     called, _ = broken(tree, ingest, at("bad/one.log", data))
     second = {"two formats": ":7", "two formats on one line": ":6"}
@@ -112,12 +112,12 @@ def test_a_file_that_is_no_log(tree: Path, ingest: Ingest, what: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\x1f\x8b", SEG, b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03" + b"x" * 200])
-def test_a_gzip_that_is_none(tree: Path, ingest: Ingest, data: bytes) -> None:
+def test_a_file_named_gz_that_is_not_gzip(tree: Path, ingest: Ingest, data: bytes) -> None:
     called, _ = broken(tree, ingest, at("bad/one.log.gz", data))
     one_problem(called, "logs/bad/one.log.gz")
 
 
-def test_a_gzip_that_was_cut(tree: Path, ingest: Ingest) -> None:
+def test_a_truncated_gzip(tree: Path, ingest: Ingest) -> None:
     import gzip
 
     whole = gzip.compress(SEG * 400)
@@ -162,7 +162,7 @@ NOISE = {
 
 
 @pytest.mark.parametrize("noise", NOISE)
-def test_noise_of_transport_changes_no_figure(tree: Path, ingest: Ingest, noise: str) -> None:
+def test_transport_noise_changes_no_figure(tree: Path, ingest: Ingest, noise: str) -> None:
     good_run(NOISE[noise])(tree)
     called = ingest(tree, "--json")
     assert (called.code, called.err) == (0, "")
@@ -233,7 +233,7 @@ IMPOSSIBLE = ("nan", "inf", "-inf", "-NaN", "-1.0000", "0.0000", "1.2.3", "1e999
 
 
 @pytest.mark.parametrize("printed", IMPOSSIBLE)
-def test_figures_that_cannot_be(tree: Path, ingest: Ingest, printed: str) -> None:
+def test_impossible_figures(tree: Path, ingest: Ingest, printed: str) -> None:
     called, out = broken(tree, ingest, good_run(seg([4.0, 20.0, printed, 22.0, printed])))
     if printed == "infinity":
         # No printer writes this word; its line is no record, and the rest stays.
@@ -247,7 +247,7 @@ def test_figures_that_cannot_be(tree: Path, ingest: Ingest, printed: str) -> Non
     assert "NaN" not in (out / "data" / "runs" / "bad-paddleseg-x.jsonl").read_text()
 
 
-def test_a_clock_that_runs_back(tree: Path, ingest: Ingest) -> None:
+def test_a_clock_that_runs_backwards(tree: Path, ingest: Ingest) -> None:
     """Two lines swapped, as a job across the end of summer time prints them."""
     lines = pytorch_bert([(1, 0.0), (2, 2.0), (3, 1.0), (4, 3.0)])
     run = run_json(model="BERT-base", framework="NGC PyTorch")
@@ -348,7 +348,7 @@ for _missing in ("model", "framework", "hardware", "nodes", "devices", "batch_si
 
 
 @pytest.mark.parametrize("what", RUN_JSON)
-def test_a_run_json_that_cannot_be_believed(tree: Path, ingest: Ingest, what: str) -> None:
+def test_an_invalid_run_json_is_a_problem(tree: Path, ingest: Ingest, what: str) -> None:
     document = RUN_JSON[what]
     write_run(tree, "bad/paddleseg/x/1", SEG, run=document)  # type: ignore[arg-type]
     called = ingest(tree, "--json")
@@ -376,7 +376,7 @@ def test_one_run_json_beside_two_logs_is_one_problem(tree: Path, ingest: Ingest)
     one_problem_in(called, "logs/bad/paddleseg/x/1/run.json")
 
 
-def test_a_log_that_is_not_the_one_beside_run_json(tree: Path, ingest: Ingest) -> None:
+def test_a_log_whose_hash_differs_from_run_json(tree: Path, ingest: Ingest) -> None:
     called, _ = broken(tree, ingest, good_run(SEG, run_json(files={"train.log": {"sha256": "0" * 64}})))
     one_problem(called, "logs/bad/paddleseg/x/1/train.log", "SHA-256")
     assert not line_of(called)["published"]
@@ -387,12 +387,12 @@ def test_a_log_of_another_format_than_run_json_says(tree: Path, ingest: Ingest) 
     one_problem(called, "logs/bad/paddleseg/x/1/train.log", "ngc.pytorch_bert", "paddle.seg")
 
 
-def test_a_batch_size_that_the_speeds_belie(tree: Path, ingest: Ingest) -> None:
+def test_a_batch_size_that_contradicts_the_speeds(tree: Path, ingest: Ingest) -> None:
     called, _ = broken(tree, ingest, good_run(seg(SPEEDS, batch=8), run_json(batch_size=4)))
     one_problem(called, "logs/bad/paddleseg/x/1/train.log:1", "8", "4 is stated")
 
 
-def test_a_link_that_leads_back(tree: Path, ingest: Ingest) -> None:
+def test_a_link_to_a_folder_above_it(tree: Path, ingest: Ingest) -> None:
     called, _ = broken(tree, ingest, lambda tree: (tree / "seg" / "again").symlink_to(tree))
     one_problem(called, "logs/seg/again", "link")
     assert len(called.lines) == GOOD
@@ -403,7 +403,7 @@ def test_a_link_to_itself(tree: Path, ingest: Ingest) -> None:
     one_problem(called, "logs/self.log")
 
 
-def test_a_link_to_nowhere(tree: Path, ingest: Ingest) -> None:
+def test_a_dangling_link(tree: Path, ingest: Ingest) -> None:
     called, _ = broken(tree, ingest, lambda tree: (tree / "gone.log").symlink_to("/nowhere/at/all.log"))
     one_problem(called, "logs/gone.log", "No such file")
 
@@ -467,7 +467,7 @@ def test_an_unreadable_file(tree: Path, ingest: Ingest, monkeypatch: pytest.Monk
     one_problem(called, "logs/bad/one.log", "Permission denied")
 
 
-def test_an_unreadable_file_without_monkeys(tree: Path, ingest: Ingest) -> None:
+def test_an_unreadable_file_by_its_permissions(tree: Path, ingest: Ingest) -> None:
     if os.geteuid() == 0:
         pytest.skip("root reads every file")
 

@@ -23,7 +23,7 @@ def read(path: Path, *keys: str) -> list[bytes | None]:
         return [cache.get(key) for key in keys]
 
 
-def test_what_was_put_is_there_for_the_next_run_and_before(tmp_path: Path) -> None:
+def test_a_stored_value_is_found_in_this_run_and_the_next(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "cache.sqlite"
     with Cache(path) as cache:
         cache.put("a", b"\0one")
@@ -33,7 +33,7 @@ def test_what_was_put_is_there_for_the_next_run_and_before(tmp_path: Path) -> No
     assert read(path, "a", "b", "c") == [b"\0one", b"two", None]
 
 
-def test_what_was_made_before_an_error_is_kept(tmp_path: Path) -> None:
+def test_values_made_before_an_error_are_stored(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "c")
     cache.put("a", b"one")
     with pytest.raises(ZeroDivisionError), cache:
@@ -71,14 +71,14 @@ def test_a_damaged_file_gives_no_wrong_value_and_is_used_again(tmp_path: Path, h
     assert read(path, "0") == [b"anew"]
 
 
-def test_a_place_that_cannot_be_written_costs_time_only(tmp_path: Path) -> None:
+def test_an_unwritable_cache_changes_no_result(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", "utf-8")
     stored(tmp_path / "file" / "cache", {"a": b"one"})
     stored(tmp_path, {"a": b"one"})
     assert read(tmp_path / "file" / "cache", "a") == read(tmp_path, "a") == [None]
 
 
-def test_what_was_used_longest_ago_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_entries_are_evicted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter(range(1, 100))
     monkeypatch.setattr("time.time", lambda: float(next(now)))
     path = tmp_path / "cache.sqlite"
@@ -93,13 +93,13 @@ def several(path: Path, of: int) -> None:
     stored(path, {f"{of}-{n}": bytes([of]) * 1000 for n in range(50)})
 
 
-def test_runs_at_the_same_time_share_it(tmp_path: Path) -> None:
+def test_concurrent_runs_share_the_cache(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     with ProcessPoolExecutor(4) as pool:
         list(pool.map(several, [path] * 8, range(8)))
     assert read(path, *(f"{of}-49" for of in range(8))) == [bytes([of]) * 1000 for of in range(8)]
 
 
-def test_keys_tell_the_borders_of_their_parts_and_their_order() -> None:
+def test_a_key_depends_on_the_borders_and_order_of_its_parts() -> None:
     assert len({key_of("ab", "c"), key_of("a", "bc"), key_of("c", "ab"), key_of("abc"), key_of("abc", "")}) == 5
     assert key_of("a\ud800") == key_of("a\ud800")

@@ -286,7 +286,7 @@ def test_interrupted(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
     assert called.err.strip() == "ingest: interrupted; every file is either as before or complete"
 
 
-def test_files_that_lie_beside_logs_are_none(tree: Path, ingest: Ingest) -> None:
+def test_other_files_in_a_folder_of_logs_are_not_read(tree: Path, ingest: Ingest) -> None:
     for name in (
         "notes.md",
         "table.csv",
@@ -323,7 +323,7 @@ def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
     assert [each.partition(": ")[0] for each in called.problems] == ["logs/a/b/c/1/train.log:4"]
 
 
-def test_a_fault_of_ours_does_not_look_like_a_site_that_is_built() -> None:
+def test_an_internal_error_has_its_own_exit_code() -> None:
     """Python's own exit code for a traceback is 1, which is ours for "built, and some inputs were not understood"."""
     program = (
         "import runpy, ingest.cli\ningest.cli.main = lambda: 1 / 0\nrunpy.run_module('ingest', run_name='__main__')"
@@ -334,7 +334,7 @@ def test_a_fault_of_ours_does_not_look_like_a_site_that_is_built() -> None:
     assert "a fault of Perfledger itself" in done.stderr
 
 
-def test_a_python_without_what_is_needed_is_told_so(tree: Path, tmp_path: Path) -> None:
+def test_a_missing_package_is_reported(tree: Path, tmp_path: Path) -> None:
     """And not taken for a fault of ours: others call `python -m ingest` with a Python of their own."""
     (tmp_path / "regex.py").write_text('raise ModuleNotFoundError("No module named \'regex\'", name="regex")\n')
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}

@@ -169,9 +169,9 @@ def test_strict_fails_for_what_is_really_wrong_and_names_it(tmp_path: Path, capf
     assert not out.exists()
     first, second = (each for each in said if each.startswith("paddle-perf/"))
     assert first.startswith(
-        f"paddle-perf/{WRONG}:15: contradicts itself about nodes: 16 (line 15) against 8 (layout paddle-perf)"
+        f"paddle-perf/{WRONG}:15: has conflicting values for nodes: 16 (line 15) and 8 (layout paddle-perf)"
     )
-    assert second.startswith(f"paddle-perf/{WRONG}: tells the same run as paddle-perf/{RIGHT}: ")
+    assert second.startswith(f"paddle-perf/{WRONG}: is a duplicate of paddle-perf/{RIGHT}: ")
     assert [each for each in said if each not in (first, second) and not each.startswith("ingest: ")] == []
 
 
@@ -185,7 +185,7 @@ COPIES = [
 ]  # fmt: skip
 
 
-def test_logs_of_another_model_are_told(tmp_path: Path) -> None:
+def test_logs_of_another_model_are_reported(tmp_path: Path) -> None:
     """Three Wide & Deep logs of that tree are byte for byte those of CTR-DNN, whose name stands in a path within."""
     import contextlib
     import io

@@ -179,7 +179,7 @@ def test_cases_of_more_than_nine(case: str, nodes: int, devices: int, tmp_path: 
     assert value(line) == pytest.approx(devices * statistics.fmean(BATCH / took(i) for i in WARM), rel=1e-6)
 
 
-def test_a_case_that_is_none(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_case(tmp_path: Path) -> None:
     line = line_of(tmp_path, paddle_bert(range(1, 131)), "1n8gx2", "bert")
     assert codes(line) >= {"unmatched_name"}
     assert not line["published"]
@@ -284,7 +284,7 @@ def test_a_line_without_latency(end: str, workers: int, tmp_path: Path) -> None:
     assert value(line) == pytest.approx(workers * statistics.fmean(speed(i) for i in range(101, 201)), rel=1e-6)
 
 
-def test_a_line_without_latency_whose_batch_nobody_states(tmp_path: Path) -> None:
+def test_a_line_without_latency_and_without_a_stated_batch_size(tmp_path: Path) -> None:
     write(tmp_path, "pretrain.log", gluon_nlp(range(1, 207), ""))
     (line,) = lines_of(tmp_path)
     assert why(line) == why(line, "sustained") == "no_devices"
@@ -368,7 +368,7 @@ def test_ranks_that_lag(tmp_path: Path) -> None:
     assert value(line_of(tmp_path, [*lines, blocks[-1][3]], "1n2g", "bert")) == pytest.approx(2 * BY_TIME, rel=1e-6)
 
 
-def test_sinks_whose_every_step_prints_its_loss(tmp_path: Path) -> None:
+def test_a_sink_that_prints_a_loss_per_step(tmp_path: Path) -> None:
     """One time for ten lines of state; a log that begins in the middle of a sink."""
     lines = ["epoch time: 99.0 ms, per step time: 9.9 ms"]
     for sink in range(13):
@@ -444,7 +444,7 @@ def test_a_speed_printed_once_per_metric(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "lines", [mindspore(range(1, 131)), tensorflow2_bert(range(1, 131), 0), gluon_nlp(range(1, 207), "")]
 )
-def test_a_second_run_that_nobody_announces(lines: list[str], tmp_path: Path) -> None:
+def test_a_second_run_without_a_start_line(lines: list[str], tmp_path: Path) -> None:
     """The file holds two runs; which line begins the second is said, and no figure of both is published."""
     line = line_of(tmp_path, lines * 2, model="bert")
     problem = line["problems"][0]

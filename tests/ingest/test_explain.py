@@ -71,7 +71,7 @@ def test_facts_name_their_source(tmp_path: Path, ingest: Ingest) -> None:
     assert "contradiction  devices: 16 (line 1) against 32 (layout dlperf)" in out
 
 
-def test_every_session_is_told(tmp_path: Path, ingest: Ingest) -> None:
+def test_every_session_is_explained(tmp_path: Path, ingest: Ingest) -> None:
     log = write_run(
         tmp_path,
         "x/1",
@@ -100,7 +100,7 @@ def test_every_session_is_told(tmp_path: Path, ingest: Ingest) -> None:
         ("\n".join(seg([4.0, "nan"])), "impossible_figure"),
     ],
 )
-def test_what_has_no_figure_is_explained_too(tmp_path: Path, ingest: Ingest, text: str, said: str) -> None:
+def test_a_session_without_a_figure_is_explained(tmp_path: Path, ingest: Ingest, text: str, said: str) -> None:
     log = tmp_path / "train.log"
     log.write_text(text)
     assert said in explained(ingest, log)
@@ -113,7 +113,7 @@ def test_nothing_is_written(tmp_path: Path, ingest: Ingest, monkeypatch: pytest.
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["1", "run.json", "train.log", "x"]
 
 
-def test_a_log_that_is_not_there(tmp_path: Path, ingest: Ingest) -> None:
+def test_a_missing_log(tmp_path: Path, ingest: Ingest) -> None:
     for path in (tmp_path / "gone.log", tmp_path):
         called = ingest("explain", path)
         assert called.code == 2

@@ -22,7 +22,7 @@ def merged(
     return merge(run or {}, quoted, layout, "made", {"framework": "of the format"})
 
 
-def test_the_strongest_source_is_believed() -> None:
+def test_the_strongest_source_takes_precedence() -> None:
     found = merged({"batch_size": 8}, {"batch_size": 8, "devices": 4}, {"devices": 4, "repeat": 2, "nodes": 1})
     assert {name: (each.value, each.where) for name, each in found.stated.items()} == {
         "batch_size": (8, "run.json"),
@@ -84,7 +84,7 @@ def test_spellings_of_a_model_agree() -> None:
         ({"batch_size_of_job": 256}, {}),
     ],
 )
-def test_facts_that_follow_from_others(given: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_facts_are_derived_from_others(given: dict[str, Any], expected: dict[str, Any]) -> None:
     case = merged(log=given).case()
     assert {name: value for name, value in case.known().items() if name != "framework"} == expected
 
@@ -99,7 +99,7 @@ def test_facts_that_follow_from_others(given: dict[str, Any], expected: dict[str
         ({"devices": 8}, {"nodes": 2, "devices_per_node": 8}, (2, 8), ["devices"]),
     ],
 )
-def test_what_follows_is_drawn_from_the_facts_that_stand(
+def test_derived_facts_use_the_merged_facts(
     log: dict[str, Any], layout: dict[str, Any], expected: tuple[int, int], contradicted: list[str]
 ) -> None:
     """Devices that follow from overruled nodes would stand beside other nodes."""
@@ -123,7 +123,7 @@ def test_options_come_from_every_source_and_must_agree() -> None:
     assert merged().case().options == {}
 
 
-def test_a_batch_of_the_job_gives_that_of_a_device_or_stands_for_it() -> None:
+def test_a_batch_size_of_the_job_gives_that_of_a_device_or_replaces_it() -> None:
     said = merged(log={"batch_size_of_job": 64}, layout={"devices": 8})
     assert said.case().batch_size == 8
     alone = merged(log={"batch_size_of_job": 4}, layout={"devices": 32})
@@ -191,12 +191,12 @@ def test_a_card_may_be_named_less_fully() -> None:
         assert [each.fact for each in merged({"hardware": run}, {"gpu": log}).contradictions] == ["hardware"]
 
 
-def test_what_a_case_needs() -> None:
+def test_facts_that_a_case_needs() -> None:
     assert missing(merged().stated) == ["model", "devices", "batch_size"]
     assert missing(merged({"model": "x", "devices": 1, "batch_size": 2}).stated) == []
 
 
-def test_a_contradiction_is_said_and_published_under_neither(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_contradiction_is_reported_and_excludes_the_run(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     """A run.json of 16 devices beside a log that says 8."""
     log = ["GPUs used: 8", *seg([4.0, 5.0, 5.0])]
     write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json(devices=16))
@@ -243,7 +243,7 @@ HUGE = "9" * 5000
 
 
 @pytest.mark.parametrize("number", ["0", "00", "-1", HUGE, str(10**18), "1" * 400])
-def test_counts_that_no_log_can_mean(tmp_path: Path, ingest: Callable[..., Called], number: str) -> None:
+def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Called], number: str) -> None:
     """They state nothing; the run is read all the same, and what is missing is said."""
     root = tmp_path / "logs"
     (root / "a").mkdir(parents=True)

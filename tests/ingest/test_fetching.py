@@ -55,7 +55,7 @@ def test_a_file_with_another_hash_is_refused_and_removed(forge: tuple[str, str],
     assert not (tmp_path / "corpus" / "public" / "a.log").exists()
 
 
-def test_a_repository_that_is_gone_does_not_keep_the_others_away(
+def test_a_missing_repository_does_not_stop_the_others(
     forge: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     address, commit = forge
@@ -75,7 +75,7 @@ def test_the_list_names_every_file_once_at_a_commit() -> None:
 
 
 @pytest.mark.parametrize("below", ["paddle-perf", "public"])
-def test_the_corpus_at_hand_is_the_one_that_is_listed(below: str) -> None:
+def test_the_local_corpus_equals_the_list(below: str) -> None:
     if not folder(below).exists():
         pytest.skip(f"needs the corpus {below}: run `make corpus` to fetch it")
     top = folder(below).parent

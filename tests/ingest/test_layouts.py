@@ -97,7 +97,7 @@ def test_every_path_of_the_tree_fits_one_template() -> None:
         assert sum(bool(each.pattern.search(path)) for each in named.templates) == 1, path
 
 
-def test_no_template_is_idle() -> None:
+def test_every_template_matches_a_path() -> None:
     """Each template speaks for at least one path."""
     named, idle = layout.load("paddle-perf"), set()
     paths = (HERE / "paddle-perf-tree.txt").read_text().split()
@@ -364,7 +364,7 @@ def test_a_broken_layout_is_named_with_line_and_cause(
 
 
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.toml", "../paddle-perf", ""])
-def test_an_unknown_layout_names_those_there_are(name: str) -> None:
+def test_an_unknown_layout_is_answered_with_the_known_ones(name: str) -> None:
     with pytest.raises(UsageError, match=r"paddle-perf") as caught:
         layout.load(name)
     assert repr(name) in str(caught.value)
@@ -401,7 +401,7 @@ def test_slots_with_numbers_hold_numbers() -> None:
     assert found["sequence_length"] == 128
 
 
-def test_a_count_of_zero_in_a_path_says_nothing(tmp_path: Path) -> None:
+def test_a_count_of_zero_in_a_path_is_not_a_fact(tmp_path: Path) -> None:
     log = tmp_path / "0n0g" / "rn50_b0_fp32_1.log"
     log.parent.mkdir()
     log.write_text("\n".join(seg([4.0, 5.0, 5.0])) + "\n")
@@ -411,6 +411,6 @@ def test_a_count_of_zero_in_a_path_says_nothing(tmp_path: Path) -> None:
     assert results([line]) == []
 
 
-def test_our_own_layout_only_sorts() -> None:
+def test_our_own_layout_states_the_repeat_only() -> None:
     found = layout.load(OWN).facts("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/2/train.log")
     assert found == {"repeat": 2}

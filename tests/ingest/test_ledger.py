@@ -61,9 +61,7 @@ def test_a_second_call_reads_no_log_and_touches_no_file(
     assert snapshot(out) == before
 
 
-def test_pages_are_the_same_whether_a_run_was_read_just_now_or_lay_in_the_ledger(
-    tmp_path: Path, ingest: Ingest
-) -> None:
+def test_pages_do_not_depend_on_whether_a_run_was_read_or_remembered(tmp_path: Path, ingest: Ingest) -> None:
     """The keys of a run.json stand in the order of whoever wrote it, and those of the ledger are sorted."""
     case = {"precision": "fp32", "nodes": "1", "threads": "1", "devices": "1", "batch_size": "16"}
     variables = {"TITLE": "a b", "OMP_NUM_THREADS": "1"}
@@ -134,7 +132,7 @@ def test_a_run_json_that_is_gone_is_a_change(tree: Path, out: Path, ingest: Inge
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not SQLite", b"SQLite format 3\0" + b"\xff" * 4096])
-def test_a_lost_or_broken_cache_costs_time_only(
+def test_a_lost_or_broken_cache_changes_no_output(
     tree: Path, out: Path, ingest: Ingest, read_logs: list[str], content: bytes | None
 ) -> None:
     before = snapshot(out)
@@ -161,7 +159,7 @@ def test_commands_that_write_nothing_use_the_cache_and_leave_it_alone(
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"not JSON\n", b'{"path": "x"}\n', None])
-def test_a_damaged_shard_is_mended(tree: Path, out: Path, ingest: Ingest, damage: bytes | None) -> None:
+def test_a_damaged_shard_is_rewritten(tree: Path, out: Path, ingest: Ingest, damage: bytes | None) -> None:
     before = contents(out)
     if damage is None:
         shard(out, "bs2").unlink()
@@ -171,7 +169,7 @@ def test_a_damaged_shard_is_mended(tree: Path, out: Path, ingest: Ingest, damage
     assert contents(out) == before
 
 
-def test_an_edited_figure_is_put_right(tree: Path, out: Path, ingest: Ingest) -> None:
+def test_an_edited_figure_is_corrected(tree: Path, out: Path, ingest: Ingest) -> None:
     before = contents(out)
     text = shard(out, "bs4").read_text()
     shard(out, "bs4").write_text(text.replace('"value": 2', '"value": 9'))
@@ -295,7 +293,7 @@ def test_an_interrupted_write_leaves_the_old_file(
     assert contents(out) != before
 
 
-def test_an_interrupted_call_is_made_good_by_the_next(
+def test_the_next_call_completes_an_interrupted_one(
     tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C at every write in turn: whatever was replaced is complete, and the next call ends at the same bytes."""

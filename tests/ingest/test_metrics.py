@@ -75,7 +75,7 @@ def test_time_per_step_of_printed_speeds_of_updates(tmp_path: Path) -> None:
     assert of(session_of(lines, tmp_path), case)["latency"].value == pytest.approx(1000 * 768 / 1200)
 
 
-def test_an_epoch_is_no_step(tmp_path: Path) -> None:
+def test_an_epoch_is_not_a_step(tmp_path: Path) -> None:
     session = made(
         rb"epoch took (?P<duration>\S+) s at (?P<throughput>\S+)", ["epoch took 60 s at 7"] * 5, tmp_path, span="epoch"
     )
@@ -93,7 +93,7 @@ def test_peak_memory_of_the_log(tmp_path: Path) -> None:
     assert of(session)["memory"].value == 7.5
 
 
-def test_a_time_longer_than_any_number_is_none(tmp_path: Path) -> None:
+def test_a_time_that_overflows_is_absent(tmp_path: Path) -> None:
     lines = [f"iter {i} took 1e308" for i in range(5)]
     session = made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
     why = of(session)["latency"].reason
@@ -114,9 +114,7 @@ def test_a_time_longer_than_any_number_is_none(tmp_path: Path) -> None:
         (["7.0", "6.0", ""], 6.0, False),
     ],
 )
-def test_a_run_that_left_the_rails_is_seen(
-    losses: list[str], value: float | None, diverged: bool, tmp_path: Path
-) -> None:
+def test_a_diverged_run_is_marked(losses: list[str], value: float | None, diverged: bool, tmp_path: Path) -> None:
     lines = [f"iter {i} speed 5.0" + (f" loss {each}" if each else "") for i, each in enumerate(losses)]
     session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+)(?: loss (?P<loss>\S+))?", lines, tmp_path)
     found = of(session)["loss"]
@@ -178,7 +176,7 @@ def test_every_metric_has_a_direction() -> None:
     }  # fmt: skip
 
 
-def test_repeats_are_told_as_their_median(tmp_path: Path) -> None:
+def test_metrics_of_repeats_are_their_median(tmp_path: Path) -> None:
     def repeat(number: int, latency: float, diverged: bool) -> Run:
         loss = {"value": None, "unit": "", "diverged": diverged}
         return run(str(number), metrics={"latency": {"value": latency, "unit": "ms"}, "loss": loss})

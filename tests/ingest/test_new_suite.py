@@ -58,7 +58,7 @@ def test_it_is_filled_from_the_runs_of_that_model(ledger: Path, folder: Path) ->
     assert "AlexNet" not in said
 
 
-def test_without_runs_it_is_of_use_all_the_same_and_names_models_that_wait(ledger: Path, folder: Path) -> None:
+def test_without_runs_a_file_is_written_and_names_models_without_a_suite(ledger: Path, folder: Path) -> None:
     said = new_suite.create("squeeze-net", ledger, folder)
     made = {each.id: each for each in model.suites(folder)}["squeeze-net"]
     assert made.models == ("squeeze-net",)
@@ -76,13 +76,16 @@ def test_without_a_ledger_it_is_written_too(tmp_path: Path, folder: Path) -> Non
 def test_every_key_a_suite_knows_is_there_and_explained(tmp_path: Path, folder: Path) -> None:
     new_suite.create("squeeze-net", tmp_path, folder)
     lines = (folder / "squeeze-net.toml").read_text("utf-8").splitlines()
-    for key in [*(set(suites.Suite.__struct_fields__) - {"precision", "words"}), *suites.SuiteWords.__struct_fields__]:
+    for key in [
+        *(set(suites.SuiteFile.__struct_fields__) - {"precision", "words"}),
+        *suites.SuiteWords.__struct_fields__,
+    ]:
         at = next(number for number, line in enumerate(lines) if re.match(rf"(# )?{key} = ", line))
         assert lines[at - 1].startswith("# "), key
     assert lines[lines.index("[words]") - 1].startswith("# ")
 
 
-def test_the_words_of_a_person_are_asked_for_by_line_until_they_are_written(tmp_path: Path, folder: Path) -> None:
+def test_missing_words_are_listed_by_line_until_they_are_written(tmp_path: Path, folder: Path) -> None:
     new_suite.create("squeeze-net", tmp_path, folder)
     path = folder / "squeeze-net.toml"
     text = path.read_text("utf-8")
@@ -123,9 +126,7 @@ def test_our_own_suites_have_words_of_their_own() -> None:
         ("rn-50", "resnet50.toml compares ResNet-50 v1.5 already"),
     ],
 )
-def test_a_name_that_will_not_do_is_refused_with_a_remedy(
-    tmp_path: Path, folder: Path, name: str, message: str
-) -> None:
+def test_an_unusable_name_is_refused_with_a_remedy(tmp_path: Path, folder: Path, name: str, message: str) -> None:
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     with pytest.raises(UsageError, match=message):
         new_suite.create(name, tmp_path, folder)
@@ -141,7 +142,7 @@ def test_a_model_of_any_spelling_makes_a_file_that_can_be_read(tmp_path: Path, f
     assert made.models[0] in (name, folded)
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, folder: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path, folder: Path) -> None:
     nowhere = folder / "first.toml" / "below"
     with pytest.raises(UsageError, match="nothing was written"):
         new_suite.create("squeeze-net", tmp_path, nowhere)

@@ -21,7 +21,7 @@ STATIC = "".join(f"{each}\n" for each in clas_static([(0, 10 * i, 20.0) for i in
 BANNER = "[2026/11/20 13:14:00] ppcls INFO: =    PaddleClas is powered by PaddlePaddle !    =\n"
 
 
-def test_a_reason_is_said_in_words() -> None:
+def test_a_reason_is_shown_in_words() -> None:
     reason = {"code": "too_few_records", "args": {"records": 1, "needed": 2}}
     problem = Problem("no_figure", "a/train.log", 3, {"reason": reason})
     line = message(problem)
@@ -122,7 +122,9 @@ ELSEWHERE = {"thread_figure", "same_run", "unmatched_name"}
 
 
 @pytest.mark.parametrize("code", HAPPENS)
-def test_each_happens_and_says_cause_and_remedy(code: str, tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_each_problem_occurs_and_states_cause_and_remedy(
+    code: str, tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
     root = tmp_path / "logs"
     write_run(root, "good/1", seg([9.0] * 6, batch=3), run=run_json(model="FastSCNN", batch_size=3))
     HAPPENS[code](root) if code != "no_logs" else put("empty/a.md", "# a")(tmp_path)
@@ -138,7 +140,7 @@ def test_each_happens_and_says_cause_and_remedy(code: str, tmp_path: Path, inges
         assert not re.search(r"\{\w+\}", page.partition("---\n")[2].replace("{.pl-lead}", ""))
 
 
-def test_every_problem_of_logs_is_made_to_happen() -> None:
+def test_every_problem_of_logs_has_an_example() -> None:
     told = {key.partition(".")[2] for key in words.load().entries if key.startswith("problem.")}
     others = {each for each in told if each.startswith(("telemetry_", "published_"))}
     assert told - others - ELSEWHERE == set(HAPPENS)

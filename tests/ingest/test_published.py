@@ -122,7 +122,7 @@ def test_a_cell_without_a_figure_says_why() -> None:
     assert not any(row.printed for row in ROWS if row.state != "measured")
 
 
-def test_all_rows_are_believed_and_belong_to_a_suite() -> None:
+def test_all_rows_are_valid_and_belong_to_a_suite() -> None:
     found = publications.read([FOLDER])
     assert found.problems == ()
     assert len(found.rows) == sum(TABLES.values()) == 2928
@@ -212,7 +212,7 @@ def test_values_stay_as_printed(tmp_path: Path) -> None:
         ({"options": "=yes"}, "options: expected name=value; name=value, got '=yes'"),
     ],
 )
-def test_a_row_that_cannot_be_believed_is_a_problem_and_the_rest_goes_on(
+def test_an_invalid_row_is_a_problem_and_the_others_are_read(
     tmp_path: Path, change: dict[str, str], cause: str
 ) -> None:
     found = publications.read([folder(tmp_path / "published", [GOOD, GOOD | change, GOOD])])
@@ -285,7 +285,7 @@ RECORD = '{"path": "a", "sha256": "b", "case": {%s}, "figures": {"sustained": {"
         RECORD % ("", '"fast"'), RECORD % ("", "1e999"), RECORD % ("", "-5"), (RECORD % ("", 5))[:-20],
     ],
 )  # fmt: skip
-def test_a_record_that_is_none_is_a_problem(tmp_path: Path, line: str) -> None:
+def test_an_invalid_record_is_a_problem(tmp_path: Path, line: str) -> None:
     path = folder(tmp_path / "published", [GOOD])
     (path / "recomputed").mkdir()
     (path / "recomputed" / "logs.jsonl").write_text(f"{line}\n", "utf-8")
@@ -302,7 +302,7 @@ def test_a_record_is_read(tmp_path: Path) -> None:
     assert (len(found.recorded), found.problems) == (1, ())
 
 
-def test_what_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD])
     (path / "recomputed" / "logs.jsonl").mkdir(parents=True)
     (path / "more.csv").mkdir()
@@ -321,7 +321,7 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
     )
 
 
-def test_bytes_that_are_no_text_are_a_problem(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf_8_are_a_problem(tmp_path: Path) -> None:
     path = folder(tmp_path / "published", [GOOD])
     (path / "more.csv").write_bytes(b"\xff\xfe\x00")
     found = publications.read([path])
@@ -351,7 +351,7 @@ def test_units_are_those_of_their_metrics() -> None:
     assert all(row.unit in METRICS[row.metric] for row in ROWS)
 
 
-def test_the_walk_passes_them_over(tmp_path: Path) -> None:
+def test_the_walk_skips_published_folders(tmp_path: Path) -> None:
     make_tree(tmp_path / "logs")
     path = folder(tmp_path / "logs" / "published", [GOOD])
     (path / "recomputed").mkdir()

@@ -157,7 +157,7 @@ def test_each_pattern_alone_takes_out_its_own(why: str) -> None:
 
 
 @pytest.mark.parametrize("text", SPARED)
-def test_what_looks_alike_is_spared(text: str) -> None:
+def test_similar_text_that_is_not_secret_stays(text: str) -> None:
     assert redacted(text) == text
 
 
@@ -168,7 +168,7 @@ def test_what_surrounds_a_secret_stays() -> None:
     assert redacted("password=abc, user=x") == "password=<secret>, user=x"
 
 
-def test_documents_are_redacted_in_every_corner() -> None:
+def test_every_text_of_a_document_is_redacted() -> None:
     given = {"/home/a/b": ["10.0.0.1", ("x", {"y": "ssh root@node.local"})], "n": 5, "f": 1.5, "none": None, "t": True}
     assert redact(given) == {
         "<path>": ["<private address>", ["x", {"y": "ssh <address>"}]],
@@ -208,7 +208,7 @@ def test_hostile_text_cannot_hang(text: str) -> None:
     assert time.process_time() - begin < 5
 
 
-def test_nothing_of_it_reaches_the_site(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_no_secret_reaches_the_site(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     """Secrets in the argv, the environment, the notes and the folder's name of a run."""
     secret = "hunter2" * 3
     run = run_json(

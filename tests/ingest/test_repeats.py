@@ -57,7 +57,7 @@ def test_the_copy_whose_name_is_right_counts(tmp_path: Path, ingest: Ingest) -> 
     for line in called.lines:
         assert (line["duplicate_of"] is None) == line["published"]
     (by_nodes,) = (each for each in called.problems if "DataLoader_16Thread_16Node:" in each and "nodes" in each)
-    assert "nodes: 32 (line 2) against 16 (layout paddle-perf)" in by_nodes
+    assert "nodes: 32 (line 2) and 16 (layout paddle-perf)" in by_nodes
 
 
 def test_a_log_that_names_its_network_belongs_to_no_other(tmp_path: Path, ingest: Ingest) -> None:
@@ -70,7 +70,7 @@ def test_a_log_that_names_its_network_belongs_to_no_other(tmp_path: Path, ingest
     assert counted(called) == [right]
 
 
-def test_names_of_one_log_that_says_nothing_publish_neither(tmp_path: Path, ingest: Ingest) -> None:
+def test_two_names_of_a_log_without_facts_exclude_both_cases(tmp_path: Path, ingest: Ingest) -> None:
     one, other = CTR.format("DataLoader", 4), WIDE.format("DataLoader", 4)
     for name in (one, other):
         write(tmp_path / "perf", name, paddle_rec(EPOCHS, trainers=4))
@@ -80,9 +80,7 @@ def test_names_of_one_log_that_says_nothing_publish_neither(tmp_path: Path, inge
     assert counted(called) == []
     (first, second) = (each for each in called.problems if "Wide & Deep" in each)
     for each in (first, second):
-        assert (
-            f"CTR-DNN (perf/{one}: layout paddle-perf) against Wide & Deep (perf/{other}: layout paddle-perf)" in each
-        )
+        assert f"CTR-DNN (perf/{one}: layout paddle-perf) and Wide & Deep (perf/{other}: layout paddle-perf)" in each
 
 
 def test_the_same_records_in_other_bytes_are_one_run(tmp_path: Path, ingest: Ingest) -> None:
@@ -93,7 +91,7 @@ def test_the_same_records_in_other_bytes_are_one_run(tmp_path: Path, ingest: Ing
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
     assert told(called) == {wrong: [("nodes", "16", "8"), ("same_run", right)]}
     assert counted(called) == [right]
-    (problem,) = (each for each in called.problems if "the same run" in each)
+    (problem,) = (each for each in called.problems if "is a duplicate of" in each)
     assert f"perf/{wrong}: " in problem
     assert f"perf/{right}" in problem
 
@@ -107,7 +105,7 @@ def test_the_same_records_in_other_bytes_are_one_run(tmp_path: Path, ingest: Ing
         ("the number of nodes", {"trainers": 8}),
     ],
 )
-def test_what_differs_in_one_thing_is_another_run(
+def test_runs_that_differ_in_one_fact_are_not_duplicates(
     tmp_path: Path, ingest: Ingest, what: str, change: dict[str, Any]
 ) -> None:
     given: dict[str, Any] = {"epochs": EPOCHS, "trainers": 16}
@@ -149,7 +147,7 @@ def test_a_session_of_an_appended_log_is_found(tmp_path: Path, ingest: Ingest) -
     assert [(each["session"], each["published"]) for each in called.lines] == [(1, True), (2, True), (1, False)]
 
 
-def test_marks_follow_the_logs_that_there_are(tmp_path: Path, ingest: Ingest) -> None:
+def test_marks_of_duplicates_follow_the_present_logs(tmp_path: Path, ingest: Ingest) -> None:
     """Marks are part of the ledger's files, and taken off where the original goes, though nothing is read again."""
     root, out = tmp_path / "perf", tmp_path / "docs"
     one, other = CTR.format("DataLoader", 16), WIDE.format("DataLoader", 16)

@@ -41,7 +41,7 @@ def test_the_median_of_repeats_and_their_spread() -> None:
     assert row.unit == "images/s"
 
 
-def test_what_a_broken_run_printed_is_no_repeat_of_a_metric_either() -> None:
+def test_metrics_of_a_failed_run_are_not_repeats() -> None:
     def with_latency(value: float, **other: Any) -> Run:
         return run(metrics={"latency": {"value": value, "unit": "ms"}}, **other)
 
@@ -91,12 +91,12 @@ def test_a_baseline_must_be_of_the_same_case(other: dict[str, Any]) -> None:
     assert eight.value == 720.0
 
 
-def test_options_that_only_one_states_do_not_part_them() -> None:
+def test_options_that_only_one_side_states_do_not_separate_cases() -> None:
     found = rows(run(100.0), run(800.0, devices=8, case={"options": {"xla": True}}))
     assert [each.speedup for each in found if each.devices == 8] == [8.0]
 
 
-def test_two_baselines_are_none() -> None:
+def test_two_possible_baselines_give_no_speed_up() -> None:
     found = rows(
         run(100.0, case={"options": {"dali": True}}),
         run(50.0, case={"options": {"dali": False}}),
@@ -107,7 +107,7 @@ def test_two_baselines_are_none() -> None:
     assert code(eight.speedup_reason) == "several_baselines"
 
 
-def test_the_very_same_case_comes_before_those_that_leave_options_unsaid() -> None:
+def test_the_identical_case_is_preferred_as_baseline() -> None:
     found = rows(
         run(100.0, case={"options": {"dali": True}}), run(50.0), run(720.0, devices=8, case={"options": {"dali": True}})
     )
@@ -115,7 +115,7 @@ def test_the_very_same_case_comes_before_those_that_leave_options_unsaid() -> No
     assert [each.speedup for each in found if each.devices == 1] == [1.0, 1.0]
 
 
-def test_copies_of_the_model_grow_with_the_devices() -> None:
+def test_data_parallel_copies_grow_with_the_devices() -> None:
     """Megatron states them: one on one device and eight on eight are one case."""
     one, eight = (run(100.0 * n, devices=n, case={"options": {"data_parallel": n, "layers": 24}}) for n in (1, 8))
     assert [each.speedup for each in rows(one, eight)] == [1.0, 8.0]
@@ -124,14 +124,14 @@ def test_copies_of_the_model_grow_with_the_devices() -> None:
     assert rows(whole, cut)[1].speedup is None
 
 
-def test_figures_of_two_units_are_no_repeats() -> None:
+def test_figures_of_two_units_are_not_repeats() -> None:
     """Two printers of one framework, of which one counts images and one batches of them."""
     other = edited(run(3.0), figures={"sustained": {"unit": "batches/s"}})
     found = rows(run(100.0), run(102.0), other)
     assert [(each.unit, each.value) for each in found] == [("images/s", 101.0), ("batches/s", 3.0)]
 
 
-def test_out_of_memory_gets_its_cell() -> None:
+def test_out_of_memory_is_a_result() -> None:
     (row,) = rows(run(100.0, outcome="oom", published=False, problems=[{"code": "no_step"}]))
     assert row.value is None
     assert (row.outcome, row.repeats) == ("oom", 0)
@@ -139,7 +139,7 @@ def test_out_of_memory_gets_its_cell() -> None:
     assert row.speedup_reason == row.reason
 
 
-def test_out_of_memory_that_contradicts_itself_gets_none() -> None:
+def test_out_of_memory_with_contradicting_facts_is_not_a_result() -> None:
     assert rows(run(outcome="oom", published=False, problems=[{"code": "contradiction"}])) == []
     assert rows(run(outcome="oom", published=False, case={"model": None})) == []
 
@@ -156,7 +156,7 @@ def test_an_absent_figure_has_its_reason() -> None:
     assert code(row.reason) == "too_few_records"
 
 
-def test_figures_of_another_scope_are_no_results() -> None:
+def test_figures_of_another_scope_are_not_results() -> None:
     (row,) = rows(run(100.0, scope="device"))
     assert row.value is None
 
@@ -186,7 +186,7 @@ def test_the_order_of_runs_does_not_matter() -> None:
     ]  # fmt: skip
 
 
-def test_nodes_part_cases() -> None:
+def test_different_numbers_of_nodes_are_different_cases() -> None:
     assert len(rows(run(100.0, devices=8, nodes=1), run(100.0, devices=8, nodes=2))) == 2
 
 
@@ -198,7 +198,7 @@ def stated(value: float, *, version: str | None = None, of_round: str | None = N
 
 
 @pytest.mark.parametrize("what", ["version", "of_round"])
-def test_runs_of_other_versions_or_rounds_are_no_repeats(what: str) -> None:
+def test_runs_of_other_versions_or_rounds_are_not_repeats(what: str) -> None:
     """Pooled they would give 130, a speed that neither had."""
     found = rows(stated(100.0, **{what: "1"}), stated(104.0, **{what: "1"}), stated(160.0, **{what: "2"}))
     assert [(getattr(each, what.removeprefix("of_")), each.value, each.repeats) for each in found] == [
@@ -213,7 +213,7 @@ def test_runs_that_state_no_version_are_repeats_of_each_other_only() -> None:
     assert [(each.version, each.value) for each in found] == [("2.0", 105.0), (None, 82.0)]
 
 
-def test_version_and_round_part_together() -> None:
+def test_version_and_round_separate_results_together() -> None:
     found = rows(
         stated(1.0, version="1", of_round="Q1"), stated(2.0, version="1", of_round="Q2"), stated(4.0, of_round="Q1")
     )
@@ -235,7 +235,7 @@ def test_a_baseline_must_be_of_the_same_version_and_round(what: str) -> None:
     assert code(alone.speedup_reason) == "no_baseline"
 
 
-def test_a_baseline_without_a_version_serves_where_there_is_no_better() -> None:
+def test_a_baseline_without_a_version_is_used_if_there_is_no_better_one() -> None:
     eight = stated(800.0, devices=8, version="2")
     assert [each.speedup for each in rows(run(100.0), eight) if each.devices == 8] == [8.0]
     found = rows(run(100.0), stated(200.0, version="2"), eight)

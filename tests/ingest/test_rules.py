@@ -201,7 +201,7 @@ def test_updates_that_are_printed_every_tenth_time_count_ten(tmp_path: Path) -> 
     assert figure(lines, tmp_path, "sustained:skip=0", case).value == pytest.approx(50 * 64 / 20)
 
 
-def test_items_are_no_samples(tmp_path: Path) -> None:
+def test_items_are_not_samples(tmp_path: Path) -> None:
     lines = [dllogger(step, step, "items/s", 5000.5) for step in range(1, 6)]
     assert figure(lines, tmp_path, "sustained", ONE).value == pytest.approx(5000.5)
     assert not series(session_of(lines, tmp_path), ONE).timed
@@ -217,7 +217,7 @@ def test_items_are_no_samples(tmp_path: Path) -> None:
         ({"sequence_length": 64}, "no_devices"),
     ],
 )
-def test_batches_of_sequences_are_no_tokens(tmp_path: Path, case: dict[str, Any], expected: float | str) -> None:
+def test_sequences_are_not_counted_as_tokens(tmp_path: Path, case: dict[str, Any], expected: float | str) -> None:
     lines = [f"iter {10 * i}: loss 2.5000, time 500.00ms, mfu 40.00%" for i in range(6)]
     if isinstance(expected, str):
         assert missing(lines, tmp_path, "sustained", case).reason.code == expected
@@ -328,7 +328,7 @@ def test_a_rule_is_read_as_it_is_written(written: str) -> None:
 @pytest.mark.parametrize(
     "written", ["", "average", "mean:skip", "mean:skip=-1", "mean:skip=1.5", "mean:drop=1", "reported:skip=1"]
 )
-def test_a_rule_that_says_nothing(written: str) -> None:
+def test_an_invalid_rule_is_refused(written: str) -> None:
     with pytest.raises(RuleError):
         rules.parse(written)
 
@@ -482,7 +482,7 @@ def test_epochs_of_which_only_the_seconds_are_known_have_no_speed(tmp_path: Path
     assert found.reason.code == "no_steps_per_epoch"
 
 
-def test_lines_that_print_no_step_are_no_second_run(tmp_path: Path) -> None:
+def test_lines_without_a_step_are_not_a_second_run(tmp_path: Path) -> None:
     lines = ["speed 5.0", *(f"iter {i} speed 5.0" for i in range(1, 40))]
     session = made(rb"(?:iter (?P<step>\d+) )?speed (?P<throughput>\S+)", lines, tmp_path)
     assert begun_anew(session.main) is None
@@ -496,7 +496,7 @@ def test_a_second_run_of_few_records_is_seen(tmp_path: Path) -> None:
     assert begun_anew(session.main) == 3
 
 
-def test_a_loss_scaler_that_takes_numbers_back_is_no_second_run(tmp_path: Path) -> None:
+def test_a_loss_scaler_that_takes_numbers_back_is_not_a_second_run(tmp_path: Path) -> None:
     lines = pytorch_bert([(number, 2.0 * i) for i, number in enumerate([1, 1, 2, 1, 2, 3])])
     assert begun_anew(session_of(lines, tmp_path).main) is None
 
@@ -517,7 +517,7 @@ def test_a_clock_that_stands_still_gives_no_figure(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule", ["sustained", "mean", "median", "reported"])
-def test_figures_larger_than_any_number_are_none(tmp_path: Path, rule: str) -> None:
+def test_figures_that_overflow_are_absent(tmp_path: Path, rule: str) -> None:
     """Each printed number is one; their sum, or the job's, is not."""
     pattern = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
     session = made(pattern, [f"iter {i} speed 1e308" for i in range(9)], tmp_path, scope="device",
@@ -527,7 +527,7 @@ def test_figures_larger_than_any_number_are_none(tmp_path: Path, rule: str) -> N
     assert found.reason.code == "impossible_figure"
 
 
-def test_steps_larger_than_any_number_are_counted(tmp_path: Path) -> None:
+def test_records_are_numbered_if_a_step_overflows(tmp_path: Path) -> None:
     lines = [f"iter {10**400} took 0.5" for _ in range(5)]
     session = made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
     assert series(session, ONE).steps.tolist() == [1, 2, 3, 4, 5]
@@ -540,7 +540,7 @@ def test_the_last_figure_of_the_run_counts_where_the_tool_prints_several(tmp_pat
     assert (found.value, found.first_line, found.skipped) == (6.0, 3, 2)
 
 
-def test_what_the_tool_says_of_the_run_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_an_impossible_reported_figure_is_refused_with_its_line(tmp_path: Path) -> None:
     found = of_made(rb"total (?P<throughput>\S+)", ["total 5.0", "total nan"], tmp_path, "reported", span="run")
     assert isinstance(found, NoFigure)
     assert (found.reason.code, found.reason.args["line"]) == ("impossible_figure", 2)

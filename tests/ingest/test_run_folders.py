@@ -59,7 +59,7 @@ def two(root: Path) -> Path:
     return root / "a/b/c/1"
 
 
-def test_logs_of_ranks_and_of_other_machines_are_no_runs_of_their_own(two: Path, root: Path, ingest: Ingest) -> None:
+def test_logs_of_ranks_and_other_machines_are_not_separate_runs(two: Path, root: Path, ingest: Ingest) -> None:
     called = ingest(root, "--json")
     (line,) = called.lines
     assert (called.code, called.problems) == (0, [])
@@ -68,7 +68,7 @@ def test_logs_of_ranks_and_of_other_machines_are_no_runs_of_their_own(two: Path,
     assert line["case"]["options"] == {"image_size": 64, "threads": 1}
 
 
-def test_what_run_json_says_is_carried_on(two: Path, root: Path, ingest: Ingest) -> None:
+def test_fields_of_run_json_are_in_the_record(two: Path, root: Path, ingest: Ingest) -> None:
     (line,) = ingest(root, "--json").lines
     said = json.loads((two / "run.json").read_text())
     for key in ("recipe", "records", "warnings", "nodes", "argv", "environment_variables", "source"):
@@ -78,7 +78,7 @@ def test_what_run_json_says_is_carried_on(two: Path, root: Path, ingest: Ingest)
     }
 
 
-def test_a_recipe_is_carried_on_without_what_nobody_knows(root: Path, ingest: Ingest) -> None:
+def test_a_recipe_is_recorded_without_unknown_fields(root: Path, ingest: Ingest) -> None:
     made_runs.write(root / "a/b/c/1", recipe={"name": "x", "setup": None, "future": {"deep": [1]}})
     (line,) = ingest(root, "--json").lines
     assert line["recipe"] == {"name": "x"}
@@ -96,7 +96,7 @@ def test_the_devices_of_every_machine_are_sampled(two: Path, root: Path, ingest:
 
 
 @pytest.mark.parametrize("name", ["node1/train.log", "ranks/1.log", "node1/environment.json", "environment.json"])
-def test_a_part_that_changed_or_is_gone_is_said_and_the_run_stays(
+def test_a_changed_or_missing_part_is_a_problem_and_the_run_stays(
     name: str, two: Path, root: Path, ingest: Ingest
 ) -> None:
     (two / name).write_text("changed")
@@ -111,7 +111,7 @@ def test_a_part_that_changed_or_is_gone_is_said_and_the_run_stays(
     assert (called.lines[0]["environment_details"] is None) is (name == "environment.json")
 
 
-def test_samples_that_changed_are_not_the_runs(two: Path, root: Path, ingest: Ingest) -> None:
+def test_changed_telemetry_is_not_used(two: Path, root: Path, ingest: Ingest) -> None:
     (two / "node1/telemetry.csv").write_text(gpus(9, 5000))
     called = ingest(root, "--json")
     assert called.lines[0]["telemetry"]["memory_peak_mib"] == 1001
@@ -141,7 +141,7 @@ def test_a_log_below_that_run_json_does_not_name(two: Path, root: Path, ingest: 
     assert ["node1/old.log: is in the folder of a run" in each for each in called.problems] == [True]
 
 
-def test_a_run_whose_log_is_gone_is_said(two: Path, root: Path, ingest: Ingest) -> None:
+def test_a_run_without_its_log_is_a_problem(two: Path, root: Path, ingest: Ingest) -> None:
     (two / "train.log").unlink()
     made_runs.write(root / "a/b/c/2", repeat=2)
     called = ingest(root, "--json")
@@ -157,7 +157,7 @@ def launched(folder: Path) -> None:
         (folder / name).write_text(made_runs.log_of("PyTorch", [40.0] * 50))
 
 
-def test_a_run_that_is_not_home_yet_is_one_problem_and_no_run(root: Path, ingest: Ingest) -> None:
+def test_an_uncollected_run_is_one_problem_and_no_run(root: Path, ingest: Ingest) -> None:
     made_runs.write(root / "a/b/c/1")
     launched(root / "a/b/c d/2")
     called = ingest(root, "--json", "--out", root.parent / "docs")
@@ -171,7 +171,7 @@ def test_a_run_that_is_not_home_yet_is_one_problem_and_no_run(root: Path, ingest
         assert "python -m runners collect" in page
 
 
-def test_of_what_is_not_home_yet_nothing_private_is_published(root: Path, ingest: Ingest) -> None:
+def test_an_uncollected_run_publishes_nothing_private(root: Path, ingest: Ingest) -> None:
     made_runs.write(root / "a/b/c/1")
     launched(root / "gpu7.corp/b/c/2")
     ingest(root, "--out", root.parent / "docs")
@@ -180,14 +180,14 @@ def test_of_what_is_not_home_yet_nothing_private_is_published(root: Path, ingest
     assert [each for each in published if b"gpu7.corp" in each.read_bytes()] == []
 
 
-def test_nothing_but_what_is_not_home_yet(root: Path, ingest: Ingest) -> None:
+def test_only_an_uncollected_run(root: Path, ingest: Ingest) -> None:
     launched(root / "a/b/c/1")
     called = ingest(root)
     assert called.code == 2
     assert ["have not been collected" in each for each in called.problems] == [True, False]
 
 
-def test_of_a_run_that_is_home_what_is_left_of_the_way_is_not_read(two: Path, root: Path, ingest: Ingest) -> None:
+def test_leftover_files_of_a_collected_run_are_not_read(two: Path, root: Path, ingest: Ingest) -> None:
     launched(two / "left")
     (two / "left").rename(two / "x")
     for name in ("launch.json", "incoming"):
@@ -198,7 +198,7 @@ def test_of_a_run_that_is_home_what_is_left_of_the_way_is_not_read(two: Path, ro
 
 
 @pytest.mark.parametrize("text", ["{}", '{"schema": "other/1"}', "", '{"version": "0.2.0", "configurations": []}'])
-def test_files_of_our_names_that_others_wrote_hide_no_log(text: str, root: Path, ingest: Ingest) -> None:
+def test_files_of_our_names_from_other_programs_hide_no_log(text: str, root: Path, ingest: Ingest) -> None:
     write_run(root, "made/run", seg([4.0] * 9), run=run_json())
     (root / "launch.json").write_text(text)
     (root / "run.json").write_text(text)
@@ -213,7 +213,7 @@ def test_a_run_within_the_folder_of_another_is_its_own(root: Path, ingest: Inges
     assert (called.problems, len(called.lines)) == ([], 2)
 
 
-def test_a_part_that_changes_is_looked_at_again_and_only_then(two: Path, root: Path, ingest: Ingest) -> None:
+def test_a_part_is_read_again_only_if_it_changed(two: Path, root: Path, ingest: Ingest) -> None:
     out = root.parent / "docs"
     assert "1 log read" in ingest(root, "--out", out).out
     assert "0 logs read" in ingest(root, "--out", out).out
@@ -272,7 +272,7 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_an_environment_that_cannot_be_believed_is_not_shown(what: str, tmp_path: Path) -> None:
+def test_an_invalid_environment_is_not_shown(what: str, tmp_path: Path) -> None:
     document = WRONG[what]
     raw = (
         document
@@ -287,7 +287,7 @@ def test_an_environment_that_cannot_be_believed_is_not_shown(what: str, tmp_path
     assert len(problem.args["cause"]) <= 201
 
 
-def test_an_environment_that_nobody_names_is_not_read(tmp_path: Path) -> None:
+def test_an_environment_that_run_json_does_not_name_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "environment.json").write_text("{")
     assert environment_json.details_of(Input(tmp_path / "train.log", "x/train.log"), RunJsonFile()) == (None, [])
 

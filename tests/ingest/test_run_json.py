@@ -20,7 +20,7 @@ def written(folder: Path, document: Any) -> RunJsonFile:
     return of_log(folder / "train.log", "logs/x/train.log")
 
 
-def test_every_run_json_of_ours_is_believed() -> None:
+def test_every_run_json_in_the_repository_is_valid() -> None:
     found = sorted((ROOT / "raw_logs").rglob("run.json"))
     assert found
     for path in found:
@@ -30,12 +30,12 @@ def test_every_run_json_of_ours_is_believed() -> None:
         assert given.document is not None
 
 
-def test_none_beside_a_log_is_no_problem(tmp_path: Path) -> None:
+def test_a_log_without_a_run_json_is_not_a_problem(tmp_path: Path) -> None:
     given = of_log(tmp_path / "train.log", "logs/train.log")
     assert (given.document, given.problem, given.case()) == (None, None, {})
 
 
-def test_a_plain_one_is_believed(tmp_path: Path) -> None:
+def test_a_minimal_run_json_is_valid(tmp_path: Path) -> None:
     document = run_json(devices=8, nodes=2, options={"xla": True, "threads": 4, "clip": 1.5, "dali": None, "mode": "x"})
     given = written(tmp_path, document)
     assert given.problem is None
@@ -67,7 +67,7 @@ def test_the_round_it_was_made_for_is_a_fact(tmp_path: Path, ingest: Callable[..
 
 
 @pytest.mark.parametrize("wrong", ["", "  ", 2026, ["2026Q4"], "x" * 41])
-def test_a_round_that_cannot_be_believed(tmp_path: Path, wrong: Any) -> None:
+def test_an_invalid_round(tmp_path: Path, wrong: Any) -> None:
     given = written(tmp_path, run_json(round=wrong))
     assert given.problem is not None
     assert "round" in given.problem.args["cause"]
@@ -75,7 +75,7 @@ def test_a_round_that_cannot_be_believed(tmp_path: Path, wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("place", ["case", "options"])
-def test_a_round_stands_beside_the_case(tmp_path: Path, place: str) -> None:
+def test_a_round_is_not_part_of_the_case(tmp_path: Path, place: str) -> None:
     """In it, it would be a second word for the same thing, and an option would part what the round does not."""
     document = run_json(options={"round": "2026Q4"} if place == "options" else {})
     document["case"] |= {"round": "2026Q4"} if place == "case" else {}
@@ -84,7 +84,7 @@ def test_a_round_stands_beside_the_case(tmp_path: Path, place: str) -> None:
     assert "beside `case`" in given.problem.args["cause"]
 
 
-def test_one_that_names_other_logs_speaks_of_none(tmp_path: Path) -> None:
+def test_a_run_json_that_names_other_logs_is_not_used(tmp_path: Path) -> None:
     given = written(tmp_path, run_json(files={"other.log": {"sha256": "0" * 64}}))
     assert (given.document, given.problem) == (None, None)
     assert written(tmp_path, run_json(files={"train.log": {}, "other.log": {}})).document is not None
@@ -144,7 +144,7 @@ def test_an_invalid_one_is_named_with_its_line(tmp_path: Path) -> None:
     assert (given.problem.path, given.problem.line, given.problem.code) == ("logs/x/run.json", 3, "run_json_invalid")
 
 
-def test_what_it_says_is_kept(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_all_fields_are_read(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     said = {
         "argv": ["python", "train.py"],
         "repeat": 3,

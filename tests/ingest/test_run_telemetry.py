@@ -110,7 +110,7 @@ def test_a_run_without_any(root: Path, ingest: Ingest) -> None:
 
 
 @pytest.mark.parametrize("name", ["telemetry.csv", "gpu.csv", "nvidia-smi.log", "smi.txt", "monitor", "x.dat"])
-def test_it_is_told_by_its_content_whatever_its_name(name: str, root: Path, ingest: Ingest) -> None:
+def test_telemetry_is_recognised_by_its_content(name: str, root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1")
     log.with_name(name).write_text(csv())
     called = ingest(root, "--json")
@@ -120,7 +120,7 @@ def test_it_is_told_by_its_content_whatever_its_name(name: str, root: Path, inge
 
 
 @pytest.mark.parametrize("name", ["gpu.csv", "notes.csv"])
-def test_other_tables_are_passed_over(name: str, root: Path, ingest: Ingest) -> None:
+def test_other_tables_are_ignored(name: str, root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1")
     log.with_name(name).write_text("epoch,loss\n1,2.5\n")
     called = ingest(root, "--json")
@@ -130,13 +130,13 @@ def test_other_tables_are_passed_over(name: str, root: Path, ingest: Ingest) -> 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"epoch,loss\n1,2.5\n", "is named like telemetry and is none that is understood"),
-        (b"\0\1\2" * 500, "is named like telemetry and is none that is understood"),
+        (b"epoch,loss\n1,2.5\n", "is named like telemetry, but has no known format"),
+        (b"\0\1\2" * 500, "is named like telemetry, but has no known format"),
         (b"", "is telemetry without a sample"),
         (HEADER.encode() + b"\n", "is telemetry without a sample"),
     ],
 )
-def test_our_own_name_with_another_content_is_said(content: bytes, said: str, root: Path, ingest: Ingest) -> None:
+def test_our_own_name_with_other_content_is_a_problem(content: bytes, said: str, root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1")
     log.with_name("telemetry.csv").write_bytes(content)
     called = ingest(root, "--json")
@@ -155,7 +155,7 @@ def test_a_pipe_is_not_opened(root: Path, ingest: Ingest) -> None:
     assert "telemetry.csv: is neither a file nor a folder" in problem
 
 
-def test_faults_are_said_with_their_line(root: Path, ingest: Ingest) -> None:
+def test_faults_are_reported_with_their_line(root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1")
     rows = csv().replace("2400 MiB", "-2400 MiB").replace("300.00 W", "nan")
     log.with_name("gpu.csv").write_text(rows)
@@ -225,7 +225,7 @@ def test_mem_belongs_to_the_log_of_its_name(root: Path, ingest: Ingest) -> None:
     assert not [each for each in called.problems if ".mem" in each]
 
 
-def test_mem_of_another_name_belongs_to_none(root: Path, ingest: Ingest) -> None:
+def test_a_mem_file_of_another_name_belongs_to_no_log(root: Path, ingest: Ingest) -> None:
     log_of(root / "log", "n1g1.log", run=False)
     (root / "log/n1g8.mem").write_text("max device0 memory usage is: 8455716864\n")
     called = ingest(root, "--json")
@@ -246,7 +246,9 @@ def test_several_logs_without_clocks_cannot_be_told_apart(root: Path, ingest: In
     called = ingest(root, "--json")
     assert [each["telemetry"] for each in called.lines] == [None, None]
     (problem,) = [each for each in called.problems if "gpu.csv" in each]
-    assert problem.startswith("logs/f/gpu.csv: lies beside 2 runs, and without a date and time in it")
+    assert problem.startswith(
+        "logs/f/gpu.csv: is in the folder of 2 runs, but it or one of their logs has no date and time"
+    )
 
 
 class TestClocks:
@@ -324,7 +326,7 @@ class TestClocks:
         lines = self.attach(tmp_path, steady(60), [self.line(5, 9), self.line(5, 9, path="b.log", sha256="a.log")])
         assert [bool(each["telemetry"]) for each in lines] == [True, False]
 
-    def test_what_is_no_log_claims_nothing(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_not_a_log_claims_nothing(self, tmp_path: Path) -> None:
         lines = self.attach(tmp_path, steady(60), [self.line(5, 9), self.line(None, path="notes.txt", format=None)])
         assert [bool(each["telemetry"]) for each in lines] == [True, False]
 
@@ -444,7 +446,7 @@ def test_parts_of_one_recording(root: Path, ingest: Ingest) -> None:
     assert found["energy_j"] == 1600 * 2 + 2 * (200 + 100) / 2 + 2 * (100 + 200) / 2
 
 
-def test_several_files_of_which_nobody_knows_how_they_belong_together(root: Path, ingest: Ingest) -> None:
+def test_several_files_whose_relation_is_unknown(root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1", devices=2)
     dmon = "# gpu   pwr    sm\n# Idx     W     %\n    0   100    90\n    1   120    80\n"
     for name in ("dmon1.txt", "dmon2.txt"):
@@ -474,9 +476,7 @@ def test_two_printers_beside_one_run(root: Path, ingest: Ingest) -> None:
         ([(0, 0, 1, 1, 100.0, 1)], "no_clock"),
     ],
 )
-def test_no_energy_where_the_clock_does_not_bear_it(
-    rows: list[Sequence[Any]], why: str, root: Path, ingest: Ingest
-) -> None:
+def test_no_energy_without_a_usable_clock(rows: list[Sequence[Any]], why: str, root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1", devices=1)
     log.with_name("gpu.csv").write_text(csv(rows))
     called = ingest(root, "--json", "--out", root.parent / "docs")
@@ -496,7 +496,7 @@ def test_devices_that_are_not_named(root: Path, ingest: Ingest) -> None:
     assert (found["first"], found["seconds"], found["energy_j"], found["absent"]) == (None, None, None, {})
 
 
-def test_a_device_that_was_sampled_more_often_counts_no_more(root: Path, ingest: Ingest) -> None:
+def test_the_number_of_samples_does_not_weight_a_device(root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1", devices=2)
     log.with_name("gpu.csv").write_text(csv([*ROWS, *[(s, 1, 60, 2200, 100.0, 42) for s in range(5, 50)]]))
     found = ingest(root, "--json").lines[0]["telemetry"]

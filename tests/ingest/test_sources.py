@@ -53,7 +53,7 @@ def test_pages_are_old_once_a_log_changes(logs: Path, tmp_path: Path, change: Ca
     assert sources.are_newer(docs, [logs], "perfledger")
 
 
-def test_what_editors_and_python_leave_behind_is_no_change(logs: Path, tmp_path: Path) -> None:
+def test_files_of_editors_and_python_are_not_changes(logs: Path, tmp_path: Path) -> None:
     built(tmp_path / "docs", logs)
     for name in (".swap.log", "train.log~", "__pycache__/module.pyc"):
         (logs / name).parent.mkdir(exist_ok=True)
@@ -82,7 +82,7 @@ def test_pages_of_other_logs_or_of_another_layout_are_left_alone(logs: Path, tmp
     assert not sources.are_newer(tmp_path / "nothing", [tmp_path / "no logs here"], "perfledger")
 
 
-def test_a_call_that_writes_no_pages_does_not_make_old_ones_pass_for_new(
+def test_a_call_that_writes_no_pages_leaves_old_ones_old(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     docs = tmp_path / "docs"

@@ -74,7 +74,7 @@ def test_a_job_outlives_whoever_started_it_and_is_found_again(write_recipe, tmp_
 
 
 @pytest.mark.parametrize("outcome", ["stopped", "timeout"])
-def test_a_job_that_is_asked_to_end_says_why_it_did(write_recipe, tmp_path, outcome):
+def test_a_stopped_job_records_why_it_ended(write_recipe, tmp_path, outcome):
     started = planned(write_recipe('sleep 300 & echo "$!"; wait'), LOCAL, tmp_path)
     started.start()
     child = int(started.printing().last_line)
@@ -87,7 +87,7 @@ def test_a_job_that_is_asked_to_end_says_why_it_did(write_recipe, tmp_path, outc
     assert host(started)["outcome"] == outcome
 
 
-def test_a_deaf_job_is_killed_when_it_is_asked_again(write_recipe, tmp_path):
+def test_a_job_that_ignores_the_first_stop_is_killed_by_the_second(write_recipe, tmp_path):
     started = planned(write_recipe("trap '' TERM; echo \"$$\"; while :; do sleep 0.1; done"), LOCAL, tmp_path)
     started.start()
     deaf = int(started.printing().last_line)
@@ -99,7 +99,7 @@ def test_a_deaf_job_is_killed_when_it_is_asked_again(write_recipe, tmp_path):
     assert ended(deaf)
 
 
-def test_a_job_whose_agent_is_killed_is_lost_and_leaves_nothing_at_work(write_recipe, tmp_path):
+def test_a_job_whose_agent_is_killed_is_lost_and_leaves_no_process(write_recipe, tmp_path):
     started = planned(write_recipe('setsid sleep 300 & echo "$!"; wait'), LOCAL, tmp_path)
     started.start()
     child = int(started.printing().last_line)
@@ -112,7 +112,7 @@ def test_a_job_whose_agent_is_killed_is_lost_and_leaves_nothing_at_work(write_re
     assert (started.node(0) / "train.log").read_text() == f"{child}\n"
 
 
-def test_a_process_that_was_given_the_number_of_a_lost_one_is_none_of_ours(write_recipe, tmp_path):
+def test_a_process_with_a_reused_pid_is_not_the_job(write_recipe, tmp_path):
     started = planned(write_recipe("echo begun; sleep 300"), LOCAL, tmp_path)
     started.start()
     started.printing()
@@ -128,7 +128,7 @@ def test_a_process_that_was_given_the_number_of_a_lost_one_is_none_of_ours(write
         stranger.wait()
 
 
-def test_a_job_that_was_there_before_a_restart_of_its_host_is_said_to_be(write_recipe, tmp_path):
+def test_a_job_from_before_a_restart_of_its_host_is_reported(write_recipe, tmp_path):
     started = planned(write_recipe("echo begun; sleep 300"), LOCAL, tmp_path)
     started.start()
     started.printing()
@@ -180,7 +180,7 @@ def test_a_node_that_refuses_starts_nothing_and_leaves_nothing(write_recipe, tmp
     assert list(started.run.folder.iterdir()) == []
 
 
-def test_what_a_node_warns_of_is_handed_on(write_recipe, tmp_path, monkeypatch):
+def test_warnings_of_a_node_are_returned(write_recipe, tmp_path, monkeypatch):
     change_agent(
         monkeypatch, tmp_path, 'return {"warnings": ', 'return {"warnings": ["it is warm"] + ["x" * 5000] * 99 or '
     )
@@ -224,7 +224,7 @@ def launch_json(placed: Placed, **change: object) -> Path:
 
 
 @pytest.mark.parametrize("target", [Local(), Ssh(("a", "b"), "/my/config"), Slurm("p", ("--account=a",))])
-def test_a_job_is_itself_again_after_launch_json(write_recipe, tmp_path, target):
+def test_a_job_is_restored_from_launch_json(write_recipe, tmp_path, target):
     placed = planned(write_recipe("true"), target, tmp_path)
     with attended(launch_json(placed)) as launch:
         assert (launch.target, launch.plan, launch.records.format) == (
@@ -255,7 +255,7 @@ JOB = {"identity": "a", "nodes": 2, "every_node": True, "device": "cpu", "timeou
         ({"target": {"kind": "elsewhere"}}, "elsewhere"),
     ],
 )  # fmt: skip
-def test_what_a_tree_of_logs_says_of_a_job_is_not_trusted(write_recipe, tmp_path, change, said):
+def test_the_content_of_launch_json_is_not_trusted(write_recipe, tmp_path, change, said):
     placed = planned(write_recipe("true"), Ssh(("a", "b"), "/my/config"), tmp_path, {"nodes": "2", "devices": "2"})
     with pytest.raises(RunnerError, match=said), attended(launch_json(placed, **change)):
         pass
@@ -267,7 +267,7 @@ def test_jobs_have_identities_of_their_own(write_recipe, tmp_path):
     assert all(name.startswith("tiny-") for name in names)
 
 
-def test_what_start_executes_can_be_shown_without_starting_it(write_recipe, tmp_path):
+def test_commands_can_be_shown_without_starting_them(write_recipe, tmp_path):
     shown = planned(write_recipe("true"), LOCAL, tmp_path)
     assert LOCAL.commands(shown.run) == [f"{sys.executable} -I -S -c ..."]
     assert not shown.incoming.exists()

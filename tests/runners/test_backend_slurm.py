@@ -78,7 +78,7 @@ def test_a_launcher_that_starts_the_other_nodes_itself_runs_on_the_first(slurm, 
 
 
 @pytest.mark.parametrize("outcome", ["stopped", "timeout"])
-def test_a_job_that_is_asked_to_end_says_why_on_every_node(slurm, write_recipe, tmp_path, outcome):
+def test_a_stopped_job_records_why_on_every_node(slurm, write_recipe, tmp_path, outcome):
     started = planned(write_recipe('sleep 300 & echo "$!"; wait'), SLURM, tmp_path, TWO)
     started.start()
     started.until(lambda _: all((started.node(n) / "train.log").exists() and log(started, n) for n in (0, 1)), 60)
@@ -90,7 +90,7 @@ def test_a_job_that_is_asked_to_end_says_why_on_every_node(slurm, write_recipe, 
     started.stop()
 
 
-def test_a_job_waits_its_turn_and_can_be_taken_back(slurm, write_recipe, tmp_path):
+def test_a_waiting_job_can_be_removed_from_the_queue(slurm, write_recipe, tmp_path):
     first = planned(write_recipe("echo begun; sleep 300"), SLURM, tmp_path / "first", TWO)
     first.start()
     assert first.printing().kind == "running"
@@ -127,7 +127,7 @@ def test_a_node_that_refuses_ends_the_job_with_its_reason(slurm, write_recipe, t
     assert "no such program" in state.cause
 
 
-def test_what_nodes_warn_of_after_the_start_is_told_at_the_end(slurm, write_recipe, tmp_path, monkeypatch):
+def test_late_warnings_of_nodes_are_returned_at_the_end(slurm, write_recipe, tmp_path, monkeypatch):
     change_agent(monkeypatch, tmp_path, 'return {"warnings": ', 'return {"warnings": ["it is warm"] + ')
     started = planned(write_recipe("true"), SLURM, tmp_path, TWO)
     started.start()
@@ -174,7 +174,7 @@ FORGOTTEN = "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1"
         ("echo 'Unable to contact slurm controller' >&2; exit 1", "echo COMPLETED", "exit 1", "unreachable", ""),
     ],
 )
-def test_the_state_is_what_slurm_remembers_or_has_written_down(
+def test_the_state_comes_from_the_queue_or_the_accounting(
     write_recipe, tmp_path, monkeypatch, squeue, sacct, scontrol, kind, outcome
 ):
     for name, program in {"squeue": squeue, "sacct": sacct, "scontrol": scontrol}.items():
@@ -197,7 +197,7 @@ def test_a_job_whose_number_was_not_kept_is_not_lost_while_slurm_does_not_answer
     assert cluster.state(started.job).kind == "lost"
 
 
-def test_who_asks_a_node_for_its_gpus_asks_for_one_and_pays_as_a_job_does(tmp_path, monkeypatch):
+def test_a_query_for_gpus_asks_slurm_for_one_node(tmp_path, monkeypatch):
     path = tool(
         tmp_path / "tools", "srun", f'echo "$*" >{tmp_path}/asked; while [ "$1" != python3 ]; do shift; done; exec "$@"'
     )
@@ -223,7 +223,7 @@ def test_a_job_that_slurm_ends_says_so(slurm, write_recipe, tmp_path):
     assert log(started) == "begun\n"
 
 
-def test_a_node_whose_agent_is_killed_is_told_while_the_other_goes_on(slurm, write_recipe, tmp_path):
+def test_a_node_whose_agent_is_killed_is_reported_while_the_other_runs(slurm, write_recipe, tmp_path):
     started = planned(write_recipe('echo "$$"; sleep 300'), SLURM, tmp_path, TWO)
     started.start()
     started.until(lambda _: all((started.node(n) / "train.log").exists() and log(started, n) for n in (0, 1)), 60)
@@ -236,7 +236,7 @@ def test_a_node_whose_agent_is_killed_is_told_while_the_other_goes_on(slurm, wri
     assert host(started, 0)["outcome"] == "stopped"
 
 
-def test_what_sbatch_refuses_is_handed_on_and_leaves_nothing(slurm, write_recipe, tmp_path):
+def test_a_refusal_of_sbatch_is_reported_and_leaves_nothing(slurm, write_recipe, tmp_path):
     started = planned(write_recipe("true"), Slurm(partition="nowhere"), tmp_path)
     with pytest.raises(RunnerError, match=r"sbatch did not take the job: .*Invalid partition"):
         started.start()
@@ -268,7 +268,7 @@ def test_a_machine_without_slurm_says_so(write_recipe, tmp_path, monkeypatch):
     assert not started.incoming.exists()
 
 
-def test_what_a_job_asks_of_slurm(write_recipe, tmp_path):
+def test_the_arguments_of_sbatch(write_recipe, tmp_path):
     target = Slurm("v100", ("--account=me", "--time=1"))
     path = write_recipe("true", timeout=601)
     path.write_text(path.read_text().replace('device = "cpu"', 'device = "gpu"'), encoding="utf-8")

@@ -82,7 +82,7 @@ def host_json(started, rank=0):
     return json.loads((started.node(rank) / "host.json").read_text(encoding="utf-8"))
 
 
-def test_a_job_runs_there_and_comes_home_whole(write_recipe, tmp_path, one_host):
+def test_a_job_runs_on_the_host_and_all_its_files_are_fetched(write_recipe, tmp_path, one_host):
     started = planned(write_recipe('echo "\u4e2d\u6587 $1"; echo "$PERFLEDGER_JOB"'), place(one_host), tmp_path)
     started.start()
     assert started.over().kind == "ended"
@@ -99,7 +99,7 @@ def test_a_job_runs_there_and_comes_home_whole(write_recipe, tmp_path, one_host)
     assert (started.node(0) / "train.log").stat().st_ino == before
 
 
-def test_the_ranks_of_two_hosts_meet_where_nobody_told_them(write_recipe, tmp_path, two_hosts):
+def test_ranks_of_two_hosts_meet_without_a_configured_address(write_recipe, tmp_path, two_hosts):
     started = planned(meeting(write_recipe), place(*two_hosts), tmp_path, TWO)
     started.start()
     assert started.over().kind == "ended"
@@ -168,7 +168,7 @@ def test_torchrun_brings_two_hosts_together(write_recipe, tmp_path, two_hosts):
     assert [log(started, rank).strip().splitlines()[-1] for rank in (0, 1)] == ["0 of 2", "1 of 2"]
 
 
-def test_what_a_login_prints_disturbs_nothing(write_recipe, tmp_path, one_host, monkeypatch):
+def test_output_of_a_login_is_ignored(write_recipe, tmp_path, one_host, monkeypatch):
     host_python(monkeypatch, tmp_path, f'exec {sys.executable} "$@"')
     noise = "echo 'Welcome! perfledger {}'; echo beware >&2; trap 'echo kind lost' EXIT\n"
     (tmp_path / "noise").write_text(noise, encoding="utf-8")
@@ -242,7 +242,7 @@ REFUSALS = {
     "unknown name": "no such name is known",
     "changed key": "its key is not the one known for it",
     "unknown key": "its key is not known here yet",
-    "stranger": "lets nobody in with the keys at hand",
+    "stranger": "accepts none of your keys",
     "no python": "python3 is not installed there",
     "old python": "the agent failed there (it said: Perfledger needs Python 3.6 or newer, and this is 3.5.2)",
     "bad configuration": "the ssh configuration cannot be read",
@@ -290,7 +290,7 @@ def test_a_machine_without_ssh_says_so(write_recipe, tmp_path, monkeypatch):
         started.start()
 
 
-def test_where_one_host_refuses_nothing_runs_anywhere(write_recipe, tmp_path, two_hosts):
+def test_if_one_host_refuses_nothing_runs_anywhere(write_recipe, tmp_path, two_hosts):
     two_hosts[1].jobs.write_text("a file, where a folder should be", encoding="utf-8")
     started = planned(write_recipe("true"), place(*two_hosts), tmp_path, TWO)
     with pytest.raises(
@@ -301,7 +301,7 @@ def test_where_one_host_refuses_nothing_runs_anywhere(write_recipe, tmp_path, tw
     assert list(two_hosts[0].jobs.iterdir()) == []
 
 
-def test_where_one_host_does_not_begin_the_other_is_ended(write_recipe, tmp_path, two_hosts, monkeypatch):
+def test_if_one_host_does_not_start_the_other_is_stopped(write_recipe, tmp_path, two_hosts, monkeypatch):
     fails = 'sys.exit("not today") if os.environ["PERFLEDGER_NODE_RANK"] == "1" else run_job(here)'
     change_agent(monkeypatch, tmp_path, "return run_job(here)", f"return {fails}")
     started = planned(write_recipe('echo "$$"; sleep 300'), place(*two_hosts), tmp_path, TWO)
@@ -315,7 +315,7 @@ def test_where_one_host_does_not_begin_the_other_is_ended(write_recipe, tmp_path
         assert ended(int(process))
 
 
-def test_a_node_that_fails_is_told_while_the_other_goes_on(write_recipe, tmp_path, two_hosts):
+def test_a_failed_node_is_reported_while_the_other_runs(write_recipe, tmp_path, two_hosts):
     path = write_recipe('[ "$RANK" = 1 ] && exit 3; echo begun; sleep 300', more=MEETING)
     started = planned(path, place(*two_hosts), tmp_path, TWO)
     started.start()
@@ -327,7 +327,7 @@ def test_a_node_that_fails_is_told_while_the_other_goes_on(write_recipe, tmp_pat
     assert [host_json(started, rank)["outcome"] for rank in (0, 1)] == ["stopped", "failed"]
 
 
-def test_a_node_whose_agent_is_killed_is_told_while_the_other_goes_on(write_recipe, tmp_path, two_hosts):
+def test_a_node_whose_agent_is_killed_is_reported_while_the_other_runs(write_recipe, tmp_path, two_hosts):
     started = planned(write_recipe("echo begun; sleep 300"), place(*two_hosts), tmp_path, TWO)
     started.start()
     folders = [host.jobs / started.identity / f"node{rank}" for rank, host in enumerate(two_hosts)]

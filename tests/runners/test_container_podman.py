@@ -97,7 +97,7 @@ def containers():
     return listed.stdout.split()
 
 
-def test_the_command_runs_inside_and_its_log_and_image_come_home(in_container):
+def test_the_command_runs_in_the_container_and_its_log_and_image_are_recorded(in_container):
     started = in_container('echo "with $OMP_NUM_THREADS in $PWD, $1"; [ -e /etc/os-release ] || echo inside')
     started.start()
     assert started.over(60).kind == "ended"
@@ -132,7 +132,7 @@ def test_a_container_does_not_outlive_an_agent_that_is_killed(in_container):
     assert any(containers() == [] for _ in polls())
 
 
-def test_an_image_that_is_not_there_is_no_run_that_completes(in_container):
+def test_a_missing_image_is_not_a_completed_run(in_container):
     started = in_container("true", named="no-such-image:1")
     started.start()
     assert started.over(60).failed

@@ -57,6 +57,6 @@ def test_parameters_and_the_whole_job_have_steps_of_their_own():
     assert '"step": [], "data": {}' in dllogger.json_line(NOW, NOW, dllogger.WHOLE_JOB, {})
 
 
-def test_a_loss_that_is_lost_is_said():
+def test_a_loss_that_is_nan_is_printed():
     assert str(dllogger.loss("train.loss", math.nan)) == "train.loss : nan None"
     assert '{"train.loss": NaN}' in dllogger.json_line(NOW, NOW, (0, 1), {"train.loss": math.nan})

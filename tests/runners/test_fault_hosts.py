@@ -115,9 +115,7 @@ done
 
 
 @pytest.mark.parametrize(("then", "said"), [(CUT, "nothing of it was kept here"), ("", "the archive is not complete")])
-def test_half_an_archive_is_none_whether_the_connection_ends_well_or_not(
-    write_recipe, tmp_path, host, monkeypatch, then, said
-):
+def test_an_incomplete_archive_is_refused(write_recipe, tmp_path, host, monkeypatch, then, said):
     started = finished(write_recipe("true"), tmp_path, host, os.urandom(1000000))
     with monkeypatch.context() as patch:
         host_python(patch, tmp_path, f'python3 "$@" | head -c 300000; {then}')
@@ -133,7 +131,7 @@ def test_half_an_archive_is_none_whether_the_connection_ends_well_or_not(
 
 
 @pytest.mark.parametrize("fault", ["changed", "missing"])
-def test_a_file_that_is_not_as_its_node_left_it_is_refused(write_recipe, tmp_path, host, fault):
+def test_a_file_that_differs_from_its_hash_is_refused(write_recipe, tmp_path, host, fault):
     started = finished(write_recipe("true"), tmp_path, host)
     log = there(host, started) / "train.log"
     log.write_text("other\n") if fault == "changed" else log.unlink()
@@ -196,7 +194,7 @@ def test_a_folder_that_vanished_from_its_host_is_said_to_be_gone(write_recipe, t
     assert not list(started.node(0).iterdir())
 
 
-def test_what_a_trainer_wrote_beside_its_logs_is_not_brought_home(write_recipe, tmp_path, host):
+def test_other_files_of_a_trainer_are_not_fetched(write_recipe, tmp_path, host):
     started = finished(write_recipe("true"), tmp_path, host)
     (there(host, started) / "host.json").unlink()
     (there(host, started) / "output").mkdir()
@@ -249,7 +247,7 @@ def test_a_disk_that_fills_up_ends_in_a_lost_job_with_what_was_written(write_rec
     assert not (started.node(0) / "host.json").exists()
 
 
-def test_a_disk_at_home_that_is_full_keeps_the_job_on_its_host(write_recipe, tmp_path, host):
+def test_if_the_local_disk_is_full_the_job_stays_on_its_host(write_recipe, tmp_path, host):
     started = finished(write_recipe("true"), tmp_path, host, b"x" * 1000000)
     with small_disk(started.incoming, "64k"):
         with pytest.raises(RunnerError, match="it cannot be written: No space left on device; make room"):
@@ -272,7 +270,7 @@ def test_a_fetch_that_was_killed_is_done_again(write_recipe, tmp_path, host, mom
 
 
 @pytest.mark.parametrize("record", ["{", "[]", "{}", '{"files": 1}', '{"files": {"train.log": 1}}'])
-def test_a_record_that_is_none_is_refused(write_recipe, tmp_path, record):
+def test_an_invalid_record_is_refused(write_recipe, tmp_path, record):
     started = planned(write_recipe("true"), Local(), tmp_path)
     started.node(0).mkdir(parents=True)
     (started.node(0) / "host.json").write_text(record)

@@ -29,7 +29,7 @@ def gpu_recipe(write_recipe, more=""):
     return path
 
 
-def test_the_machine_describes_itself_and_names_nobody(write_recipe, tmp_path):
+def test_the_description_of_the_machine_names_no_host_or_user(write_recipe, tmp_path):
     node = prepared(write_recipe("true"), tmp_path / "job")
     assert node.run() == 0
     found = node.environment()
@@ -71,7 +71,7 @@ def test_all_sockets_of_a_big_machine_are_counted(write_recipe, tmp_path):
     assert node.environment()["facts"]["cpu_sockets"] == 2
 
 
-def test_what_the_kernel_does_not_say_is_left_out(write_recipe, tmp_path):
+def test_facts_that_the_kernel_does_not_state_are_left_out(write_recipe, tmp_path):
     path = tool(tmp_path / "tools", "lscpu", "exit 1")
     node = prepared(write_recipe("true"), tmp_path / "job", change=kernel(tmp_path, tmp_path), PATH=path)
     assert node.run() == 0
@@ -143,7 +143,7 @@ def test_a_driver_that_refuses_in_words_of_its_own_still_says_what_any_does(writ
 
 
 @pytest.mark.parametrize(("mode", "name"), [("Enabled", "NVIDIA T0 (MIG)"), ("Disabled", "NVIDIA T0")])
-def test_a_gpu_that_is_divided_is_no_such_gpu(write_recipe, tmp_path, mode, name):
+def test_a_gpu_divided_by_mig_is_marked(write_recipe, tmp_path, mode, name):
     path = nvidia_smi(tmp_path / "tools", {**GPU, "index": "0", "mig.mode.current": mode})
     node = prepared(gpu_recipe(write_recipe), tmp_path / "job", PATH=path)
     assert node.run() == 0
@@ -170,7 +170,7 @@ def test_the_command_counts_gpus_in_the_order_of_nvidia_smi(write_recipe, tmp_pa
         rb"""'0, NVIDIA "T0" \\u0000, 1e9, 5\n1, , , \n'; yes 'a, b' | head -c 1000000; exit 1; printf ''""",
     ],
 )
-def test_whatever_tools_print_the_files_are_json(write_recipe, tmp_path, printed):
+def test_files_are_json_whatever_the_tools_print(write_recipe, tmp_path, printed):
     folder = tmp_path / "tools"
     folder.mkdir()
     for name in ("nvidia-smi", "lscpu", "uname", "git", "python"):
@@ -271,7 +271,7 @@ esac"""
     assert calls.splitlines()[-1] == "rm --force perfledger-job-0"
 
 
-def test_a_container_that_does_not_listen_is_ended_by_its_tool(write_recipe, tmp_path):
+def test_a_container_that_ignores_signals_is_killed_by_its_tool(write_recipe, tmp_path):
     """The tool's client can be killed, and what it started runs on: elsewhere, and as nobody's child."""
     engine = f"""
 case $1 in

@@ -45,7 +45,7 @@ def checked(write_recipe, tmp_path):
     return check
 
 
-def test_where_all_is_well_nothing_is_said(checked):
+def test_a_good_host_has_no_refusal_and_no_warning(checked):
     assert checked(f'[setup]\npython = "{sys.executable}"\npackages = ["pytest"]\n') == ("", [])
 
 
@@ -61,7 +61,7 @@ def test_where_all_is_well_nothing_is_said(checked):
         ),
     ],
 )  # fmt: skip
-def test_what_is_missing_is_refused(checked, tmp_path, more, said):
+def test_missing_programs_are_refused(checked, tmp_path, more, said):
     refusal, warnings = checked(more, PATH=without(tmp_path, "mpirun"))
     assert said in refusal
     assert ("\n" in refusal, warnings) == (False, [])
@@ -153,7 +153,7 @@ def test_gpus_that_are_too_few_or_busy_are_refused(checked, tmp_path, shape, gpu
     assert refusal.startswith(said) if said else not refusal
 
 
-def test_where_no_gpu_is_nobody_is_sent_for_packages_first(checked, tmp_path):
+def test_missing_gpus_are_refused_before_missing_packages(checked, tmp_path):
     needs = f'[setup]\npython = "{sys.executable}"\npackages = ["no-such-package"]\n'
     path = nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0"})
     refusal, _ = checked(needs, shape="1n2d", device="gpu", PATH=path)
@@ -166,13 +166,13 @@ def test_gpus_that_differ_are_warned_about(checked, tmp_path):
     assert found == ("", ["the GPUs of this host differ in power_limit_watts: 500.00 + 700.00"])
 
 
-def test_a_busy_gpu_is_used_where_that_is_wanted_with_a_warning(checked, tmp_path):
+def test_a_busy_gpu_can_be_allowed_with_a_warning(checked, tmp_path):
     path = nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0", "utilization.gpu": "90"})
     refusal, (warning,) = checked(device="gpu", settings=Settings(even_if_busy=True), PATH=path)
     assert (refusal, warning.startswith("GPU 0 is busy")) == ("", True)
 
 
-def test_of_the_gpus_only_those_that_the_job_was_given_count(checked, tmp_path):
+def test_only_the_gpus_given_to_the_job_count(checked, tmp_path):
     path = nvidia_smi(tmp_path / "tools", {**IDLE, "index": "0", "utilization.gpu": "90"}, {**IDLE, "index": "1"})
     assert checked(device="gpu", PATH=path, CUDA_VISIBLE_DEVICES="1") == ("", [])
 
@@ -185,7 +185,7 @@ def test_a_gpu_recipe_without_nvidia_smi_is_refused(checked, tmp_path):
 @pytest.mark.parametrize(
     ("after", "said"), [("cpu 60 40 20 80 100 0 0 0 0 0\n", "10 % busy"), ("cpu 59 40 20 81 100 0 0 0 0 0\n", "")]
 )
-def test_processors_that_compute_already_are_warned_about(checked, tmp_path, after, said):
+def test_a_busy_cpu_is_warned_about(checked, tmp_path, after, said):
     # Asked twice: 100 jiffies later, of which 10 (or 9) were spent on computing, 10 on waiting.
     (tmp_path / "proc").mkdir()
     os.mkfifo(tmp_path / "proc/stat")

@@ -33,7 +33,7 @@ def test_the_agent_is_python_of_3_6_and_fits_an_argument():
     assert len(source.encode()) < 1 << 17
 
 
-def test_a_run_that_completes_leaves_its_log_and_says_what_it_came_to(write_recipe, tmp_path):
+def test_a_completed_run_leaves_its_log_and_its_outcome(write_recipe, tmp_path):
     program = 'for i in 1 2 3; do echo "line $i"; done; echo "on stderr $OMP_NUM_THREADS" >&2; sleep 0.5'
     node = prepared(write_recipe(program), tmp_path / "job")
     assert node.run() == 0
@@ -106,9 +106,7 @@ def test_a_rank_that_ran_out_of_memory_is_found_in_its_own_log(write_recipe, tmp
         ("echo 'no such file'; exit 1", 1, "failed"),
     ],
 )
-def test_what_the_kernel_killed_for_want_of_memory_is_told_from_other_kills(
-    write_recipe, tmp_path, program, kills, outcome
-):
+def test_out_of_memory_kills_of_the_kernel_are_distinguished(write_recipe, tmp_path, program, kills, outcome):
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/vmstat").write_text("oom_kill 3\n")
     node = prepared(
@@ -150,7 +148,7 @@ def test_a_run_that_lasts_too_long_is_ended_with_all_it_started(write_recipe, tm
     assert ended(int(node.log()))
 
 
-def test_a_run_that_lasts_too_long_and_does_not_listen_is_killed(write_recipe, tmp_path):
+def test_a_run_that_ignores_its_timeout_is_killed(write_recipe, tmp_path):
     path = write_recipe("trap '' TERM; while :; do sleep 0.1; done", timeout=1)
     node = prepared(path, tmp_path / "job", change=replacing("GRACE_SECONDS = 10", "GRACE_SECONDS = 1"))
     assert node.run() == 1
@@ -176,7 +174,7 @@ def test_a_run_that_is_asked_to_stop_ends_in_order(write_recipe, tmp_path, numbe
     assert node.log().endswith("tidy\n")
 
 
-def test_a_second_request_kills_what_does_not_listen(write_recipe, tmp_path):
+def test_a_second_request_kills_a_command_that_ignores_the_first(write_recipe, tmp_path):
     node = prepared(write_recipe("trap '' TERM; echo deaf; while :; do sleep 0.1; done"), tmp_path / "job")
     with node.running() as process:
         process.terminate()
@@ -320,7 +318,7 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
     assert (node.job / "hostfile").read_text() == "10.0.0.1 slots=4\n10.0.0.2 slots=4\n"
 
 
-def test_an_observer_that_nobody_sends_home_goes_by_itself(write_recipe, tmp_path):
+def test_an_orphaned_observer_times_out(write_recipe, tmp_path):
     path = write_recipe("true", more='[launcher]\nname = "mpirun"\n', timeout=1)
     path.write_text(path.read_text().replace("[matrix]", '[matrix]\nshape = ["2n4d"]'), encoding="utf-8")
     impatient = replacing("PREPARE_SECONDS = 7200", "PREPARE_SECONDS = 3")

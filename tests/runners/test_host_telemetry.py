@@ -69,7 +69,7 @@ def test_the_share_of_the_processors_is_that_of_the_time_between_two_rows(write_
     assert (row["load_1m"], row["memory_used_mib"], row["memory_total_mib"]) == ("1.25", "4000", "8000")
 
 
-def test_of_gpus_the_rows_are_those_of_nvidia_smi_and_the_parsers_read_them(write_recipe, tmp_path):
+def test_rows_of_gpus_are_those_of_nvidia_smi_and_the_parsers_read_them(write_recipe, tmp_path):
     said = {
         "timestamp": "2026/11/21 12:00:00.000", "name": "NVIDIA T0", "memory.used": "512 MiB",
         "utilization.gpu": "87 %", "power.draw": "68.50 W", "temperature.gpu": "61",
@@ -114,7 +114,7 @@ def test_a_row_that_was_cut_off_and_a_file_without_rows_are_left_out(write_recip
     assert ("telemetry.csv" in node.host()["files"]) == (left is not None)
 
 
-def test_a_sampler_that_does_not_listen_ends_with_the_run(write_recipe, tmp_path):
+def test_a_sampler_that_ignores_signals_ends_with_the_run(write_recipe, tmp_path):
     sampler = f'case "$*" in *-lms*) echo $$ >{tmp_path}/sampler; trap "" TERM; while :; do sleep 0.1; done ;; esac'
     path = tool(tmp_path / "tools", "nvidia-smi", sampler)
     node = prepared(gpu_recipe(write_recipe, "sleep 0.5"), tmp_path / "job", PATH=path)

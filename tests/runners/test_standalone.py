@@ -12,7 +12,7 @@ from runners.command import build_run
 from runners.run import standalone
 
 
-def test_no_variable_of_the_user_says_where_a_standalone_run_meets(write_recipe, tmp_path):
+def test_variables_of_the_user_do_not_set_the_meeting_point_of_a_standalone_run(write_recipe, tmp_path):
     path = write_recipe('echo "$HOSTS $MEET"', more='HOSTS = "{hosts}"\nMEET = "{master_address}:{master_port}"\n')
     chosen = recipe.load(path)
     run = build_run(chosen, select_cases(chosen, {})[0], tmp_path / "raw")

@@ -78,7 +78,7 @@ def test_bert_predicts_a_word_for_each_place_from_all_of_its_own_sequence():
     torch.testing.assert_close(changed[1], words[1])
 
 
-def test_masked_places_hold_the_mask_and_their_words_are_asked_for():
+def test_masked_places_hold_the_mask_and_their_words_are_the_targets():
     (tokens, sentences, places, words, follows), *others = bert_pytorch.hold_batches(arguments(sequence_length=20))
     assert len(others) == 3
     assert (tokens.shape, sentences.shape, places.shape, follows.shape) == ((4, 20), (4, 20), (4, 3), (4,))
@@ -181,13 +181,13 @@ def test_figures_are_those_of_the_whole_job_over_all_of_its_seconds():
     assert bert_pytorch.sequences(arguments(accumulation=3), Process(0, 2, 0)) == 24
 
 
-def test_a_loss_that_is_lost_is_printed():
+def test_a_loss_that_is_nan_is_printed():
     lost = TrainingStep(math.nan, 0.5, 1.5, 1.0)
     assert str(resnet50_pytorch.throughput([STEP, lost], 30)[0]) == "train.loss : nan None"
     assert math.isnan(bert_pytorch.iterations([STEP, lost], 30)["train.loss"])
 
 
-def test_a_log_says_amp_only_where_its_readers_take_it_rightly():
+def test_a_log_states_amp_only_for_precisions_that_nvidias_trainers_know():
     stated = {
         each: bert_pytorch.parameters(arguments(precision=each), ALONE).get("amp")
         for each in ("fp32", "tf32", "bf16", "amp")

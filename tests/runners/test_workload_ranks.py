@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runners.workloads.ranks import Process, meeting_point, place
+from runners.workloads.ranks import Process, meeting_point, process_of
 
 TORCHRUN = {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "MASTER_ADDR": "10.0.0.1", "MASTER_PORT": "29400"}
 MPIRUN = {
@@ -25,18 +25,18 @@ MPIRUN = {
     ],
 )
 def test_the_launcher_says_which_process_this_is(environment, process):
-    assert place(environment) == process
+    assert process_of(environment) == process
 
 
 @pytest.mark.parametrize("complete", [TORCHRUN, MPIRUN])
 @pytest.mark.parametrize("lacking", range(3))
-def test_a_place_told_by_halves_is_refused_since_each_process_would_train_alone(complete, lacking):
+def test_incomplete_variables_of_a_launcher_are_refused(complete, lacking):
     name = list(complete)[lacking]
     with pytest.raises(ValueError, match=f"{name} is not"):
-        place({key: value for key, value in complete.items() if key != name})
+        process_of({key: value for key, value in complete.items() if key != name})
 
 
-def test_a_meeting_point_that_is_given_is_kept():
+def test_a_given_meeting_point_is_used():
     assert meeting_point(Process(5, 8, 1), TORCHRUN) == {}
 
 

@@ -88,7 +88,7 @@ def test_phrases_nest_and_unknown_names_stand_for_themselves() -> None:
     nested = words.phrase("index.runs_n", n=words.word_for("outcome", "oom"))
     assert known.say("zh", nested).startswith("显存")
     assert known.say("en", words.word_for("outcome", "exploded")) == "exploded"
-    assert known.say("zh", words.Both("one", "一")) == "一"
+    assert known.say("zh", words.Bilingual("one", "一")) == "一"
 
 
 def test_every_suite_has_its_prose() -> None:

@@ -26,13 +26,13 @@ from ingest.common.words import LANGUAGES, TEMPLATES, Words
 from ingest.published.audit import table as audit_table
 from ingest.published.publications import Publications
 from ingest.published.publications import table as published_table
-from ingest.site import charts, log
-from ingest.site.charts import Chart
-from ingest.site.data import badges, changes, problems, results
-from ingest.site.model import Site, suites
-from ingest.site.pages import Page, all_problems, pages
+from ingest.site import addresses
+from ingest.site.data import badges, changes, results
+from ingest.site.model import Page, Site, suites
+from ingest.site.pages import log, pages
+from ingest.site.pages import problems as problem_pages
 from ingest.site.render import colours, drawing
-from ingest.site.reports import pages as report_pages
+from ingest.site.render.chart import Chart
 from ingest.site.run_paging import LIMITS, Limits
 from schema.records import Problem, Result, Run
 from schema.vocabulary import VOCABULARY
@@ -124,7 +124,7 @@ def _pages(site: Site, words: Words, cached: Cache) -> Files:
     """Every page in both languages, with the files of its tables, its charts, and the lines of the log it shows."""
     files: Files = {}
     code = key_of(_code(), repr(sorted((name, dict(entry)) for name, entry in words.entries.items())))
-    for page in (*pages(site), *report_pages.pages(site)):
+    for page in pages(site):
         context = page.context()
         own = {each.name: getattr(page, each.name) for each in fields(page) if each.name != "context"}
         # What a template is given is all that it can show; so nothing has to be named that a page depends on.
@@ -154,7 +154,7 @@ def _rendered(site: Site, words: Words, page: Page, context: Mapping[str, Any], 
         for chart in rendered.charts:
             files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached)
     if page.log is not None:
-        files[log.file(page.log)] = log.snippet(site, page.log).decode()
+        files[addresses.log_file(page.log)] = log.snippet(site, page.log).decode()
     return json.dumps(files, ensure_ascii=False).encode()
 
 
@@ -162,8 +162,7 @@ def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
     """A chart in one language, from a drawing for both."""
     key = key_of(_drawing_code(), chart.draw.func.__name__, repr(chart.draw.args))
     svg = cached.made(key, lambda: chart.draw().encode()).decode()
-    said = words.say(language, chart.title), chart.described(words, language)
-    return drawing.localise(svg, chart.name, charts.words_of(words, language), *said)
+    return chart.localised(svg, words, language)
 
 
 @once
@@ -196,8 +195,8 @@ def _data(site: Site, words: Words) -> Files:
     }
     if site.published.rows:
         files |= {PUBLISHED: published_table(site.published.rows), AUDIT: audit_table(site.audited)}
-    if met := all_problems(site):
-        files[PROBLEMS] = problems.document(met, words)
+    if site.all_problems:
+        files[PROBLEMS] = problem_pages.document(site.all_problems, words)
     return files
 
 

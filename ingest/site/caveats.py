@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ingest.common import numbers
 from ingest.common.words import Phrase, phrase
 from ingest.compute.rules import HEADLINE
-from ingest.site.model import Row, Site, Suite, named
-from ingest.site.tables import group_name, sections
+from ingest.site.model import Row, Site, Suite, group_name, named
+from ingest.site.result_tables import sections
 from schema.records import Run
 
 DIFFER = 0.02  # where headline and median differ by more, a cause is looked for

@@ -1,4 +1,4 @@
-"""What the pages are about: suites, the runs that belong to each, and the rows of their results."""
+"""What the pages are about: suites, their runs and results; and what a page is."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from ingest.common import numbers
 from ingest.common.suites import folded, suite_file
 from ingest.common.suites import model as model_named
-from ingest.common.words import TEMPLATES, Both, Phrase, Text, coded, phrase
+from ingest.common.words import TEMPLATES, Both, Phrase, Text, coded, phrase, word_for
 from ingest.compute.results import counts
 from ingest.compute.rules import HEADLINE
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
-from ingest.site import run_paging
-from ingest.site.render.text import file_slug, slugs
+from ingest.site import addresses, run_paging
+from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
-from schema.records import Container, NoFigure, Problem, Reason, Result, Run
+from schema.records import Container, NoFigure, Problem, Reason, Result, Run, text_of
 from schema.vocabulary import PRECISION_GROUPS
 
 #: A row of the tables.
@@ -139,6 +140,18 @@ class Site:
         """All runs of a suite, published or not."""
         return tuple(self.by_id[each] for each in self._ids_by_suite.get(suite.id, ()))
 
+    def frameworks(self, suite: Suite) -> list[str]:
+        """Return the frameworks of the runs of a suite that count, in the suite's order."""
+        return ordered({framework_of(run) for run in self.runs_of(suite) if counts(run)}, suite.frameworks)
+
+    @cached_property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """Problems of runs and of no run, once each, by path and line."""
+        found = [*(each for run in self.runs for each in run.problems), *self.problems]
+        unique = {text_of(each): each for each in found}
+        keys = sorted(unique, key=lambda key: (unique[key].path, unique[key].line, key))
+        return tuple(unique[key] for key in keys)
+
     @cached_property
     def lists(self) -> tuple[Listed, ...]:
         """The pages that list runs: those of a site with more runs than have a page of their own."""
@@ -152,8 +165,8 @@ class Site:
         """Where a run is shown: its own page, or its entry in a list."""
         identifier = run.id
         if identifier in self._chosen:
-            return f"runs/{file_slug(identifier)}.md"
-        return f"{self._list_of[identifier]}#{run_paging.anchor(identifier)}"
+            return addresses.run_page(identifier)
+        return addresses.section(self._list_of[identifier], addresses.run_anchor(identifier))
 
     @cached_property
     def runs_at(self) -> Mapping[str, Sequence[Run]]:
@@ -166,7 +179,7 @@ class Site:
     def log_page(self, run: Run) -> str | None:
         """The page that shows the lines of a run's log; None where the run has no page, or its log is not here."""
         own = self.has_page(run) and run.path in self.logs and run.lines > 0
-        return f"{self.page(run).removesuffix('.md')}/log.md" if own else None
+        return addresses.log_page(run) if own else None
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:
@@ -202,6 +215,26 @@ class Site:
         return Suite(f"model-{generic[model]}", Both(model, model))
 
 
+@dataclass(frozen=True)
+class Page:
+    """One page in both languages; `context` is called once, when the page is rendered.
+
+    `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
+    `log` is the run of which it shows the log.
+    """
+
+    path: str
+    template: str
+    title: Text
+    description: Text
+    context: Callable[[], Mapping[str, Any]]
+    searched: bool = True
+    order: int | None = None
+    group: str | None = None
+    scripts: tuple[str, ...] = ()
+    log: Run | None = None
+
+
 def framework_of(run: Run) -> str:
     """The framework's name; empty where it is not known."""
     return run.case.framework or ""
@@ -222,6 +255,21 @@ def image_of(run: Run) -> str:
 def named(text: str | None, unknown: str = "site.unknown") -> Text:
     """A name, or the words for one that is not known."""
     return text or phrase(unknown)
+
+
+def or_unknown(value: object) -> Text:
+    """Return a value as text, or the words for one that is not known."""
+    return phrase("site.unknown") if value is None else numbers.quantity(value)
+
+
+def group_name(group: str) -> Text:
+    """Return the words of a precision group; one that a suite defines itself is shown by its name."""
+    return word_for("group", group)
+
+
+def precision_name(precision: str | None) -> Text:
+    """Return the name of a precision; an unknown word is shown as it is."""
+    return word_for("precision", precision) if precision else phrase("site.unknown")
 
 
 def reason(found: Reason | None) -> Phrase | None:

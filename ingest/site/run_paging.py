@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingest.compute.results import counts, repeats, representative
-from ingest.site.render.text import digest, file_slug
+from ingest.site import addresses
+from ingest.site.render.text import digest
 from schema.records import Run
 
 
@@ -64,12 +65,9 @@ def lists(suites: Mapping[str, Iterable[str]], limits: Limits) -> tuple[Listed, 
     if sum(map(len, ids.values())) <= limits.pages:
         return ()
     size = _size(sum(map(len, ids.values())), limits)
-    return tuple(Listed(_path(s, n, part), s, part) for s in ids for n, part in enumerate(_cut(ids[s], size)))
-
-
-def anchor(identifier: str) -> str:
-    """The name of a run's entry within its list."""
-    return f"run-{file_slug(identifier)}"
+    return tuple(
+        Listed(addresses.run_list(s, n, part[0]), s, part) for s in ids for n, part in enumerate(_cut(ids[s], size))
+    )
 
 
 def _size(runs: int, limits: Limits) -> int:
@@ -93,8 +91,3 @@ def _cut(ids: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
         part.append(each)
     if part:
         yield tuple(part)
-
-
-def _path(suite: str, number: int, part: Sequence[str]) -> str:
-    """Named after the run it begins with, so that lists before it may come and go; a suite's first after the suite."""
-    return f"runs/list-{suite}-{digest(part[0])[:8]}.md" if number else f"runs/list-{suite}.md"

@@ -8,7 +8,8 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.compute.results import Statistics, figure
-from ingest.site.data.measured import address, date_of, identity
+from ingest.site import addresses
+from ingest.site.data.measured import date_of, identity
 from ingest.site.data.results import lines
 from ingest.site.model import Row, Site, Suite
 from schema.records import Run
@@ -96,8 +97,8 @@ def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any
         "after_text": _text(change.after),
         "share": change.share,
         "share_text": None if change.share is None else numbers.signed_percent(change.share),
-        "page": f"models/{suite.id}/",
-        "runs": [{"id": each.id, "page": address(site.page(each))} for each in change.runs],
+        "page": addresses.model_folder(suite),
+        "runs": [{"id": each.id, "page": addresses.served(site.page(each))} for each in change.runs],
     }
 
 

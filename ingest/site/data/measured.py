@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from ingest.common import numbers
 from ingest.common.words import Words
 from ingest.compute.rules import HEADLINE
+from ingest.site import addresses
 from ingest.site.data.records import name, said
 from ingest.site.model import Row, Site, Suite, image_of
 from ingest.site.table_metrics import sources
@@ -76,15 +77,6 @@ def _day(stated: str) -> str | None:
         return None
 
 
-def address(page: str | None) -> str | None:
-    """The address of a page below the folder of its language: `runs/x.md#y` is served as `runs/x/#y`."""
-    if page is None:
-        return None
-    path, mark, anchor = page.partition("#")
-    folder, _, last = path.removesuffix(".md").rpartition("/")
-    return "".join(f"{each}/" for each in (folder, "" if last == "index" else last) if each) + mark + anchor
-
-
 def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
     runs = [site.by_id[each] for each in row.run_ids]
     return ResultRecord(
@@ -121,8 +113,8 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         reason=said(words, row.reason),
         conditions=conditions(runs),
         diverged=row.diverged,
-        runs=tuple(RunLink(id=each.id, page=address(site.page(each)), date=date_of(each)) for each in runs),
-        page=f"models/{suite.id}/",
+        runs=tuple(RunLink(id=each.id, page=addresses.served(site.page(each)), date=date_of(each)) for each in runs),
+        page=addresses.model_folder(suite),
     )
 
 

@@ -16,8 +16,8 @@ from ingest.published.publications import Published, Source, options_cell
 from ingest.site import addresses
 from ingest.site.data.records import name, said
 from ingest.site.model import Site, Suite
-from ingest.site.reports.model import is_shown
-from ingest.site.reports.tables import printed
+from ingest.site.published_figures import is_shown
+from ingest.site.published_tables import printed
 from schema import results
 from schema.records import Reason
 from schema.results import Both, Conditions, Metric, Place, ResultRecord

@@ -1,21 +1,18 @@
 """Charts: pure functions from data to SVG text, the same bytes on every machine.
 
-Words are drawn as tokens (`@devices@`) and put in by `localise`, so that a chart is drawn once for both languages and
-its layout does not depend on a CJK font. Text stays text (`svg.fonttype: none`) and ink is `currentColor`, so that an
-inlined chart follows the theme in light and dark.
+Words are drawn as tokens (`@devices@`), which `render.chart` replaces, so that a chart is drawn once for both
+languages and its layout does not depend on a CJK font. Text stays text (`svg.fonttype: none`) and ink is
+`currentColor`, so that an inlined chart follows the theme in light and dark.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
-from ingest.common.errors import UsageError
 from ingest.site.render import colours
 
 if TYPE_CHECKING:
@@ -37,10 +34,6 @@ BELOW = 0.62  # inches below a plot, for its labels
 BETWEEN = 0.16  # inches between two plots, one below the other
 WIDEST = 0.26  # of a group: a lone bar must not fill the chart
 SLOW = 0.8  # a record below this share of the median is drawn as an outlier
-
-
-#: A token stands for a word; dots keep room for a long one.
-_TOKEN = re.compile(r"@([a-z_]+)\.*@")
 
 
 @dataclass(frozen=True)
@@ -198,47 +191,6 @@ def trace(data: Trace) -> str:
         axes.set_xlim(across[0], across[-1])
     _finish(axes)
     return _svg(figure)
-
-
-class ChartError(UsageError):
-    """A chart asks for a word that nobody gives it; a mistake in one of our own modules."""
-
-
-def literal(text: str) -> str:
-    """Text from a log or a case, in which nothing may be taken for a token."""
-    return _TOKEN.sub(lambda found: found[0].replace("@", "＠"), text)
-
-
-def localise(svg: str, name: str, words: Mapping[str, str], title: str, description: str) -> str:
-    """Put a chart into one language: tokens become words, ids get a prefix, and screen readers get title and text.
-
-    Args:
-        svg: the drawing.
-        name: the chart's name; ids are made of it, since a page may hold several charts.
-        words: the word for each token.
-        title: the chart's title.
-        description: what a screen reader says.
-
-    Raises:
-        ChartError: the drawing has a token for which there is no word.
-    """
-
-    def word(found: re.Match[str]) -> str:
-        if found[1] not in words:
-            raise ChartError(
-                f"chart {name!r}: there is no word for the token @{found[1]}@; add it to TOKENS in"
-                f" ingest/site/charts.py and to [chart] in report_templates/words.toml"
-            )
-        return escape(words[found[1]])
-
-    svg = _TOKEN.sub(word, svg)
-    referenced = sorted(set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)))
-    prefix = f"c{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-    svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{prefix}{found[1]}"' if found[1] in referenced else "", svg)
-    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", svg)
-    label = f' role="img" aria-label={quoteattr(title)}'
-    head = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
-    return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg{label} {found[1]}>\n{head}", svg, count=1)
 
 
 def _token(name: str) -> str:

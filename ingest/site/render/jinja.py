@@ -15,14 +15,13 @@ from markupsafe import Markup
 
 from ingest.common import numbers
 from ingest.common.words import LANGUAGES, TEMPLATES, Text, Words, phrase
-from ingest.site import tables
-from ingest.site.charts import Chart
-from ingest.site.pages import Page
+from ingest.site.model import Page
 from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
+from ingest.site.render.chart import Chart
 from ingest.site.render.html_table import Writer
+from ingest.site.render.template_errors import located
 from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
-from ingest.site.template_errors import located
 
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
 
@@ -115,7 +114,6 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         "paragraphs": _paragraphs,
         "pairs": _pairs,
         "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
-        "rule_table": lambda: writer.table(tables.rule_table()),
         "chart": chart,
         "prose_table": lambda caller: writer.table(prose_tables.table(caller())),
         "page_link": lambda target: Markup(writer.link(target)),

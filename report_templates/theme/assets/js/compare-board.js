@@ -392,7 +392,7 @@
     });
   }
 
-  /** As ingest/site/views.py has it: the best of several frameworks, unless its lead lies within the repeats' spread. */
+  /** As ingest/site/table_metrics.py has it: the best of several frameworks, unless its lead lies within the repeats' spread. */
   function leads(base, group) {
     const others = group.filter((each) => each.result.framework !== base.result.framework).map((each) => each.figure);
     const faster = (a, b) => (a.better === "lower" ? a.value - b.value : b.value - a.value);

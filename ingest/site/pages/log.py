@@ -24,12 +24,14 @@ from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.rules import HEADLINE, NAMES, kept
 from ingest.compute.series import Absent, series
 from ingest.read import redact
-from ingest.site.model import Site, reason
+from ingest.site import addresses
+from ingest.site.model import Page, Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
-from ingest.site.render.text import file_slug, verbatim
+from ingest.site.render.text import verbatim
+from ingest.site.run_tables import fact_line, log_lines_text
 from parsers.engine.read import read
 from parsers.engine.scan import ScanError, check, open_log, unstyled
-from schema.records import FactValue, NoFigure, Problem, Reason, Run
+from schema.records import NoFigure, Reason, Run
 from schema.vocabulary import METRICS
 
 #: A log of no more lines and bytes than this is shown whole.
@@ -43,7 +45,6 @@ LOOKED_UP = 64 << 20
 #: First and last line, kind, and what they tell.
 _Told = tuple[tuple[Any, Any], str, Text]
 _About = tuple[int, tuple[tuple[str, Any], ...]]
-_LINE = re.compile(r"line (\d{1,12})")
 _KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each) for each in (b"BEGIN", b"END"))
 _KEY_END = re.compile(r"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
 #: Characters that are looked at beyond what is shown; a word that is cut off in front of them, and one behind.
@@ -65,8 +66,8 @@ class Mark:
 
     @property
     def anchor(self) -> str:
-        """The fragment of a link to them: `L161-L200`, or `L161`."""
-        return anchor(self.first, self.last)
+        """The anchor of a link to them: `L161-L200`, or `L161`."""
+        return addresses.log_anchor(self.first, self.last)
 
 
 @dataclass(frozen=True)
@@ -114,34 +115,39 @@ class Shown:
         return self.lines - self.stretches[-1].last if self.stretches else 0
 
 
-def anchor(first: int, last: int) -> str:
-    """The fragment of a link to some lines."""
-    return f"L{first}" if first == last else f"L{first}-L{last}"
+def pages(site: Site) -> list[Page]:
+    """Return the page of each log that has one."""
+    return [_log(site, run) for run in site.runs if site.log_page(run)]
 
 
-def link(site: Site, run: Run, first: int | None, last: int | None = None) -> str | None:
-    """The page of a run's log at some lines; None where it has none, or no line is meant."""
-    page, lines = site.log_page(run), _span(first, last)
-    return f"{page}#{anchor(*lines)}" if page and lines else None
-
-
-def problem_page(site: Site, problem: Problem) -> str | None:
-    """The line of a problem in the log of the run that has it; failing that, a run of the same log."""
-    runs = site.runs_at.get(problem.path, ())
-    with_it = next((run for run in runs if problem in run.problems), None)
-    return (link(site, with_it, problem.line) if with_it else None) or (site.page(runs[0]) if runs else None)
-
-
-def fact_line(fact: FactValue) -> int:
-    """The line of the run's own log that states a fact; 0 where that is not what states it."""
-    found = _LINE.fullmatch(fact.where)
-    return int(found[1]) if found else 0
+def _log(site: Site, run: Run) -> Page:
+    """The lines of a run's log, with what rests on them; in parts, where it is long."""
+    about = {"run": run.id}
+    suite = site.suite_of[run.id]
+    return Page(
+        site.log_page(run) or "",
+        "log",
+        phrase("title.log", **about),
+        phrase("describe.log", **about),
+        lambda: {
+            "run": run,
+            "run_page": site.page(run),
+            "suite_title": suite.title,
+            "file": addresses.log_file(run),
+            "shown": (found := shown(site, run)),
+            "loose": loose(run, found),
+            "marks": mark_table(site, run),
+        },
+        searched=False,
+        scripts=("assets/js/log.js",),
+        log=run,
+    )
 
 
 def marks(run: Run) -> tuple[Mark, ...]:
     """Every line that a page links to, in the order of a run's page: windows, metrics, facts, outcome, problems."""
     said = [*_figures(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
-    return tuple(Mark(*lines, kind, what) for found, kind, what in said if (lines := _span(*found)))
+    return tuple(Mark(*lines, kind, what) for found, kind, what in said if (lines := addresses.line_range(*found)))
 
 
 def mark_table(site: Site, run: Run) -> Table:
@@ -149,15 +155,13 @@ def mark_table(site: Site, run: Run) -> Table:
     rows = []
     for (first, last), found in groupby(sorted(marks(run), key=_place), key=lambda each: (each.first, each.last)):
         what = [each.what for each in found]
-        rows.append((cell(lines(first, last), link(site, run, first, last)), Cell(tuple(map(Entry, what)))))
+        rows.append(
+            (
+                cell(log_lines_text(first, last), addresses.log_lines(site, run, first, last)),
+                Cell(tuple(map(Entry, what))),
+            )
+        )
     return Table((Column(phrase("table.window")), Column(phrase("log.what"))), tuple(rows))
-
-
-def lines(first: int, last: int) -> Text:
-    """Lines of a log in words."""
-    if first == last:
-        return phrase("log.line", line=numbers.count(first))
-    return phrase("log.lines", first=numbers.count(first), last=numbers.count(last))
 
 
 def shown(site: Site, run: Run) -> Shown:
@@ -165,11 +169,6 @@ def shown(site: Site, run: Run) -> Shown:
     spans = frozenset((each.first, each.last) for each in marks(run))
     about = (run.session, tuple(_scalars(run)))
     return _shown(site.logs.get(run.path, ()), run.sha256, spans, about)
-
-
-def file(run: Run) -> str:
-    """The file that holds the lines for both languages, below the site's folder."""
-    return f"logs/{file_slug(run.id)}.html"
 
 
 def loose(run: Run, found: Shown) -> list[str]:
@@ -226,17 +225,10 @@ def _problems(run: Run) -> Iterator[_Told]:
             yield (each.line, None), "problem", coded("problem", each)
 
 
-def _span(first: Any, last: Any = None) -> tuple[int, int] | None:
-    """Both ends, where they are lines at all: a printer that names none leaves 0, or nothing."""
-    last = first if last is None else last
-    given = isinstance(first, int) and isinstance(last, int) and 1 <= first <= last
-    return (first, last) if given else None
-
-
 def _span_of(run: Run) -> tuple[int, int] | None:
     """Return the headline's window."""
     found = run.figure(HEADLINE)
-    return _span(found.first_line, found.last_line) if found else None
+    return addresses.line_range(found.first_line, found.last_line) if found else None
 
 
 def _scalars(run: Run) -> Iterator[tuple[str, Any]]:

@@ -10,14 +10,19 @@ from ingest.common.words import Text, phrase, word_for
 from ingest.published import audit
 from ingest.published.audit import Audited, Found
 from ingest.published.publications import Published, Source, options_cell
-from ingest.site.model import Site
+from ingest.site import addresses
+from ingest.site.model import Page, Site
+from ingest.site.published_tables import VERDICT_TONES
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
 
-#: How a verdict is coloured; the tones are those of outcomes.
-TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
+
+def pages(site: Site) -> list[Page]:
+    """Return the page of the audit."""
+    described = phrase("nav.audit"), phrase("describe.audit")
+    return [Page(addresses.AUDIT, "audit", *described, lambda: _context(site))]
 
 
-def context(site: Site) -> Mapping[str, Any]:
+def _context(site: Site) -> Mapping[str, Any]:
     """What the template lays out."""
     held = [each for each in site.audited if each.run]
     known = list(site.published.sources.values())
@@ -148,7 +153,7 @@ def _verdict(each: Audited) -> Cell:
         said = {name: str(problem.args[name]) for name in ("first", "second")}
         fact = word_for("fact", problem.args["fact"])
         marks.append(phrase("audit.contradiction", fact=fact, **said))
-    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=TONES.get(each.verdict, ""))
+    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=VERDICT_TONES.get(each.verdict, ""))
 
 
 def _disagreements(site: Site) -> Table | None:

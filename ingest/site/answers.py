@@ -15,10 +15,22 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase
 from ingest.site import addresses
 from ingest.site.data.measured import conditions
-from ingest.site.model import Row, Site, Suite, named, options_text, ordered, reason
+from ingest.site.model import (
+    Row,
+    Site,
+    Suite,
+    framework_of,
+    group_name,
+    hardware_of,
+    named,
+    options_text,
+    ordered,
+    precision_name,
+    reason,
+)
 from ingest.site.render import colours
+from ingest.site.result_tables import overlap, representative, sections
 from ingest.site.table_metrics import contradicted
-from ingest.site.tables import group_name, overlap, precision, representative, sections
 from schema.records import Run
 
 WIDE = 0.05  # a spread above this is a warning
@@ -95,6 +107,17 @@ def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
         keys = sorted({_place(suite, row) for row in rows}) if name == hardware else []
         found += [_answer(site, suite, group, [row for row in rows if _place(suite, row) == key]) for key in keys]
     return tuple(found)
+
+
+def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
+    """Return the hardware of some runs, that with most frameworks and then most runs first."""
+    names = {hardware_of(run) for run in published}
+
+    def weight(name: str) -> tuple[int, int, str]:
+        runs = [run for run in published if hardware_of(run) == name]
+        return (-len({framework_of(run) for run in runs}), -len(runs), name)
+
+    return sorted(names, key=weight)
 
 
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:
@@ -275,7 +298,7 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
     versions = {each.version for each in rows if each.framework == row.framework}
     said: list[Text] = [row.unit] if with_unit else []
     said += [row.version] if row.version and len(versions) > 1 else []
-    said += [precision(row.precision)] if several else []
+    said += [precision_name(row.precision)] if several else []
     said.append(_switches(suite, row))
     if row.repeats:
         said.append(phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats))
@@ -303,7 +326,7 @@ def _marks(site: Site, suite: Suite, kind: str, pair: Sequence[Row]) -> tuple[Ma
 
 
 def _page(suite: Suite, section: str) -> str:
-    return f"{addresses.model_page(suite)}#{section}"
+    return addresses.section(addresses.model_page(suite), section)
 
 
 def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
@@ -320,9 +343,11 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
             said = phrase("front.diverged", name=named(row.framework))
             found.append(Mark(said, _run_page(site, row) or _page(suite, "beside")))
     troubled = sum(bool(run.problems) for row in pair for run in _runs(site, row))
-    found += [Mark(phrase("front.problems", n=troubled), "problems.md")] if troubled else []
+    found += [Mark(phrase("front.problems", n=troubled), addresses.PROBLEMS)] if troubled else []
     warned = [run for row in pair for run in _runs(site, row) if run.warnings]
-    where = f"{site.page(warned[0])}#warnings" if warned and site.has_page(warned[0]) else "runs/index.md"
+    where = (
+        addresses.section(site.page(warned[0]), "warnings") if warned and site.has_page(warned[0]) else addresses.RUNS
+    )
     return found + ([Mark(phrase("front.warnings", n=len(warned)), where)] if warned else [])
 
 

@@ -1,4 +1,4 @@
-"""The answer before the tables: what is fastest for a model on a hardware, by how much, and what speaks against it.
+"""The answers above the tables: what is fastest for a model on a hardware, by how much, and what speaks against it.
 
 One answer per hardware, model, precision group and number of devices. Of the cases measured there, that is shown which
 most frameworks ran, then the one with the largest batch size, then the fastest; a framework stands for it with its
@@ -56,7 +56,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Mark:
-    """What a reader has to know before trusting an answer, and the page that shows it; `warns` unless it is good."""
+    """A remark on an answer and the page that shows why; `warns` is False if it speaks for the answer."""
 
     text: Text
     page: str
@@ -90,18 +90,18 @@ class Part:
 
 
 def parts(site: Site, hardware: str) -> tuple[Part, ...]:
-    """Every model's answers on a hardware, in the order of the models' pages."""
+    """Return every model's answers on a hardware, in the order of the models' pages."""
     found = (part(site, suite, hardware) for suite in site.shown)
     return tuple(each for each in found if each.answers)
 
 
 def part(site: Site, suite: Suite, hardware: str) -> Part:
-    """A model's answers on a hardware."""
+    """Return a model's answers on a hardware."""
     return Part(suite.title, addresses.model_page(suite), answers(site, suite, hardware))
 
 
 def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
-    """One answer per precision group, variant of the model, and number of devices and machines."""
+    """Return an answer per precision group, variant of the model, and number of devices and machines."""
     found = []
     for name, group, rows in sections(site, suite):
         keys = sorted({_place(suite, row) for row in rows}) if name == hardware else []
@@ -121,7 +121,7 @@ def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
 
 
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:
-    """How often each framework leads, and how many leads rest on repeats: a hardware in a line."""
+    """Return how often each framework leads on a hardware, and how many leads rest on repeats."""
     everything = [answer for part in found for answer in part.answers]
     leads = [each for each in everything if each.kind == "lead"]
     if not any(each.kind in ("lead", "tie", "units") for each in everything):
@@ -235,7 +235,7 @@ def _verdict(kind: str, rows: Sequence[Row], pair: Sequence[Row]) -> Text:
 
 
 def _case(suite: Suite, group: str, chosen: Sequence[Row], cases: Sequence[Sequence[Row]]) -> tuple[Text, ...]:
-    """What was measured: precision, devices, batch size, and what tells the case from the others of its place."""
+    """Return what was measured: precision, devices, batch size, and what distinguishes the case."""
     row = chosen[0]
     said: list[Text] = [group_name(group), _devices(row)]
     said += [phrase("front.batch", n=row.batch_size)] if row.batch_size else []
@@ -260,7 +260,7 @@ def _devices(row: Row) -> Text:
 
 
 def _bars(site: Site, suite: Suite, rows: Sequence[Row], ranked: Sequence[Row], kind: str) -> tuple[Bar, ...]:
-    """A line per framework: those that are ranked by speed, then those of another unit, then those without figure."""
+    """Return a line per framework: those ranked by speed, those with another unit, and those without figure."""
     most = max((row.high or row.value or 0 for row in ranked), default=0) or 1
     scaled = most if kind in ("lead", "tie", "alone") else None
     said = [_bar(site, suite, row, rows, scaled) for row in ranked]
@@ -293,7 +293,7 @@ def _why(row: Row) -> Text:
 
 
 def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tuple[Text, ...]:
-    """Small print beside a figure: its unit where that differs, version, precision, switches, repeats and spread."""
+    """Return the small print of a figure: unit where that differs, version, precision, switches, repeats, spread."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
     versions = {each.version for each in rows if each.framework == row.framework}
     said: list[Text] = [row.unit] if with_unit else []
@@ -308,7 +308,7 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
 
 
 def _switches(suite: Suite, row: Row) -> str:
-    """Options that may differ between the compared; those of the workload do not, where they are said or not."""
+    """Return the options that may differ between compared results; those of the workload may not."""
     return options_text({name: value for name, value in row.options.items() if name not in suite.row_options})
 
 
@@ -317,7 +317,7 @@ def _run_page(site: Site, row: Row) -> str | None:
 
 
 def _marks(site: Site, suite: Suite, kind: str, pair: Sequence[Row]) -> tuple[Mark, ...]:
-    """Warnings about the figures that an answer rests on, each with the page that shows why; or that there is none."""
+    """Return warnings about the figures behind an answer, each with the page that shows why; or that there are none."""
     if not pair:
         return ()
     found = [*_of_figures(site, suite, pair), *(_between(site, suite, pair) if kind in ("lead", "tie") else ())]
@@ -352,7 +352,7 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
 
 
 def _between(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
-    """What else differs between the two that are compared, beside the framework."""
+    """Return warnings for what differs between the two besides the framework."""
     found = []
     stated = conditions([run for row in pair for run in _runs(site, row)])
     for name in SHARED:

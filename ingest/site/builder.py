@@ -144,7 +144,7 @@ def _digest(value: object) -> str:
 
 
 def _rendered(site: Site, words: Words, page: Page, context: Mapping[str, Any], cached: Cache) -> bytes:
-    """The files of a page, as JSON: path to text."""
+    """Return the files of a page as JSON: path to text."""
     from ingest.site.render import jinja
 
     files = {}
@@ -159,7 +159,7 @@ def _rendered(site: Site, words: Words, page: Page, context: Mapping[str, Any], 
 
 
 def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
-    """A chart in one language, from a drawing for both."""
+    """Return a chart in one language, from a drawing for both."""
     key = key_of(_drawing_code(), chart.draw.func.__name__, repr(chart.draw.args))
     svg = cached.made(key, lambda: chart.draw().encode()).decode()
     return chart.localised(svg, words, language)
@@ -167,14 +167,14 @@ def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
 
 @once
 def _code() -> str:
-    """What a page depends on besides its context: modules and templates; the formats' texts are in contexts."""
+    """Hash what a page depends on besides its context: modules and templates; the formats' texts are in contexts."""
     folders = (VOCABULARY.parent, Path(__file__).parents[1], TEMPLATES)
     return _contents(path for folder in folders for kind in ("py", "toml", "j2") for path in folder.rglob(f"*.{kind}"))
 
 
 @once
 def _drawing_code() -> str:
-    """What a drawing depends on besides its data."""
+    """Hash what a drawing depends on besides its data."""
     return _contents([Path(drawing.__file__), Path(colours.__file__), TEMPLATES / "frameworks.toml"])
 
 
@@ -185,7 +185,7 @@ def _contents(paths: Iterable[Path]) -> str:
 
 
 def _data(site: Site, words: Words) -> Files:
-    """What programs read, and what is committed."""
+    """Return the files for programs, which are committed."""
     found = results.records(site, words)
     files = {
         RESULTS: results.document(found),
@@ -201,13 +201,13 @@ def _data(site: Site, words: Words) -> Files:
 
 
 def _style_sheet() -> bytes:
-    """The inks of the frameworks, and then the parts in the order of their names."""
+    """Return the colours of the frameworks, followed by the style sheets in the order of their names."""
     parts = (path.read_text("utf-8") for path in sorted(TEMPLATES.glob("css/*.css")))
     return "\n".join([colours.stylesheet(), *parts]).encode()
 
 
 def _stale(data: Files, out: Path) -> Iterator[str]:
-    """Committed files that are not what they should be: a clock or a size would miss an edit by hand."""
+    """Yield committed files whose content is wrong; times and sizes would miss an edit by hand."""
     for name in dict.fromkeys([*COMMITTED, *data]):
         path = out / name
         if (path.read_bytes() if path.is_file() else None) != data.get(name):

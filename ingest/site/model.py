@@ -47,11 +47,11 @@ class Suite:
     order: int = 1000
 
     def group(self, precision: str | None) -> str:
-        """The group that a precision belongs to."""
+        """Return the group that a precision belongs to."""
         return next((name for name, words in self.groups.items() if precision in words), "unknown")
 
     def row_key(self, row: Row) -> RowKey:
-        """What has to be equal for results to stand in one row."""
+        """Return what has to be equal for results to share a row."""
         said = options_text({name: value for name, value in row.options.items() if self._parts(name, value)})
         return (
             row.nodes or 1,
@@ -61,22 +61,22 @@ class Suite:
         )
 
     def other_options(self, row: Row) -> str:
-        """Options that may differ within a row, and are then marked beside the figure."""
+        """Return the options that may differ within a row, and are then marked at the figure."""
         return options_text({name: value for name, value in row.options.items() if not self._parts(name, value)})
 
     def variant(self, row: Row) -> str:
-        """The model, where it is not the one that the page is named after, but shares it."""
+        """Return the model if it is not the one that names the page; empty otherwise."""
         if not self.models or row.model is None:
             return ""
         return row.model if model_named(row.model) != model_named(self.models[0]) else ""
 
     def _parts(self, name: str, value: Any) -> bool:
-        """Whether an option puts a result into another row than those that do not state it."""
+        """Return whether an option puts a result into another row than those that do not state it."""
         return name in self.row_options and value != self.usual.get(name)
 
 
 def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:
-    """All suites in the order of their pages.
+    """Return all suites in the order of their pages.
 
     Raises:
         FileError: a suite is wrong; the message names file and line.
@@ -137,7 +137,7 @@ class Site:
         return slugs({framework_of(run) for run in self.runs})
 
     def runs_of(self, suite: Suite) -> tuple[Run, ...]:
-        """All runs of a suite, published or not."""
+        """Return all runs of a suite, published or not."""
         return tuple(self.by_id[each] for each in self._ids_by_suite.get(suite.id, ()))
 
     def frameworks(self, suite: Suite) -> list[str]:
@@ -158,11 +158,11 @@ class Site:
         return run_paging.lists(self._ids_by_suite, self.limits)
 
     def has_page(self, run: Run) -> bool:
-        """Whether a run has a page of its own, and not only an entry in a list."""
+        """Return whether a run has a page of its own, and not only an entry in a list."""
         return run.id in self._chosen
 
     def page(self, run: Run) -> str:
-        """Where a run is shown: its own page, or its entry in a list."""
+        """Return the address of a run: its own page, or its entry in a list."""
         identifier = run.id
         if identifier in self._chosen:
             return addresses.run_page(identifier)
@@ -177,7 +177,7 @@ class Site:
         return found
 
     def log_page(self, run: Run) -> str | None:
-        """The page that shows the lines of a run's log; None where the run has no page, or its log is not here."""
+        """Return the page of a run's log; None where the run has no page, or its log is not here."""
         own = self.has_page(run) and run.path in self.logs and run.lines > 0
         return addresses.log_page(run) if own else None
 
@@ -236,24 +236,24 @@ class Page:
 
 
 def framework_of(run: Run) -> str:
-    """The framework's name; empty where it is not known."""
+    """Return the framework's name; empty where it is not known."""
     return run.case.framework or ""
 
 
 def hardware_of(run: Run) -> str:
-    """The hardware's name; empty where it is not known."""
+    """Return the hardware's name; empty where it is not known."""
     return run.case.hardware or ""
 
 
 def image_of(run: Run) -> str:
-    """The image that a run was made in, by its digest where that is known; empty where there was none."""
+    """Return the container image of a run, with its digest where that is known; empty where there was none."""
     container = (run.recipe.container if run.recipe else None) or Container()
     image, digest = container.image or run.environment.get("image"), container.digest
     return f"{image}@{digest}" if image and digest else str(image or "")
 
 
 def named(text: str | None, unknown: str = "site.unknown") -> Text:
-    """A name, or the words for one that is not known."""
+    """Return a name, or the words for one that is not known."""
     return text or phrase(unknown)
 
 
@@ -284,13 +284,13 @@ def absence(run: Run, rule: str = HEADLINE) -> Phrase | None:
 
 
 def options_text(options: Mapping[str, Any], names: Iterable[str] | None = None) -> str:
-    """Options as `image_size=64 threads=1`; an option that is just on is written as its name."""
+    """Return options as `image_size=64 threads=1`; one that is true is written as its name."""
     chosen = options if names is None else {name: options[name] for name in names if name in options}
     return " ".join(name if value is True else f"{name}={value}" for name, value in sorted(chosen.items()))
 
 
 def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
-    """Names in the suite's order (`NGC PyTorch` counts as PyTorch), the others behind them by alphabet."""
+    """Return names in the suite's order (`NGC PyTorch` counts as PyTorch), then the others by alphabet."""
 
     def rank(name: str) -> tuple[int, str]:
         places = [index for index, each in enumerate(first) if each.lower() in name.lower()]

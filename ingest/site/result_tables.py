@@ -37,7 +37,7 @@ OPTIONS = Column(phrase("table.options"))
 
 
 def sections(site: Site, suite: Suite) -> list[tuple[str, str, tuple[Row, ...]]]:
-    """Rows of a suite by hardware and precision group, in the order of the page."""
+    """Return rows of a suite by hardware and precision group, in the order of the page."""
     rows = site.rows.get(suite.id, ())
     groups = [*suite.groups, "unknown"]
     return [
@@ -49,12 +49,12 @@ def sections(site: Site, suite: Suite) -> list[tuple[str, str, tuple[Row, ...]]]
 
 
 def units(rows: Sequence[Row]) -> str:
-    """The unit of some rows; where they differ, all of them: what one printer calls words may be another's tokens."""
+    """Return the unit of some rows, or all their units: what one printer calls words may be another's tokens."""
     return ", ".join(sorted({row.unit for row in rows if row.unit}))
 
 
 def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
-    """Devices by batch size down, frameworks across; a cell is the figure linked to its runs."""
+    """Return a row per number of devices and batch size, and a column per framework; a figure links to its runs."""
     frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
     keys = sorted({suite.row_key(row) for row in rows})
     with_options, mixed = any(key[3] for key in keys), len({row.unit for row in rows if row.unit}) > 1
@@ -78,7 +78,7 @@ def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
 
 
 def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
-    """One framework's own table: devices, batch size and options down, precisions across."""
+    """Return one framework's table: a row per case and options, a column per precision."""
     precisions = ordered((row.precision or "" for row in rows), [p for each in suite.groups.values() for p in each])
     keys = sorted({_case_key(suite, row) for row in rows})
     with_options = any(key[3] for key in keys)
@@ -100,7 +100,7 @@ def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
 
 
 def scaling(site: Site, suite: Suite, rows: Sequence[Row]) -> Table | None:
-    """Speed-up and efficiency per framework; None where every run used one device."""
+    """Return speed-up and efficiency per framework; None where every run used one device."""
     chosen = [row for row in _sorted(suite, rows) if (row.devices or 1) > 1]
     if not chosen:
         return None
@@ -132,7 +132,7 @@ def details_table(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
 
 
 def largest(site: Site, suite: Suite, rows: Sequence[Row], option: str = "num_classes") -> Table | None:
-    """The largest value of an option that each framework trained with, and the smallest for which memory ran out.
+    """Return the largest value of an option that each framework trained with, and the smallest that ran out of memory.
 
     None where no row states the option.
     """
@@ -152,7 +152,7 @@ def largest(site: Site, suite: Suite, rows: Sequence[Row], option: str = "num_cl
 
 
 def batch_sizes(suite: Suite, rows: Sequence[Row]) -> Table:
-    """Which batch sizes each framework ran, per precision group."""
+    """Return the batch sizes that each framework ran, per precision group."""
     frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
     groups = [each for each in (*suite.groups, "unknown") if any(suite.group(row.precision) == each for row in rows)]
     head = (Column(phrase("table.precision")), *(Column(named(each)) for each in frameworks))
@@ -168,24 +168,24 @@ def batch_sizes(suite: Suite, rows: Sequence[Row]) -> Table:
 
 
 def metric_title(name: str) -> Text:
-    """A metric's name with its unit and whether more or less of it is better."""
+    """Return a metric's name with its unit and whether more or less of it is better."""
     metric = METRICS[name]
     unit = phrase("metric.in_unit", unit=metric.unit) if metric.unit else ""
     return phrase("metric.title", name=phrase(f"metric.{name}"), unit=unit, better=phrase(f"metric.{metric.better}"))
 
 
 def overlap(first: Row, second: Row) -> bool:
-    """Whether the slowest repeat of the faster is no faster than the fastest repeat of the slower."""
+    """Return whether the slowest repeat of the faster is no faster than the fastest repeat of the slower."""
     return (first.low or first.value or 0) <= (second.high or second.value or 0)
 
 
 def representative(site: Site, row: Row) -> Run:
-    """The run whose figure lies nearest to the row's median."""
+    """Return the run whose figure is nearest to the row's median."""
     return representative_of([site.by_id[each] for each in row.run_ids])
 
 
 def version_marks(row: Row, rows: Sequence[Row]) -> list[str]:
-    """Return version and round, where the figures of a cell differ in them."""
+    """Return version and round of a row, each if it differs among `rows`."""
     found = (row.version, {each.version for each in rows}), (row.round, {each.round for each in rows})
     return [mine for mine, all_of_them in found if mine and len(all_of_them) > 1]
 
@@ -203,7 +203,7 @@ def _without_options(suite: Suite, row: Row) -> tuple[str, str, tuple[int, int, 
 
 
 def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., Row]) -> Cell:
-    """The row with the most or least of an option, linked to its run."""
+    """Return a cell with the most or least of an option, linked to its run."""
     if not rows:
         return absent(phrase("table.not_measured"))
     row = pick(rows, key=lambda each: each.options[option])
@@ -211,7 +211,7 @@ def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., R
 
 
 def _best(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> Row | None:
-    """The row that is best in a view, if one is."""
+    """Return the row that is best in a view, if one is."""
     found = [(row, figure) for row in rows if (figure := measured(site, suite, row, view.key))]
     return leader(found, view.better) if found else None
 
@@ -219,14 +219,14 @@ def _best(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> Row | No
 def _switched(
     site: Site, suite: Suite, rows: Sequence[Row], shown: Sequence[View], best: Mapping[str, Row | None], mixed: bool
 ) -> Cell:
-    """All figures of one cell, in every view."""
+    """Return all figures of one cell, in every view."""
     own = _figures(site, suite, rows, best[THROUGHPUT], with_unit=mixed)
     others = tuple((each.key, _in_view(site, suite, rows, each, best[each.key])) for each in shown[1:])
     return dataclasses.replace(own, views=others)
 
 
 def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Row | None) -> Cell:
-    """All figures of one cell in a view other than throughput."""
+    """Return all figures of one cell in a view other than throughput."""
     # A log that states no throughput may state a time per step.
     chosen = [row for row in rows if numbers.known(row.value)] or [row for row in rows if row.outcome != "oom"]
     if not chosen:
@@ -237,7 +237,7 @@ def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Ro
 
 
 def _entry_in_view(site: Site, suite: Suite, row: Row, rows: Sequence[Row], view: View, best: bool) -> Entry:
-    """A row's figure in a view; a dash where it has none, so that the entries of all views go together."""
+    """Return a row's figure in a view; a dash where it has none, so that the entries of all views correspond."""
     figure, marks = measured(site, suite, row, view.key), _told_apart(suite, row, rows)
     if figure is None:
         return Entry(numbers.ABSENT, marks=marks)
@@ -252,7 +252,7 @@ def _written(view: str, value: float, spread: float | None) -> str:
 
 
 def _why_not(row: Row, view: str) -> Text:
-    """Why a row has no figure in a view."""
+    """Return why a row has no figure in a view."""
     if view in METRICS:
         return phrase("metric.not_printed")
     return reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline")
@@ -267,7 +267,7 @@ def _figures(
     plain: bool = False,
     with_unit: bool = False,
 ) -> Cell:
-    """All figures of one cell: usually one, more where options differ."""
+    """Return all figures of one cell: usually one, more where options differ."""
     if not rows:
         return absent(phrase("table.not_measured"))
     known = [row for row in rows if numbers.known(row.value)]
@@ -277,7 +277,7 @@ def _figures(
 
 
 def _without_figure(site: Site, row: Row) -> Cell:
-    """How the runs ended, where they did not end well; otherwise why there is no figure."""
+    """Return how the runs ended, unless they completed; otherwise why there is no figure."""
     if row.outcome in NO_FIGURE:
         said = phrase("table.oom") if row.outcome == "oom" else word_for("outcome", row.outcome)
         return cell(said, site.page(site.by_id[row.run_ids[0]]), tone="bad")
@@ -296,14 +296,14 @@ def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, 
 
 
 def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]:
-    """What tells a figure from the others of its cell and of its column."""
+    """Return what distinguishes a figure from the others of its cell and of its column."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
     marks: list[Text] = [precision_name(row.precision)] if several else []
     return tuple(each for each in (*marks, suite.other_options(row), *version_marks(row, rows)) if each)
 
 
 def _run_links(site: Site, row: Row) -> tuple[Link, ...]:
-    """Links to the repeats: the first few one by one, and all of them at the run list."""
+    """Return links to the first repeats, and to the list of runs for the others."""
     if len(row.run_ids) < 2:
         return ()
     links = [Link(str(n), site.page(site.by_id[each])) for n, each in enumerate(row.run_ids[:RUNS_LINKED], 1)]
@@ -312,7 +312,7 @@ def _run_links(site: Site, row: Row) -> tuple[Link, ...]:
 
 
 def _row_details(row: Row) -> tuple[tuple[str, Value | None], ...]:
-    """What a table's files say of a figure."""
+    """Return what the CSV and JSON of a table state about a figure."""
     named_runs = [*row.run_ids[:RUNS_NAMED], *(["…"] if len(row.run_ids) > RUNS_NAMED else [])]
     return (
         ("spread", row.spread if numbers.known(row.spread) else None),
@@ -370,7 +370,7 @@ def _metric_cell(name: str, row: Row, rows: Sequence[Row]) -> Cell:
 
 
 def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
-    """How many times as much as the framework that needs least in the same case; nothing for that one itself."""
+    """Return the ratio to the framework that needs least in the same case; empty for that one itself."""
     about = (row.nodes or 1, row.devices, row.batch_size, row.precision, row.model, row.options)
     alike = [r for r in rows if (r.nodes or 1, r.devices, r.batch_size, r.precision, r.model, r.options) == about]
     known = [value for each in alike if (value := each.metric(name))]
@@ -393,7 +393,7 @@ def _case_key(suite: Suite, row: Row) -> tuple[int, int, int, str]:
 
 
 def _devices_cell(row: Row) -> Cell:
-    """The devices of a job; on how many machines, where it is more than one."""
+    """Return the devices of a job, and its machines if there are several."""
     nodes = row.nodes if (row.nodes or 1) > 1 else None
     return cell(_devices(row), value=row.devices, details=(("nodes", nodes),))
 

@@ -35,7 +35,7 @@ class Change:
 
 
 def records(site: Site) -> list[dict[str, Any]]:
-    """Every change of every measured result, newest first."""
+    """Return every change of every measured result, newest first."""
     suites = {each.id: each for each in site.shown}
     found = [
         _record(site, suites[suite], row, change)
@@ -48,12 +48,12 @@ def records(site: Site) -> list[dict[str, Any]]:
 
 
 def document(found: Iterable[Mapping[str, Any]]) -> bytes:
-    """The changes as JSON with a line each."""
+    """Return the changes as JSON with a line each."""
     return f'{{\n"version": {VERSION},\n"changes": {lines(found)}\n}}\n'.encode()
 
 
 def changes(runs: Sequence[Run]) -> list[Change]:
-    """The changes of one result, oldest first.
+    """Return the changes of one result, oldest first.
 
     Its figure over the runs up to each day is held against the one announced last, so that slow drift is told once it
     is large enough. Runs without a date were always there.

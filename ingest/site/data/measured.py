@@ -42,7 +42,7 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
 
 
 def identity(row: Row) -> str:
-    """The id of a result: what people call its case, and a hash of all that tells it from others.
+    """Return the id of a result: the usual name of its case, and a hash of all that distinguishes it.
 
     It follows from the case, the unit, the framework's version and the round alone, so that no other run changes it.
     """
@@ -57,7 +57,7 @@ _IDENTITY = (
 
 
 def date_of(run: Run) -> str | None:
-    """The day on which a run began, as ISO 8601: of its start in UTC, otherwise of its log's first clock.
+    """Return the day on which a run began, as ISO 8601: of its start in UTC, otherwise of its log's first clock.
 
     A clock that does not say its zone is taken as it stands.
     """

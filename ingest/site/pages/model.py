@@ -31,7 +31,7 @@ from ingest.site.render import drawing
 from ingest.site.render.chart import Chart, literal
 from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
 from ingest.site.render.text import slugs
-from ingest.site.result_tables import sections, units
+from ingest.site.result_tables import sections, units, version_marks
 from ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
 from ingest.site.table_metrics import contradicted
 from schema.records import Run
@@ -90,7 +90,7 @@ def _framework(site: Site, suite: Suite, framework: str) -> Page:
 
 
 def _results(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = None) -> Mapping[str, Any]:
-    """What a model's page and a framework's page have in common."""
+    """Return the values that the pages of a model and of a framework share."""
     found = [
         (hardware, group, tuple(row for row in rows if only is None or (row.framework or "") == only))
         for hardware, group, rows in result_tables.sections(site, suite)
@@ -143,7 +143,7 @@ def _results(site: Site, suite: Suite, runs: Sequence[Run], only: str | None = N
 
 
 def _own(site: Site, suite: Suite, rows: Sequence[Any]) -> list[Mapping[str, Any]]:
-    """Each framework's own tables: one per hardware."""
+    """Return each framework's own tables, one per hardware."""
     return [
         {
             "name": named(framework),
@@ -163,7 +163,7 @@ def _own(site: Site, suite: Suite, rows: Sequence[Any]) -> list[Mapping[str, Any
 
 
 def _options(rows: Sequence[Any]) -> list[str]:
-    """Every option with the values that it takes."""
+    """Return every option with its values."""
     found: dict[str, set[str]] = {}
     for row in rows:
         for name, value in row.options.items():
@@ -176,7 +176,7 @@ def _precisions(suite: Suite, rows: Sequence[Any]) -> list[str]:
 
 
 def _first(site: Site, runs: Sequence[Run]) -> list[Run]:
-    """As many runs as a page shows, those with pages of their own before others; in the order of the runs."""
+    """Return as many runs as a page shows, preferably those with pages of their own, in the order of the runs."""
     shown = {run.id for run in sorted(runs, key=lambda run: not site.has_page(run))[:RUNS_SHOWN]}
     return [run for run in runs if run.id in shown]
 
@@ -185,7 +185,7 @@ ENOUGH = 6  # distinct values of one item that a cell lists
 
 
 def machines(runs: Sequence[Run]) -> Table | None:
-    """The machines behind the runs: one column per hardware, its distinct values below."""
+    """Return the machines of the runs: a column per hardware, with its distinct values."""
     hardware = sorted({hardware_of(run) for run in runs})
     found = [
         (item, [_distinct(r.environment.get(item) for r in runs if hardware_of(r) == each) for each in hardware])
@@ -201,7 +201,7 @@ def machines(runs: Sequence[Run]) -> Table | None:
 
 
 def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
-    """Versions of packages, images and sources per framework."""
+    """Return versions of packages, images and sources per framework."""
     body = []
     for each in ordered({framework_of(run) for run in runs}, suite.frameworks):
         chosen = [run for run in runs if framework_of(run) == each]
@@ -232,7 +232,7 @@ def _fact(run: Run, name: str) -> str:
 
 
 def result_charts(site: Site, suite: Suite) -> list[Chart]:
-    """Throughput and speed-up per hardware and precision group; figures of different units never share an axis."""
+    """Return charts of throughput and speed-up per hardware and precision group; an axis has one unit."""
     found = []
     by_hardware = slugs({hardware for hardware, _, _ in sections(site, suite)})
     for hardware, group, rows in sections(site, suite):
@@ -296,9 +296,9 @@ def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, T
 
 
 def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
-    """Of each row its framework, and what else tells its bars from those of others in the same group.
+    """Return the label of each row: its framework, and what distinguishes its bars from others in the same group.
 
-    Another workload (threads) is said, so that nobody takes its bar for one of the same.
+    An option of the workload (threads) is named, so that nobody takes its bar for one of the same workload.
     """
     precisions = len({row.precision for row in rows}) > 1
     places = Counter((row.framework, row.precision, suite.row_key(row)) for row in rows)
@@ -309,21 +309,16 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
         precision = (row.precision or "").upper() if precisions else ""
         stated = options_text({name: value for name, value in row.options.items() if name in apart})
         options = suite.other_options(row) if (row.framework, row.precision) in crowded else stated
-        edition = [getattr(row, name) for name in ("version", "round") if len(_all(rows, row.framework, name)) > 1]
+        edition = version_marks(row, [each for each in rows if each.framework == row.framework])
         named = literal(row.framework) if row.framework else "@unknown@"
         found.append(" ".join(filter(None, (named, *map(literal, filter(None, (*edition, precision, options)))))))
     return found
 
 
 def _apart(suite: Suite, rows: Sequence[Row]) -> set[str]:
-    """Options in which frameworks of one group contradict each other."""
+    """Return the options in which frameworks of one group contradict each other."""
     keys = {suite.row_key(row) for row in rows}
     return {name for key in keys for name in contradicted([row for row in rows if suite.row_key(row) == key])}
-
-
-def _all(rows: Sequence[Row], framework: str | None, name: str) -> set[str | None]:
-    """The versions or rounds of a framework: bars of one must not be taken for those of another."""
-    return {getattr(row, name) for row in rows if row.framework == framework}
 
 
 def _shown(label: str) -> Text:
@@ -331,7 +326,7 @@ def _shown(label: str) -> Text:
 
 
 def _group_labels(groups: Sequence[RowKey]) -> tuple[str, ...]:
-    """Labels of groups, without the options that all of several groups have."""
+    """Return labels of groups, without the options that all groups share."""
     options = [set(each[3].split(" ")) for each in groups]
     common = set.intersection(*options) if len(groups) > 1 else set()
     return tuple(

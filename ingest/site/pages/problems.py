@@ -45,7 +45,7 @@ def document(found: Iterable[Problem], words: Words) -> bytes:
 
 
 def _kinds(problems: Sequence[Problem]) -> Mapping[str, list[Problem]]:
-    """Problems by their code, the most frequent first; few problems are of no kind, and all are shown."""
+    """Group problems by their code, the most frequent first; few problems are one group, and all are shown."""
     if len(problems) <= PROBLEMS_SHOWN:
         return {"": [*problems]} if problems else {}
     found: dict[str, list[Problem]] = {}

@@ -50,7 +50,7 @@ _COUNTED = frozenset({"memory_peak_mib", "memory_total_mib", "host_memory_peak_m
 
 @dataclass(frozen=True)
 class Step:
-    """One step: its name, what is said of it, some of it with a page that it leads to, and code as it stands."""
+    """One step from the log to the figure: its name, sentences with links, and code."""
 
     name: Text
     said: tuple[Link, ...] = ()
@@ -59,7 +59,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Sign:
-    """Something to judge a figure by: `tone` is `good`, `bad` or empty; `page` leads to what it is about."""
+    """A reason to trust a figure or not: `tone` is `good`, `bad` or empty; `page` shows the evidence."""
 
     name: Text
     text: Text
@@ -77,7 +77,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     suite = site.suite_of[run.id]
     others = [each for each in repeats if each.id != run.id]
     chart = trace_chart(run)
-    # A log that tells a run again names the log that counts, by its path.
+    # `duplicate_of` is the path of the log that counts.
     original = site.by_path.get(run.duplicate_of or "")
     title = phrase("title.run", run=run.id)
     return Page(
@@ -113,12 +113,12 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
 
 
 def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
-    """Of each run that stands in a table, those behind the same result: of its version, round and unit."""
+    """Return for each run in a table the runs of the same result: of its version, round and unit."""
     return {run.id: alike for alike in repeats_of(site.runs) for run in alike}
 
 
 def trace_chart(run: Run) -> Chart | None:
-    """The trace of a run; None where there are too few points to draw."""
+    """Return the chart of a run's throughput over its records; None if there are too few points."""
     trace = run.trace
     if trace is None or len(trace.value) < 3:
         return None
@@ -137,7 +137,7 @@ def trace_chart(run: Run) -> Chart | None:
 
 
 def steps(site: Site, run: Run) -> list[Step]:
-    """From the log to the figure, or to the reason why there is none."""
+    """Return the steps from the log to the figure, or to the reason why there is none."""
     found = run.figure(HEADLINE)
     first = [_log_step(site, run), _format_step(run), *_fact_steps(site, run)]
     if found is None:
@@ -160,7 +160,7 @@ def steps(site: Site, run: Run) -> list[Step]:
 
 
 def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
-    """What a reader wants to know before believing a figure, in the same order on every page."""
+    """Return what speaks for or against a figure, in the same order on every page."""
     completed = run.outcome == "completed"
     outcome = Sign(
         phrase("proof.outcome"), word_for("outcome", run.outcome), "good" if completed else "bad",
@@ -190,7 +190,7 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
 
 
 def case_table(site: Site, run: Run) -> Table:
-    """The facts of a run: value, source and place in it."""
+    """Return the facts of a run: value, source and place in it."""
     body = []
     for name in (*(n for n in CASE if n in run.facts), *sorted(set(run.facts) - set(CASE))):
         fact = run.facts[name]
@@ -207,7 +207,7 @@ def case_table(site: Site, run: Run) -> Table:
 
 
 def figure_table(site: Site, run: Run) -> Table:
-    """Every rule's figure with its window and arithmetic; also those by which others computed what they published."""
+    """Return every rule's figure with its window and arithmetic, including the rules of other publishers."""
     figures = run.all_figures
     rules = [*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))]
     head = (
@@ -223,7 +223,7 @@ def figure_table(site: Site, run: Run) -> Table:
 
 
 def metric_table(site: Site, run: Run) -> Table | None:
-    """A run's figures other than throughput, with where each comes from."""
+    """Return a run's metrics other than throughput, with the source of each."""
     body = tuple(_metric_line(site, run, name, run.metrics[name]) for name in METRICS if name in run.metrics)
     head = ("metric", "value", "source", "window", "arithmetic")
     columns = tuple(Column(phrase(f"table.{each}"), each == "value") for each in head)
@@ -231,7 +231,7 @@ def metric_table(site: Site, run: Run) -> Table | None:
 
 
 def environment_table(run: Run) -> Table | None:
-    """The machine and software of one run."""
+    """Return the machine and software of one run."""
     found = run.environment
     body = [
         (cell(phrase(f"environment.{k}")), cell(value_text(found[k]))) for k in ENVIRONMENT if found.get(k) is not None
@@ -250,7 +250,7 @@ def environment_table(run: Run) -> Table | None:
 
 
 def provenance(site: Site, run: Run) -> Table:
-    """Which bytes a run was read from, how, and when they were made."""
+    """Return what a run was read from: the log's size and hash, its format, times and source."""
     size = phrase("run.size_of", bytes=numbers.count(run.bytes), lines=numbers.count(run.lines))
     wall = phrase("run.wall_of", seconds=numbers.seconds(run.wall_seconds)) if run.wall_seconds else None
     lines: list[tuple[str, Text | None]] = [
@@ -307,7 +307,7 @@ def _step(name: str, *said: Link | Text, code: str = "") -> Step:
 
 
 def _repeat_step(site: Site, run: Run) -> Iterator[Step]:
-    """The command that gives this case again, or else the one that was executed; nothing where neither is known."""
+    """Yield the command that repeats this case, or else the one that was executed; nothing if neither is known."""
     if code := reproduce.command(run) or reproduce.executed(run):
         yield _step("repeat_it", Link(phrase("run.repeat_it"), addresses.section(site.page(run), "repeat")), code=code)
 
@@ -334,7 +334,7 @@ def _format_titles() -> Mapping[str, str]:
 
 
 def _fact_steps(site: Site, run: Run) -> Iterator[Step]:
-    """The facts that turn records into throughput, each with the line that states it."""
+    """Yield the facts that turn records into throughput, each with the line that states it."""
     said = [_fact_link(site, run, name, run.facts[name]) for name in RESTS_ON if name in run.facts]
     if said:
         yield _step("facts", *said)
@@ -365,7 +365,7 @@ def _used_records(site: Site, run: Run) -> Iterator[Sign]:
 
 
 def _median_sign(site: Site, run: Run) -> Iterator[Sign]:
-    """How far the figure lies from the median of what was printed: where both agree, no stall and no drift hides."""
+    """Compare the figure with the median of the printed values: if they agree, there was no stall and no drift."""
     found, median = run.figure(HEADLINE), run.figure("median")
     if found and median:
         share = found.value / median.value - 1
@@ -460,7 +460,7 @@ def telemetry_section(run: Run) -> Mapping[str, Any] | None:
 
 
 def telemetry_table(found: Telemetry) -> Table | None:
-    """Every figure that is there, with the same between first and last record where the clocks allow."""
+    """Return every telemetry figure, and the same between first and last record if both clocks agree."""
     known = {key: value for key in ORDER if (value := getattr(found, key)) is not None}
     inner = found.window if found.part == "file" else None
     head = [Column(phrase("telemetry.quantity")), Column(phrase("table.value"), True)]
@@ -483,7 +483,7 @@ def telemetry_files(found: Telemetry) -> Table:
 
 
 def _telemetry_text(key: str, value: float) -> str:
-    """Memory is counted exactly; what is a mean is not known more finely than its samples."""
+    """Write a value: memory is exact, a mean is no more precise than its samples."""
     return numbers.grouped(value, 0) if key in _COUNTED else numbers.figure(value)
 
 

@@ -46,7 +46,7 @@ def _index(site: Site) -> Page:
 
 
 def _run_list(site: Site, listed: Listed) -> Page:
-    """Runs of one suite, with enough of each to follow its figure to the lines of its log."""
+    """Return a list of runs of one suite, each with what leads from its figure to the lines of its log."""
     runs = [site.by_id[each] for each in listed.runs]
     suite = site.suite_of[listed.runs[0]]
     mine = [each.path for each in site.lists if each.suite == suite.id]
@@ -75,7 +75,7 @@ def _run_list(site: Site, listed: Listed) -> Page:
 
 
 def list_table(site: Site, runs: Sequence[Run]) -> Table:
-    """Of each suite how many runs there are, and the pages that list them."""
+    """Return for each suite the number of runs, and the pages that list them."""
     head = (
         Column(phrase("table.model")),
         Column(phrase("runs.runs"), True),
@@ -102,7 +102,7 @@ def _lists_line(site: Site, runs: Sequence[Run]) -> tuple[Cell, ...]:
 
 
 def entry_table(site: Site, runs: Sequence[Run]) -> Table:
-    """Runs with all it takes to follow the figure of each to the lines of its log."""
+    """Return runs, each with what leads from its figure to the lines of its log."""
     names = ("run", "framework", "case", "outcome", "figure", "window", "arithmetic")
     head = tuple(Column(phrase(f"table.{each}"), each == "figure") for each in names)
     head += (Column(phrase("run.log")), Column(phrase("runs.data")))

@@ -56,7 +56,7 @@ class ChartError(UsageError):
 
 
 def literal(text: str) -> str:
-    """Text from a log or a case, in which nothing may be taken for a token."""
+    """Return text from a log or a case so that nothing in it is taken for a token."""
     return _TOKEN.sub(lambda found: found[0].replace("@", "＠"), text)
 
 

@@ -39,7 +39,7 @@ class Rendered:
 
 
 def rendered(words: Words, page: Page, context: Mapping[str, Any]) -> Iterator[Rendered]:
-    """A page in each language, as Markdown with front matter, from one context."""
+    """Yield a page in each language, as Markdown with front matter, from one context."""
     for language in LANGUAGES:
         writer = Writer(words, language, partial(relative, page.path), page.path)
         shown: dict[str, Chart] = {}
@@ -51,7 +51,7 @@ def rendered(words: Words, page: Page, context: Mapping[str, Any]) -> Iterator[R
 
 
 def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dict[str, bytes]:
-    """Each table as CSV and as JSON, by its path below the language's folder."""
+    """Return each table as CSV and as JSON, by its path below the language's folder."""
     address = page.path.removesuffix(".md").removesuffix("index").rstrip("/")
     about = {
         "page": ("" if language == LANGUAGES[0] else f"{language}/") + (f"{address}/" if address else ""),
@@ -66,14 +66,14 @@ def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dic
 
 
 def relative(page_path: str, target: str) -> str:
-    """A link from one page to another, both paths below the language's folder made of slugs; an address stays one."""
+    """Return a relative link from one page to another; an address of another site stays as it is."""
     if target.startswith("https://"):
         return quote(target, safe="/:#?&=%")
     return posixpath.relpath(target, posixpath.dirname(page_path) or ".")
 
 
 def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart]) -> Mapping[str, Any]:
-    """What templates may call: words, tables, links, code, charts and numbers."""
+    """Return what templates may call: words, tables, links, code, charts and numbers."""
 
     def w(key: str, **args: object) -> Markup:
         return escape(words.say(language, phrase(key, **args)))
@@ -122,7 +122,7 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
 
 
 def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
-    """What a script of the page needs, for an attribute: data, and tables of words, whose placeholders it fills."""
+    """Return data and tables of words for a script of the page, as the value of an attribute."""
     keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
     said = {key: words.entries[key][language] for key in keys}
     written = json.dumps({**data, "language": language, "words": said}, ensure_ascii=False, sort_keys=True)
@@ -132,7 +132,7 @@ def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: S
 
 
 def _figure(words: Words, language: str, found: Chart) -> Markup:
-    """The chart's file is put in when the site is built, so that it takes the theme's colours."""
+    """Return the figure of a chart; MkDocs inserts its file, so that it takes the theme's colours."""
     head, caption = words.say(language, found.title), found.caption(words, language)
     return Markup(
         '<figure class="pl-figure" data-search-exclude>\n--8<-- "charts/{}/{}.svg"\n'
@@ -155,14 +155,14 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
 
 
 def _hidden(page: Page) -> list[str]:
-    """What would list the page itself only; a page that compares has no headings before it is used."""
+    """Hide navigation that would list only the page itself; the compare page has no headings before it is used."""
     if page.template in ("models", "model", "reports"):
         return []
     return ["hide: [navigation, toc]" if page.template == "compare" else "hide: [navigation]"]
 
 
 def _tidy(text: str) -> str:
-    """No trailing blanks and never two blank lines, so that a template may leave its loops on lines of their own."""
+    """Remove trailing blanks and repeated blank lines, which loops in templates leave."""
     out: list[str] = []
     for line in (each.rstrip() for each in text.splitlines()):
         if line or (out and out[-1]):
@@ -171,7 +171,7 @@ def _tidy(text: str) -> str:
 
 
 def _paragraphs(doc: str) -> list[str]:
-    """The paragraphs of a module's docstring."""
+    """Return the paragraphs of a module's docstring."""
     return [" ".join(each.split()) for each in doc.replace("`", "").split("\n\n") if each.strip()]
 
 

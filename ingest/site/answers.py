@@ -29,7 +29,7 @@ from ingest.site.model import (
     reason,
 )
 from ingest.site.render import colours
-from ingest.site.result_tables import overlap, representative, sections
+from ingest.site.result_tables import overlap, representative, sections, version_marks
 from ingest.site.table_metrics import contradicted
 from schema.records import Run
 
@@ -295,9 +295,8 @@ def _why(row: Row) -> Text:
 def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tuple[Text, ...]:
     """Return the small print of a figure: unit where that differs, version, precision, switches, repeats, spread."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
-    versions = {each.version for each in rows if each.framework == row.framework}
     said: list[Text] = [row.unit] if with_unit else []
-    said += [row.version] if row.version and len(versions) > 1 else []
+    said += version_marks(row, [each for each in rows if each.framework == row.framework])
     said += [precision_name(row.precision)] if several else []
     said.append(_switches(suite, row))
     if row.repeats:

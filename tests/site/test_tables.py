@@ -23,7 +23,7 @@ from schema.records import Run
 from tests import builders
 from tests.builders import edited, run
 from tests.site.tabled import plain, tables_in
-from tests.site.test_beside import parts
+from tests.site.test_result_tables import parts
 
 KINDS = ("csv", "json")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,10 @@ class Inputs:
 
 @dataclass(frozen=True)
 class State:
-    """Everything that was read and computed; nothing has been written yet. `sources` is the state it was read from."""
+    """Everything that was read and computed; nothing has been written yet.
+
+    `sources` is the state of the files that it was read from, `fresh` what the cache lacks of it.
+    """
 
     inputs: Inputs
     found: Found
@@ -50,6 +53,7 @@ class State:
     publications: Publications
     problems: tuple[Problem, ...]
     sources: str
+    fresh: Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ def read(inputs: Inputs) -> State:
     from dataclasses import replace
 
     from ingest.common import sources
+    from ingest.common.cache import Cache
     from ingest.published import publications
     from ingest.read import layout
     from ingest.read.walk import walk
@@ -83,20 +88,24 @@ def read(inputs: Inputs) -> State:
     found = walk(inputs.paths)
     found = replace(found, problems=(*found.problems, *others.problems))
     if not found.inputs:
-        return State(inputs, found, ledger.Ledger(), others, found.problems, before)
-    with _executor(inputs.jobs, found) as executor, _progress(found) as progress:
+        return State(inputs, found, ledger.Ledger(), others, found.problems, before, {})
+    with (
+        Cache(_cache(inputs.out), read_only=True) as cached,
+        _executor(inputs.jobs, found) as executor,
+        _progress(found) as progress,
+    ):
         collected = ledger.collect(
             found.inputs,
             inputs.layout,
             inputs.out,
-            _cache(inputs.out),
+            cached,
             executor,
             progress,
             others.rules_of,
             found.beside,
         )
     found = replace(found, problems=(*found.problems, *collected.problems))
-    return State(inputs, found, collected, others, _distinct(found, collected), before)
+    return State(inputs, found, collected, others, _distinct(found, collected), before, cached.new)
 
 
 def write(state: State) -> Written:
@@ -107,14 +116,18 @@ def write(state: State) -> Written:
             those before it are complete.
     """
     from ingest.common import sources
+    from ingest.common.cache import Cache
     from ingest.record import ledger
 
     out = state.inputs.out
     try:
         # Before the ledger: a mistake in a template or a word stops here, and nothing has been written then.
         built = _site(state, check=False)
-        written, removed = ledger.write(state.ledger, out, _cache(out))
+        written, removed = ledger.write(state.ledger, out)
         sources.record(out, state.sources)
+        with Cache(_cache(out)) as cache:
+            for key, value in state.fresh.items():
+                cache.put(key, value)
     except OSError as error:
         raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
     return Written(len(written) + len(built.written), len(built.unchanged), len(removed) + len(built.removed))
@@ -131,12 +144,11 @@ def _site(state: State, *, check: bool) -> Built:
     from ingest.read.redact import redact_record
     from ingest.site import builder
 
-    cache = _cache(state.inputs.out)
     return builder.build(
         state.ledger.runs,
         [redact_record(each) for each in state.found.problems],
         state.inputs.out,
-        cache=cache.with_name("cache.sqlite"),
+        cache=_cache(state.inputs.out),
         check=check,
         published=state.publications,
         logs=_logs(state.found),
@@ -145,7 +157,7 @@ def _site(state: State, *, check: bool) -> Built:
 
 
 def _cache(out: Path) -> Path:
-    return out.absolute().parent / ".perfledger" / f"{out.absolute().name}.json"
+    return out.absolute().parent / ".perfledger" / "cache.sqlite"
 
 
 def _logs(found: Found) -> dict[str, tuple[Path, ...]]:

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ingest.common.errors import UsageError
-from ingest.common.problems import printable
-from schema.records import text_of
+from ingest.common.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from ingest.build import State, Written
@@ -125,6 +123,8 @@ def build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, str
 
     state = _read(paths, layout, jobs, out)
     if as_json:
+        from schema.records import text_of
+
         for run in state.ledger.runs:
             print(text_of(run))
     _print_messages(state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ingest.common.problems import printable
+from ingest.common.errors import printable
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
 from ingest.compute.series import Absent, Series, series

@@ -35,9 +35,11 @@ def key_of(*parts: str) -> str:
 class Cache:
     """Bytes by key; used as a context manager, which writes what was put and drops what was used longest ago."""
 
-    def __init__(self, path: Path, most_bytes: int = MOST_BYTES) -> None:
-        self.path, self.most_bytes = path, most_bytes
-        self._new: dict[str, bytes] = {}
+    def __init__(self, path: Path, most_bytes: int = MOST_BYTES, *, read_only: bool = False) -> None:
+        """Open the file; `read_only` neither makes nor changes it: what is put stays in `new`."""
+        self.path, self.most_bytes, self.read_only = path, most_bytes, read_only
+        #: What was put and is not in the file yet.
+        self.new: dict[str, bytes] = {}
         self._used: set[str] = set()
         self._connection = self._opened()
 
@@ -53,8 +55,8 @@ class Cache:
 
     def get(self, key: str) -> bytes | None:
         """The value that was put under the key; None where there is none, or where it is damaged."""
-        if key in self._new or self._connection is None:
-            return self._new.get(key)
+        if key in self.new or self._connection is None:
+            return self.new.get(key)
         try:
             with closing(self._connection.execute("SELECT value, checksum FROM entries WHERE key = ?", (key,))) as rows:
                 found = rows.fetchone()
@@ -67,8 +69,8 @@ class Cache:
 
     def put(self, key: str, value: bytes) -> None:
         """Keep a value; it is written at the end, or once there is much to write."""
-        self._new[key] = value
-        if sum(map(len, self._new.values())) > _FLUSHED_ABOVE:
+        self.new[key] = value
+        if sum(map(len, self.new.values())) > _FLUSHED_ABOVE:
             self._flush()
 
     def made(self, key: str, make: Callable[[], bytes]) -> bytes:
@@ -81,12 +83,15 @@ class Cache:
 
     def _opened(self) -> sqlite3.Connection | None:
         """The file's connection, the file made anew where it is broken; None where it cannot be had."""
+        if self.read_only and not self.path.is_file():
+            return None
         for _ in range(2):
             with suppress(OSError, sqlite3.OperationalError):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 connection = sqlite3.connect(self.path, timeout=10)
                 try:
-                    connection.execute(_SCHEMA)
+                    if not self.read_only:
+                        connection.execute(_SCHEMA)
                     connection.execute("SELECT key, value, checksum, used FROM entries LIMIT 1")
                 except sqlite3.OperationalError as error:  # another's lock or a full disk: the file is not to blame
                     connection.close()
@@ -96,11 +101,15 @@ class Cache:
                     connection.close()
                 else:
                     return connection
+                if self.read_only:
+                    return None
                 self.path.unlink(missing_ok=True)
         return None
 
     def _flush(self) -> None:
-        new, self._new = self._new, {}
+        if self.read_only:
+            return
+        new, self.new = self.new, {}
         if self._connection is None or not (new or self._used):
             return
         now = int(time.time())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ingest.common.errors import printable
 from schema.records import Problem
 
 if TYPE_CHECKING:
@@ -30,8 +31,3 @@ def _words() -> Words:
     from ingest.common.words import load
 
     return load()
-
-
-def printable(text: str) -> str:
-    """Text that cannot move a terminal's cursor."""
-    return "".join(each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text)

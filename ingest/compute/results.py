@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -21,12 +20,18 @@ from ingest.read import facts
 from schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, to_json
 from schema.vocabulary import CASE, METRICS, NO_FIGURE
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _ORDER = (
     "suite", "hardware", "precision", "framework", "model", "devices", "batch_size", "options_text", "version", "round",
 )  # fmt: skip
 
 #: Options that are another word for the number of devices, where the network is not cut over them.
 _GROWING = frozenset({"data_parallel"})
+#: What two cases that differ only in their number of devices have in common, besides their options.
+_WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit")
+_THROUGHPUT = "throughput"
 #: What parts results of one case.
 _EDITION = ("version", "round")
 #: What the name of a framework holds, to the packages whose version is the framework's; the first has it.
@@ -56,13 +61,15 @@ def results(runs: Sequence[Run], rule: str = HEADLINE) -> list[Result]:
         runs: duplicates and those not published are left out, out-of-memory outcomes are kept.
         rule: which figure.
     """
-    found = [_result(alike, rule) for alike in repeats(runs, rule)]
-    # Only results that agree in what must be equal are compared: the time grows with them, not with their square.
-    ones: dict[tuple[Any, ...], list[Result]] = defaultdict(list)
-    for each in found:
-        if each.devices == 1:
-            ones[_workload(each)].append(each)
-    return _sorted([_compared(each, ones[_workload(each)]) for each in found])
+    counted = [run for run in runs if counts(run)]
+    if not counted:
+        return []
+    frame = _frame(counted, rule)
+    statistics = _statistics_by_metric(frame)
+    # The frame is sorted by result and run, and every run has a row of throughput.
+    groups = frame[frame["metric"] == _THROUGHPUT].groupby("result")["run"].agg(list)
+    found = [_result(at, [counted[each] for each in members], rule, statistics) for at, members in enumerate(groups)]
+    return _sorted(_with_speedups(found))
 
 
 def _sorted(found: Sequence[Result]) -> list[Result]:
@@ -76,11 +83,42 @@ def _sorted(found: Sequence[Result]) -> list[Result]:
 
 def repeats(runs: Sequence[Run], rule: str = HEADLINE) -> list[list[Run]]:
     """Return the runs behind each result, of those that count."""
-    cases: dict[str, list[Run]] = defaultdict(list)
-    for run in runs:
-        if counts(run):
-            cases[_key(run)].append(run)
-    return [alike for found in cases.values() for alike in _by_unit(found, rule)]
+    counted = [run for run in runs if counts(run)]
+    if not counted:
+        return []
+    groups = _frame(counted, rule).drop_duplicates("run").groupby("result")["run"].agg(list)
+    return [[counted[each] for each in members] for members in groups]
+
+
+def _frame(runs: Sequence[Run], rule: str) -> pd.DataFrame:
+    """Return a row per run and metric: `result` numbers the results in the order of their first runs.
+
+    `well` tells whether the run ended with a figure; `value` is None where the metric has no finite value.
+    """
+    import pandas as pd
+
+    cases = pd.DataFrame(
+        [(at, _key(run), _unit(run, rule), run.outcome not in NO_FIGURE) for at, run in enumerate(runs)],
+        columns=["run", "case", "unit", "well"],
+    )
+    # Words and tokens have no common median. A run without a figure has no unit: it joins the first that is known.
+    unit = cases["unit"].fillna(cases.groupby("case")["unit"].transform("first")).fillna("")
+    cases["result"] = cases.assign(unit=unit).groupby(["case", "unit"], sort=False).ngroup()
+    rows = [(at, _THROUGHPUT, _value(run, rule)) for at, run in enumerate(runs)]
+    rows += [(at, name, found.value) for at, run in enumerate(runs) for name, found in run.metrics.items()]
+    metrics = pd.DataFrame(rows, columns=["run", "metric", "value"])
+    return cases.drop(columns="unit").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
+
+
+def _statistics_by_metric(frame: pd.DataFrame) -> Mapping[tuple[int, str], Statistics]:
+    """Return what the repeats of each result give, by result and metric: of those that went well, if any did."""
+    keys = ["result", "metric"]
+    well = frame["well"] | ~frame.groupby(keys)["well"].transform("any")
+    # pandas adds up in another order than the standard library, which is exact: the last digit of a spread would move.
+    found = frame[well & frame["value"].notna()].groupby(keys)["value"].agg(list).reset_index()
+    return {
+        (result, metric): _statistics(values) for result, metric, values in found.itertuples(index=False, name=None)
+    }
 
 
 @dataclass(frozen=True)
@@ -96,7 +134,8 @@ class Statistics:
 
 def figure(runs: Sequence[Run], rule: str = HEADLINE) -> Statistics | None:
     """Return what repeats give; None where none of them has a figure."""
-    return _statistics([value for run in runs if (value := _value(run, rule)) is not None])
+    values = [value for run in runs if (value := _value(run, rule)) is not None]
+    return _statistics(values) if values else None
 
 
 def representative(runs: Sequence[Run], rule: str = HEADLINE) -> Run:
@@ -159,22 +198,15 @@ def _key(run: Run) -> str:
     return json.dumps([to_json(run.case), version(run), round_of(run)], sort_keys=True)
 
 
-def _by_unit(runs: Sequence[Run], rule: str) -> list[list[Run]]:
-    """Part the runs of one case by unit: words and tokens have no common median. A run without a figure has none."""
-    units = [_unit(run, rule) for run in runs]
-    known: list[str | None] = [*dict.fromkeys(each for each in units if each)] or [None]
-    return [[run for run, mine in zip(runs, units, strict=True) if (mine or known[0]) == unit] for unit in known]
-
-
 def _unit(run: Run, rule: str) -> str | None:
     """Return what a run's figure counts, in the words of its model's page, so that frameworks can be compared."""
     found = run.figure(rule)
     return unit_of_samples(run.suite) if found and found.unit == SAMPLES else found.unit if found else None
 
 
-def _result(runs: Sequence[Run], rule: str) -> Result:
+def _result(at: int, runs: Sequence[Run], rule: str, statistics: Mapping[tuple[int, str], Statistics]) -> Result:
     first, well = runs[0], [run for run in runs if run.outcome not in NO_FIGURE]
-    over = figure(runs, rule)
+    over = statistics.get((at, _THROUGHPUT))
     absent = (run.figures.get(rule) for run in well)
     reasons = [each.reason for each in absent if isinstance(each, NoFigure)]
     return Result(
@@ -184,79 +216,91 @@ def _result(runs: Sequence[Run], rule: str) -> Result:
         version=version(first),
         round=round_of(first),
         unit=next((unit for run in well if (unit := _unit(run, rule))), ""),
-        **_statistics_of(over),
+        **_fields(over),
         run_ids=tuple(run.id for run in runs),
         outcome="completed" if over else first.outcome,
         reason=None if over else next(iter(reasons), Reason("outcome", {"outcome": first.outcome})),
-        metrics={name: found for name in METRICS if (found := _metric(name, runs))},
+        metrics={each: found for each in METRICS if (found := _metric(each, runs, statistics.get((at, each))))},
     )
 
 
-def _metric(name: str, runs: Sequence[Run]) -> ResultMetric | None:
-    """Return one metric over the repeats that state it: as with throughput, those that went well, if any did."""
-    stating = [run for run in runs if name in run.metrics]
-    if not stating:
+def _metric(name: str, runs: Sequence[Run], over: Statistics | None) -> ResultMetric | None:
+    """Return one metric over the repeats that state it; None where none does."""
+    stated = [run.metrics[name] for run in runs if name in run.metrics]
+    if not stated:
         return None
-    stated = [run.metrics[name] for run in stating]
-    well = [run.metrics[name] for run in stating if run.outcome not in NO_FIGURE] or stated
-    over = _statistics([each.value for each in well if each.value is not None])
     known = [each.diverged for each in stated if each.diverged is not None]
-    return ResultMetric(**_statistics_of(over), unit=stated[0].unit, diverged=any(known) if known else None)
+    return ResultMetric(**_fields(over), unit=stated[0].unit, diverged=any(known) if known else None)
 
 
-def _statistics_of(over: Statistics | None) -> dict[str, Any]:
+def _fields(over: Statistics | None) -> dict[str, Any]:
     """Return the statistics as fields of a result."""
     return asdict(over) if over else {"value": None, "low": None, "high": None, "spread": None, "repeats": 0}
 
 
-def _statistics(values: Sequence[float]) -> Statistics | None:
+def _statistics(values: Sequence[float]) -> Statistics:
     import statistics
 
-    if not values:
-        return None
     spread = statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None
     return Statistics(statistics.median(values), min(values), max(values), spread, len(values))
 
 
-def _compared(result: Result, ones: Sequence[Result]) -> Result:
-    """Return a result with its speed-up against one device of the same case."""
+def _with_speedups(found: Sequence[Result]) -> list[Result]:
+    """Return the results with their speed-up against one device of the same case."""
+    baselines = _baselines(found)
+    return [_with_speedup(each, [found[one] for one in baselines.get(at, ())]) for at, each in enumerate(found)]
+
+
+def _with_speedup(result: Result, baselines: Sequence[Result]) -> Result:
     if result.value is None:
         return replace(result, speedup_reason=result.reason)
-    one = result if result.devices == 1 else _baseline(result, ones)
-    if isinstance(one, Reason):
-        return replace(result, speedup_reason=one)
-    speedup = result.value / (one.value or math.nan)
+    if len(baselines) != 1:
+        return replace(result, speedup_reason=Reason("several_baselines" if baselines else "no_baseline"))
+    speedup = result.value / (baselines[0].value or math.nan)
     return replace(result, speedup=speedup, efficiency=speedup / (result.devices or math.nan))
 
 
-def _baseline(result: Result, ones: Sequence[Result]) -> Result | Reason:
-    """Return the figure of one device that a result is compared with, or why there is none."""
-    alike = [each for each in ones if each.value is not None and _same(result, each)]
-    # That of the very same case stands before those which leave something unsaid.
-    alike = [each for each in alike if _options(each) == _options(result)] or alike
-    for name in _EDITION:
-        alike = [each for each in alike if getattr(each, name) == getattr(result, name)] or alike
-    if len(alike) != 1:
-        return Reason("several_baselines" if alike else "no_baseline")
-    return alike[0]
+def _baselines(found: Sequence[Result]) -> Mapping[int, Sequence[int]]:
+    """Return by the place of each result those of the one-device results that are its baseline; two are ambiguous.
 
-
-def _same(result: Result, one: Result) -> bool:
-    """Return whether two cases differ in nothing but nodes and devices.
-
-    Options, version and round that only one of them states do not count.
+    A result of one device is its own. Otherwise cases must differ in nothing but nodes and devices; options, version
+    and round that only one of them states do not count, but that of the very same options, version and round is first.
     """
+    import pandas as pd
+
+    rows = [(at, each, each.devices == 1, *_workload(each)) for at, each in enumerate(found) if each.value is not None]
+    frame = pd.DataFrame(rows, columns=["place", "case", "alone", *_WORKLOAD])
+    many, ones = frame[~frame["alone"].astype(bool)], frame[frame["alone"].astype(bool)]
+    own: dict[int, list[int]] = {at: [at] for at in ones["place"]}
+    # Only results that agree in what must be equal meet: the time grows with them, not with their square.
+    pairs = many.merge(ones, on=list(_WORKLOAD), suffixes=("", "_one"))
+    if pairs.empty:
+        return own
+    pairs = pairs[list(map(_differ_in_devices_only, pairs["case"], pairs["case_one"]))]
+    pairs = pairs.assign(agreement=list(map(_agreement, pairs["case"], pairs["case_one"])))
+    best = pairs[pairs["agreement"] == pairs.groupby("place")["agreement"].transform("max")]
+    for place, one in zip(best["place"], best["place_one"], strict=True):
+        own.setdefault(place, []).append(one)
+    return own
+
+
+def _differ_in_devices_only(result: Result, one: Result) -> bool:
     editions = ((getattr(result, name), getattr(one, name)) for name in _EDITION)
-    if any(mine and theirs and mine != theirs for mine, theirs in editions):
+    if any(mine and other and mine != other for mine, other in editions):
         return False
-    mine, theirs = _options(result), _options(one)
-    return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
+    mine, other = _options(result), _options(one)
+    return all(mine[name] == other[name] for name in mine.keys() & other.keys())
+
+
+def _agreement(result: Result, one: Result) -> int:
+    """Return how near a baseline is: equal options count more than an equal version, and that more than the round."""
+    equal = [_options(result) == _options(one), *(getattr(result, name) == getattr(one, name) for name in _EDITION)]
+    return sum(2**place for place, each in enumerate(reversed(equal)) if each)
 
 
 def _workload(result: Result) -> tuple[Any, ...]:
     """Return what two cases that differ only in their number of devices have in common."""
-    names = ("model", "framework", "hardware", "batch_size", "precision", "unit")
-    return tuple(getattr(result, name) for name in names)
+    return tuple(getattr(result, name) for name in _WORKLOAD)
 
 
 def _options(result: Result) -> dict[str, Plain]:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, get_args
 
 from ingest.common import numbers
-from ingest.common.problems import printable
+from ingest.common.errors import printable
 from ingest.common.words import TEMPLATES, Phrase, Words, WordsError, coded, phrase, word_for
 from ingest.diff.compare import Alone, Difference, Held, Metric, Pair, Verdict, Withdrawn
 from ingest.diff.revision import Commit

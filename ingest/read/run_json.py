@@ -127,7 +127,7 @@ def _cause(document: Mapping[str, Any], what: str, place: str) -> str:
     value = _value_at(document, place)
     if missing := _MISSING.fullmatch(what):
         near = did_you_mean(missing[1], value) if isinstance(value, dict) else ""
-        return f"`{place}.{missing[1]}` is missing{near if near.startswith('; is it') else ''}"
+        return f"`{place}.{missing[1]}` is missing{near if near.startswith('; did') else ''}"
     if what.startswith("."):  # Our own checks name the key; see schema.records.WrongError.
         key, _, rest = what.partition(" ")
         return f"`{place}{key.rstrip(':')}` {rest}"

@@ -1,25 +1,26 @@
-"""The ledger: `docs/data/runs/<shard>.jsonl`, one line per run, and what must be read again to keep it up to date.
+"""The ledger: `docs/data/runs/<shard>.jsonl`, one line per run.
 
-A shard is one folder of logs (for our own tree, one case), the unit of work and of replacement. What its logs' bytes
-were, with which code they were read, and what was written is remembered outside `docs/`; losing that memory costs time
-and nothing else.
+A shard is one folder of logs (for our own tree, one case), the unit of reading and of replacement. What a shard's logs
+give is cached by content: by the hashes of its files and of the code that reads them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from ingest.common.cache import Cache, key_of
 from ingest.common.files import file_hash, stamp, write_if_changed
 from ingest.read import layout as layouts
 from ingest.read.redact import redacted
@@ -27,6 +28,7 @@ from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
 from ingest.record.run import identify, runs_of
+from parsers.telemetry.read import claimant
 from schema.records import Problem, Run, from_text, text_of
 
 FOLDER = Path("data") / "runs"
@@ -34,7 +36,10 @@ FOLDER = Path("data") / "runs"
 
 @dataclass(frozen=True)
 class Shard:
-    """The logs of one folder, the file they go to, and the hash of all that its lines depend on."""
+    """The logs of one folder, the file of the ledger that they go to, and the key of what they give in the cache.
+
+    `key` is empty where a file cannot be read now: it may be readable later without a change of its time or size.
+    """
 
     name: str
     inputs: tuple[Input, ...]
@@ -46,15 +51,16 @@ class Shard:
 
 @dataclass(frozen=True)
 class Ledger:
-    """All runs, and what has to be written to make `docs/` say the same."""
+    """All runs, and the files of the ledger by name.
+
+    `read_logs` counts logs that were not in the cache; `problems` are those of files of which no run speaks; `shards`
+    names the file of each run, by the run's id.
+    """
 
     runs: list[Run] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     read_logs: int = 0
-    memory: dict[str, Any] = field(default_factory=dict, repr=False)
-    #: What is wrong with files of which no line speaks.
     problems: tuple[Problem, ...] = ()
-    #: The file that holds a run's line, by the run's id.
     shards: dict[str, str] = field(default_factory=dict)
 
 
@@ -62,35 +68,35 @@ def collect(
     inputs: Sequence[Input],
     layout: str,
     out: Path,
-    memory: Path,
+    cached: Cache,
     executor: Executor | None = None,
     progress: Any = None,
     extra_rules: Callable[[str], tuple[str, ...]] = lambda _name: (),
     beside: Sequence[Input] = (),
 ) -> Ledger:
-    """Read what changed, and take the rest from the shards as they lie.
+    """Read the logs that are not in the cache, and put all runs together.
 
     Args:
         inputs: all logs.
         layout: name or file of the layout.
         out: the folder that holds `data/runs`.
-        memory: the file that remembers the last call.
+        cached: what earlier calls read.
         executor: where shards are read; here, one after the other, if None.
         progress: called with the number of logs read.
         extra_rules: name of a log to further rules, by which others computed what they published of it.
         beside: files that are no logs, and may be telemetry of some.
     """
-    known = _remembered(memory)
-    told = telemetry.sort_out(inputs, beside, known.get("telemetry", {}), _code(layout))
-    stats = _hashes([*told.logs, *(each.given for each in told.files)], known.get("stats", {}))
-    shards = _shards(told.logs, told.files, layout, stats, extra_rules)
-    kept = {
-        each.name: as_before for each in shards if (as_before := _kept(each, out, known.get("shards", {}))) is not None
+    hashes = _hashes([*inputs, *beside], cached)
+    told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, _code(layout)))
+    shards = _shards(told.logs, told.files, layout, hashes, extra_rules)
+    by_shard = {
+        each.name: runs_in(lines) for each in shards if each.key and (lines := cached.get(each.key)) is not None
     }
-    changed = [each for each in shards if each.name not in kept]
-    by_shard = dict(kept)
-    for shard, found in zip(changed, _read(changed, layout, executor), strict=True):
-        by_shard[shard.name] = _with_previous(found, shard, out)
+    missing = [each for each in shards if each.name not in by_shard]
+    for shard, read in zip(missing, _read(missing, layout, executor), strict=True):
+        if shard.key:
+            cached.put(shard.key, _bytes(read))
+        by_shard[shard.name] = _with_previous(read, shard, out)
         if progress:
             progress(len(shard.inputs))
     order = [shard.name for shard in shards for _ in by_shard[shard.name]]
@@ -99,12 +105,10 @@ def collect(
     for name, run in zip(order, marked, strict=True):
         groups[name].append(run)
     files = {name: _bytes(runs) for name, runs in groups.items()}
-    digests = {each.name: [each.key, hashlib.sha256(files[each.name]).hexdigest()] for each in shards}
-    remembered = {"stats": stats, "shards": digests, "telemetry": told.memory}
-    # Every run is what its line says, whether it was read just now or lay in the ledger: the order of keys as well.
+    # Every run is what its line says, whether it was read just now or was cached: the order of keys as well.
     everything = [run for name in groups for run in runs_in(files[name])]
     names = {run.id: name for name, runs in groups.items() for run in runs}
-    return Ledger(everything, files, sum(len(each.inputs) for each in changed), remembered, told.problems, names)
+    return Ledger(everything, files, sum(len(each.inputs) for each in missing), told.problems, names)
 
 
 def runs_in(data: bytes) -> list[Run]:
@@ -117,7 +121,7 @@ def runs_in(data: bytes) -> list[Run]:
     return [from_text(each, Run) for each in data.splitlines()]
 
 
-def write(ledger: Ledger, out: Path, memory: Path) -> tuple[list[str], list[str]]:
+def write(ledger: Ledger, out: Path) -> tuple[list[str], list[str]]:
     """Write the shards that changed and remove those without logs.
 
     Returns:
@@ -128,7 +132,6 @@ def write(ledger: Ledger, out: Path, memory: Path) -> tuple[list[str], list[str]
     removed = [path.name for path in sorted(folder.glob("*.jsonl")) if path.name not in ledger.files]
     for name in removed:
         (folder / name).unlink()
-    write_if_changed(memory, json.dumps(ledger.memory, sort_keys=True, indent=0).encode())
     return [str(FOLDER / each) for each in written], [str(FOLDER / each) for each in removed]
 
 
@@ -144,57 +147,43 @@ def _holds(path: Path, data: bytes) -> bool:
     return path.is_file() and path.read_bytes() == data
 
 
-def _remembered(memory: Path) -> dict[str, Any]:
-    """What the last call remembered; of another shape than it wrote, nothing."""
-    try:
-        found = json.loads(memory.read_text("utf-8"))
-        stats = {str(path): [*map(int, at[:3]), str(at[3])] for path, at in found["stats"].items()}
-        return {
-            "stats": stats,
-            "shards": {name: (str(key), str(digest)) for name, (key, digest) in found["shards"].items()},
-            "telemetry": {
-                "code": str(found["telemetry"]["code"]),
-                "kinds": {path: [*map(int, at[:3]), str(at[3])] for path, at in found["telemetry"]["kinds"].items()},
-            },
-        }
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return {}
-
-
-def _hashes(inputs: Sequence[Input], known: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Absolute path to [size, time, inode, SHA-256]; a file whose stat is as remembered is not read."""
-    found = {}
+def _hashes(inputs: Sequence[Input], cached: Cache) -> dict[str, str]:
+    """Return the SHA-256 of every file by its absolute path; one with a known size, time and inode is not read."""
+    found: dict[str, str] = {}
     for each in inputs:
         for path in (each.path, each.path.with_name(RUN_JSON), *each.parts):
-            at = stamp(path)
-            before = known.get(str(path.absolute()))
-            if not at or str(path.absolute()) in found:
-                continue
-            digest = before[3] if before and before[:3] == at else _hash(path)
-            # One that cannot be read now may be later, with the same time and size: permissions change neither.
-            if digest:
-                found[str(path.absolute())] = [*at, digest]
+            name = str(path.absolute())
+            if name not in found and (at := stamp(path)):
+                found[name] = _hash(path, key_of("file", name, *map(str, at)), cached)
     return found
 
 
-def _hash(path: Path) -> str:
+def _hash(path: Path, key: str, cached: Cache) -> str:
     try:
-        return file_hash(path)
+        return cached.made(key, lambda: file_hash(path).encode()).decode()
     except OSError:
         return ""
 
 
+def _kind(hashes: Mapping[str, str], cached: Cache, code: str, path: Path) -> str:
+    """Return the id of the telemetry format that claims a file; empty where none does."""
+    sha256 = hashes.get(str(path.absolute()))
+    if not sha256:
+        return claimant(path) if stamp(path) else ""
+    return cached.made(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode()).decode()
+
+
 def _shards(
-    inputs: Sequence[Input], files: Sequence[telemetry.File], layout: str, stats: Mapping[str, list[Any]],
+    inputs: Sequence[Input], files: Sequence[telemetry.File], layout: str, known: Mapping[str, str],
     extra_rules: Callable[[str], tuple[str, ...]],
 ) -> list[Shard]:  # fmt: skip
     folders: dict[str, list[Input]] = defaultdict(list)
     for each in inputs:
         folders[_folder(each)].append(each)
-    hashes = {each.name: _known_hash(each.path, stats) for each in inputs}
+    hashes = {each.name: _known_hash(each.path, known) for each in inputs}
     names = _file_names(sorted(folders))
     return [
-        _shard(names[folder], tuple(found), telemetry.beside(found, files), hashes, layout, stats, extra_rules)
+        _shard(names[folder], tuple(found), telemetry.beside(found, files), hashes, layout, known, extra_rules)
         for folder, found in sorted(folders.items())
     ]
 
@@ -206,8 +195,8 @@ def _folder(given: Input) -> str:
     return "/".join(parts[:-depth]) or parts[0]
 
 
-def _known_hash(path: Path, stats: Mapping[str, list[Any]]) -> str:
-    return str(stats.get(str(path.absolute()), ["", "", "", ""])[3])
+def _known_hash(path: Path, known: Mapping[str, str]) -> str:
+    return known.get(str(path.absolute()), "")
 
 
 def _file_names(folders: Sequence[str]) -> dict[str, str]:
@@ -225,18 +214,22 @@ def _slug(folder: str) -> str:
 
 def _shard(
     name: str, inputs: tuple[Input, ...], files: tuple[telemetry.File, ...], hashes: Mapping[str, str], layout: str,
-    stats: Mapping[str, list[Any]], extra_rules: Callable[[str], tuple[str, ...]],
+    known: Mapping[str, str], extra_rules: Callable[[str], tuple[str, ...]],
 ) -> Shard:  # fmt: skip
     mine = {each.name: hashes[each.name] for each in inputs}
-    run_jsons = [_known_hash(each.path.with_name(RUN_JSON), stats) for each in inputs]
+    run_jsons = [[each.name, _known_hash(each.path.with_name(RUN_JSON), known)] for each in inputs]
     # A layout reads the whole path, so that a tree moved elsewhere may say something else.
     paths = [str(each.path.absolute()) for each in inputs]
     rules = {each.name: found for each in inputs if (found := extra_rules(each.name))}
-    beside = {each.given.name: _known_hash(each.given.path, stats) for each in files}
-    parts = [[str(part), _known_hash(part, stats)] for each in inputs for part in each.parts]
-    known = [_code(layout), mine, run_jsons, paths, rules, beside, parts]
-    digest = hashlib.sha256(json.dumps(known).encode()).hexdigest()
-    return Shard(name, inputs, mine | beside, rules, files, digest)
+    beside = {each.given.name: [each.format_id, _known_hash(each.given.path, known)] for each in files}
+    parts = [[str(part), _known_hash(part, known)] for each in inputs for part in each.parts]
+    content = json.dumps([mine, run_jsons, paths, rules, beside, parts], sort_keys=True)
+    named = [path for each in inputs for path in (each.path, each.path.with_name(RUN_JSON), *each.parts)]
+    named += [each.given.path for each in files]
+    readable = all(_known_hash(path, known) for path in named if os.path.lexists(path))
+    key = key_of("runs", _code(layout), content) if readable else ""
+    sampled = {each.given.name: _known_hash(each.given.path, known) for each in files}
+    return Shard(name, inputs, mine | sampled, rules, files, key)
 
 
 @cache
@@ -254,16 +247,6 @@ def _code(layout: str) -> str:
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def _kept(shard: Shard, out: Path, known: Mapping[str, tuple[str, str]]) -> list[Run] | None:
-    """Return the runs of a shard as they lie, if it lies as it was written from the same inputs."""
-    key, digest = known.get(shard.name, ("", ""))
-    path = out / FOLDER / shard.name
-    if key != shard.key or not path.is_file():
-        return None
-    data = path.read_bytes()
-    return runs_in(data) if hashlib.sha256(data).hexdigest() == digest else None
 
 
 def _read(shards: Sequence[Shard], layout: str, executor: Executor | None) -> Iterator[list[Run]]:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
-from ingest.common.files import is_as_stated, stamp
+from ingest.common.files import is_as_stated
 from ingest.compute import telemetry_figures
 from ingest.compute.telemetry_figures import Job, extent, seconds_of
 from ingest.read import run_json
@@ -25,7 +24,7 @@ from ingest.read.walk import Input
 from parsers.engine.registry import telemetry_by_id
 from parsers.engine.scan import ScanError, check
 from parsers.telemetry.contract import Recording
-from parsers.telemetry.read import claimant, read_telemetry
+from parsers.telemetry.read import read_telemetry
 from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of
 from schema.vocabulary import METRICS
 
@@ -60,56 +59,40 @@ class _Told:
 
 @dataclass(frozen=True)
 class File:
-    """A file that is telemetry, and the id of the printer that made it."""
+    """A file that is telemetry, and the id of its format."""
 
     given: Input
-    printer: str
+    format_id: str
 
 
 @dataclass(frozen=True)
 class Sorted:
-    """The files that may be logs, those that are telemetry, what is wrong, and what to remember of all of them."""
+    """The files that may be logs, those that are telemetry, and what is wrong."""
 
     logs: tuple[Input, ...]
     files: tuple[File, ...]
     problems: tuple[Problem, ...]
-    memory: dict[str, Any]
 
 
-def sort_out(inputs: Sequence[Input], beside: Sequence[Input], known: Mapping[str, Any], code: str) -> Sorted:
-    """Tell telemetry from logs by a look at the first lines of each file that changed.
+def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[Path], str]) -> Sorted:
+    """Tell telemetry from logs.
 
     Args:
         inputs: files that may be logs.
         beside: files that are no logs by their names, and may be telemetry.
-        known: what the last call remembered.
-        code: hash of what the answer depends on besides the files.
+        kind: returns the id of the telemetry format that claims a file; empty where none does.
     """
-    kinds = known.get("kinds", {}) if known.get("code") == code else {}
-    found = {each.name: _kind(each.path, kinds) for each in (*inputs, *beside)}
-    files = tuple(File(each, found[each.name][1]) for each in (*inputs, *beside) if found[each.name][1])
-    logs = tuple(each for each in inputs if not found[each.name][1])
-    memory = {
-        str(each.path.absolute()): [*at, kind]
-        for each in (*inputs, *beside)
-        if (at := found[each.name][0]) and (kind := found[each.name][1]) is not None
-    }
-    problems = [*_alone(files, logs), *_unknown([each for each in beside if not found[each.name][1]], logs)]
-    return Sorted(logs, files, tuple(problems), {"code": code, "kinds": memory})
+    found = {each.name: kind(each.path) for each in (*inputs, *beside)}
+    files = tuple(File(each, found[each.name]) for each in (*inputs, *beside) if found[each.name])
+    logs = tuple(each for each in inputs if not found[each.name])
+    problems = [*_alone(files, logs), *_unknown([each for each in beside if not found[each.name]], logs)]
+    return Sorted(logs, files, tuple(problems))
 
 
 def beside(logs: Sequence[Input], files: Sequence[File]) -> tuple[File, ...]:
     """The telemetry that lies in the folders of some logs."""
     folders = {each.folder for each in logs} if files else set()
     return tuple(each for each in files if each.given.folder in folders)
-
-
-def _kind(path: Path, known: Mapping[str, Sequence[Any]]) -> tuple[list[int] | None, str]:
-    at = stamp(path)
-    before = known.get(str(path.absolute()))
-    if at and before and list(before[:3]) == at:
-        return at, str(before[3])
-    return at, claimant(path) if at else ""
 
 
 def _alone(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Problem]:
@@ -195,7 +178,7 @@ def _attach(logs: Sequence[list[_Told]], files: Sequence[File], hashes: Mapping[
     for file in files:
         runs, named = _claimants(file, logs)
         try:
-            recording = read_telemetry(file.given.path, telemetry_by_id(file.printer))
+            recording = read_telemetry(file.given.path, telemetry_by_id(file.format_id))
         except ScanError as error:
             _say(runs, [Problem(error.code, file.given.name, args=error.details)])
             continue
@@ -299,9 +282,9 @@ def _of_run(told: _Told, job: Job, owned: Sequence[_Owned], hashes: Mapping[str,
     """Return the telemetry of a run: of several printers, each figure is of the first that has it."""
     groups: dict[str, list[_Owned]] = defaultdict(list)
     for each in owned:
-        groups[each.file.printer].append(each)
+        groups[each.file.format_id].append(each)
     found = {name: _of_printer(told, job, groups[name]) for name in sorted(groups, key=_rank)}
-    names = [(each.file.given.name, each.file.printer) for each in owned]
+    names = [(each.file.given.name, each.file.format_id) for each in owned]
     merged = _first_of(list(found.values()))
     return replace(
         merged,

@@ -2,7 +2,7 @@
 
 One answer per hardware, model, precision group and number of devices. Of the cases measured there, that is shown which
 most frameworks ran, then the one with the largest batch size, then the fastest; a framework stands for it with its
-fastest configuration. Compared are figures of one unit, batch size and workload only.
+fastest configuration. `ingest.compute.comparison` decides what may be compared and who leads.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingest.common import numbers
-from ingest.common.words import Text, phrase
+from ingest.common.words import Text, phrase, word_for
+from ingest.compute import comparison
+from ingest.compute.comparison import NARROW, Difference, Verdict, contradicted
 from ingest.site import addresses
-from ingest.site.data.measured import conditions
 from ingest.site.model import (
     Row,
     Site,
@@ -29,14 +30,13 @@ from ingest.site.model import (
     reason,
 )
 from ingest.site.render import colours
-from ingest.site.result_tables import overlap, representative, sections, version_marks
-from ingest.site.table_metrics import contradicted
+from ingest.site.result_tables import representative, sections, version_marks
+from ingest.site.table_metrics import candidates
 from schema.records import Run
 
 WIDE = 0.05  # a spread above this is a warning
-NARROW = 0.005  # a lead below this is none: it would be written as 1.00×
+APART = ("units", "conditions")  # verdicts by which nothing is compared
 LIMITS = {"wide": WIDE, "narrow": NARROW}  # for the page that states them
-SHARED = ("driver", "power_limit")  # conditions that frameworks do not bring along, and two figures should share
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """One case with its answer. `kind` is lead, tie, alone, units or none; `repeated` tells whether a lead was."""
+    """One case with its answer; `kind` is that of its verdict."""
 
     case: tuple[Text, ...]
     kind: str
@@ -77,7 +77,6 @@ class Answer:
     bars: tuple[Bar, ...]
     marks: tuple[Mark, ...]
     others: int = 0
-    repeated: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,22 +120,18 @@ def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
 
 
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:
-    """Return how often each framework leads on a hardware, and how many leads rest on repeats."""
+    """Return how often each framework leads on a hardware, and in how many cases none does."""
     everything = [answer for part in found for answer in part.answers]
-    leads = [each for each in everything if each.kind == "lead"]
-    if not any(each.kind in ("lead", "tie", "units") for each in everything):
+    if not any(each.kind in ("lead", "tie", *APART) for each in everything):
         return (_nothing_compared(everything),)
-    ahead = Counter(each.framework for each in leads)
-    said: list[Text] = [
+    ahead = Counter(each.framework for each in everything if each.kind == "lead")
+    leads = [
         phrase("front.tally_ahead", framework=name, n=count)
         for name, count in sorted(ahead.items(), key=lambda item: (-item[1], str(item[0])))
     ]
-    kinds = Counter(each.kind for each in everything)
-    said += [phrase(f"front.tally_{kind}", n=kinds[kind]) for kind in ("tie", "units") if kinds[kind]]
-    repeated = sum(each.repeated for each in leads)
-    if repeated:
-        said.append(phrase("front.tally_repeated", n=len(leads), repeated=repeated))
-    return (*said, *([phrase("front.tally_once")] if leads and not repeated else []))
+    ties, apart = (sum(each.kind in kinds for each in everything) for kinds in (("tie",), APART))
+    counted = (("tie", ties), ("units", apart))
+    return (*leads, *(phrase(f"front.tally_{kind}", n=count) for kind, count in counted if count))
 
 
 def _nothing_compared(found: Sequence[Answer]) -> Text:
@@ -152,86 +147,44 @@ def _place(suite: Suite, row: Row) -> tuple[str, int, int]:
 
 def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer:
     """The answer of the case that the rule picks among those of one place."""
-    cases = _cases(suite, rows)
-    chosen = max(cases, key=lambda each: (_compared(each), each[0].batch_size or 0, _top(each)))
-    unit, ranked = _ranked(chosen)
-    kind, pair = _kind(chosen, ranked)
+    cases = comparison.cases(rows, suite.row_key)
+    verdicts = [comparison.verdict(candidates(site, suite, case), "higher", suite.workload) for case in cases]
+    chosen, found = max(
+        zip(cases, verdicts, strict=True),
+        key=lambda each: (len(each[1].ranked), each[0][0].batch_size or 0, _top(each[0])),
+    )
+    ranked = [each.result for each in found.ranked]
     first = ranked[0] if ranked else chosen[0]
     return Answer(
         case=_case(suite, group, chosen, cases),
-        kind=kind,
+        kind=found.kind,
         framework=named(first.framework),
         figure=numbers.figure(first.value, first.spread),
-        unit=unit,
+        unit=found.unit,
         run=_run_page(site, first),
-        verdict=_verdict(kind, chosen, pair),
-        bars=_bars(site, suite, chosen, ranked, kind),
-        marks=_marks(site, suite, kind, pair),
+        verdict=_verdict(found, chosen),
+        bars=_bars(site, suite, chosen, ranked, found.kind),
+        marks=_marks(site, suite, found),
         others=len(cases) - 1,
-        repeated=len(pair) > 1 and min(row.repeats for row in pair) > 1,
     )
-
-
-def _cases(suite: Suite, rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows that may be compared with each other: of one batch size and one workload."""
-    found: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(suite.row_key(row), []).append(row)
-    apart: list[list[Row]] = []
-    for alike in found.values():
-        names = contradicted(alike)
-        by_values: dict[tuple[str, ...], list[Row]] = {}
-        for row in alike:
-            by_values.setdefault(tuple(numbers.quantity(row.options.get(name)) for name in names), []).append(row)
-        apart += by_values.values()
-    return apart
-
-
-def _ranked(rows: Sequence[Row]) -> tuple[str, list[Row]]:
-    """The unit that most frameworks count in, and of each of them the fastest row, the fastest first."""
-    valued = [row for row in rows if numbers.known(row.value) and row.value]
-    by_unit: dict[str, dict[str, Row]] = {}
-    for row in sorted(valued, key=lambda row: (-(row.value or 0), row.run_ids)):
-        by_unit.setdefault(row.unit, {}).setdefault(row.framework or "", row)
-    if not by_unit:
-        return "", []
-    unit = min(by_unit, key=lambda each: (-len(by_unit[each]), each))
-    return unit, list(by_unit[unit].values())
-
-
-def _compared(rows: Sequence[Row]) -> int:
-    return len(_ranked(rows)[1])
 
 
 def _top(rows: Sequence[Row]) -> float:
     return max((row.value or 0 for row in rows), default=0)
 
 
-def _kind(rows: Sequence[Row], ranked: Sequence[Row]) -> tuple[str, tuple[Row, ...]]:
-    """What can be said, and the rows that it rests on."""
-    if not ranked:
-        return "none", ()
-    if len(ranked) == 1:
-        others = {row.framework for row in rows if numbers.known(row.value)} - {ranked[0].framework}
-        return ("units" if others else "alone"), (ranked[0],)
-    first, second, *slower = ranked
-    near = (first.value or 0) / (second.value or 1) - 1 < NARROW
-    # Repeats of the third may reach into the first's where those of the second do not.
-    rival = next((each for each in (second, *slower) if overlap(first, each)), None)
-    return ("tie" if near or rival else "lead"), (first, second if near else rival or second)
-
-
-def _verdict(kind: str, rows: Sequence[Row], pair: Sequence[Row]) -> Text:
-    if kind == "lead":
-        first, second = pair
+def _verdict(found: Verdict, rows: Sequence[Row]) -> Text:
+    first, second = ([each.result for each in found.pair] + [rows[0]] * 2)[:2]
+    if found.kind == "lead":
         ratio = numbers.grouped((first.value or 0) / (second.value or 1), 2)
         return phrase("front.lead", ratio=ratio, second=named(second.framework))
-    if kind == "tie":
-        first, second = pair
+    if found.kind == "tie":
         return phrase("front.tie", first=named(first.framework), second=named(second.framework))
-    if kind == "none":
+    if found.kind == "none":
         return reason(rows[0].reason) or phrase("site.unknown")
-    return phrase("front.alone", framework=named(pair[0].framework)) if kind == "alone" else phrase("front.units")
+    if found.kind == "conditions":
+        return phrase("front.conditions", first=named(first.framework), second=named(second.framework))
+    return phrase("front.alone", framework=named(first.framework)) if found.kind == "alone" else phrase("front.units")
 
 
 def _case(suite: Suite, group: str, chosen: Sequence[Row], cases: Sequence[Sequence[Row]]) -> tuple[Text, ...]:
@@ -315,12 +268,11 @@ def _run_page(site: Site, row: Row) -> str | None:
     return site.page(representative(site, row)) if numbers.known(row.value) else site.page(site.by_id[row.run_ids[0]])
 
 
-def _marks(site: Site, suite: Suite, kind: str, pair: Sequence[Row]) -> tuple[Mark, ...]:
+def _marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
     """Return warnings about the figures behind an answer, each with the page that shows why; or that there are none."""
-    if not pair:
-        return ()
-    found = [*_of_figures(site, suite, pair), *(_between(site, suite, pair) if kind in ("lead", "tie") else ())]
-    compared = kind in ("lead", "tie")
+    pair = [each.result for each in verdict.pair]
+    compared = len(pair) > 1
+    found = [*_of_figures(site, suite, pair), *(_between(suite, pair, verdict.reasons) if compared else ())]
     return tuple(found) or ((Mark(phrase("front.sound"), _page(suite, "beside"), warns=False),) if compared else ())
 
 
@@ -350,15 +302,13 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
     return found + ([Mark(phrase("front.warnings", n=len(warned)), where)] if warned else [])
 
 
-def _between(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
-    """Return warnings for what differs between the two besides the framework."""
-    found = []
-    stated = conditions([run for row in pair for run in _runs(site, row)])
-    for name in SHARED:
-        values = getattr(stated, name)
-        if isinstance(values, tuple):
-            said = phrase(f"front.{name}", values=" / ".join(values))
-            found.append(Mark(said, _page(suite, "environment")))
+def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -> list[Mark]:
+    """Return warnings for what differs between the best two besides the framework, also if it forbids a comparison."""
+    found = [
+        Mark(_differs(each), _page(suite, "environment"))
+        for each in reasons
+        if each.kind != "option" and each.name != "precision"
+    ]
     rounds = sorted({row.round or "?" for row in pair})
     if len(rounds) > 1:
         found.append(Mark(phrase("front.round", values=" / ".join(rounds)), _page(suite, "results")))
@@ -367,6 +317,12 @@ def _between(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
     if len({_switches(suite, row) for row in pair}) > 1:
         found.append(Mark(phrase("front.options"), _page(suite, "notes")))
     return found
+
+
+def _differs(found: Difference) -> Text:
+    table = "environment" if found.kind == "condition" else "fact"
+    values = " / ".join(sorted({*found.first, *found.second}))
+    return phrase("front.condition", name=word_for(table, found.name), values=values)
 
 
 def _runs(site: Site, row: Row) -> list[Run]:

@@ -1,41 +1,37 @@
 """Builds the site: every page is rendered each time, and a file is written only where its bytes change.
 
-What is dear is kept in a cache by content (`ingest.common.cache`): drawings by their data, pages by their context.
+Drawings, which cost most, are kept in a cache by content (`ingest.common.cache`); so are the hashes of all files by all
+inputs, so that a build with nothing new renders nothing.
 """
 
 from __future__ import annotations
 
-import copyreg
 import hashlib
 import importlib.metadata
-import io
 import json
-import pickle
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache as once
-from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 from ingest.common import words as words_module
 from ingest.common.cache import Cache, key_of
-from ingest.common.files import write_if_changed
+from ingest.common.files import stamp, write_if_changed
+from ingest.common.sources import CODE
 from ingest.common.words import LANGUAGES, TEMPLATES, Words
 from ingest.published.audit import table as audit_table
 from ingest.published.publications import Publications
 from ingest.published.publications import table as published_table
 from ingest.site import addresses
 from ingest.site.data import badges, changes, results
-from ingest.site.model import Page, Site, suites
+from ingest.site.model import Site, suites
 from ingest.site.pages import log, pages
 from ingest.site.pages import problems as problem_pages
 from ingest.site.render import colours, drawing
 from ingest.site.render.chart import Chart
 from ingest.site.run_paging import LIMITS, Limits
-from schema.records import Problem, Result, Run
-from schema.vocabulary import VOCABULARY
+from schema.records import Problem, Result, Run, text_of
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
@@ -48,13 +44,6 @@ STYLES = "assets/css/all.css"
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart"', ".html": b'class="pl-log"'}
 
 Files = dict[str, bytes]
-
-
-def _reduced(proxy: MappingProxyType[Any, Any]) -> Any:
-    return dict, (dict(proxy),)
-
-
-copyreg.pickle(MappingProxyType, _reduced)  # contexts are hashed by what pickle makes of them
 
 
 @dataclass(frozen=True)
@@ -100,18 +89,39 @@ def build(
     found = published or Publications()
     site = Site(ordered, tuple(problems), suites(), _results_of, found, shards or {}, limits, logs or {})
     words = words_module.load()
-    data = _data(site, words)
     if check:
-        return Built(stale=tuple(_stale(data, out)))
-    # All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
+        return Built(stale=tuple(_stale(_data(site, words), out)))
     with Cache(cache) as cached:
-        files = {**_pages(site, words, cached), **data, **badges.badges(site, words), STYLES: _style_sheet()}
+        key = _inputs(site, words)
+        if (known := cached.get(key)) and _holds(out, hashes := json.loads(known)):
+            return Built(unchanged=tuple(hashes))
+        # All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
+        files = {**_pages(site, words, cached), **_data(site, words), **badges.badges(site, words), STYLES: _styles()}
+        built = _written(files, out)
+        cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
+    return built
+
+
+def _written(files: Files, out: Path) -> Built:
     written = [name for name, content in files.items() if write_if_changed(out / name, content)]
     removed = sorted(name for name in _left(out) if name not in files)
     for name in removed:
         (out / name).unlink(missing_ok=True)
     changed = set(written)
     return Built(tuple(written), tuple(name for name in files if name not in changed), tuple(removed))
+
+
+def _holds(out: Path, hashes: Mapping[str, str]) -> bool:
+    """Whether the folder holds these files, and none of ours besides."""
+    try:
+        same = all(_sha256((out / name).read_bytes()) == sha256 for name, sha256 in hashes.items())
+    except OSError:
+        return False
+    return same and hashes.keys() >= set(_left(out))
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
@@ -122,40 +132,18 @@ def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
 
 def _pages(site: Site, words: Words, cached: Cache) -> Files:
     """Every page in both languages, with the files of its tables, its charts, and the lines of the log it shows."""
-    files: Files = {}
-    code = key_of(_code(), repr(sorted((name, dict(entry)) for name, entry in words.entries.items())))
-    for page in pages(site):
-        context = page.context()
-        own = {each.name: getattr(page, each.name) for each in fields(page) if each.name != "context"}
-        # What a template is given is all that it can show; so nothing has to be named that a page depends on.
-        key = key_of(code, _digest((own, context)))
-        content = cached.made(key, partial(_rendered, site, words, page, context, cached))
-        files |= {name: text.encode() for name, text in json.loads(content).items()}
-    return files
-
-
-def _digest(value: object) -> str:
-    """Hash of a value and of all that is in it."""
-    written = io.BytesIO()
-    pickler = pickle.Pickler(written)
-    pickler.fast = True  # equal values are the same bytes, whether or not their parts are the same objects
-    pickler.dump(value)
-    return hashlib.sha256(written.getbuffer()).hexdigest()
-
-
-def _rendered(site: Site, words: Words, page: Page, context: Mapping[str, Any], cached: Cache) -> bytes:
-    """Return the files of a page as JSON: path to text."""
     from ingest.site.render import jinja
 
-    files = {}
-    for language, rendered in zip(LANGUAGES, jinja.rendered(words, page, context), strict=True):
-        files[f"{language}/{page.path}"] = rendered.text
-        files |= {f"{language}/{name}": content.decode() for name, content in rendered.tables.items()}
-        for chart in rendered.charts:
-            files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached)
-    if page.log is not None:
-        files[addresses.log_file(page.log)] = log.snippet(site, page.log).decode()
-    return json.dumps(files, ensure_ascii=False).encode()
+    files: Files = {}
+    for page in pages(site):
+        for language, rendered in zip(LANGUAGES, jinja.rendered(words, page), strict=True):
+            files[f"{language}/{page.path}"] = rendered.text.encode()
+            files |= {f"{language}/{name}": content for name, content in rendered.tables.items()}
+            for chart in rendered.charts:
+                files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached).encode()
+        if page.log is not None:
+            files[addresses.log_file(page.log)] = log.snippet(site, page.log)
+    return files
 
 
 def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
@@ -165,11 +153,26 @@ def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
     return chart.localised(svg, words, language)
 
 
-@once
+def _inputs(site: Site, words: Words) -> str:
+    """Return a hash of all that the site is made of: where it is that of the last build, all files are."""
+    logs = [
+        [name, *((str(path), stamp(path), os.access(path, os.R_OK)) for path in paths)]
+        for name, paths in site.logs.items()
+    ]
+    shown = (
+        site.limits,
+        sorted(site.shards.items()),
+        sorted(logs),
+        sorted((k, dict(v)) for k, v in words.entries.items()),
+    )
+    return key_of(_code(), site.published.digest, repr(shown), *map(text_of, (*site.runs, *site.problems)))
+
+
 def _code() -> str:
-    """Hash what a page depends on besides its context: modules and templates; the formats' texts are in contexts."""
-    folders = (VOCABULARY.parent, Path(__file__).parents[1], TEMPLATES)
-    return _contents(path for folder in folders for kind in ("py", "toml", "j2") for path in folder.rglob(f"*.{kind}"))
+    """Return a hash of modules, templates and declarations."""
+    top = Path(__file__).parents[2]
+    kinds = ("py", "toml", "j2", "css")
+    return _contents(path for name in CODE for kind in kinds for path in (top / name).rglob(f"*.{kind}"))
 
 
 @once
@@ -200,7 +203,7 @@ def _data(site: Site, words: Words) -> Files:
     return files
 
 
-def _style_sheet() -> bytes:
+def _styles() -> bytes:
     """Return the colours of the frameworks, followed by the style sheets in the order of their names."""
     parts = (path.read_text("utf-8") for path in sorted(TEMPLATES.glob("css/*.css")))
     return "\n".join([colours.stylesheet(), *parts]).encode()

@@ -21,7 +21,7 @@ from ingest.published.publications import Publications
 from ingest.site import addresses, run_paging
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
-from schema.records import Container, NoFigure, Problem, Reason, Result, Run, text_of
+from schema.records import NoFigure, Problem, Reason, Result, Run, text_of
 from schema.vocabulary import PRECISION_GROUPS
 
 #: A row of the tables.
@@ -59,6 +59,11 @@ class Suite:
             row.batch_size or 0,
             " ".join(filter(None, (self.variant(row), said))),
         )
+
+    @property
+    def workload(self) -> Mapping[str, Any]:
+        """Options that make another workload, with the value that is meant where none is stated."""
+        return {name: self.usual.get(name) for name in self.row_options}
 
     def other_options(self, row: Row) -> str:
         """Return the options that may differ within a row, and are then marked at the figure."""
@@ -243,13 +248,6 @@ def framework_of(run: Run) -> str:
 def hardware_of(run: Run) -> str:
     """Return the hardware's name; empty where it is not known."""
     return run.case.hardware or ""
-
-
-def image_of(run: Run) -> str:
-    """Return the container image of a run, with its digest where that is known; empty where there was none."""
-    container = (run.recipe.container if run.recipe else None) or Container()
-    image, digest = container.image or run.environment.get("image"), container.digest
-    return f"{image}@{digest}" if image and digest else str(image or "")
 
 
 def named(text: str | None, unknown: str = "site.unknown") -> Text:

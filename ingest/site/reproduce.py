@@ -16,7 +16,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from ingest.common.words import Text, phrase
-from ingest.site.model import Site, framework_of, image_of, named
+from ingest.compute.comparison import image_of
+from ingest.site.model import Site, framework_of, named
 from ingest.site.render.table import Link
 from ingest.site.run_tables import case_text, source_of
 from schema.records import Run, text_of, to_json

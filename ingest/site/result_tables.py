@@ -25,7 +25,7 @@ from ingest.site.model import (
 )
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, View, absent, cell
 from ingest.site.render.text import slug
-from ingest.site.table_metrics import THROUGHPUT, leader, measured, views
+from ingest.site.table_metrics import THROUGHPUT, leaders, measured, views
 from schema.records import MetricFigure, ResultMetric, Run
 from schema.vocabulary import METRICS, NO_FIGURE
 
@@ -66,7 +66,7 @@ def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     body = []
     for key in keys:
         chosen = [row for row in rows if suite.row_key(row) == key]
-        best = {each.key: _best(site, suite, chosen, each) for each in shown}
+        best = {each.key: leaders(site, suite, chosen, each) for each in shown}
         row = [_devices_cell(chosen[0]), cell(or_unknown(chosen[0].batch_size))]
         row += [cell(key[3])] if with_options else []
         row += [
@@ -174,11 +174,6 @@ def metric_title(name: str) -> Text:
     return phrase("metric.title", name=phrase(f"metric.{name}"), unit=unit, better=phrase(f"metric.{metric.better}"))
 
 
-def overlap(first: Row, second: Row) -> bool:
-    """Return whether the slowest repeat of the faster is no faster than the fastest repeat of the slower."""
-    return (first.low or first.value or 0) <= (second.high or second.value or 0)
-
-
 def representative(site: Site, row: Row) -> Run:
     """Return the run whose figure is nearest to the row's median."""
     return representative_of([site.by_id[each] for each in row.run_ids])
@@ -210,14 +205,8 @@ def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., R
     return cell(numbers.count(int(row.options[option] or 0)), site.page(site.by_id[row.run_ids[0]]))
 
 
-def _best(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> Row | None:
-    """Return the row that is best in a view, if one is."""
-    found = [(row, figure) for row in rows if (figure := measured(site, suite, row, view.key))]
-    return leader(found, view.better) if found else None
-
-
 def _switched(
-    site: Site, suite: Suite, rows: Sequence[Row], shown: Sequence[View], best: Mapping[str, Row | None], mixed: bool
+    site: Site, suite: Suite, rows: Sequence[Row], shown: Sequence[View], best: Mapping[str, Sequence[Row]], mixed: bool
 ) -> Cell:
     """Return all figures of one cell, in every view."""
     own = _figures(site, suite, rows, best[THROUGHPUT], with_unit=mixed)
@@ -225,7 +214,7 @@ def _switched(
     return dataclasses.replace(own, views=others)
 
 
-def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Row | None) -> Cell:
+def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Sequence[Row]) -> Cell:
     """Return all figures of one cell in a view other than throughput."""
     # A log that states no throughput may state a time per step.
     chosen = [row for row in rows if numbers.known(row.value)] or [row for row in rows if row.outcome != "oom"]
@@ -233,7 +222,7 @@ def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Ro
         return _figures(site, suite, rows)
     if not any(measured(site, suite, row, view.key) for row in chosen):
         return absent(_why_not(chosen[0], view.key))
-    return Cell(tuple(_entry_in_view(site, suite, row, chosen, view, row is best) for row in chosen))
+    return Cell(tuple(_entry_in_view(site, suite, row, chosen, view, _is_among(row, best)) for row in chosen))
 
 
 def _entry_in_view(site: Site, suite: Suite, row: Row, rows: Sequence[Row], view: View, best: bool) -> Entry:
@@ -243,6 +232,10 @@ def _entry_in_view(site: Site, suite: Suite, row: Row, rows: Sequence[Row], view
         return Entry(numbers.ABSENT, marks=marks)
     text = _written(view.key, figure.value, figure.spread)
     return Entry(text, site.page(representative(site, row)), marks, best=best, value=figure.value)
+
+
+def _is_among(row: Row, rows: Sequence[Row]) -> bool:
+    return any(row is each for each in rows)
 
 
 def _written(view: str, value: float, spread: float | None) -> str:
@@ -262,7 +255,7 @@ def _figures(
     site: Site,
     suite: Suite,
     rows: Sequence[Row],
-    best: Row | None = None,
+    best: Sequence[Row] = (),
     *,
     plain: bool = False,
     with_unit: bool = False,
@@ -273,7 +266,7 @@ def _figures(
     known = [row for row in rows if numbers.known(row.value)]
     if not known:
         return _without_figure(site, rows[0])
-    return Cell(tuple(_entry(site, suite, row, known, row is best, plain, with_unit) for row in known))
+    return Cell(tuple(_entry(site, suite, row, known, _is_among(row, best), plain, with_unit) for row in known))
 
 
 def _without_figure(site: Site, row: Row) -> Cell:

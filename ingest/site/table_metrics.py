@@ -1,13 +1,14 @@
-"""What a comparison can show of a case instead of its throughput, and which of several cases is best in that."""
+"""What a comparison can show of a case instead of its throughput, and which of several cases leads in that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isclose
 
 from ingest.common import numbers
 from ingest.common.words import phrase
+from ingest.compute import comparison
+from ingest.compute.comparison import Candidate, Measured
 from ingest.site.model import Row, Site, Suite
 from ingest.site.render.table import View
 from schema.records import Run
@@ -17,18 +18,6 @@ THROUGHPUT = "throughput"
 #: What is computed from throughput, and the figures beside it that a reader compares. The order is that of the switch.
 DERIVED = ("speedup", "efficiency")
 BESIDE = ("latency", "memory")
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A figure of a row with the least and the most that its repeats allow; `about` has to be equal to compare."""
-
-    value: float
-    low: float
-    high: float
-    repeats: int
-    spread: float | None = None
-    about: str = ""
 
 
 def views(rows: Sequence[Row], unit: str) -> tuple[View, ...]:
@@ -52,52 +41,38 @@ def measured(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
         return _derived(site, suite, row, view)
     if (found := row.metrics.get(view)) is None:
         return None
-    about = ",".join(sources([site.by_id[each] for each in row.run_ids], view))
-    return _of(found.value, found.low, found.high, found.repeats, found.spread, about)
+    read_from = tuple(sources([site.by_id[each] for each in row.run_ids], view))
+    return _of(found.value, found.low, found.high, found.repeats, found.spread, found.unit, read_from)
 
 
-def contradicted(rows: Sequence[Row]) -> list[str]:
-    """Options whose stated values differ between frameworks, such as threads: another workload.
-
-    Switches (DALI, XLA) are how a framework is run: they are compared, and named.
-    """
-    names = sorted({name for row in rows for name, value in row.options.items() if not isinstance(value, bool)})
-    return [name for name in names if _contradicts(name, rows)]
+def candidates(site: Site, suite: Suite, rows: Sequence[Row], view: str = THROUGHPUT) -> list[Candidate]:
+    """The rows that have a figure in a view, with that figure."""
+    found = ((row, measured(site, suite, row, view)) for row in rows)
+    return [Candidate(row, figure, tuple(site.by_id[each] for each in row.run_ids)) for row, figure in found if figure]
 
 
-def _contradicts(name: str, rows: Sequence[Row]) -> bool:
-    stated = {(row.framework, numbers.quantity(row.options[name])) for row in rows if name in row.options}
-    return any(a[0] != b[0] and a[1] != b[1] for a in stated for b in stated)
-
-
-def leader(found: Sequence[tuple[Row, Measured]], better: str) -> Row | None:
-    """The best of several frameworks' rows, unless its lead lies within the repeats' spread.
-
-    One run says nothing about its spread; figures of different units, of another workload, or measured differently,
-    are not compared.
-    """
-    sign = 1 if better == "higher" else -1
-    ranked = sorted(found, key=lambda each: (-sign * each[1].value, each[0].framework or ""))
-    others = [each for each in ranked if each[0].framework != ranked[0][0].framework]
-    if not others or len({each.about for _, each in ranked}) > 1 or contradicted([row for row, _ in ranked]):
-        return None
-    best = ranked[0][1]
-    alone = min(best.repeats, others[0][1].repeats) < 2
-    return None if alone or any(_overlap(best, each, sign) for _, each in others) else ranked[0][0]
-
-
-def _overlap(best: Measured, other: Measured, sign: int) -> bool:
-    """Whether the worst repeat of the better is no better than the best repeat of the other."""
-    return best.low <= other.high if sign > 0 else best.high >= other.low
+def leaders(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> list[Row]:
+    """The rows that lead in their case, in a view."""
+    found = (
+        comparison.verdict(candidates(site, suite, case, view.key), view.better, suite.workload)
+        for case in comparison.cases(rows, suite.row_key)
+    )
+    return [each.leader for each in found if each.leader]
 
 
 def _of(
-    value: float | None, low: float | None, high: float | None, repeats: int, spread: float | None, about: str
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    repeats: int,
+    spread: float | None = None,
+    unit: str = "",
+    sources: tuple[str, ...] = (),
 ) -> Measured | None:
     if value is None or not numbers.known(value):
         return None
     least, most = (each if each is not None and numbers.known(each) else value for each in (low, high))
-    return Measured(value, least, most, repeats, spread, about)
+    return Measured(value, least, most, repeats, spread, unit, sources)
 
 
 def _derived(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
@@ -108,7 +83,7 @@ def _derived(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
     value = row.efficiency if view == "efficiency" else row.speedup
     base = _baseline(site, suite, row)
     if base is None or base is row or value is None:  # against itself every framework's is one
-        return _of(value, None, None, 0, None, "")
+        return _of(value, None, None, 0)
     low, high = (row.low or row.value) / (base.high or row.value), (row.high or row.value) / (base.low or row.value)
     return Measured(value, low * share, high * share, min(row.repeats, base.repeats))
 

@@ -53,7 +53,9 @@ def on_files(files: Any, config: Any) -> Any:
         for file in [each for each in files if re.fullmatch(r"\w+/runs/[^/]+/log\.md", each.src_uri)]:
             if address := forge.address_of(file.content_string, host, checkout, repository):
                 _LEFT_OUT[file.src_uri] = address
-                files.remove(file)
+        folders = tuple(f"{page.removesuffix('.md')}/" for page in _LEFT_OUT)  # with the files of its tables
+        for file in [each for each in files if each.src_uri in _LEFT_OUT or each.src_uri.startswith(folders)]:
+            files.remove(file)
     return files
 
 

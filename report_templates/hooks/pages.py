@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import logging
+import os
 import re
 import shutil
 import subprocess
@@ -33,6 +34,8 @@ from ingest.common.errors import UsageError
 #: The module whose `build` is replaced.
 SERVE: Any = serving
 log = logging.getLogger("mkdocs.hooks.pages")
+#: The folder of `ingest`, for the process that runs it.
+TOP = str(Path(__file__).resolve().parents[2])
 BUILD_LOG = logging.getLogger("mkdocs.commands.build")
 #: Exit codes of ingest after which the pages are right: all was understood, or the page of problems says what was not.
 WRITTEN = (0, 1)
@@ -161,7 +164,11 @@ def _run_ingest(config: Any) -> str:
         for each in _logs(config)
     ]
     command = [sys.executable, "-m", "ingest", *logs, "--layout", _layout(config), "--out", str(config.docs_dir)]
-    done = subprocess.run(command, cwd=_root(config), capture_output=True, text=True, errors="replace", check=False)
+    path = os.pathsep.join(filter(None, (TOP, os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        command, cwd=_root(config), env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
+        errors="replace", check=False,
+    )  # fmt: skip
     lines = done.stderr.strip().splitlines()
     if done.returncode not in WRITTEN:
         return _reason(lines) or f"python -m ingest ended with exit code {done.returncode} and no message"

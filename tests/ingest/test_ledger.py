@@ -73,7 +73,6 @@ def test_pages_are_the_same_whether_a_run_was_read_just_now_or_lay_in_the_ledger
     ingest(tmp_path / "logs", "--out", cold)
     ingest(tmp_path / "logs", "--out", warm)
     # As after an edit of every template: all pages are rendered again, and no log is read.
-    (tmp_path / ".perfledger" / "warm-site.json").unlink()
     for page in warm.rglob("*.md"):
         page.unlink()
     assert "0 logs read" in ingest(tmp_path / "logs", "--out", warm).out
@@ -134,32 +133,31 @@ def test_a_run_json_that_is_gone_is_a_change(tree: Path, out: Path, ingest: Inge
     assert [each["code"] for line in called.lines for each in line["problems"]] == ["missing_facts"]
 
 
-@pytest.mark.parametrize("what", ["lost", "no JSON", "another shape", "empty"])
-def test_a_lost_memory_costs_time_only(tree: Path, out: Path, ingest: Ingest, read_logs: list[str], what: str) -> None:
+@pytest.mark.parametrize("content", [None, b"", b"not SQLite", b"SQLite format 3\0" + b"\xff" * 4096])
+def test_a_lost_or_broken_cache_costs_time_only(
+    tree: Path, out: Path, ingest: Ingest, read_logs: list[str], content: bytes | None
+) -> None:
     before = snapshot(out)
-    memory = tree.parent / ".perfledger" / "docs.json"
-    assert memory.is_file()
-    memory.unlink()
-    if what != "lost":
-        memory.write_text({"no JSON": "{", "another shape": "[1]", "empty": ""}[what])
+    path = tree.parent / ".perfledger" / "cache.sqlite"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
     assert ingest(tree, "--out", out).code == 0
     assert len(read_logs) == 5
     assert snapshot(out) == before
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        '{"stats": [], "shards": {}}',
-        '{"stats": {"a": 1}, "shards": {"x": 2}}',
-        '{"shards": {"seg-paddleseg-bs2.jsonl": [1]}}',
-    ],
-)
-def test_a_memory_of_another_shape_is_no_memory(tree: Path, out: Path, ingest: Ingest, document: str) -> None:
-    before = contents(out)
-    (tree.parent / ".perfledger" / "docs.json").write_text(document)
-    assert ingest(tree, "--out", out).code == 0
-    assert contents(out) == before
+def test_commands_that_write_nothing_use_the_cache_and_leave_it_alone(
+    tree: Path, out: Path, ingest: Ingest, read_logs: list[str]
+) -> None:
+    path = tree.parent / ".perfledger" / "cache.sqlite"
+    before = path.read_bytes()
+    assert ingest("check", tree, "--out", out).code == 0
+    assert read_logs == []
+    assert path.read_bytes() == before
+    path.unlink()
+    assert ingest("check", tree, "--out", out).code == 0
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"not JSON\n", b'{"path": "x"}\n', None])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -135,7 +134,7 @@ def test_a_name_that_will_not_do_is_refused_with_a_remedy(
 
 @pytest.mark.parametrize("name", ['a "quoted" \\ name', "del\x7f", "网络 16", "tab\there"])
 def test_a_model_of_any_spelling_makes_a_file_that_can_be_read(tmp_path: Path, folder: Path, name: str) -> None:
-    (tmp_path / "a.jsonl").write_text(json.dumps(run(name)) + "\n", "utf-8")
+    (tmp_path / "a.jsonl").write_text(text_of(run(name)) + "\n", "utf-8")
     folded = "".join(each for each in suites.folded(name) if each.isascii()) or "x"
     new_suite.create(folded, tmp_path, folder)
     made = {each.id: each for each in model.suites(folder)}[folded]

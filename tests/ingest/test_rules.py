@@ -533,6 +533,13 @@ def test_steps_larger_than_any_number_are_counted(tmp_path: Path) -> None:
     assert series(session, ONE).steps.tolist() == [1, 2, 3, 4, 5]
 
 
+def test_the_last_figure_of_the_run_counts_where_the_tool_prints_several(tmp_path: Path) -> None:
+    lines = ["total 5.0", "total 7.0", "total 6.0"]
+    found = of_made(rb"total (?P<throughput>\S+)", lines, tmp_path, "reported", span="run")
+    assert isinstance(found, Figure)
+    assert (found.value, found.first_line, found.skipped) == (6.0, 3, 2)
+
+
 def test_what_the_tool_says_of_the_run_is_refused_with_its_line(tmp_path: Path) -> None:
     found = of_made(rb"total (?P<throughput>\S+)", ["total 5.0", "total nan"], tmp_path, "reported", span="run")
     assert isinstance(found, NoFigure)

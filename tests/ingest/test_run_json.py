@@ -134,7 +134,7 @@ def test_a_misspelt_key_is_named_beside_the_one_that_is_missing(tmp_path: Path) 
     document["case"]["batchsize"] = document["case"].pop("batch_size")
     given = written(tmp_path, document)
     assert given.problem is not None
-    assert given.problem.args["cause"] == "`$.case.batch_size` is missing; is it 'batchsize'?"
+    assert given.problem.args["cause"] == "`$.case.batch_size` is missing; did you mean 'batchsize'?"
 
 
 def test_an_invalid_one_is_named_with_its_line(tmp_path: Path) -> None:

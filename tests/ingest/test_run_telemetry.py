@@ -15,7 +15,7 @@ import pytest
 from made_logs import run_json, seg
 from made_trees import Called, write_run
 
-from ingest.record import telemetry
+from ingest.record import ledger, telemetry
 from ingest.record.telemetry import bare, stem
 from schema.records import Run, from_json, to_json
 from tests.site.tabled import rows_in
@@ -508,14 +508,14 @@ def test_it_is_read_again_when_it_changes_and_only_then(
 ) -> None:
     looked: list[str] = []
     read: list[str] = []
-    for name, seen in (("claimant", looked), ("read_telemetry", read)):
-        real = getattr(telemetry, name)
+    for module, name, seen in ((ledger, "claimant", looked), (telemetry, "read_telemetry", read)):
+        real = getattr(module, name)
 
         def noted(path: Path, *more: Any, real: Any = real, seen: list[str] = seen) -> Any:
             seen.append(path.name)
             return real(path, *more)
 
-        monkeypatch.setattr(telemetry, name, noted)
+        monkeypatch.setattr(module, name, noted)
     out = root.parent / "docs"
     for repeat in ("1", "2"):
         log_of(root / "a/b/c" / repeat, repeat=int(repeat))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import http.server
-import json
 import os
 import shutil
 import subprocess
@@ -19,7 +18,7 @@ import pytest
 
 from ingest.published import publications
 from ingest.site import builder
-from schema.records import Problem
+from schema.records import Problem, Run, from_text
 from tests import builders
 from tests.site import kinds
 
@@ -84,7 +83,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(builder, "drawn", lambda *_: "<svg></svg>")
         builder.build(
-            [json.loads(line) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
+            [from_text(line.encode(), Run) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
             published=publications.read([ROOT / "raw_logs" / "published"]),
         )  # fmt: skip
     shutil.copytree(ROOT / "docs" / "data" / "runs", folder / "docs" / "data" / "runs")

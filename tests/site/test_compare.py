@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from ingest.common import words
+from ingest.compute import comparison
 from ingest.site.pages import compare
 from tests import builders
 from tests.site.conftest import ROOT, html
@@ -53,8 +54,7 @@ def test_every_word_that_its_scripts_say_is_in_the_words_file_and_on_the_page() 
     entries = words.load().entries
     source = "".join(path.read_text("utf-8") for path in sorted((ASSETS / "js").glob("compare*.js")))
     said = set(re.findall(r'"((?:chart|compare|metric|report|site|table)\.[a-z_]*[a-z])"', source))
-    facets = re.findall(r"^    (\w+): \"\w+\",$", (ASSETS / "js" / "compare-rules.js").read_text("utf-8"), re.MULTILINE)
-    said |= {f"compare.{each}" for each in (*facets, "by", "model", "metric", "copy", "csv", "json")}
+    said |= {f"compare.{each}" for each in (*comparison.DIMENSIONS, "by", "model", "metric", "copy", "csv", "json")}
     assert len(said) > 60
     assert said - entries.keys() == set()
     assert {each.partition(".")[0] for each in said} <= set(compare.COMPARE_WORDS)

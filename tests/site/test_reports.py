@@ -66,7 +66,7 @@ def markdown() -> dict[tuple[str, str], str]:
     return {
         (language, page.path): rendered.text
         for page in report_pages.pages(site_of(figures()))
-        for language, rendered in zip(LANGUAGES, jinja.rendered(known, page, page.context()), strict=True)
+        for language, rendered in zip(LANGUAGES, jinja.rendered(known, page), strict=True)
     }
 
 
@@ -582,7 +582,7 @@ def test_text_of_others_stays_text(tmp_path: Path) -> None:
     from ingest.site.pages.reports import page_of
 
     page = page_of(site, report)
-    text = next(jinja.rendered(words.load(), page, page.context())).text
+    text = next(jinja.rendered(words.load(), page)).text
     assert "<script" not in text
     assert "](javascript:" not in text
     assert '--8<-- "mkdocs' not in text

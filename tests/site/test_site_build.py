@@ -36,7 +36,7 @@ def test_same_input_same_bytes(built: Path, tmp_path: Path) -> None:
 
 def test_a_second_build_draws_renders_and_writes_nothing(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
-    monkeypatch.setattr(builder, "_rendered", lambda *_: pytest.fail("a page was rendered again"))
+    monkeypatch.setattr(builder, "_pages", lambda *_: pytest.fail("pages were rendered again"))
     second = build(builders.runs(), copied)
     assert not second.written
     assert not second.removed
@@ -44,7 +44,7 @@ def test_a_second_build_draws_renders_and_writes_nothing(copied: Path, monkeypat
     assert times == {path: path.stat().st_mtime_ns for path in (copied / "docs").rglob("*")}
 
 
-@pytest.mark.parametrize("lost", ["pages", "drawings", "all", "nothing"])
+@pytest.mark.parametrize("lost", ["drawings", "all", "nothing"])
 def test_a_build_from_the_cache_and_one_without_are_the_same_bytes(
     copied: Path, tmp_path: Path, lost: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,11 +52,34 @@ def test_a_build_from_the_cache_and_one_without_are_the_same_bytes(
     kept = copied / "cache.sqlite"
     if lost == "all":
         kept.unlink()
-    elif lost != "nothing":
-        monkeypatch.setattr(builder, {"pages": "_code", "drawings": "_drawing_code"}[lost], lambda: "of another commit")
+    elif lost == "drawings":
+        monkeypatch.setattr(builder, "_drawing_code", lambda: "of another commit")
     assert build(runs, copied).written
     build(runs, tmp_path)
     assert files(copied / "docs") == files(tmp_path / "docs")
+
+
+@pytest.mark.parametrize("change", ["words", "code", "problems", "limits", "logs"])
+def test_any_other_input_renders_the_pages_again(copied: Path, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second build with the same inputs renders nothing; so each input has to count as one."""
+    known, more = words.load(), dict[str, Any]()
+
+    def rendered(*_: object) -> builder.Files:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(builder, "_pages", rendered)
+    if change == "words":
+        other = {**known.entries, "table.oom": {"en": "no memory left", "zh": "内存不够了"}}
+        monkeypatch.setattr(words, "load", lambda: words.Words(known.path, other))
+    elif change == "code":
+        monkeypatch.setattr(builder, "_code", lambda: "of another commit")
+    elif change == "limits":
+        more["limits"] = Limits(pages=1)
+    elif change == "logs":
+        more["logs"] = {builders.runs()[0].path: (copied / "train.log",)}
+    problems = [Problem("empty", "a.log")] if change == "problems" else []
+    with pytest.raises(ZeroDivisionError):
+        builder.build(builders.runs(), problems, copied / "docs", cache=copied / "cache.sqlite", **more)
 
 
 def test_a_changed_run_touches_only_its_pages(copied: Path) -> None:

@@ -223,14 +223,17 @@ def test_memory_that_was_measured_differently_is_not_ranked() -> None:
 
 
 def test_frameworks_that_ran_another_workload_are_not_ranked() -> None:
-    """Threads are part of the workload, since both state them and disagree; a switch is how a framework is run."""
+    """Both state the number of threads, or a switch, and disagree; a switch that only one states is no difference."""
     for value in ("threads", "xla"):
         runs = repeated("PyTorch", (100.0, 101.0)) + repeated("TensorFlow", (90.0, 91.0))
         for number, each in enumerate(runs):
             torch = each.case.framework == "PyTorch"
             options = {value: (8 if torch else 1) if value == "threads" else torch}
             runs[number] = edited(each, case={"options": options})
-        assert bests(runs, "throughput") == ([] if value == "threads" else ["PyTorch"]), value
+        assert bests(runs, "throughput") == [], value
+    runs = repeated("PyTorch", (100.0, 101.0)) + repeated("TensorFlow", (90.0, 91.0))
+    runs[:2] = [edited(each, case={"options": {"xla": True}}) for each in runs[:2]]
+    assert bests(runs, "throughput") == ["PyTorch"]
 
 
 def test_a_view_shows_its_figure_though_there_is_no_throughput() -> None:

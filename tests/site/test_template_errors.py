@@ -220,7 +220,7 @@ def test_a_mistake_is_said_in_one_line_and_nothing_is_written(
     assert written(project) == before
 
 
-@pytest.mark.parametrize("mistake", ["an unknown word, spelt nearly right", "a suite's key, spelt nearly right"])
+@pytest.mark.parametrize("mistake", ["a suite's key, spelt nearly right"])  # it renders no page, so no template
 def test_a_check_says_the_same(
     project: Path, edited: Callable[[Path, Callable[[str], str]], int], mistake: str
 ) -> None:

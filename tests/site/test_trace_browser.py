@@ -74,6 +74,7 @@ def forged(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
     folder.mkdir()
     shutil.copytree(logs / "raw_logs", folder / "raw_logs")
     shutil.copytree(logs / "docs", folder / "docs")
+    shutil.copytree(logs / ".perfledger", folder / ".perfledger")  # says that these are pages of other logs
     changed = folder / "raw_logs/seg/paddle/long/1/train.log"
     commit = committed(folder)
     changed.write_text("not what was committed\n", "utf-8")

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 from ingest.common import numbers
 from ingest.common.words import Words
+from ingest.compute.comparison import conditions_of
 from ingest.compute.rules import HEADLINE
 from ingest.site import addresses
 from ingest.site.data.records import name, said
-from ingest.site.model import Row, Site, Suite, image_of
+from ingest.site.model import Row, Site, Suite
 from ingest.site.table_metrics import sources
 from schema.records import ResultMetric, Run
-from schema.results import Both, Conditions, Metric, ResultRecord, RunLink
+from schema.results import Both, Metric, ResultRecord, RunLink
 from schema.vocabulary import METRICS
-
-#: What two figures must share to be compared, to the keys of the environment that say it; the first that is there does.
-CONDITIONS: Mapping[str, tuple[str, ...]] = {
-    "cpu": ("cpu",),
-    "cuda": ("cuda", "cuda_driver"),
-    "cudnn": ("cudnn",),
-    "driver": ("driver",),
-    "gpu_ecc": ("gpu_ecc",),
-    "image": ("image",),
-    "kernel": ("kernel",),
-    "nccl": ("nccl",),
-    "os": ("os",),
-    "power_limit": ("power_limit", "gpu_power_limit_watts"),
-    "python": ("python",),
-    "topology": ("topology",),
-}
 
 
 def records(site: Site, words: Words) -> list[ResultRecord]:
@@ -111,7 +96,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         metrics={each: _metric(each, row.metrics[each], runs) for each in METRICS if each in row.metrics},
         outcome=row.outcome,
         reason=said(words, row.reason),
-        conditions=conditions(runs),
+        conditions=conditions_of(runs),
         diverged=row.diverged,
         runs=tuple(RunLink(id=each.id, page=addresses.served(site.page(each)), date=date_of(each)) for each in runs),
         page=addresses.model_folder(suite),
@@ -131,20 +116,3 @@ def _metric(metric: str, found: ResultMetric, runs: Sequence[Run]) -> Metric:
         repeats=found.repeats,
         sources=tuple(sources(runs, metric)),
     )
-
-
-def conditions(runs: Sequence[Run]) -> Conditions:
-    """Return what is known of each condition: one value, or all that the runs had."""
-    found = {each: _distinct(runs, keys) for each, keys in CONDITIONS.items()}
-    return Conditions(**{each: values[0] if len(values) == 1 else values for each, values in found.items() if values})
-
-
-def _distinct(runs: Iterable[Run], keys: Sequence[str]) -> tuple[str, ...]:
-    environments = (run.environment | {"image": image_of(run)} for run in runs)
-    stated = ([each.get(key) for key in keys] for each in environments)
-    known = (next((each for each in values if each not in (None, "", [], {})), None) for values in stated)
-    return tuple(sorted({_text(each) for each in known if each is not None}))
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else numbers.quantity(value)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ingest.common.words import phrase
+from ingest.compute import comparison
 from ingest.site import addresses
 from ingest.site.model import Page, Site, framework_of
 from ingest.site.render import colours
@@ -24,9 +25,8 @@ COMPARE_SCRIPTS = (
 def pages(site: Site) -> list[Page]:
     """Return the compare page; its figures come from `data/results.json`, so it holds names only."""
     config = {
-        "suites": {
-            each.id: {"workload": {name: each.usual.get(name) for name in each.row_options}} for each in site.known
-        },
+        "suites": {each.id: {"workload": each.workload} for each in site.known},
+        "rules": comparison.rules(),
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }
     models = [(suite.title, addresses.model_page(suite)) for suite in site.shown]

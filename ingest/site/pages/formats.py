@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ingest.common.toml_file import read
 from ingest.common.words import TEMPLATES, phrase
 from ingest.site import addresses
 from ingest.site.model import Page, Site
-
-if TYPE_CHECKING:
-    from parsers.contract import Reading
 
 
 def pages(site: Site) -> list[Page]:
@@ -39,7 +36,7 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
             "id": each.id,
             "title": each.title,
             "doc": each.doc,
-            "readings": [_described_reading(reading) for reading in each.readings],
+            "readings": each.readings,
             "runs": runs[each.id],
             "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
             "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
@@ -47,11 +44,6 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
         }
         for each in formats()
     ]
-
-
-def _described_reading(reading: Reading) -> Mapping[str, Any]:
-    names = ("columns", "unit", "scope", "span", "cumulative_since")
-    return {name: getattr(reading, name) for name in names}
 
 
 def _described_telemetry() -> list[Mapping[str, Any]]:

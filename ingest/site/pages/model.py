@@ -10,6 +10,7 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.numbers import quantity
 from ingest.common.words import Text, phrase
+from ingest.compute.comparison import contradicted, image_of
 from ingest.compute.results import counts
 from ingest.site import addresses, answers, caveats, published_figures, reproduce, result_tables, run_tables
 from ingest.site.model import (
@@ -21,7 +22,6 @@ from ingest.site.model import (
     framework_of,
     group_name,
     hardware_of,
-    image_of,
     named,
     options_text,
     ordered,
@@ -33,7 +33,6 @@ from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
 from ingest.site.render.text import slugs
 from ingest.site.result_tables import sections, units, version_marks
 from ingest.site.run_tables import ENVIRONMENT, packages, source_of, value_text
-from ingest.site.table_metrics import contradicted
 from schema.records import Run
 
 RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all

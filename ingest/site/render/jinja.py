@@ -38,8 +38,9 @@ class Rendered:
     charts: Sequence[Chart]
 
 
-def rendered(words: Words, page: Page, context: Mapping[str, Any]) -> Iterator[Rendered]:
+def rendered(words: Words, page: Page) -> Iterator[Rendered]:
     """Yield a page in each language, as Markdown with front matter, from one context."""
+    context = page.context()
     for language in LANGUAGES:
         writer = Writer(words, language, partial(relative, page.path), page.path)
         shown: dict[str, Chart] = {}

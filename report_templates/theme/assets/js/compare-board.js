@@ -392,13 +392,17 @@
     });
   }
 
-  /** As ingest/site/table_metrics.py has it: the best of several frameworks, unless its lead lies within the repeats' spread. */
+  /** As `verdict` of ingest/compute/comparison.py: the best of several frameworks, unless its lead lies within the
+      repeats' spread, is too small to be written, or one of the two fastest ran only once. */
   function leads(base, group) {
     const others = group.filter((each) => each.result.framework !== base.result.framework).map((each) => each.figure);
     const faster = (a, b) => (a.better === "lower" ? a.value - b.value : b.value - a.value);
     const told = (each) => each.repeats > 1 && each.low !== null && each.low !== undefined;
     const reaches = (each) => (told(each) ? overlap(each, base.figure) : base.figure.better === "lower" ? each.value <= base.figure.high : each.value >= base.figure.low);
-    return others.length > 0 && told(base.figure) && told(others.sort(faster)[0]) && !others.some(reaches);
+    if (!others.length) return false;
+    const second = others.sort(faster)[0];
+    const ahead = base.figure.better === "lower" ? second.value / base.figure.value : base.figure.value / second.value;
+    return ahead - 1 >= rules.NARROW && told(base.figure) && told(second) && !others.some(reaches);
   }
 
   /** Whether the repeats of two figures reach into each other; a figure without repeats says nothing of that. */

@@ -1,39 +1,16 @@
-/* Why two results may not stand side by side. Pure functions over records of data/results.json; no page, no words.
+/* Why two results may not stand side by side, by the rules that ingest/compute/comparison.py hands over in the page's
+   configuration. Pure functions over records of data/results.json; no page, no words, and no rule of their own.
 
-   A dimension is what is compared. All else has to agree, but for what follows from the dimension: another framework
-   has another version, another image, and brings the CUDA libraries that it was built with. What nobody stated hides nothing: the two are compared, and a note says so. */
+   A dimension is what is compared. Everything else must agree, except what follows from the dimension. What nobody
+   stated is not known to differ: the two are compared, and a note says so. */
 (function () {
   "use strict";
 
   const perfledger = (window.perfledger = window.perfledger || {});
   const compare = (perfledger.compare = perfledger.compare || {});
-
-  /** The key of a record that each dimension compares. */
-  const KEYS = {
-    framework: "framework",
-    version: "framework_version",
-    round: "round",
-    hardware: "hardware",
-    precision: "precision",
-    devices: "devices",
-    batch: "batch_size",
-  };
-
-  /** What differs as soon as a dimension differs, and is no reason of its own. */
-  const FOLLOWS = {
-    framework: ["framework_version", "image", "python", "cuda", "cudnn", "nccl"],
-    version: ["image", "python", "cuda", "cudnn", "nccl"],
-    round: ["framework_version", "image", "python", "cuda", "cudnn", "nccl"],
-    hardware: ["power_limit", "cpu", "topology", "gpu_ecc"],
-    devices: ["nodes", "topology", "data_parallel", "batch_size_of_job"],
-    precision: [],
-    batch: ["batch_size_of_job"],
-  };
-
-  /** Facts that make the case: one that only one of two results states is a difference. */
-  const CASE = ["model", "framework", "hardware", "precision", "devices", "nodes", "batch_size", "unit", "scope"];
-  /** Facts about how it was measured: one that is not stated is not known to differ. */
-  const MANNER = ["framework_version", "rule"];
+  const given = JSON.parse(document.getElementById("pl-compare").dataset.config).rules;
+  const KEYS = given.dimensions;
+  const FOLLOWS = given.follows;
 
   function stated(value) {
     return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && !value.length);
@@ -57,16 +34,15 @@
         found.push({ kind: kind, name: name, mine: mine, theirs: theirs, strict: strict });
       }
     };
-    CASE.filter((name) => name !== "scope" || stated(a.scope) || stated(b.scope)).forEach((name) =>
-      look("fact", name, a[name], b[name], true)
-    );
+    const facts = (names, strict) => names
+      .filter((name) => !given.facts.optional.includes(name) || (stated(a[name]) && stated(b[name])))
+      .forEach((name) => look("fact", name, a[name], b[name], strict));
+    facts(given.facts.case, true);
     optionNames(a, b).forEach((name) => {
       const usual = (each) => ((each.options || {})[name] === undefined ? workload[name] : (each.options || {})[name]);
       look("option", name, usual(a), usual(b), name in workload);
     });
-    MANNER.forEach((name) => look("fact", name, a[name], b[name], false));
-    // Memory as the driver counts it is not what a framework has allocated.
-    if (stated(a.measured_from) && stated(b.measured_from)) look("fact", "measured_from", a.measured_from, b.measured_from, false);
+    facts(given.facts.manner, false);
     conditionNames(a, b).forEach((name) => look("condition", name, (a.conditions || {})[name], (b.conditions || {})[name], false));
     return found;
   }
@@ -121,5 +97,5 @@
     return verdict(a, b, dimension, workload).reasons;
   }
 
-  compare.rules = { KEYS: KEYS, verdict: verdict, incomparable: incomparable, stated: stated, equal: equal };
+  compare.rules = { KEYS: KEYS, NARROW: given.narrow, verdict: verdict, incomparable: incomparable, stated: stated, equal: equal };
 })();

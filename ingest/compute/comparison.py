@@ -1,0 +1,376 @@
+"""Decide which results may be compared, and which of them is best: once, for every page.
+
+A dimension is what is compared, such as the framework. Everything else must agree, except what follows from the
+dimension: another framework has another version, another image, and brings the CUDA libraries that it was built with.
+What nobody states is not known to differ.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from msgspec import UNSET
+
+from ingest.common import numbers
+from ingest.compute.rules import HEADLINE
+from schema.records import Container, Plain, Result, Run
+from schema.results import Conditions, ResultRecord
+
+Kind = Literal["fact", "option", "condition"]
+#: What can be said of several frameworks in one case; `conditions`: the two fastest may not be compared.
+Outcome = Literal["lead", "tie", "alone", "units", "conditions", "none"]
+
+#: The fact that each dimension compares.
+DIMENSIONS: Mapping[str, str] = {
+    "framework": "framework",
+    "version": "framework_version",
+    "round": "round",
+    "hardware": "hardware",
+    "precision": "precision",
+    "devices": "devices",
+    "batch": "batch_size",
+}
+_BUILD = ("image", "python", "cuda", "cudnn", "nccl")
+#: What differs as soon as a dimension differs, and is no reason of its own.
+FOLLOWS: Mapping[str, tuple[str, ...]] = {
+    "framework": ("framework_version", *_BUILD),
+    "version": _BUILD,
+    "round": ("framework_version", *_BUILD),
+    "hardware": ("power_limit", "cpu", "topology", "gpu_ecc"),
+    "precision": (),
+    "devices": ("nodes", "topology", "data_parallel", "batch_size_of_job"),
+    "batch": ("batch_size_of_job",),
+}
+#: Facts of the case: one that only one of two results states is a difference.
+_CASE = ("model", "framework", "hardware", "precision", "devices", "nodes", "batch_size", "unit")
+#: Facts about how it was measured: one that is not stated is not known to differ.
+_MANNER = ("framework_version", "rule")
+#: Comparability conditions, each with the environment keys that provide it (first one present wins).
+CONDITIONS: Mapping[str, tuple[str, ...]] = {
+    "cpu": ("cpu",),
+    "cuda": ("cuda", "cuda_driver"),
+    "cudnn": ("cudnn",),
+    "driver": ("driver",),
+    "gpu_ecc": ("gpu_ecc",),
+    "image": ("image",),
+    "kernel": ("kernel",),
+    "nccl": ("nccl",),
+    "os": ("os",),
+    "power_limit": ("power_limit", "gpu_power_limit_watts"),
+    "python": ("python",),
+    "topology": ("topology",),
+}
+#: A smaller lead is none: it would be written as 1.00×.
+NARROW = 0.005
+
+#: Options that make another workload, with the value that is meant where none is stated; None: no value is meant.
+Workload = Mapping[str, Any]
+_Values = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a result states about its case and how it was measured; values are sorted texts, () where not stated."""
+
+    facts: Mapping[str, _Values]
+    options: Mapping[str, Plain]
+    conditions: Mapping[str, _Values]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A fact, an option or a condition in which two results are not known to agree.
+
+    `strict`: a value that only one of the two states forbids the comparison too.
+    """
+
+    kind: Kind
+    name: str
+    first: _Values
+    second: _Values
+    strict: bool
+
+
+@dataclass(frozen=True)
+class Comparability:
+    """What two results say about each other.
+
+    Attributes:
+        reasons: what forbids the comparison; none where it is allowed.
+        unknown: what at least one of them does not state.
+        follows: what differs because the dimension differs.
+    """
+
+    reasons: tuple[Difference, ...]
+    unknown: tuple[Difference, ...]
+    follows: tuple[Difference, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure with the extremes of its repeats; `sources` tells where a metric was read from."""
+
+    value: float
+    low: float
+    high: float
+    repeats: int
+    spread: float | None = None
+    unit: str = ""
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A result that takes part in a comparison, with the figure that is compared and the runs behind it."""
+
+    result: Result
+    figure: Measured
+    runs: tuple[Run, ...]
+
+    @property
+    def framework(self) -> str:
+        """The framework's name; empty where it is not known."""
+        return self.result.framework or ""
+
+    @property
+    def statement(self) -> Statement:
+        """What is stated about the figure."""
+        return statement(self.result, self.figure, conditions_of(self.runs))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What can be said of the frameworks in one case.
+
+    Attributes:
+        ranked: each framework's best candidate in `unit`, the best first.
+        pair: the candidates that the verdict rests on: the best, and the one that it is compared with.
+        reasons: why these two may not be compared.
+    """
+
+    kind: Outcome
+    unit: str = ""
+    ranked: tuple[Candidate, ...] = ()
+    pair: tuple[Candidate, ...] = ()
+    reasons: tuple[Difference, ...] = ()
+
+    @property
+    def leader(self) -> Result | None:
+        """The result that leads; None where none does."""
+        return self.pair[0].result if self.kind == "lead" else None
+
+
+def rules() -> Mapping[str, Any]:
+    """Return the rules as data, for the compare page: it applies them to results that the reader chooses."""
+    facts = {"case": _CASE, "manner": (*_MANNER, "measured_from"), "optional": ("measured_from",)}
+    return {"dimensions": DIMENSIONS, "follows": FOLLOWS, "facts": facts, "narrow": NARROW}
+
+
+# ---- what a result states ----
+
+
+def statement(result: Result, figure: Measured, conditions: Conditions) -> Statement:
+    """Return what a measured result states, for the comparison of one of its figures."""
+    case = {name: getattr(result, name) for name in _CASE}
+    facts = {**case, "unit": figure.unit, "framework_version": result.version, "round": result.round, "rule": HEADLINE}
+    return _statement(facts, figure.sources, result.options, conditions)
+
+
+def statement_of_record(record: ResultRecord) -> Statement:
+    """Return what a record of `results.json` states, measured or published, about its throughput."""
+    names = (*_CASE, *_MANNER, "round")
+    return _statement({name: getattr(record, name) for name in names}, (), record.options, record.conditions)
+
+
+def _statement(
+    facts: Mapping[str, object], sources: Sequence[str], options: Mapping[str, Plain], conditions: Conditions
+) -> Statement:
+    known = {**{name: _values(value) for name, value in facts.items()}, "measured_from": _values(sources)}
+    return Statement(known, options, {name: _values(getattr(conditions, name)) for name in CONDITIONS})
+
+
+def conditions_of(runs: Sequence[Run]) -> Conditions:
+    """Return what is known of each condition: one value, or all that the runs had."""
+    found = {name: _distinct(runs, keys) for name, keys in CONDITIONS.items()}
+    return Conditions(**{name: each[0] if len(each) == 1 else each for name, each in found.items() if each})
+
+
+def image_of(run: Run) -> str:
+    """Return the image that a run was made in, by its digest where that is known; empty where there was none."""
+    container = (run.recipe.container if run.recipe else None) or Container()
+    image, digest = container.image or run.environment.get("image"), container.digest
+    return f"{image}@{digest}" if image and digest else str(image or "")
+
+
+def _distinct(runs: Iterable[Run], keys: Sequence[str]) -> _Values:
+    environments = (run.environment | {"image": image_of(run)} for run in runs)
+    stated = ([each.get(key) for key in keys] for each in environments)
+    known = (next((each for each in values if each not in (None, "", [], {})), None) for values in stated)
+    return tuple(sorted({_condition(each) for each in known if each is not None}))
+
+
+def _condition(value: object) -> str:
+    return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else numbers.quantity(value)
+
+
+def _values(value: object) -> _Values:
+    """Return a value as texts without order, so that `535` and `["535"]` are the same."""
+    found = value if isinstance(value, tuple | list) else () if _is_absent(value) else (value,)
+    return tuple(sorted(map(_text, found)))
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or value is UNSET or value == ""
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+# ---- what may be compared ----
+
+
+def differences(a: Statement, b: Statement, workload: Workload) -> list[Difference]:
+    """Return everything in which two results are not known to agree."""
+    found = [_fact(name, a, b, strict=True) for name in _CASE]
+    for name in sorted({*a.options, *b.options}):
+        first, second = (_values(each.options.get(name, workload.get(name))) for each in (a, b))
+        found.append(Difference("option", name, first, second, name in workload))
+    found += [_fact(name, a, b) for name in _MANNER]
+    # Memory as the driver counts it is not what a framework has allocated.
+    if a.facts["measured_from"] and b.facts["measured_from"]:
+        found.append(_fact("measured_from", a, b))
+    for name in CONDITIONS:
+        first, second = a.conditions[name], b.conditions[name]
+        found += [Difference("condition", name, first, second, strict=False)] if first or second else []
+    return [each for each in found if not each.first or each.first != each.second]
+
+
+def _fact(name: str, a: Statement, b: Statement, *, strict: bool = False) -> Difference:
+    return Difference("fact", name, a.facts[name], b.facts[name], strict)
+
+
+def comparability(a: Statement, b: Statement, dimension: str, workload: Workload) -> Comparability:
+    """Return whether two results may be compared along a dimension, and what forbids it."""
+    compared = DIMENSIONS[dimension]
+    differs = a.facts[compared] != b.facts[compared]
+    excused = FOLLOWS[dimension] if differs else ()
+    reasons, unknown, follows = [], [], []
+    for each in differences(a, b, workload):
+        both, neither = each.first and each.second, not each.first and not each.second
+        if differs and each.name == compared:
+            continue
+        if each.name in excused:
+            follows += [each] if both else []
+        elif both or (each.strict and not neither):
+            reasons.append(each)
+        elif not (neither and each.kind == "option"):
+            unknown.append(each)
+    return Comparability(_without_consequences(reasons), tuple(unknown), tuple(follows))
+
+
+def _without_consequences(reasons: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Leave out what follows from another reason: another machine has another CPU."""
+    names = {each.name for each in reasons}
+    implied = {name for dimension, fact in DIMENSIONS.items() if fact in names for name in FOLLOWS[dimension]}
+    return tuple(each for each in reasons if each.name not in implied)
+
+
+# ---- which is best ----
+
+
+def cases(rows: Sequence[Result], key: Callable[[Result], Hashable]) -> list[list[Result]]:
+    """Return rows by what must be equal to rank them: the key, and options that frameworks state differently."""
+    found: dict[Hashable, list[Result]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return [case for alike in found.values() for case in _by_contradicted(alike)]
+
+
+def _by_contradicted(rows: Sequence[Result]) -> Iterable[list[Result]]:
+    names, found = contradicted(rows), dict[Hashable, list[Result]]()
+    for row in rows:
+        found.setdefault(tuple(numbers.quantity(row.options.get(name)) for name in names), []).append(row)
+    return found.values()
+
+
+def contradicted(rows: Sequence[Result]) -> list[str]:
+    """Return options whose stated values differ between frameworks, such as threads: another workload.
+
+    Switches (DALI, XLA) are how a framework is run, and make no other workload.
+    """
+    names = sorted({name for row in rows for name, value in row.options.items() if not isinstance(value, bool)})
+    return [name for name in names if _is_contradicted(name, rows)]
+
+
+def _is_contradicted(name: str, rows: Sequence[Result]) -> bool:
+    stated = {(row.framework, numbers.quantity(row.options[name])) for row in rows if name in row.options}
+    return any(a[0] != b[0] and a[1] != b[1] for a in stated for b in stated)
+
+
+def verdict(candidates: Sequence[Candidate], better: str, workload: Workload) -> Verdict:
+    """Return what can be said of the frameworks in one case.
+
+    The best leads if it and the next are repeated, may be compared, differ by `NARROW` at least, and if its worst
+    repeat is ahead of the best repeat of every other framework.
+
+    Args:
+        candidates: figures of one case; those in another unit than that of most frameworks are not ranked.
+        better: `higher` or `lower`.
+        workload: the options that make another workload.
+    """
+    unit, ranked = rank(candidates, better)
+    if not ranked:
+        return Verdict("none")
+    if len(ranked) == 1:
+        others = {each.framework for each in candidates} - {ranked[0].framework}
+        return Verdict("units" if others else "alone", unit, ranked, ranked)
+    first, second = ranked[:2]
+    if reasons := comparability(first.statement, second.statement, "framework", workload).reasons:
+        return Verdict("conditions", unit, ranked, (first, second), reasons)
+    rival = _rival(first, ranked, candidates, better)
+    return Verdict("tie" if rival else "lead", unit, ranked, (first, rival or second))
+
+
+def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candidate, ...]]:
+    """Return the unit that most frameworks count in, and the best candidate of each of these, the best first."""
+    sign = -1 if better == "higher" else 1
+    by_unit: dict[str, dict[str, Candidate]] = {}
+    for each in sorted(candidates, key=lambda each: (sign * each.figure.value, each.result.run_ids)):
+        by_unit.setdefault(each.figure.unit, {}).setdefault(each.framework, each)
+    if not by_unit:
+        return "", ()
+    unit = min(by_unit, key=lambda each: (-len(by_unit[each]), each))
+    return unit, tuple(by_unit[unit].values())
+
+
+def _rival(
+    first: Candidate, ranked: Sequence[Candidate], candidates: Sequence[Candidate], better: str
+) -> Candidate | None:
+    """Return the candidate over which the first has no clear lead; None where it leads."""
+    second = ranked[1]
+    if lead(first.figure, second.figure, better) < NARROW:
+        return second
+    # Repeats of the third may reach into the first's where those of the second do not.
+    others = [
+        each for each in candidates if each.framework != first.framework and each.figure.unit == first.figure.unit
+    ]
+    reaching = next((each for each in (*ranked[1:], *others) if overlap(first.figure, each.figure, better)), None)
+    # One run says nothing about its spread.
+    return reaching or (second if min(first.figure.repeats, second.figure.repeats) < 2 else None)
+
+
+def lead(first: Measured, second: Measured, better: str) -> float:
+    """Return how far the first is ahead of the second, as a share."""
+    ahead, behind = (first.value, second.value) if better == "higher" else (second.value, first.value)
+    return ahead / behind - 1 if behind else float("inf")
+
+
+def overlap(best: Measured, other: Measured, better: str) -> bool:
+    """Return whether the worst repeat of the better is no better than the best repeat of the other."""
+    return best.low <= other.high if better == "higher" else best.high >= other.low

@@ -1,0 +1,211 @@
+"""Every page says the same about the same results: what may be compared, and who leads."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from ingest.common import numbers
+from ingest.common.words import load
+from ingest.compute import comparison, results
+from ingest.site import answers
+from ingest.site.data import badges
+from ingest.site.data import results as data
+from ingest.site.data.measured import identity
+from ingest.site.model import Row, Site, Suite, suites
+from ingest.site.render.table import Cell, View
+from ingest.site.result_tables import comparison as comparison_table
+from ingest.site.result_tables import sections
+from ingest.site.table_metrics import leaders
+from schema.records import Run, from_text
+from schema.results import ResultRecord, ResultsDocument
+from tests import builders
+from tests.site.conftest import ROOT
+
+DATA = ROOT / "docs" / "data"
+#: What the table of a model's page can show, and which direction of it is better.
+VIEWS = {"throughput": "higher", "latency": "lower", "memory": "lower"}
+
+
+def of_repository() -> list[Run]:
+    lines = (line for path in sorted(DATA.glob("runs/*.jsonl")) for line in path.read_text("utf-8").splitlines())
+    return [from_text(line, Run) for line in lines]
+
+
+def made_up() -> list[Run]:
+    """The runs of the fixture, and on hardware of its own each pair of frameworks of which one should not lead."""
+    found = builders.runs()
+    other: dict[str, str]
+    for name, speeds, other in (
+        ("single", {"PyTorch": [400.0], "TensorFlow": [300.0, 301.0]}, {}),
+        ("narrow", {"PyTorch": [400.0, 400.2], "TensorFlow": [399.0, 399.2]}, {}),
+        ("overlap", {"PyTorch": [400.0, 401.0], "TensorFlow": [390.0, 400.5]}, {}),
+        ("third", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0], "MXNet": [200.0, 250.0, 420.0]}, {}),
+        ("third single", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0], "MXNet": [200.0]}, {}),
+        ("drivers", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0]}, {"environment": "driver"}),
+        ("switches", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0]}, {"options": "trainer"}),
+        ("clear", {"PyTorch": [400.0, 401.0], "TensorFlow": [300.0, 301.0]}, {}),
+    ):
+        found += [
+            builders.run(
+                f"{name}-{framework}-{number}".replace(" ", "-").lower(), framework=framework, speed=speed,
+                repeat=number, hardware=f"Device {name}", **stating(framework, other),
+            )
+            for framework, repeats in speeds.items()
+            for number, speed in enumerate(repeats, 1)
+        ]  # fmt: skip
+    return found
+
+
+def stating(framework: str, facts: dict[str, str]) -> dict[str, Any]:
+    """Return facts of a run that have the framework's name as their value, so that they differ."""
+    return {key: {fact: framework} for key, fact in facts.items()}
+
+
+@pytest.fixture(scope="module", params=[of_repository, made_up], ids=["repository", "made up"])
+def results_site(request: pytest.FixtureRequest) -> Site:
+    runs = sorted(request.param(), key=lambda each: each.id)
+    return Site(tuple(runs), (), suites(), results.results)
+
+
+@pytest.fixture(scope="module")
+def records() -> tuple[ResultRecord, ...]:
+    return from_text((DATA / "results.json").read_bytes(), ResultsDocument).results
+
+
+def opened(page: Any, address: str, body: str) -> Any:
+    """Return the compare page, with these results instead of those of the fixture."""
+    page.route("**/data/results.json", lambda route: route.fulfill(body=body, content_type="application/json"))
+    page.goto(address + "compare/")
+    page.wait_for_selector("#pl-compare .pl-compare-status")
+    return page
+
+
+def leading(site: Site, view: str = "throughput") -> list[tuple[Suite, Row]]:
+    """The rows that lead in the tables of the models' pages."""
+    return [
+        (suite, row)
+        for suite in site.shown
+        for _, _, rows in sections(site, suite)
+        for key in sorted({suite.row_key(row) for row in rows})
+        for row in leaders(
+            site, suite, [each for each in rows if suite.row_key(each) == key], View(view, "", "", VIEWS[view])
+        )
+    ]
+
+
+def test_only_clear_leads_of_the_made_up_results_are_leads() -> None:
+    site = Site(tuple(sorted(made_up(), key=lambda each: each.id)), (), suites(), results.results)
+    found = {(row.hardware, row.framework) for _, row in leading(site) if row.hardware != builders.HARDWARE}
+    assert found == {("Device clear", "PyTorch"), ("Device third single", "PyTorch")}
+    assert any(row.hardware == builders.HARDWARE for _, row in leading(site))
+
+
+def test_the_front_page_names_the_leaders_of_the_models_tables(results_site: Site) -> None:
+    leads = leading(results_site)
+    for suite in results_site.shown:
+        for hardware in {row.hardware or "" for row in results_site.rows.get(suite.id, ())}:
+            here = {
+                (row.framework, numbers.figure(row.value, row.spread))
+                for of, row in leads
+                if (of, row.hardware) == (suite, hardware)
+            }
+            shown = answers.answers(results_site, suite, hardware)
+            named = {(each.framework, each.figure) for each in shown if each.kind == "lead"}
+            # A page of a model shows cases that the front page only counts.
+            assert named <= here, (suite.id, hardware)
+            assert named == here or any(each.others for each in shown), (suite.id, hardware)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_models_tables_mark_the_leaders_and_no_others(results_site: Site, view: str) -> None:
+    leads = {
+        (suite.id, row.value if view == "throughput" else row.metric(view))
+        for suite, row in leading(results_site, view)
+    }
+    marked = {
+        (suite.id, entry.value)
+        for suite in results_site.shown
+        for _, _, rows in sections(results_site, suite)
+        for line in comparison_table(results_site, suite, rows).rows
+        for content in line
+        for entry in dict(content.views).get(view, content if view == "throughput" else Cell(())).entries
+        if entry.best
+    }
+    assert marked == leads
+
+
+def test_a_badge_shows_the_figure_that_leads(results_site: Site) -> None:
+    shown = badges.badges(results_site, load())
+    for _, row in leading(results_site):
+        badge = json.loads(shown[badges.path(row)])
+        assert badge["message"] == f"{numbers.figure(row.value, row.spread)} {row.unit}"
+
+
+def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, page: Any, address: str) -> None:
+    opened(page, address, data.document(data.records(results_site, load())).decode())
+    choices = [
+        {"model": suite.id, "by": "framework", "hardware": [row.hardware], "precision": [row.precision],
+         "batch": [str(row.batch_size)]}
+        for suite in results_site.shown for row in results_site.rows.get(suite.id, ())
+    ]  # fmt: skip
+    for view in VIEWS:
+        found = page.evaluate(
+            """async ([choices, metric]) => {
+              const config = JSON.parse(document.getElementById("pl-compare").dataset.config);
+              const board = perfledger.compare.board;
+              const all = (await (await fetch("../data/results.json")).json()).results;
+              return choices.flatMap((wanted) => {
+                const settled = board.settle(all, { ...wanted, metric: metric }, config.suites);
+                const shown = board.board(settled.results, settled.choice, config.suites);
+                return settled.choice.metric === metric ? shown.drawn.filter((each) => each.best) : [];
+              }).map((each) => each.result.id);
+            }""",
+            [choices, view],
+        )
+        assert set(found) == {identity(row) for _, row in leading(results_site, view)}, view
+
+
+def pairs(records: tuple[ResultRecord, ...]) -> Iterator[tuple[ResultRecord, ResultRecord]]:
+    """All pairs of measured results of a model, and of all results of one hardware and precision."""
+    by_suite, alike = defaultdict(list), defaultdict(list)
+    for each in records:
+        alike[each.suite, each.hardware, each.precision, each.devices].append(each)
+        if each.origin == "measured":
+            by_suite[each.suite].append(each)
+    found = {(a.id, b.id): (a, b) for group in (*by_suite.values(), *alike.values()) for a, b in combinations(group, 2)}
+    yield from found.values()
+
+
+def test_the_compare_page_refuses_the_pairs_that_ingest_refuses(
+    records: tuple[ResultRecord, ...], page: Any, address: str
+) -> None:
+    opened(page, address, (DATA / "results.json").read_text("utf-8"))
+    workloads = {each.id: each.workload for each in suites()}
+    chosen = list(pairs(records))
+    assert len(chosen) > 5000
+    found = page.evaluate(
+        """async ([pairs, dimensions, workloads]) => {
+          const all = (await (await fetch("../data/results.json")).json()).results;
+          const known = new Map(all.map((each) => [each.id, each]));
+          const names = (each) => each.kind + "." + each.name;
+          return pairs.map(([a, b]) => dimensions.map((dimension) => {
+            const [one, two] = [known.get(a), known.get(b)];
+            const said = perfledger.compare.rules.verdict(one, two, dimension, workloads[one.suite] || {});
+            return [said.reasons, said.unknown, said.follows].map((list) => list.map(names).sort().join(" "));
+          }));
+        }""",
+        [[(a.id, b.id) for a, b in chosen], list(comparison.DIMENSIONS), workloads],
+    )
+    stated = {each.id: comparison.statement_of_record(each) for each in records}
+    for (a, b), said in zip(chosen, found, strict=True):
+        for dimension, shown in zip(comparison.DIMENSIONS, said, strict=True):
+            one = comparison.comparability(stated[a.id], stated[b.id], dimension, workloads.get(a.suite, {}))
+            lists = (one.reasons, one.unknown, one.follows)
+            wanted = [" ".join(sorted(f"{each.kind}.{each.name}" for each in found)) for found in lists]
+            assert shown == wanted, (a.id, b.id, dimension)

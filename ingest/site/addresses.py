@@ -1,11 +1,34 @@
-"""Addresses of pages below a language's folder, for links from one page to another."""
+"""The address of every page, below a language's folder; the other modules ask here and put no paths together."""
 
 from __future__ import annotations
 
-from ingest.published.declarations import Report
-from ingest.site.model import Site, Suite
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
-REPORTS = "reports/index.md"
+from ingest.site.render.text import digest, file_slug, slug
+
+if TYPE_CHECKING:
+    from ingest.published.declarations import Report
+    from ingest.site.model import Site, Suite
+    from schema.records import Problem, Run
+
+SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
+COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "problems.md"
+METHOD, RUNNING, DATA = "method.md", "running.md", "data.md"
+
+
+def section(page: str, anchor: str) -> str:
+    """Return the address of a section of a page."""
+    return f"{page}#{anchor}"
+
+
+def served(page: str | None) -> str | None:
+    """Return the address of a page on the built site: `runs/x.md#y` is served as `runs/x/#y`."""
+    if page is None:
+        return None
+    path, mark, anchor = page.partition("#")
+    folder, _, last = path.removesuffix(".md").rpartition("/")
+    return "".join(f"{each}/" for each in (folder, "" if last == "index" else last) if each) + mark + anchor
 
 
 def model_folder(suite: Suite) -> str:
@@ -18,6 +41,12 @@ def model_page(suite: Suite) -> str:
     return f"{model_folder(suite)}index.md"
 
 
+def model_page_of(site: Site, run: Run) -> str | None:
+    """Return the page of a run's model; None where none of its runs counts, so that it has no page."""
+    suite = site.suite_of[run.id]
+    return model_page(suite) if suite.id in {each.id for each in site.shown} else None
+
+
 def framework_page(site: Site, suite: Suite, framework: str) -> str:
     """Return the page of a model's runs in one framework."""
     return f"{model_folder(suite)}{site.framework_slugs[framework]}.md"
@@ -26,3 +55,74 @@ def framework_page(site: Site, suite: Suite, framework: str) -> str:
 def report_page(report: Report) -> str:
     """Return the page of a report of published figures."""
     return f"reports/{report.id}.md"
+
+
+def comparison(suite: Suite, hardware: str) -> str:
+    """Return the compare page with the published figures of a model on some hardware."""
+    return f"{COMPARE}?{urlencode({'model': suite.id, 'hardware': hardware, 'published': 1})}"
+
+
+def format_section(name: str) -> str:
+    """Return the section of a log format."""
+    return section(FORMATS, slug(name))
+
+
+def run_page(identifier: str) -> str:
+    """Return the page of a run that has one."""
+    return f"runs/{file_slug(identifier)}.md"
+
+
+def run_list(suite: str, number: int, first: str) -> str:
+    """Return the page of a list of runs; the first list is named after the suite.
+
+    Args:
+        suite: the suite's id.
+        number: the list's index among those of the suite.
+        first: the id of its first run, which names it, so that lists before it may come and go.
+    """
+    return f"runs/list-{suite}-{digest(first)[:8]}.md" if number else f"runs/list-{suite}.md"
+
+
+def run_anchor(identifier: str) -> str:
+    """Return the anchor of a run's entry within its list."""
+    return f"run-{file_slug(identifier)}"
+
+
+def ledger_file(shard: str) -> str:
+    """Return the ledger's file of that name."""
+    return f"../data/runs/{shard}"
+
+
+def log_page(run: Run) -> str:
+    """Return the page of a run's log."""
+    return f"{run_page(run.id).removesuffix('.md')}/log.md"
+
+
+def log_file(run: Run) -> str:
+    """Return the file that holds the lines of a log for both languages, below the site's folder."""
+    return f"logs/{file_slug(run.id)}.html"
+
+
+def log_anchor(first: int, last: int) -> str:
+    """Return the anchor of some lines of a log: `L161-L200`, or `L161`."""
+    return f"L{first}" if first == last else f"L{first}-L{last}"
+
+
+def log_lines(site: Site, run: Run, first: int | None, last: int | None = None) -> str | None:
+    """Return the page of a run's log at some lines; None where it has none, or the lines are not known."""
+    page, lines = site.log_page(run), line_range(first, last)
+    return section(page, log_anchor(*lines)) if page and lines else None
+
+
+def line_range(first: Any, last: Any = None) -> tuple[int, int] | None:
+    """Return both ends if they are lines: a format that names none leaves 0, or nothing."""
+    last = first if last is None else last
+    given = isinstance(first, int) and isinstance(last, int) and 1 <= first <= last
+    return (first, last) if given else None
+
+
+def problem_place(site: Site, problem: Problem) -> str | None:
+    """Return the line of a problem in the log of the run that has it; failing that, a run of the same log."""
+    runs = site.runs_at.get(problem.path, ())
+    with_it = next((run for run in runs if problem in run.problems), None)
+    return (log_lines(site, with_it, problem.line) if with_it else None) or (site.page(runs[0]) if runs else None)

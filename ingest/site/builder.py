@@ -23,13 +23,13 @@ from ingest.common.words import LANGUAGES, TEMPLATES, Words
 from ingest.published.audit import table as audit_table
 from ingest.published.publications import Publications
 from ingest.published.publications import table as published_table
-from ingest.site import charts, log
-from ingest.site.charts import Chart
-from ingest.site.data import badges, changes, problems, results
+from ingest.site import addresses
+from ingest.site.data import badges, changes, results
 from ingest.site.model import Site, suites
-from ingest.site.pages import all_problems, pages
+from ingest.site.pages import log, pages
+from ingest.site.pages import problems as problem_pages
 from ingest.site.render import colours, drawing
-from ingest.site.reports import pages as report_pages
+from ingest.site.render.chart import Chart
 from ingest.site.run_paging import LIMITS, Limits
 from schema.records import Problem, Result, Run, text_of
 
@@ -135,27 +135,26 @@ def _pages(site: Site, words: Words, cached: Cache) -> Files:
     from ingest.site.render import jinja
 
     files: Files = {}
-    for page in (*pages(site), *report_pages.pages(site)):
+    for page in pages(site):
         for language, rendered in zip(LANGUAGES, jinja.rendered(words, page), strict=True):
             files[f"{language}/{page.path}"] = rendered.text.encode()
             files |= {f"{language}/{name}": content for name, content in rendered.tables.items()}
             for chart in rendered.charts:
                 files[f"charts/{language}/{chart.name}.svg"] = drawn(words, language, chart, cached).encode()
         if page.log is not None:
-            files[log.file(page.log)] = log.snippet(site, page.log)
+            files[addresses.log_file(page.log)] = log.snippet(site, page.log)
     return files
 
 
 def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
-    """A chart in one language, from a drawing for both."""
+    """Return a chart in one language, from a drawing for both."""
     key = key_of(_drawing_code(), chart.draw.func.__name__, repr(chart.draw.args))
     svg = cached.get_or_make(key, lambda: chart.draw().encode()).decode()
-    said = words.say(language, chart.title), chart.described(words, language)
-    return drawing.localise(svg, chart.name, charts.words_of(words, language), *said)
+    return chart.localised(svg, words, language)
 
 
 def _inputs(site: Site, words: Words) -> str:
-    """Hash of all that the site is made of: where it is that of the last build, all files are."""
+    """Return a hash of all that the site is made of: where it is that of the last build, all files are."""
     logs = [
         [name, *((str(path), stamp(path), os.access(path, os.R_OK)) for path in paths)]
         for name, paths in site.logs.items()
@@ -170,7 +169,7 @@ def _inputs(site: Site, words: Words) -> str:
 
 
 def _code() -> str:
-    """Hash of modules, templates and declarations."""
+    """Return a hash of modules, templates and declarations."""
     top = Path(__file__).parents[2]
     kinds = ("py", "toml", "j2", "css")
     return _contents(path for name in CODE for kind in kinds for path in (top / name).rglob(f"*.{kind}"))
@@ -178,7 +177,7 @@ def _code() -> str:
 
 @once
 def _drawing_code() -> str:
-    """What a drawing depends on besides its data."""
+    """Hash what a drawing depends on besides its data."""
     return _contents([Path(drawing.__file__), Path(colours.__file__), TEMPLATES / "frameworks.toml"])
 
 
@@ -189,7 +188,7 @@ def _contents(paths: Iterable[Path]) -> str:
 
 
 def _data(site: Site, words: Words) -> Files:
-    """What programs read, and what is committed."""
+    """Return the files for programs, which are committed."""
     found = results.records(site, words)
     files = {
         RESULTS: results.document(found),
@@ -199,19 +198,19 @@ def _data(site: Site, words: Words) -> Files:
     }
     if site.published.rows:
         files |= {PUBLISHED: published_table(site.published.rows), AUDIT: audit_table(site.audited)}
-    if met := all_problems(site):
-        files[PROBLEMS] = problems.document(met, words)
+    if site.all_problems:
+        files[PROBLEMS] = problem_pages.document(site.all_problems, words)
     return files
 
 
 def _styles() -> bytes:
-    """The inks of the frameworks, and then the parts in the order of their names."""
+    """Return the colours of the frameworks, followed by the style sheets in the order of their names."""
     parts = (path.read_text("utf-8") for path in sorted(TEMPLATES.glob("css/*.css")))
     return "\n".join([colours.stylesheet(), *parts]).encode()
 
 
 def _stale(data: Files, out: Path) -> Iterator[str]:
-    """Committed files that are not what they should be: a clock or a size would miss an edit by hand."""
+    """Yield committed files whose content is wrong; times and sizes would miss an edit by hand."""
     for name in dict.fromkeys([*COMMITTED, *data]):
         path = out / name
         if (path.read_bytes() if path.is_file() else None) != data.get(name):

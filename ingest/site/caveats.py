@@ -1,4 +1,4 @@
-"""Sentences that follow from the numbers: what a reader has to know beside a table."""
+"""Notes that follow from the numbers and belong beside a table."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ingest.common import numbers
 from ingest.common.words import Phrase, phrase
 from ingest.compute.rules import HEADLINE
-from ingest.site.model import Row, Site, Suite, named
-from ingest.site.tables import group_name, sections
+from ingest.site.model import Row, Site, Suite, group_name, named
+from ingest.site.result_tables import sections
 from schema.records import Run
 
 DIFFER = 0.02  # where headline and median differ by more, a cause is looked for
@@ -27,7 +27,7 @@ class Note:
 
 
 def notes(site: Site, suite: Suite) -> list[Note]:
-    """The notes of a model's page."""
+    """Return the notes of a model's page."""
     runs = [run for run in site.runs_of(suite) if run.published]
     said = [Note(found, run.id, site.page(run)) for run in runs if (found := difference(run))]
     rows = site.rows.get(suite.id, ())
@@ -36,7 +36,7 @@ def notes(site: Site, suite: Suite) -> list[Note]:
 
 
 def difference(run: Run) -> tuple[Phrase, ...] | None:
-    """Where the headline and the median of the printed figures differ by more than 2 %, what made it so."""
+    """Explain why the headline and the median of the printed figures differ by more than 2 %; None if they do not."""
     sustained, median = run.figure(HEADLINE), run.figure("median")
     if sustained is None or median is None:
         return None
@@ -71,7 +71,7 @@ def _cause(run: Run) -> Phrase:
 
 
 def _running_since(run: Run) -> int | None:
-    """The step since which the run's printer states running means; None where it states intervals."""
+    """Return the step from which the format prints running means; None if it prints intervals."""
     from parsers.engine.registry import formats
 
     return next((each.main.cumulative_since for each in formats() if each.id == run.format), None)

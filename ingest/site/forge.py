@@ -60,7 +60,7 @@ class Checkout:
 
 
 def forge_of(repository: str, named: str | None = None) -> Forge | None:
-    """The forge of a repository's address: the one that is named, otherwise that of its host; None where unknown."""
+    """Return the forge of a repository: the named one, otherwise that of its host; None if unknown."""
     address = urlsplit(repository)
     if address.scheme not in ("http", "https"):
         return None
@@ -69,7 +69,7 @@ def forge_of(repository: str, named: str | None = None) -> Forge | None:
 
 
 def checkout_of(folder: Path) -> Checkout | None:
-    """What git says of the folder; None where it is no checkout, or there is no git."""
+    """Return the state of the checkout in a folder; None if it is no checkout, or git is missing."""
     try:
         commit, prefix = git(folder, "rev-parse", "HEAD"), git(folder, "rev-parse", "--show-prefix")
         there = git(folder, "ls-tree", "-r", "-z", "--name-only", "HEAD")
@@ -81,7 +81,7 @@ def checkout_of(folder: Path) -> Checkout | None:
 
 
 def address_of(page: str, forge: Forge, checkout: Checkout, repository: str) -> str | None:
-    """The address of the log that a page shows, by what the page's head states, if the forge has the same lines."""
+    """Return the forge's address of the log that a page shows, if the forge has the same lines."""
     stated = _STATED.search(page.partition("\n---\n")[0])
     path, sha256 = json.loads(stated[1]) if stated else ("", "")
     if path not in checkout.same or not _fit(checkout.root / path, sha256):
@@ -108,7 +108,7 @@ def relinked(markdown: str, page: str, forge: Forge, addresses: Mapping[str, str
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git prints, run in a folder."""
+    """Return the output of git in a folder."""
     done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True, timeout=60)
     return done.stdout.decode("utf-8", "replace")
 

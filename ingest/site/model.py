@@ -1,4 +1,4 @@
-"""What the pages are about: suites, the runs that belong to each, and the rows of their results."""
+"""What the pages are about: suites, their runs and results; and what a page is."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from ingest.common import numbers
 from ingest.common.suites import folded, suite_file
 from ingest.common.suites import model as model_named
-from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, coded, phrase
+from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, coded, phrase, word_for
 from ingest.compute.results import counts
 from ingest.compute.rules import HEADLINE
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
-from ingest.site import run_paging
-from ingest.site.render.text import file_slug, slugs
+from ingest.site import addresses, run_paging
+from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
-from schema.records import NoFigure, Problem, Reason, Result, Run
+from schema.records import NoFigure, Problem, Reason, Result, Run, text_of
 from schema.vocabulary import PRECISION_GROUPS
 
 #: A row of the tables.
@@ -46,11 +47,11 @@ class Suite:
     order: int = 1000
 
     def group(self, precision: str | None) -> str:
-        """The group that a precision belongs to."""
+        """Return the group that a precision belongs to."""
         return next((name for name, words in self.groups.items() if precision in words), "unknown")
 
     def row_key(self, row: Row) -> RowKey:
-        """What has to be equal for results to stand in one row."""
+        """Return what has to be equal for results to share a row."""
         said = options_text({name: value for name, value in row.options.items() if self._parts(name, value)})
         return (
             row.nodes or 1,
@@ -65,22 +66,22 @@ class Suite:
         return {name: self.usual.get(name) for name in self.row_options}
 
     def other_options(self, row: Row) -> str:
-        """Options that may differ within a row, and are then marked beside the figure."""
+        """Return the options that may differ within a row, and are then marked at the figure."""
         return options_text({name: value for name, value in row.options.items() if not self._parts(name, value)})
 
     def variant(self, row: Row) -> str:
-        """The model, where it is not the one that the page is named after, but shares it."""
+        """Return the model if it is not the one that names the page; empty otherwise."""
         if not self.models or row.model is None:
             return ""
         return row.model if model_named(row.model) != model_named(self.models[0]) else ""
 
     def _parts(self, name: str, value: Any) -> bool:
-        """Whether an option puts a result into another row than those that do not state it."""
+        """Return whether an option puts a result into another row than those that do not state it."""
         return name in self.row_options and value != self.usual.get(name)
 
 
 def suites(folder: Path = TEMPLATES / "suites") -> tuple[Suite, ...]:
-    """All suites in the order of their pages.
+    """Return all suites in the order of their pages.
 
     Raises:
         FileError: a suite is wrong; the message names file and line.
@@ -141,8 +142,20 @@ class Site:
         return slugs({framework_of(run) for run in self.runs})
 
     def runs_of(self, suite: Suite) -> tuple[Run, ...]:
-        """All runs of a suite, published or not."""
+        """Return all runs of a suite, published or not."""
         return tuple(self.by_id[each] for each in self._ids_by_suite.get(suite.id, ()))
+
+    def frameworks(self, suite: Suite) -> list[str]:
+        """Return the frameworks of the runs of a suite that count, in the suite's order."""
+        return ordered({framework_of(run) for run in self.runs_of(suite) if counts(run)}, suite.frameworks)
+
+    @cached_property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """Problems of runs and of no run, once each, by path and line."""
+        found = [*(each for run in self.runs for each in run.problems), *self.problems]
+        unique = {text_of(each): each for each in found}
+        keys = sorted(unique, key=lambda key: (unique[key].path, unique[key].line, key))
+        return tuple(unique[key] for key in keys)
 
     @cached_property
     def lists(self) -> tuple[Listed, ...]:
@@ -150,15 +163,15 @@ class Site:
         return run_paging.lists(self._ids_by_suite, self.limits)
 
     def has_page(self, run: Run) -> bool:
-        """Whether a run has a page of its own, and not only an entry in a list."""
+        """Return whether a run has a page of its own, and not only an entry in a list."""
         return run.id in self._chosen
 
     def page(self, run: Run) -> str:
-        """Where a run is shown: its own page, or its entry in a list."""
+        """Return the address of a run: its own page, or its entry in a list."""
         identifier = run.id
         if identifier in self._chosen:
-            return f"runs/{file_slug(identifier)}.md"
-        return f"{self._list_of[identifier]}#{run_paging.anchor(identifier)}"
+            return addresses.run_page(identifier)
+        return addresses.section(self._list_of[identifier], addresses.run_anchor(identifier))
 
     @cached_property
     def runs_at(self) -> Mapping[str, Sequence[Run]]:
@@ -169,9 +182,9 @@ class Site:
         return found
 
     def log_page(self, run: Run) -> str | None:
-        """The page that shows the lines of a run's log; None where the run has no page, or its log is not here."""
+        """Return the page of a run's log; None where the run has no page, or its log is not here."""
         own = self.has_page(run) and run.path in self.logs and run.lines > 0
-        return f"{self.page(run).removesuffix('.md')}/log.md" if own else None
+        return addresses.log_page(run) if own else None
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:
@@ -207,19 +220,54 @@ class Site:
         return Suite(f"model-{generic[model]}", Bilingual(model, model))
 
 
+@dataclass(frozen=True)
+class Page:
+    """One page in both languages; `context` is called once, when the page is rendered.
+
+    `order` and `group` are its place in the navigation; `scripts` are assets that this page alone loads.
+    `log` is the run of which it shows the log.
+    """
+
+    path: str
+    template: str
+    title: Text
+    description: Text
+    context: Callable[[], Mapping[str, Any]]
+    searched: bool = True
+    order: int | None = None
+    group: str | None = None
+    scripts: tuple[str, ...] = ()
+    log: Run | None = None
+
+
 def framework_of(run: Run) -> str:
-    """The framework's name; empty where it is not known."""
+    """Return the framework's name; empty where it is not known."""
     return run.case.framework or ""
 
 
 def hardware_of(run: Run) -> str:
-    """The hardware's name; empty where it is not known."""
+    """Return the hardware's name; empty where it is not known."""
     return run.case.hardware or ""
 
 
 def named(text: str | None, unknown: str = "site.unknown") -> Text:
-    """A name, or the words for one that is not known."""
+    """Return a name, or the words for one that is not known."""
     return text or phrase(unknown)
+
+
+def or_unknown(value: object) -> Text:
+    """Return a value as text, or the words for one that is not known."""
+    return phrase("site.unknown") if value is None else numbers.quantity(value)
+
+
+def group_name(group: str) -> Text:
+    """Return the words of a precision group; one that a suite defines itself is shown by its name."""
+    return word_for("group", group)
+
+
+def precision_name(precision: str | None) -> Text:
+    """Return the name of a precision; an unknown word is shown as it is."""
+    return word_for("precision", precision) if precision else phrase("site.unknown")
 
 
 def reason(found: Reason | None) -> Phrase | None:
@@ -234,13 +282,13 @@ def absence(run: Run, rule: str = HEADLINE) -> Phrase | None:
 
 
 def options_text(options: Mapping[str, Any], names: Iterable[str] | None = None) -> str:
-    """Options as `image_size=64 threads=1`; an option that is just on is written as its name."""
+    """Return options as `image_size=64 threads=1`; one that is true is written as its name."""
     chosen = options if names is None else {name: options[name] for name in names if name in options}
     return " ".join(name if value is True else f"{name}={value}" for name, value in sorted(chosen.items()))
 
 
 def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
-    """Names in the suite's order (`NGC PyTorch` counts as PyTorch), the others behind them by alphabet."""
+    """Return names in the suite's order (`NGC PyTorch` counts as PyTorch), then the others by alphabet."""
 
     def rank(name: str) -> tuple[int, str]:
         places = [index for index, each in enumerate(first) if each.lower() in name.lower()]

@@ -1,7 +1,7 @@
-"""How runs are made again, from what their run.json states: recipe, command, variables, source, image and set-up.
+"""How to repeat runs, from what their run.json states: recipe, command, variables, source, image and set-up.
 
-Nothing here is written by hand, so that it says what was run and not what somebody remembers. A recipe, or where there
-is none a command, is told once, with all the cases that it made.
+Nothing here is written by hand, so that it states what was run. A recipe, or without one a command, is shown once, with
+all its cases.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ingest.common.words import Text, phrase
 from ingest.compute.comparison import image_of
 from ingest.site.model import Site, framework_of, named
 from ingest.site.render.table import Link
-from ingest.site.tables import case_text, source_of
+from ingest.site.run_tables import case_text, source_of
 from schema.records import Run, text_of, to_json
 from schema.vocabulary import CASE
 
@@ -63,7 +63,7 @@ class CommandBlock:
 
 
 def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
-    """Blocks of some runs of one framework: those of recipes by name, then the commands of the others."""
+    """Return the blocks of some runs of one framework: recipes by name, then the commands of other runs."""
     told = [run for run in runs if run.argv or run.recipe]
     found: dict[str, list[Run]] = {}
     for run in sorted(told, key=_order):
@@ -72,7 +72,7 @@ def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
 
 
 def command(run: Run) -> str:
-    """The command that makes a run's case again by its recipe; empty where it was made without one."""
+    """Return the command that repeats a run's case by its recipe; empty for a run without recipe."""
     recipe = run.recipe
     if not recipe:
         return ""
@@ -89,7 +89,7 @@ def _by_vocabulary(name: str) -> tuple[int, str]:
 
 
 def executed(run: Run) -> str:
-    """The command as it was executed, with the variables that were set for it, for a shell; empty where not known."""
+    """Return the command that was executed, with its environment variables, for a shell; empty if unknown."""
     if not run.argv:
         return ""
     variables = (f"{name}={shlex.quote(str(value))}" for name, value in (run.environment_variables or {}).items())
@@ -97,19 +97,19 @@ def executed(run: Run) -> str:
 
 
 def _place(run: Run) -> str:
-    """Where a case of so many machines can run: here, or on hosts that the reader has to name."""
+    """Return the target for a case: this machine, or hosts that the reader has to name."""
     nodes = run.case.nodes or 1
     return "local" if nodes == 1 else "ssh:" + ",".join(f"HOST{number}" for number in range(1, nodes + 1))
 
 
 def _order(run: Run) -> tuple[bool, str, bool, str]:
-    """Recipes by name, then the rest; of each, what completed first, for that is shown as it was executed."""
+    """Sort recipes by name, then the rest; completed runs come first, since the first command is shown."""
     name = run.recipe.name if run.recipe else ""
     return (not run.recipe, name, run.outcome != "completed", run.id)
 
 
 def _key(run: Run) -> str:
-    """What has to be equal to be told at once: the recipe as it stood; without one, where the trainer comes from."""
+    """Return what runs of one block share: the recipe as it was; without one, the source of the trainer."""
     # Of one recipe, a case on one device may need no launcher.
     told = to_json(replace(run.recipe, case={}, launcher="")) if run.recipe else run.source
     return json.dumps([bool(run.recipe), told], sort_keys=True)
@@ -138,7 +138,7 @@ def _block(site: Site, runs: Sequence[Run]) -> CommandBlock:
 
 
 def _executed(site: Site, runs: Sequence[Run]) -> list[Executed]:
-    """Each command once, with the cases that it made."""
+    """Return each command once, with its cases."""
     found: dict[str, list[Run]] = {}
     for run in runs:
         if code := executed(run):
@@ -159,7 +159,7 @@ def _facts(runs: Sequence[Run]) -> Iterable[Text]:
 
 
 def _launcher(run: Run) -> str:
-    """What started the ranks; of a recipe's cases those on one device may need none, which says nothing of the rest."""
+    """Return what started the ranks; empty for `plain`, since cases on one device need no launcher."""
     found = run.recipe.launcher if run.recipe else ""
     return "" if found == "plain" else found
 

@@ -1,4 +1,4 @@
-"""Where each run stands: on a page of its own or, in a site of many runs, as an entry of a list.
+"""Where each run is shown: on a page of its own or, in a site of many runs, as an entry of a list.
 
 The number of pages follows from limits, and not from the number of runs. Both choices are pure functions of the runs,
 made so that one more run moves few others: a list is cut after the names of the runs in it, not by counting, so a new
@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingest.compute.results import counts, repeats, representative
-from ingest.site.render.text import digest, file_slug
+from ingest.site import addresses
+from ingest.site.render.text import digest
 from schema.records import Run
 
 
@@ -41,7 +42,7 @@ class Listed:
 
 
 def chosen(runs: Sequence[Run], limits: Limits) -> frozenset[str]:
-    """The ids of the runs that have a page of their own: all, or as many as the limit.
+    """Return the ids of the runs that have a page of their own: all, or as many as the limit.
 
     First come those that stand for a result, then those with problems, then the others, each by id.
     """
@@ -59,21 +60,18 @@ def _rank(run: Run, shown: frozenset[str] | set[str]) -> int:
 
 
 def lists(suites: Mapping[str, Iterable[str]], limits: Limits) -> tuple[Listed, ...]:
-    """Lists of runs, by suite and id; of few runs none, since each has a page of its own then."""
+    """Return lists of runs, by suite and id; none for few runs, since each has a page of its own."""
     ids = {suite: sorted(found) for suite, found in sorted(suites.items())}
     if sum(map(len, ids.values())) <= limits.pages:
         return ()
     size = _size(sum(map(len, ids.values())), limits)
-    return tuple(Listed(_path(s, n, part), s, part) for s in ids for n, part in enumerate(_cut(ids[s], size)))
-
-
-def anchor(identifier: str) -> str:
-    """The name of a run's entry within its list."""
-    return f"run-{file_slug(identifier)}"
+    return tuple(
+        Listed(addresses.run_list(s, n, part[0]), s, part) for s in ids for n, part in enumerate(_cut(ids[s], size))
+    )
 
 
 def _size(runs: int, limits: Limits) -> int:
-    """Runs per list. It doubles where there would be too many lists: then the lists join in pairs, on the whole."""
+    """Return the number of runs per list. It doubles where there are too many lists, so that they join in pairs."""
     size = limits.listed
     while runs > size * limits.lists:
         size *= 2
@@ -81,9 +79,9 @@ def _size(runs: int, limits: Limits) -> int:
 
 
 def _cut(ids: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
-    """Parts of `size` ids on average, which begin where an id's hash says so, but not within half of that.
+    """Yield parts of `size` ids on average, which begin where an id's hash says so, but have at least half that size.
 
-    An id put in or taken out changes its part, and seldom those behind it: they find the same beginnings again.
+    Adding or removing an id changes its part, and seldom later parts, which begin at the same ids as before.
     """
     part: list[str] = []
     for each in ids:
@@ -93,8 +91,3 @@ def _cut(ids: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
         part.append(each)
     if part:
         yield tuple(part)
-
-
-def _path(suite: str, number: int, part: Sequence[str]) -> str:
-    """Named after the run it begins with, so that lists before it may come and go; a suite's first after the suite."""
-    return f"runs/list-{suite}-{digest(part[0])[:8]}.md" if number else f"runs/list-{suite}.md"

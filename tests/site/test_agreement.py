@@ -13,15 +13,15 @@ import pytest
 from ingest.common import numbers
 from ingest.common.words import load
 from ingest.compute import comparison, results
-from ingest.site import summary
+from ingest.site import answers
 from ingest.site.data import badges
 from ingest.site.data import results as data
 from ingest.site.data.measured import identity
 from ingest.site.model import Row, Site, Suite, suites
 from ingest.site.render.table import Cell, View
+from ingest.site.result_tables import comparison as comparison_table
+from ingest.site.result_tables import sections
 from ingest.site.table_metrics import leaders
-from ingest.site.tables import comparison as comparison_table
-from ingest.site.tables import sections
 from schema.records import Run, from_text
 from schema.results import ResultRecord, ResultsDocument
 from tests import builders
@@ -115,11 +115,11 @@ def test_the_front_page_names_the_leaders_of_the_models_tables(results_site: Sit
                 for of, row in leads
                 if (of, row.hardware) == (suite, hardware)
             }
-            answers = summary.answers(results_site, suite, hardware)
-            named = {(each.framework, each.figure) for each in answers if each.kind == "lead"}
+            shown = answers.answers(results_site, suite, hardware)
+            named = {(each.framework, each.figure) for each in shown if each.kind == "lead"}
             # A page of a model shows cases that the front page only counts.
             assert named <= here, (suite.id, hardware)
-            assert named == here or any(each.others for each in answers), (suite.id, hardware)
+            assert named == here or any(each.others for each in shown), (suite.id, hardware)
 
 
 @pytest.mark.parametrize("view", VIEWS)

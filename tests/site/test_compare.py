@@ -17,7 +17,7 @@ import pytest
 
 from ingest.common import words
 from ingest.compute import comparison
-from ingest.site import pages
+from ingest.site.pages import compare
 from tests import builders
 from tests.site.conftest import ROOT, html
 
@@ -57,7 +57,7 @@ def test_every_word_that_its_scripts_say_is_in_the_words_file_and_on_the_page() 
     said |= {f"compare.{each}" for each in (*comparison.DIMENSIONS, "by", "model", "metric", "copy", "csv", "json")}
     assert len(said) > 60
     assert said - entries.keys() == set()
-    assert {each.partition(".")[0] for each in said} <= set(pages.COMPARE_WORDS)
+    assert {each.partition(".")[0] for each in said} <= set(compare.COMPARE_WORDS)
 
 
 # ---- which two may be compared ----

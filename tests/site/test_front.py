@@ -13,9 +13,9 @@ import pytest
 from ingest.common.words import load
 from ingest.compute import results
 from ingest.published import publications
-from ingest.site import builder, summary
+from ingest.site import answers, builder, published_figures
 from ingest.site.model import Site, Suite, suites
-from ingest.site.reports import model
+from ingest.site.pages import summary
 from schema.records import Run
 from tests import builders
 from tests.builders import HARDWARE, absent, edited, run
@@ -42,24 +42,24 @@ def site_of(runs: Runs) -> tuple[Site, Suite]:
     return site, site.shown[0]
 
 
-def answers(runs: Runs) -> tuple[summary.Answer, ...]:
-    return summary.answers(*site_of(runs), HARDWARE)
+def answers_of(runs: Runs) -> tuple[answers.Answer, ...]:
+    return answers.answers(*site_of(runs), HARDWARE)
 
 
-def answer(runs: Runs) -> summary.Answer:
-    (found,) = answers(runs)
+def answer(runs: Runs) -> answers.Answer:
+    (found,) = answers_of(runs)
     return found
 
 
-def said(found: summary.Answer, language: str = "en") -> str:
+def said(found: answers.Answer, language: str = "en") -> str:
     return WORDS.say(language, found.verdict)
 
 
-def marks(found: summary.Answer, language: str = "en") -> list[str]:
+def marks(found: answers.Answer, language: str = "en") -> list[str]:
     return [WORDS.say(language, each.text) for each in found.marks]
 
 
-def case(found: summary.Answer) -> str:
+def case(found: answers.Answer) -> str:
     return " · ".join(WORDS.say("en", each) for each in found.case)
 
 
@@ -201,14 +201,14 @@ def test_each_number_of_devices_and_precision_has_its_answer() -> None:
         each for devices in (1, 8) for precision in ("fp32", "amp") for name in ("PyTorch", "TensorFlow")
         for each in of(name, 400.0 * devices, devices=devices, precision=precision)
     ]  # fmt: skip
-    assert [case(each) for each in answers(runs)] == [
+    assert [case(each) for each in answers_of(runs)] == [
         "FP32 · 1 device · batch size 64", "FP32 · 8 devices · batch size 64",
         "Mixed and half precision · 1 device · batch size 64", "Mixed and half precision · 8 devices · batch size 64",
     ]  # fmt: skip
 
 
 def tally(runs: Runs) -> list[str]:
-    return [WORDS.say("en", each) for each in summary.tally(summary.parts(site_of(runs)[0], HARDWARE))]
+    return [WORDS.say("en", each) for each in answers.tally(answers.parts(site_of(runs)[0], HARDWARE))]
 
 
 def test_a_hardware_is_summed_up() -> None:
@@ -362,10 +362,10 @@ def published_site() -> Site:
 
 def test_every_hardware_of_published_figures_is_on_the_front_page_with_its_models() -> None:
     site = published_site()
-    said_of = {each.hardware: each for each in model.others(site)}
+    said_of = {each.hardware: each for each in summary.others(site)}
     titles = {each.id: each.title for each in site.shown}
     for row in site.published.rows:
-        if row.hardware and row.value is not None and row.suite in titles and model.is_shown(row):
+        if row.hardware and row.value is not None and row.suite in titles and published_figures.is_shown(row):
             here = said_of[row.hardware]
             assert titles[row.suite] in [each.text for each in here.models], row
             assert site.published.sources[row.source].title in [each.text for each in here.sources], row

@@ -20,11 +20,11 @@ from ingest.published.declarations import SECTIONS, Form, Report, ReportError, S
 from ingest.published.publications import Publications, Published, Publisher
 from ingest.published.slices import Cut, Slice, cut, slices
 from ingest.site import builder
+from ingest.site import published_tables as tables
 from ingest.site.model import Site, suites
+from ingest.site.pages import reports as report_pages
 from ingest.site.render import jinja
 from ingest.site.render.table import Cell, Table
-from ingest.site.reports import charts, tables
-from ingest.site.reports.pages import pages as report_pages
 from tests import builders
 from tests.site.tabled import rows_in
 
@@ -65,7 +65,7 @@ def markdown() -> dict[tuple[str, str], str]:
     known = words.load()
     return {
         (language, page.path): rendered.text
-        for page in report_pages(site_of(figures()))
+        for page in report_pages.pages(site_of(figures()))
         for language, rendered in zip(LANGUAGES, jinja.rendered(known, page), strict=True)
     }
 
@@ -205,7 +205,7 @@ def test_the_round_has_its_six_matrices() -> None:
 
 
 def test_the_round_has_its_twelve_figures() -> None:
-    found = charts.of_report(named("dlperf-round"), cut_of(named("dlperf-round")))
+    found = report_pages.report_charts(named("dlperf-round"), cut_of(named("dlperf-round")))
     assert [each.name.rpartition("-")[2] for each in found] == ["bars", "speedup"] * 6
     assert len({each.name for each in found}) == 12
     for (_, part), chart in zip(matrices(), found[::2], strict=True):
@@ -300,7 +300,9 @@ def test_what_is_named_by_data_has_its_words() -> None:
 
 @pytest.mark.parametrize("report", ["perf-bert", "dlperf-round", "perf-front"])
 def test_bars_carry_the_figures_as_they_were_printed(report: str) -> None:
-    drawn = [each for each in charts.of_report(named(report), cut_of(named(report))) if each.name.endswith("-bars")]
+    drawn = [
+        each for each in report_pages.report_charts(named(report), cut_of(named(report))) if each.name.endswith("-bars")
+    ]
     assert drawn
     for chart in drawn:
         said = {value for each in chart.values if (value := dict(each.args)["value"])}
@@ -313,7 +315,7 @@ def test_bars_carry_the_figures_as_they_were_printed(report: str) -> None:
 def test_charts_are_drawn_alike_every_time() -> None:
     found = [cut_of(each) for each in (named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history"))]
     for report, made in zip((named("dlperf-wide-deep"), named("dlperf-oneflow-bert-history")), found, strict=True):
-        twice = [[each.draw() for each in charts.of_report(report, made)[:6]] for _ in range(2)]
+        twice = [[each.draw() for each in report_pages.report_charts(report, made)[:6]] for _ in range(2)]
         assert twice[0] == twice[1]
 
 
@@ -397,7 +399,7 @@ def test_digits_are_grouped_and_otherwise_as_printed() -> None:
 def test_a_curve_has_the_time_of_a_step(tmp_path: Path) -> None:
     rows = [one(devices=8, batch_size=size, value=value) for size, value in ((8, 400.0), (16, 640.0))]
     report = declared(tmp_path, '[[block]]\nrows = ["devices", "batch_size"]\ncolumns = "framework"\nshow = "curve"')
-    data = charts.of_report(report, cut(report, rows))[0].draw.args[0]
+    data = report_pages.report_charts(report, cut(report, rows))[0].draw.args[0]
     assert data.series[0].across == (160.0, 200.0)
     assert data.series[0].values == (400.0, 640.0)
 
@@ -406,7 +408,7 @@ def test_a_chart_does_not_mix_units(tmp_path: Path) -> None:
     rows = [one(), one(framework="Beta", unit="words/s")]
     report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nshow = "bars"')
     with pytest.raises(ReportError, match="one metric and unit"):
-        charts.of_report(report, cut(report, rows))
+        report_pages.report_charts(report, cut(report, rows))
 
 
 # --- wrong declarations -----------------------------------------------------------------------------------------------
@@ -533,7 +535,7 @@ def test_a_model_page_leads_to_reports_and_to_where_figures_were_printed(tmp_pat
 
 
 def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
-    from ingest.site.reports.model import published_tables
+    from ingest.site.published_figures import published_tables
 
     source = structs.replace(next(iter(figures().sources.values())), name="Made up")
     rows = (one(model="CycleGAN", place="a.md", row=2), one(model="CycleGAN", place="b.md", row=3))
@@ -547,7 +549,7 @@ def test_the_same_figure_printed_twice_stands_once_on_the_model_page() -> None:
 
 
 def test_a_model_page_shows_no_empty_cells_and_says_a_case_once() -> None:
-    from ingest.site.reports.model import published_tables
+    from ingest.site.published_figures import published_tables
 
     source = structs.replace(next(iter(figures().sources.values())), name="Made up")
     case = {"case": "2D_8x1x1_16_1536x16", "data_parallel": "8", "layers": "16", "micro_batch": "2"}
@@ -577,7 +579,7 @@ def test_text_of_others_stays_text(tmp_path: Path) -> None:
                     page="https://example.org/blob/{path}", log="https://example.org/blob/{path}")  # fmt: skip
     report = declared(tmp_path, '[[block]]\nrows = "devices"\ncolumns = "framework"\nseveral = true\n')
     site = site_of(Publications(tuple(rows), {"Made up": source}))
-    from ingest.site.reports.pages import page_of
+    from ingest.site.pages.reports import page_of
 
     page = page_of(site, report)
     text = next(jinja.rendered(words.load(), page)).text

@@ -12,8 +12,10 @@ import pytest
 
 from ingest.common.words import load, phrase
 from ingest.compute.results import results
-from ingest.site import provenance, reproduce, summary, tables
+from ingest.site import answers, reproduce
+from ingest.site import result_tables as tables
 from ingest.site.model import Site, suites
+from ingest.site.pages import run as run_page
 from schema.records import Run
 from tests import builders
 from tests.site import markup
@@ -166,10 +168,10 @@ def test_older_runs_say_that_they_have_no_recipe(whole: Path, language: str) -> 
 
 def test_the_proof_ends_with_the_command_that_repeats_it() -> None:
     run = builders.edited(builders.run("a-1", **TOLD), case={"nodes": 2})
-    last = provenance.steps(site_of(run), run)[-1]
+    last = run_page.steps(site_of(run), run)[-1]
     assert (last.name, last.code) == (phrase("proof.repeat_it"), AGAIN)
     plain = builders.run("a-2", argv=None)
-    assert provenance.steps(site_of(plain), plain)[-1].name == phrase("proof.figure")
+    assert run_page.steps(site_of(plain), plain)[-1].name == phrase("proof.figure")
 
 
 # ---- what else is told of a run ----
@@ -198,7 +200,7 @@ def test_a_warning_speaks_against_an_answer() -> None:
         builders.run("b-1", framework="JAX", speed=1.0),
     ]
     site = site_of(*runs)
-    (answer,) = summary.answers(site, site.suite_of["a-1"], builders.HARDWARE)
+    (answer,) = answers.answers(site, site.suite_of["a-1"], builders.HARDWARE)
     (mark,) = [each for each in answer.marks if "warnings" in each.page]
     assert (said(mark.text), mark.page) == ("warnings of the runner: 1 runs", "runs/a-1.md#warnings")
 
@@ -228,7 +230,7 @@ def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
     ]  # fmt: skip
     site = site_of(*runs)
     suite = site.suite_of["JAX-1-1"]
-    (answer,) = summary.answers(site, suite, builders.HARDWARE)
+    (answer,) = answers.answers(site, suite, builders.HARDWARE)
     assert (answer.kind, said(answer.framework), answer.others) == ("lead", "PyTorch", 1)
     assert "image_size=64 threads=2" in [said(each) for each in answer.case]
     table = tables.comparison(site, suite, site.rows[suite.id])

@@ -18,10 +18,10 @@ import pytest
 from ingest.common import words
 from ingest.compute.results import results as medians
 from ingest.published import publications as published_figures
-from ingest.site import builder
+from ingest.site import addresses, builder
 from ingest.site.data import badges, changes, measured, results
 from ingest.site.model import Site, suites
-from ingest.site.reports.model import is_shown
+from ingest.site.published_figures import is_shown
 from schema.records import Run, from_text, to_json
 from schema.results import ResultRecord
 from schema.vocabulary import METRICS
@@ -324,7 +324,7 @@ def test_no_cell_is_a_formula(evil: str) -> None:
     ],
 )
 def test_addresses_of_pages(page: str | None, expected: str | None) -> None:
-    assert measured.address(page) == expected
+    assert addresses.served(page) == expected
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])

@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from ingest.common.words import LANGUAGES
 from ingest.compute.results import results
-from ingest.site import builder, pages, run_paging
+from ingest.site import builder, run_paging
 from ingest.site.model import Site, suites
+from ingest.site.pages import pages
+from ingest.site.pages.problems import PROBLEMS_SHOWN
 from ingest.site.run_paging import Limits
 from schema.records import Problem, Run
 from tests import builders
@@ -49,7 +51,7 @@ def site_of(runs: list[Run], limits: Limits = SMALL, **more: Any) -> Site:
 
 
 def paths(site: Site) -> list[str]:
-    return [each.path for each in pages.pages(site)]
+    return [each.path for each in pages(site)]
 
 
 def run_paths(site: Site) -> set[str]:
@@ -102,7 +104,7 @@ def test_runs_that_stand_for_results_come_first_then_those_with_problems() -> No
 
 
 def test_the_page_that_a_table_links_for_a_figure_is_of_its_own() -> None:
-    from ingest.site.tables import representative
+    from ingest.site.result_tables import representative
 
     site = site_of(many(90))
     rows = [row for found in site.rows.values() for row in found]
@@ -204,9 +206,9 @@ def test_an_entry_of_a_list_leads_to_the_lines_of_the_log(large: Path, language:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_problems_are_shown_by_kind_and_bounded(large: Path, language: str) -> None:
     text = page(large, language, "problems.md")
-    assert len(re.findall(r"^- ", text, re.MULTILINE)) == pages.PROBLEMS_SHOWN + 1
+    assert len(re.findall(r"^- ", text, re.MULTILINE)) == PROBLEMS_SHOWN + 1
     assert re.findall(r"^## .*?>(\w+)<", text, re.MULTILINE) == ["empty", "binary"]
-    assert f"{70 - pages.PROBLEMS_SHOWN}" in text
+    assert f"{70 - PROBLEMS_SHOWN}" in text
 
 
 def test_all_problems_are_in_the_data_with_their_sentences(large: Path) -> None:

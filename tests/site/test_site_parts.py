@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as ElementTree
+from functools import partial
 
 import pytest
 
 from ingest.common import numbers
 from ingest.common.words import load, phrase
-from ingest.site import charts
+from ingest.site.pages.model import _group_labels
 from ingest.site.render import drawing, table
+from ingest.site.render.chart import Chart, ChartError, literal, localise
 from ingest.site.render.html_table import Writer
 from ingest.site.render.text import code_block, command, escape, file_slug, front_matter, plain, slug, slugs, title
 
@@ -40,7 +42,6 @@ def test_shares_ratios_and_durations() -> None:
     assert numbers.percent(0.1234) == "12.3%"
     assert numbers.signed_percent(-0.05) == "−5.0%"
     assert numbers.ratio(7.618) == "7.62×"
-    assert numbers.milliseconds(0.5) == "500.0"
     assert numbers.plus_minus(math.nan) == ""
     assert numbers.quantity(True) == "true"
 
@@ -108,8 +109,8 @@ DRAWN = [(drawing.trace, TRACE), (drawing.bars, BARS), (drawing.speedup, LINES)]
 @pytest.mark.parametrize(("draw", "data"), DRAWN)
 def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None:
     assert callable(draw)
-    said = drawing.localise(draw(data), "a", dict.fromkeys(charts.TOKENS, "词"), "T<", "D")
-    assert said == drawing.localise(draw(data), "a", dict.fromkeys(charts.TOKENS, "词"), "T<", "D")
+    said = localise(draw(data), "a", lambda _: "词", "T<", "D")
+    assert said == localise(draw(data), "a", lambda _: "词", "T<", "D")
     root = ElementTree.fromstring(said)
     assert root.get("aria-label") == "T<"
     assert "currentColor" in said
@@ -120,17 +121,25 @@ def test_charts_are_the_same_twice_and_parse(draw: object, data: object) -> None
 
 def test_a_token_without_a_word_fails_with_the_chart_and_the_token() -> None:
     drawn = drawing.curves(drawing.Curves((), "@acceleration@ (m/s²)", "W"))
-    with pytest.raises(drawing.ChartError, match=r"chart 'bert-gpu': there is no word for the token @acceleration@"):
-        drawing.localise(drawn, "bert-gpu", dict.fromkeys(charts.TOKENS, "x"), "T", "D")
+    chart = Chart("bert-gpu", partial(str), phrase("chart.trace_title", run="a"), "chart.trace_text", args=(("n", 1),))
+    with pytest.raises(ChartError, match=r"chart 'bert-gpu': there is no word for the token @acceleration@"):
+        chart.localised(drawn, load(), "en")
+
+
+def test_every_token_is_replaced_by_the_word_of_its_name() -> None:
+    chart = Chart("bert-gpu", partial(str), phrase("chart.trace_title", run="a"), "chart.trace_text", args=(("n", 1),))
+    said = chart.localised("<svg x=''>@devices@, @speedup......@, @unknown@</svg>", load(), "en")
+    assert re.search(r"(?i)devices, speed-?up.*, not known", said)
+    assert "@" not in said
 
 
 def test_text_of_a_log_is_no_token() -> None:
-    assert drawing.literal("@acceleration@ user@host @a@b@") == "＠acceleration＠ user@host ＠a＠b@"
+    assert literal("@acceleration@ user@host @a@b@") == "＠acceleration＠ user@host ＠a＠b@"
 
 
 def test_ids_differ_between_charts_on_one_page() -> None:
-    drawn, words = drawing.trace(TRACE), dict.fromkeys(charts.TOKENS, "x")
-    one, two = (set(re.findall(r' id="([^"]+)"', drawing.localise(drawn, name, words, "", ""))) for name in "ab")
+    drawn = drawing.trace(TRACE)
+    one, two = (set(re.findall(r' id="([^"]+)"', localise(drawn, name, lambda _: "x", "", ""))) for name in "ab")
     assert one
     assert not one & two
 
@@ -150,8 +159,8 @@ def test_long_figures_of_an_axis_get_room() -> None:
 
 def test_options_that_all_groups_have_are_not_repeated_below_each() -> None:
     groups = [(4, 4, 100, "reader=A threads=16"), (8, 8, 100, "reader=B threads=16")]
-    assert charts._group_labels(groups) == ("4 × 100 reader=A", "8 × 100 reader=B")
-    assert charts._group_labels(groups[:1]) == ("4 × 100 reader=A threads=16",)
+    assert _group_labels(groups) == ("4 × 100 reader=A", "8 × 100 reader=B")
+    assert _group_labels(groups[:1]) == ("4 × 100 reader=A threads=16",)
 
 
 def test_a_trace_marks_slow_records_and_shades_warm_up() -> None:

@@ -18,12 +18,12 @@ from ingest.site import table_metrics
 from ingest.site.render import prose, table_files
 from ingest.site.render.html_table import Writer
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, TableError, View, absent, cell
-from ingest.site.tables import comparison
+from ingest.site.result_tables import comparison
 from schema.records import Run
 from tests import builders
 from tests.builders import edited, run
 from tests.site.tabled import plain, tables_in
-from tests.site.test_beside import parts
+from tests.site.test_result_tables import parts
 
 KINDS = ("csv", "json")
 

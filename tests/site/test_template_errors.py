@@ -15,7 +15,7 @@ import pytest
 from msgspec import Meta, Struct
 
 from ingest.common import toml_file, words
-from ingest.site.template_errors import TemplateError, located
+from ingest.site.render.template_errors import TemplateError, located
 
 ROOT = Path(__file__).resolve().parents[2]
 CASE = Path("raw_logs/resnet50/pytorch/cpu-n1d1-bs8-fp32/1")

@@ -19,9 +19,12 @@ from ingest.common.words import LANGUAGES, load, phrase
 from ingest.compute.results import results
 from ingest.read import redact
 from ingest.read.redact import redacted_lines
-from ingest.site import builder, log, pages, provenance
+from ingest.site import addresses, builder
 from ingest.site.model import Site, suites
+from ingest.site.pages import log, pages
+from ingest.site.pages import run as run_page
 from ingest.site.render.html_table import Writer
+from ingest.site.run_tables import fact_line
 from schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
 from tests import builders
 from tests.builders import edited
@@ -118,8 +121,8 @@ def test_the_window_and_the_lines_of_facts_problems_and_outcome_are_marked(shown
 
 
 def test_a_line_of_another_log_is_not_taken_for_one_of_this() -> None:
-    assert log.fact_line(FactValue(8, "log", "line 148")) == 148
-    assert log.fact_line(FactValue(8, "log", "raw_logs/other.log: line 148")) == 0
+    assert fact_line(FactValue(8, "log", "line 148")) == 148
+    assert fact_line(FactValue(8, "log", "raw_logs/other.log: line 148")) == 0
     run = builders.run("one-1", problems=[{"code": "empty", "path": "raw_logs/other.log", "line": 3, "args": {}}])
     assert [each.kind for each in log.marks(run)] == ["window", "other", "other"]
 
@@ -263,14 +266,14 @@ def test_without_the_log_nothing_links_to_it() -> None:
     run = builders.run("one-1")
     site = Site((run,), (), (), lambda _: ())
     assert site.log_page(run) is None
-    assert log.link(site, run, 12, 43) is None
+    assert addresses.log_lines(site, run, 12, 43) is None
 
 
 def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
     site, run = shown(numbered(60))
     run = edited(run, facts={"batch_size": {"source": "log", "where": "line 3"}})
     for language, said in (("en", "lines 12–43"), ("zh", "第 12–43 行")):
-        steps = provenance.steps(site, run)
+        steps = run_page.steps(site, run)
         names = ("log", "format", "facts", "window", "rule", "arithmetic", "figure", "repeat_it")
         assert [each.name for each in steps] == [phrase(f"proof.{name}") for name in names]
         window = next(each for each in steps if each.name == phrase("proof.window"))
@@ -295,7 +298,7 @@ def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
         builders.run("a-4", environment={"framework_version": "1.0"}, published=False, problems=[refused]),
     )
     site = Site(runs, (), suites(), results)
-    made = {each.path: each.context() for each in pages.pages(site) if each.template == "run"}
+    made = {each.path: each.context() for each in pages(site) if each.template == "run"}
     told = {path: [name for name, _ in context["repeats"]] for path, context in made.items()}
     assert told == {"runs/a-1.md": ["a-2"], "runs/a-2.md": ["a-1"], "runs/a-3.md": [], "runs/a-4.md": []}
     behind = {path: context["signs"][-1].text for path, context in made.items()}
@@ -307,7 +310,7 @@ def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
 def test_a_run_without_a_figure_says_why(shown: Shown) -> None:
     site, run = shown(numbered(60))
     run = replace(run, figures=Figures(sustained=NoFigure(Reason("no_records"))))
-    last = provenance.steps(site, run)[-1]
+    last = run_page.steps(site, run)[-1]
     assert "no training record" in WORDS.say("en", last.said[0].text)
     assert "没有训练记录" in WORDS.say("zh", last.said[0].text)
 
@@ -362,7 +365,7 @@ def test_a_problem_leads_to_its_line_in_the_session_that_has_it(shown: Shown) ->
     problem = Problem("begun_anew", first.path, 31)
     second = replace(first, id="traced-2", session=2, problems=(problem,))
     both = Site((first, second), (), (), lambda _: (), logs=site.logs)
-    assert log.problem_page(both, problem) == "runs/traced-2/log.md#L31"
-    assert log.problem_page(both, replace(problem, line=0, args={"x": 1})) == "runs/traced-1.md"
+    assert addresses.problem_place(both, problem) == "runs/traced-2/log.md#L31"
+    assert addresses.problem_place(both, replace(problem, line=0, args={"x": 1})) == "runs/traced-1.md"
     writer = Writer(WORDS, "en", str)
     assert "begins anew" in writer.table(log.mark_table(both, second))

@@ -21,12 +21,12 @@ _COLOUR, _DIVERGED = "blue", "orange"
 
 
 def badges(site: Site, words: Words) -> dict[str, bytes]:
-    """Path to content of every badge, below the site's folder; badges are in English."""
+    """Return every badge by its path below the site's folder; badges are in English."""
     return {path(row): _content(row, words) for _, row in _shown(site)}
 
 
 def listed(site: Site) -> list[tuple[Text, list[Mapping[str, Any]]]]:
-    """The badges by page of a model: what each is about, and its path."""
+    """Return the badges by page of a model: what each is about, and its path."""
     found: dict[str, tuple[Text, list[Mapping[str, Any]]]] = {}
     for suite, row in _shown(site):
         _, there = found.setdefault(suite.id, (suite.title, []))
@@ -35,12 +35,12 @@ def listed(site: Site) -> list[tuple[Text, list[Mapping[str, Any]]]]:
 
 
 def path(row: Row) -> str:
-    """Where the badge of a result lies."""
+    """Return the path of the badge of a result."""
     return f"{FOLDER}/{identity(row)}.json"
 
 
 def _shown(site: Site) -> list[tuple[Suite, Row]]:
-    """The results that have a badge, in the order of the pages; of too many, those whose last run is youngest."""
+    """Return the results that have a badge, in the order of the pages; of too many, those with the latest runs."""
     found = [(suite, row) for suite in site.shown for row in site.rows.get(suite.id, ()) if numbers.known(row.value)]
     by_age = sorted(sorted(found, key=lambda each: identity(each[1])), key=lambda each: _date(site, each[1]))
     left_out = {identity(row) for _, row in by_age[:-AT_MOST]}

@@ -8,7 +8,8 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.compute.results import Statistics, figure
-from ingest.site.data.measured import address, date_of, identity
+from ingest.site import addresses
+from ingest.site.data.measured import date_of, identity
 from ingest.site.data.results import lines
 from ingest.site.model import Row, Site, Suite
 from schema.records import Run
@@ -34,7 +35,7 @@ class Change:
 
 
 def records(site: Site) -> list[dict[str, Any]]:
-    """Every change of every measured result, newest first."""
+    """Return every change of every measured result, newest first."""
     suites = {each.id: each for each in site.shown}
     found = [
         _record(site, suites[suite], row, change)
@@ -47,12 +48,12 @@ def records(site: Site) -> list[dict[str, Any]]:
 
 
 def document(found: Iterable[Mapping[str, Any]]) -> bytes:
-    """The changes as JSON with a line each."""
+    """Return the changes as JSON with a line each."""
     return f'{{\n"version": {VERSION},\n"changes": {lines(found)}\n}}\n'.encode()
 
 
 def changes(runs: Sequence[Run]) -> list[Change]:
-    """The changes of one result, oldest first.
+    """Return the changes of one result, oldest first.
 
     Its figure over the runs up to each day is held against the one announced last, so that slow drift is told once it
     is large enough. Runs without a date were always there.
@@ -96,8 +97,8 @@ def _record(site: Site, suite: Suite, row: Row, change: Change) -> dict[str, Any
         "after_text": _text(change.after),
         "share": change.share,
         "share_text": None if change.share is None else numbers.signed_percent(change.share),
-        "page": f"models/{suite.id}/",
-        "runs": [{"id": each.id, "page": address(site.page(each))} for each in change.runs],
+        "page": addresses.model_folder(suite),
+        "runs": [{"id": each.id, "page": addresses.served(site.page(each))} for each in change.runs],
     }
 
 

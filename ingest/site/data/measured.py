@@ -10,6 +10,7 @@ from ingest.common import numbers
 from ingest.common.words import Words
 from ingest.compute.comparison import conditions_of
 from ingest.compute.rules import HEADLINE
+from ingest.site import addresses
 from ingest.site.data.records import name, said
 from ingest.site.model import Row, Site, Suite
 from ingest.site.table_metrics import sources
@@ -26,7 +27,7 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
 
 
 def identity(row: Row) -> str:
-    """The id of a result: what people call its case, and a hash of all that tells it from others.
+    """Return the id of a result: the usual name of its case, and a hash of all that distinguishes it.
 
     It follows from the case, the unit, the framework's version and the round alone, so that no other run changes it.
     """
@@ -41,7 +42,7 @@ _IDENTITY = (
 
 
 def date_of(run: Run) -> str | None:
-    """The day on which a run began, as ISO 8601: of its start in UTC, otherwise of its log's first clock.
+    """Return the day on which a run began, as ISO 8601: of its start in UTC, otherwise of its log's first clock.
 
     A clock that does not say its zone is taken as it stands.
     """
@@ -59,15 +60,6 @@ def _day(stated: str) -> str | None:
         return date.fromisoformat(stated[:10]).isoformat()
     except ValueError:
         return None
-
-
-def address(page: str | None) -> str | None:
-    """The address of a page below the folder of its language: `runs/x.md#y` is served as `runs/x/#y`."""
-    if page is None:
-        return None
-    path, mark, anchor = page.partition("#")
-    folder, _, last = path.removesuffix(".md").rpartition("/")
-    return "".join(f"{each}/" for each in (folder, "" if last == "index" else last) if each) + mark + anchor
 
 
 def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
@@ -106,8 +98,8 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         reason=said(words, row.reason),
         conditions=conditions_of(runs),
         diverged=row.diverged,
-        runs=tuple(RunLink(id=each.id, page=address(site.page(each)), date=date_of(each)) for each in runs),
-        page=f"models/{suite.id}/",
+        runs=tuple(RunLink(id=each.id, page=addresses.served(site.page(each)), date=date_of(each)) for each in runs),
+        page=addresses.model_folder(suite),
     )
 
 

@@ -16,8 +16,8 @@ from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site import addresses
 from ingest.site.data.records import name, said
 from ingest.site.model import Site, Suite
-from ingest.site.reports.model import is_shown
-from ingest.site.reports.tables import printed
+from ingest.site.published_figures import is_shown
+from ingest.site.published_tables import printed
 from schema import results
 from schema.records import Reason
 from schema.results import Both, Conditions, Metric, Place, ResultRecord
@@ -69,7 +69,7 @@ def _said(row: Published) -> str:
 
 
 def _results(rows: Sequence[Published]) -> list[_Result]:
-    """The results of one case: places that agree in what they both print are one."""
+    """Return the results of one case: places that agree in what they both print are one result."""
     found: list[_Result] = []
     for figures in _at_places(rows):
         one = next((index for index, each in enumerate(found) if _agree(each.figures, figures)), None)
@@ -83,7 +83,7 @@ def _results(rows: Sequence[Published]) -> list[_Result]:
 
 
 def _at_places(rows: Sequence[Published]) -> list[dict[str, Published]]:
-    """Figures of one case by place; a metric that a place prints twice begins another."""
+    """Group the figures of one case by place; a metric that a place prints twice begins another group."""
     found: list[tuple[str, dict[str, Published]]] = []
     for row in rows:
         there = next((each for place, each in found if place == row.place and row.metric not in each), None)
@@ -149,7 +149,7 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, told: str) 
 
 
 def _plain(text: str) -> bool | int | str:
-    """An option as those of our runs are: tables say yes and 16, logs true and the number."""
+    """Convert an option to the type that our runs use: tables say yes and 16, logs true and the number."""
     if text in _SWITCH:
         return _SWITCH[text]
     return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text else text

@@ -32,13 +32,13 @@ class Sized(Protocol):
 
 
 def name(first: Iterable[str | None], row: Sized, last: Iterable[str | None], told: str) -> str:
-    """A result's id: what people call its case, and a hash of `told`, all that tells it from others."""
+    """Return a result's id: the usual name of its case, and a hash of `told`, which distinguishes it from others."""
     size = f"n{row.nodes or 'x'}d{row.devices or 'x'}-bs{row.batch_size or 'x'}"
     return "-".join([*_slugs(first), size, *_slugs(last), digest(told)[:_HASH]])
 
 
 def said(words: Words, found: Reason | None) -> ReasonText | None:
-    """A reason with its words in both languages."""
+    """Return a reason with its words in both languages."""
     if not found or (phrase := reason(found)) is None:
         return None
     return ReasonText(

@@ -41,7 +41,7 @@ def document(found: Sequence[ResultRecord]) -> bytes:
 
 
 def lines(found: Iterable[Mapping[str, Any]]) -> str:
-    """Objects as a JSON array with a line each."""
+    """Return objects as a JSON array with a line each."""
     each = ",\n".join(json.dumps(one, sort_keys=True, ensure_ascii=False, allow_nan=False) for one in found)
     return f"[\n{each}\n]" if each else "[]"
 
@@ -85,7 +85,7 @@ def _schema(kind: type[Struct]) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    """A cell; text that a spreadsheet would run begins with an apostrophe."""
+    """Return a cell; text that a spreadsheet would run gets an apostrophe in front."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return no_formula(value) if isinstance(value, str) else value

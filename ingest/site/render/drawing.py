@@ -1,21 +1,18 @@
 """Charts: pure functions from data to SVG text, the same bytes on every machine.
 
-Words are drawn as tokens (`@devices@`) and put in by `localise`, so that a chart is drawn once for both languages and
-its layout does not depend on a CJK font. Text stays text (`svg.fonttype: none`) and ink is `currentColor`, so that an
-inlined chart follows the theme in light and dark.
+Words are drawn as tokens (`@devices@`), which `render.chart` replaces, so that a chart is drawn once for both
+languages and its layout does not depend on a CJK font. Text stays text (`svg.fonttype: none`) and ink is
+`currentColor`, so that an inlined chart follows the theme in light and dark.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
-from ingest.common.errors import UsageError
 from ingest.site.render import colours
 
 if TYPE_CHECKING:
@@ -37,10 +34,6 @@ BELOW = 0.62  # inches below a plot, for its labels
 BETWEEN = 0.16  # inches between two plots, one below the other
 WIDEST = 0.26  # of a group: a lone bar must not fill the chart
 SLOW = 0.8  # a record below this share of the median is drawn as an outlier
-
-
-#: A token stands for a word; dots keep room for a long one.
-_TOKEN = re.compile(r"@([a-z_]+)\.*@")
 
 
 @dataclass(frozen=True)
@@ -110,7 +103,7 @@ class DrawnTrace:
 
 
 def bars(data: Bars) -> str:
-    """Throughput as grouped bars, with lines from the slowest to the fastest repeat."""
+    """Draw throughput as grouped bars, with lines from the slowest to the fastest repeat."""
     figure, axes = _canvas(2.3, [series.name for series in data.series], below=_below(data.groups))
     _draw_groups(axes, data)
     _finish(axes)
@@ -118,7 +111,7 @@ def bars(data: Bars) -> str:
 
 
 def panels(data: Sequence[Bars]) -> str:
-    """Grouped bars one below the other, over the same groups and for the same series."""
+    """Draw grouped bars below each other, over the same groups and for the same series."""
     figure, axes = _canvas(2.0, [series.name for series in data[0].series], len(data))
     for panel, each in zip(figure.axes, data, strict=True):
         _draw_groups(panel, each)
@@ -131,7 +124,7 @@ def panels(data: Sequence[Bars]) -> str:
 
 
 def trend(data: Bars) -> str:
-    """The same data as bars, as a line per series with a marker per group: for what has an order, such as versions."""
+    """Draw a line per series with a marker per group, for groups that have an order, such as versions."""
     figure, axes = _canvas(2.3, [series.name for series in data.series])
     for series, style in zip(data.series, _styles([series.name for series in data.series]), strict=True):
         found = [(group, value) for group, value in enumerate(series.values) if value is not None]
@@ -144,7 +137,7 @@ def trend(data: Bars) -> str:
 
 
 def curves(data: Curves) -> str:
-    """One quantity over another, a line per series, its points labelled; both axes from zero."""
+    """Draw one quantity over another, a line per series with labelled points; both axes from zero."""
     figure, axes = _canvas(2.6, [series.name for series in data.series])
     for index, series in enumerate(data.series):
         _line(axes, series.across, series.values, series.name, _plain_style(index))
@@ -159,7 +152,7 @@ def curves(data: Curves) -> str:
 
 
 def speedup(data: Lines) -> str:
-    """Speed-up over devices with the dashed ideal line, both axes from zero; lines are named where they end."""
+    """Draw speed-up over devices with the dashed ideal line, both axes from zero; lines are named where they end."""
     names = [name for name, _, _ in data.series]
     most = max((device for _, devices, _ in data.series for device in devices), default=1)
     direct = _named_at_ends(names)
@@ -181,7 +174,7 @@ def speedup(data: Lines) -> str:
 
 
 def trace(data: DrawnTrace) -> str:
-    """Throughput of one run, record by record: warm-up shaded, the window's median as a line, slow records marked."""
+    """Draw throughput of one run by record: warm-up shaded, the window's median as a line, slow records marked."""
     figure, axes = _canvas(1.7, [_token(each) for each in ("warmup", "median", "slow")])
     across = data.steps if data.by_step else tuple(float(index + 1) for index in range(len(data.values)))
     if 0 < data.skipped < len(across):
@@ -200,49 +193,8 @@ def trace(data: DrawnTrace) -> str:
     return _svg(figure)
 
 
-class ChartError(UsageError):
-    """A chart asks for a word that nobody gives it; a mistake in one of our own modules."""
-
-
-def literal(text: str) -> str:
-    """Text from a log or a case, in which nothing may be taken for a token."""
-    return _TOKEN.sub(lambda found: found[0].replace("@", "＠"), text)
-
-
-def localise(svg: str, name: str, words: Mapping[str, str], title: str, description: str) -> str:
-    """Put a chart into one language: tokens become words, ids get a prefix, and screen readers get title and text.
-
-    Args:
-        svg: the drawing.
-        name: the chart's name; ids are made of it, since a page may hold several charts.
-        words: the word for each token.
-        title: the chart's title.
-        description: what a screen reader says.
-
-    Raises:
-        ChartError: the drawing has a token for which there is no word.
-    """
-
-    def word(found: re.Match[str]) -> str:
-        if found[1] not in words:
-            raise ChartError(
-                f"chart {name!r}: there is no word for the token @{found[1]}@; add it to TOKENS in"
-                f" ingest/site/charts.py and to [chart] in report_templates/words.toml"
-            )
-        return escape(words[found[1]])
-
-    svg = _TOKEN.sub(word, svg)
-    referenced = sorted(set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)))
-    prefix = f"c{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-    svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{prefix}{found[1]}"' if found[1] in referenced else "", svg)
-    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", svg)
-    label = f' role="img" aria-label={quoteattr(title)}'
-    head = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
-    return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg{label} {found[1]}>\n{head}", svg, count=1)
-
-
 def _token(name: str) -> str:
-    """A token in a legend, as wide as a word may become in its place."""
+    """Return a token for a legend, as wide as the longest word that may replace it."""
     return f"@{name:.<20}@"
 
 
@@ -267,7 +219,7 @@ class _Style:
 
 
 def _styles(names: Sequence[str]) -> list[_Style]:
-    """A style per series: variants of one framework share its colour, and are told apart by fullness, dash, marker."""
+    """Return a style per series: variants of a framework share its colour, and differ in fullness, dash and marker."""
     inks = [colours.ink(name) for name in names]
     found = []
     for index, each in enumerate(inks):
@@ -278,7 +230,7 @@ def _styles(names: Sequence[str]) -> list[_Style]:
 
 
 def _plain_style(index: int) -> _Style:
-    """A style for series that are no frameworks: the page's ink, told apart by dash and marker."""
+    """Return a style for series that are no frameworks: the page's ink, with different dashes and markers."""
     return _Style(INK, "", MARKERS[index % len(MARKERS)], index)
 
 
@@ -291,12 +243,12 @@ def _line(axes: Axes, across: Sequence[float], values: Sequence[float], name: st
 
 
 def _named_at_ends(names: Sequence[str]) -> bool:
-    """Whether there is room to name lines where they end; otherwise they need a legend."""
+    """Return whether there is room to name lines where they end; otherwise they need a legend."""
     return len(names) < MOST_ENDS and max(map(len, names), default=0) <= 26
 
 
 def _name_ends(figure: Figure, axes: Axes, ends: Sequence[tuple[str, float, float]], top: float) -> None:
-    """Names of lines in the margin beside their last points, moved apart where those lie close, with a thin line."""
+    """Write names of lines in the margin beside their last points, moved apart where those are close."""
     room = LETTER * max(len(name.strip("@")) + 2 for name, _, _ in ends) + 0.3
     left, bottom, _, height = axes.get_position().bounds
     axes.set_position((left, bottom, RIGHT - left - room / WIDTH, height))
@@ -311,7 +263,7 @@ def _name_ends(figure: Figure, axes: Axes, ends: Sequence[tuple[str, float, floa
 
 
 def _apart(values: Sequence[float], gap: float, top: float) -> list[float]:
-    """Rising places at least `gap` apart and none above `top`, near the values they belong to."""
+    """Return rising places at least `gap` apart and none above `top`, near their values."""
     places: list[float] = []
     for value in values:
         places.append(max(value, places[-1] + gap) if places else value)
@@ -338,7 +290,7 @@ def _draw_groups(axes: Axes, data: Bars) -> None:
 
 
 def _turned(data: Bars, width: float) -> int | None:
-    """By how many degrees values are turned so that none touches the next over its bar; None where none has room."""
+    """Return the degrees by which values are turned so that none touches the next; None if there is no room."""
     inches = (RIGHT - LEFT) * WIDTH * width / max(len(data.groups), 3)
     if not _longest(data):
         return None
@@ -348,12 +300,12 @@ def _turned(data: Bars, width: float) -> int | None:
 
 
 def _longest(data: Bars) -> float:
-    """Inches of the longest value."""
+    """Return the inches of the longest value."""
     return max((len(label) for series in data.series for label in series.labels), default=0) * LETTER * 0.95
 
 
 def _headroom(axes: Axes, data: Bars) -> float:
-    """The share of a plot's height that turned values take above the highest bar."""
+    """Return the share of a plot's height that turned values need above the highest bar."""
     figure = axes.get_figure(root=True)
     height = axes.get_position().height * (figure.get_figheight() if figure else 1)
     return min((_longest(data) + 0.08) / max(height - _longest(data), 0.4), 0.9)
@@ -379,7 +331,7 @@ def _over_groups(axes: Axes, data: Bars) -> None:
 
 
 def _below(groups: Sequence[str]) -> float:
-    """Inches below a plot: labels that would run into each other are turned."""
+    """Return the inches below a plot: labels that would overlap are turned."""
     crowded = sum(0.085 * (len(each) + 2) for each in groups) > 6.3
     return BELOW + (0.085 * max(map(len, groups)) if crowded else 0)
 
@@ -421,11 +373,11 @@ def _draw_window(axes: Axes, data: DrawnTrace, across: Sequence[float]) -> None:
 
 
 def _canvas(plot: float, names: Sequence[str], panels: int = 1, below: float | None = None) -> tuple[Figure, Axes]:
-    """A figure around plots of so many inches, one below the other, and the first of them, which has the legend.
+    """Return a figure with plots of so many inches below each other, and the first of them, which has the legend.
 
     Margins do not depend on how wide a font draws its labels.
     """
-    _settle()
+    _set_rcparams()
     from matplotlib.figure import Figure
 
     columns = _columns(names)
@@ -453,7 +405,7 @@ def _plain(axes: Axes) -> None:
     axes.ticklabel_format(axis="y", style="plain", useOffset=False)
 
 
-def _settle() -> None:
+def _set_rcparams() -> None:
     import matplotlib
 
     matplotlib.rcParams.update(
@@ -471,7 +423,7 @@ def _settle() -> None:
 
 
 def _columns(names: Sequence[str]) -> int:
-    """As many columns as a legend of these names can have within the figure's width."""
+    """Return the number of columns of a legend of these names within the figure's width."""
     inches = 0.55 + 0.085 * max(map(len, names), default=1)
     return max(1, min(len(names), 4, int(6.3 / inches)))
 
@@ -493,7 +445,7 @@ def _finish(axes: Axes) -> None:
 
 
 def _widen(figure: Figure) -> None:
-    """More room on the left for long figures of an axis; their digits count, not how wide a font draws them."""
+    """Make room on the left for the longest figure of an axis. Digits count, not the width of a font, which varies."""
     longest = max(len(f"{tick:,.10g}") for axes in figure.axes for tick in axes.get_yticks())
     left = max(LEFT, (0.085 * longest + 0.24) / WIDTH)
     for axes in figure.axes:
@@ -515,7 +467,7 @@ def _svg(figure: Figure) -> str:
 
 
 def _themed(svg: str) -> str:
-    """Only the drawing, in the page's font and ink, without blank lines and comments."""
+    """Return only the drawing, in the page's font and ink, without blank lines and comments."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=1, flags=re.DOTALL)  # it styles the whole page

@@ -35,7 +35,7 @@ class _Room:
     fraction: str = ""
 
     def around(self, text: str) -> tuple[str, str]:
-        """What has to be added left and right of a text so that its point stands below the others'."""
+        """Return the padding left and right of a text that aligns its decimal point with the others."""
         found = _NUMBER.fullmatch(text)
         if found:
             return self._left(len(found[1])), self.fraction[len(found[2] or "") :]
@@ -56,7 +56,7 @@ class _Notes:
     referred: set[Text] = field(default_factory=set)
 
     def anchor(self, note: Text, view: str) -> str:
-        """The id of a reference, for the note's way back: the first in the view in which the note is seen first."""
+        """Return the id of the reference that a note links back to: the first in the first view that shows it."""
         if note in self.referred or view not in ("", *(self.views[note] or [self.first])[:1]):
             return ""
         self.referred.add(note)
@@ -79,7 +79,7 @@ class Writer:
     _counts: dict[str, int] = field(default_factory=dict)
 
     def table(self, table: Table) -> Markup:
-        """A table as HTML, one line per row; below it, the notes that explain absent figures."""
+        """Return a table as HTML, a line per row, followed by the notes that explain absent figures."""
         name = self._name(table.name)
         self.tables[name] = table
         notes = _notes(table, name)
@@ -102,7 +102,7 @@ class Writer:
         return Markup("\n".join(each for each in parts if each))
 
     def say(self, text: Text) -> Markup:
-        """A text in this language, escaped."""
+        """Return a text in this language, escaped."""
         return escape(self.words.say(self.language, text))
 
     def _name(self, name: str) -> str:
@@ -154,7 +154,7 @@ class Writer:
     def _cell(
         self, table: Table, column: Column, content: Cell, notes: _Notes, rooms: dict[str, _Room]
     ) -> tuple[str, str]:
-        """What stands inside a cell, and the attributes of the cell itself."""
+        """Return the content of a cell, and its attributes."""
         if not (column.switched and len(table.views) > 1):
             several = len(content.entries) > 1
             attributes = self._first_value(column, content) if several else self._attributes(column, content.entries)
@@ -202,7 +202,7 @@ class Writer:
         return f"{text} <small>{' '.join(small)}</small>"
 
     def _placed(self, column: Column, text: Text, room: _Room) -> str:
-        """A text of a number column between what fills it up; style sheets print that as blanks."""
+        """Return a text of a number column with its padding, which style sheets hide."""
         said = self.words.say(self.language, text)
         if not (column.number and room.whole):
             return escape(said)
@@ -213,7 +213,7 @@ class Writer:
         return f'<span class="pl-v"{sides}>{escape(said)}</span>'
 
     def _attributes(self, column: Column, entries: Iterable[Entry]) -> str:
-        """The values before rounding, for sorting and switching by scripts."""
+        """Return the values before rounding, by which scripts sort."""
         return "".join(self._value(column, each) + _details(each) for each in entries)
 
     def _first_value(self, column: Column, content: Cell) -> str:
@@ -239,7 +239,7 @@ class Writer:
         return f'<li id="fn-{at}"{seen}><sup>{mark}</sup> {self.say(note)} {home}</li>'
 
     def _legend(self, table: Table) -> str:
-        """What bold figures mean, under a table that has one."""
+        """Return what bold figures mean, for a table that has one."""
         views = table.switching
         marked = [view for view in views if any(entry.best for at in table.cells_in(view) for entry in at.entries)]
         if not marked:
@@ -285,7 +285,7 @@ def _details(entry: Entry) -> str:
 
 
 def _of_views(keys: Sequence[str], first: str) -> str:
-    """The mark of what is seen in some views only; without scripts, the first view is seen."""
+    """Return the attribute of what only some views show; without scripts, the first view is shown."""
     if not any(keys):
         return ""
     hidden = " hidden" if first and first not in keys else ""
@@ -293,7 +293,7 @@ def _of_views(keys: Sequence[str], first: str) -> str:
 
 
 def _notes(table: Table, name: str) -> _Notes:
-    """A letter per distinct note, and the views in which each is seen; none where all show it."""
+    """Return a letter per distinct note, and the views that show it; none if all do."""
     views = list(table.switching)
     found: dict[Text, list[str]] = {}
     for view in views:

@@ -15,14 +15,13 @@ from markupsafe import Markup
 
 from ingest.common import numbers
 from ingest.common.words import LANGUAGES, TEMPLATES, Text, Words, phrase
-from ingest.site import tables
-from ingest.site.charts import Chart
-from ingest.site.pages import Page
+from ingest.site.model import Page
 from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
+from ingest.site.render.chart import Chart
 from ingest.site.render.html_table import Writer
+from ingest.site.render.template_errors import located
 from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
-from ingest.site.template_errors import located
 
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
 
@@ -40,7 +39,7 @@ class Rendered:
 
 
 def rendered(words: Words, page: Page) -> Iterator[Rendered]:
-    """A page in each language, as Markdown with front matter, from one context."""
+    """Yield a page in each language, as Markdown with front matter, from one context."""
     context = page.context()
     for language in LANGUAGES:
         writer = Writer(words, language, partial(relative, page.path), page.path)
@@ -53,7 +52,7 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
 
 
 def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dict[str, bytes]:
-    """Each table as CSV and as JSON, by its path below the language's folder."""
+    """Return each table as CSV and as JSON, by its path below the language's folder."""
     address = page.path.removesuffix(".md").removesuffix("index").rstrip("/")
     about = {
         "page": ("" if language == LANGUAGES[0] else f"{language}/") + (f"{address}/" if address else ""),
@@ -68,14 +67,14 @@ def _table_files(words: Words, language: str, page: Page, writer: Writer) -> dic
 
 
 def relative(page_path: str, target: str) -> str:
-    """A link from one page to another, both paths below the language's folder made of slugs; an address stays one."""
+    """Return a relative link from one page to another; an address of another site stays as it is."""
     if target.startswith("https://"):
         return quote(target, safe="/:#?&=%")
     return posixpath.relpath(target, posixpath.dirname(page_path) or ".")
 
 
 def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart]) -> Mapping[str, Any]:
-    """What templates may call: words, tables, links, code, charts and numbers."""
+    """Return what templates may call: words, tables, links, code, charts and numbers."""
 
     def w(key: str, **args: object) -> Markup:
         return escape(words.say(language, phrase(key, **args)))
@@ -116,7 +115,6 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         "paragraphs": _paragraphs,
         "pairs": _pairs,
         "fact_names": lambda names: [phrase(f"fact.{each}") if words.has(f"fact.{each}") else each for each in names],
-        "rule_table": lambda: writer.table(tables.rule_table()),
         "chart": chart,
         "prose_table": lambda caller: writer.table(prose_tables.table(caller())),
         "page_link": lambda target: Markup(writer.link(target)),
@@ -125,7 +123,7 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
 
 
 def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
-    """What a script of the page needs, for an attribute: data, and tables of words, whose placeholders it fills."""
+    """Return data and tables of words for a script of the page, as the value of an attribute."""
     keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
     said = {key: words.entries[key][language] for key in keys}
     written = json.dumps({**data, "language": language, "words": said}, ensure_ascii=False, sort_keys=True)
@@ -135,7 +133,7 @@ def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: S
 
 
 def _figure(words: Words, language: str, found: Chart) -> Markup:
-    """The chart's file is put in when the site is built, so that it takes the theme's colours."""
+    """Return the figure of a chart; MkDocs inserts its file, so that it takes the theme's colours."""
     head, caption = words.say(language, found.title), found.caption(words, language)
     return Markup(
         '<figure class="pl-figure" data-search-exclude>\n--8<-- "charts/{}/{}.svg"\n'
@@ -158,14 +156,14 @@ def _front_matter(words: Words, language: str, page: Page) -> str:
 
 
 def _hidden(page: Page) -> list[str]:
-    """What would list the page itself only; a page that compares has no headings before it is used."""
+    """Hide navigation that would list only the page itself; the compare page has no headings before it is used."""
     if page.template in ("models", "model", "reports"):
         return []
     return ["hide: [navigation, toc]" if page.template == "compare" else "hide: [navigation]"]
 
 
 def _tidy(text: str) -> str:
-    """No trailing blanks and never two blank lines, so that a template may leave its loops on lines of their own."""
+    """Remove trailing blanks and repeated blank lines, which loops in templates leave."""
     out: list[str] = []
     for line in (each.rstrip() for each in text.splitlines()):
         if line or (out and out[-1]):
@@ -174,7 +172,7 @@ def _tidy(text: str) -> str:
 
 
 def _paragraphs(doc: str) -> list[str]:
-    """The paragraphs of a module's docstring."""
+    """Return the paragraphs of a module's docstring."""
     return [" ".join(each.split()) for each in doc.replace("`", "").split("\n\n") if each.strip()]
 
 

@@ -17,7 +17,7 @@ _MARKED = re.compile(r"[`*_\[<&\\]")
 
 
 def table(body: str) -> Table:
-    """The rows between bars, their cells as HTML; the second row only parts the head from the others.
+    """Return the rows between bars, their cells as HTML; the second row separates the head from the others.
 
     Raises:
         TableError: a row has more or fewer cells than the head.

@@ -90,7 +90,7 @@ class View:
     better: str = ""
 
     def below_title(self, words: Words, language: str) -> str:
-        """What stands below a column's title: the unit, or else the view's title, and which way is better."""
+        """Return the text below a column's title: the unit, or else the view's title, and which direction is better."""
         better = words.say(language, phrase(f"metric.{self.better}")) if self.better else ""
         return " ".join(filter(None, (words.say(language, self.unit) or words.say(language, self.title), better)))
 
@@ -129,7 +129,7 @@ class Table:
         return tuple(each.key for each in self.views) if len(self.views) > 1 else ("",)
 
     def keys(self, words: Words) -> list[str]:
-        """The columns' names for programs: the same in every language, and each once."""
+        """Return the columns' names for programs: unique, and the same in every language."""
         found: list[str] = []
         for column in self.columns:
             wanted = _snake(column.key) if column.key else _key(column.title) or _snake(words.say("en", column.title))
@@ -152,23 +152,23 @@ def cell(
     value: Value | None = None,
     details: tuple[tuple[str, Value | None], ...] = (),
 ) -> Cell:
-    """A cell with one entry."""
+    """Return a cell with one entry."""
     return Cell((Entry(text, page, marks, tone=tone, value=value, details=details),))
 
 
 def absent(note: Text | None) -> Cell:
-    """A cell without a figure, and why."""
+    """Return a cell without a figure, and why."""
     return Cell(note=note)
 
 
 def shown(table: Table, content: Cell, view: str) -> Cell:
-    """What a cell of a switched column shows in a view; a figure of another view would be a wrong one."""
+    """Return what a cell of a switched column shows in a view, never a figure of another view."""
     own = not table.views or view == table.views[0].key
     return content if own else dict(content.views).get(view, Cell())
 
 
 def value_of(words: Words, column: Column, entry: Entry) -> Value | None:
-    """The value before rounding; a plain number in a number column is its own value."""
+    """Return the value before rounding; a plain number in a number column is its own value."""
     if entry.value is not None or not column.number:
         return entry.value
     text = words.say("en", entry.text)
@@ -176,14 +176,14 @@ def value_of(words: Words, column: Column, entry: Entry) -> Value | None:
 
 
 def written(value: Value) -> str:
-    """A value for programs: all its digits, and a whole number without a point."""
+    """Return a value for programs: all its digits, and a whole number without a point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return repr(value) if isinstance(value, float) else str(value)
 
 
 def details_of(entry: Entry) -> dict[str, Value]:
-    """The named values of an entry that are known, by the names that programs use."""
+    """Return the known named values of an entry, by the names that programs use."""
     return {
         _snake(name): value
         for name, value in entry.details
@@ -192,7 +192,7 @@ def details_of(entry: Entry) -> dict[str, Value]:
 
 
 def _key(title: Text) -> str:
-    """The name of a title in the words file, where that is all of it."""
+    """Return the key of a title in the words file, if that is all of it."""
     return title.key.rpartition(".")[2] if isinstance(title, Phrase) and not title.args and not title.otherwise else ""
 
 

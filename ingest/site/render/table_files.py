@@ -24,7 +24,7 @@ Row = Mapping[str, Value | None]
 
 
 def folder(page: str) -> str:
-    """The folder of a page's tables, by the page's path: `models/tables` of `models/index.md`, `x/tables` of `x.md`."""
+    """Return the folder of a page's tables: `models/tables` for `models/index.md`, `x/tables` for `x.md`."""
     return f"{page.removesuffix('.md').removesuffix('index').rstrip('/')}/tables".lstrip("/")
 
 
@@ -55,7 +55,7 @@ class Flat:
     rows: tuple[Row, ...]
 
     def csv(self) -> bytes:
-        """The rows as RFC 4180 has them: a head of keys, nothing for what is absent."""
+        """Return the rows as RFC 4180 has them: a head of keys, nothing for what is absent."""
         out = io.StringIO()
         writer = csv.writer(out)
         writer.writerow([each.name for each in self.fields])
@@ -63,7 +63,7 @@ class Flat:
         return out.getvalue().encode()
 
     def json(self, about: Mapping[str, str]) -> bytes:
-        """The rows as Table Schema has them (pandas: `read_json(path, orient="table")`), one line each."""
+        """Return the rows as Table Schema has them (pandas: `read_json(path, orient="table")`), one line each."""
         described = [
             {"name": each.name, "type": "number" if each.number else "string", "title": each.title}
             | ({"unit": each.unit} if each.unit else {})
@@ -76,7 +76,7 @@ class Flat:
 
 
 def flat(table: Table, words: Words, language: str) -> Flat:
-    """A table with its views side by side, in one language."""
+    """Return a table with its views side by side, in one language."""
     reader = _Reader(words, language)
     heads = [reader.head(table, key, column) for key, column in zip(table.keys(words), table.columns, strict=True)]
     names: dict[str, Field] = {}
@@ -135,7 +135,7 @@ class _Reader:
     language: str
 
     def text(self, text: Text) -> str:
-        """A text as a page shows it, without marks."""
+        """Return a text as a page shows it, without marks."""
         said = self.words.say(self.language, text)
         return said.striptags() if isinstance(said, Markup) else plain(said)
 
@@ -149,7 +149,7 @@ class _Reader:
         return _Head(key, self.text(column.title), column, units, below)
 
     def figures(self, table: Table, column: Column, content: Cell) -> list[_Figure]:
-        """The entries of a cell in every view."""
+        """Return the entries of a cell in every view."""
         if not (column.switched and len(table.views) > 1):
             return self.in_view(column, content, "")
         return [
@@ -182,14 +182,14 @@ class _Reader:
 
 
 def number(text: str) -> Value:
-    """A value before rounding, as the number it is; another text stays one."""
+    """Return a value before rounding as a number; other text stays text."""
     if not _NUMBER.fullmatch(text):
         return text
     return float(text) if "." in text or "e" in text else int(text)
 
 
 def _named_once(found: Iterator[tuple[str, Value | None]]) -> Iterator[tuple[str, Value | None]]:
-    """The figures of every view; a note that all views share is given once, with the first."""
+    """Return the figures of every view; a note that all views share is given once, with the first."""
     given: dict[str, Value | None] = {}
     for name, value in found:
         if not (name.endswith("_note") and value in given.values()):

@@ -27,39 +27,39 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def plain(text: object) -> str:
-    """One line of visible text: white space folded, control and direction characters spelled out."""
+    """Return one line of visible text: white space folded, control and direction characters spelled out."""
     line = " ".join(str(text).split())
     return line if line.isprintable() else "".join(map(_visible, line))
 
 
 def escape(text: object) -> Markup:
-    """Text as Markdown and HTML that shows exactly that text; markup of our own passes."""
+    """Return text as Markdown and HTML that shows exactly that text; markup of our own passes."""
     return text if isinstance(text, Markup) else _escaped(str(text))
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def _escaped(text: str) -> Markup:
-    """Cached, since pages repeat their texts: in both languages, in rows, and from run to run."""
+    """Escape a text. Cached, since pages repeat their texts: in both languages, in rows, and from run to run."""
     return Markup(_AT_START.sub(_entities, _ALWAYS.sub(_entities, plain(text))))
 
 
 def title(text: object) -> str:
-    """Text for a page's title and description, which the theme prints unescaped: signs of markup get look-alikes."""
+    """Return text for a page's title, which the theme prints unescaped: signs of markup get look-alikes."""
     return _ENTITY.sub("＆", plain(text).translate(_TITLE))
 
 
 def front_matter(text: object) -> Markup:
-    """A title as a YAML value."""
+    """Return a title as a YAML value."""
     return Markup(json.dumps(title(text), ensure_ascii=False))
 
 
 def code(text: object) -> Markup:
-    """Inline code. Backticks would end early at a backtick in the text, so this is HTML."""
+    """Return inline code as HTML, since a backtick in the text would end Markdown code."""
     return Markup(f"<code>{escape(text)}</code>")
 
 
 def code_block(lines: str) -> Markup:
-    """A block of code or of a log, each line kept; everything but letters, digits and spaces is an entity.
+    """Return a block of code or of a log, each line kept; signs of markup become entities.
 
     It is not searched: the index is fetched with every page, and would be made of samples of logs for the most part.
     """
@@ -69,26 +69,26 @@ def code_block(lines: str) -> Markup:
 
 
 def verbatim(line: str) -> Markup:
-    """One line of a block of code or of a log, its blanks kept."""
+    """Return one line of a block of code or of a log, its blanks kept."""
     line = line.expandtabs()
     seen = line if line.isprintable() else "".join(_visible(each) for each in line)
     return Markup(re.sub(r"[^\w ./:,;=()@%+-]", _entities, seen))
 
 
 def command(argv: Sequence[object]) -> Markup:
-    """A command line that can be pasted into a shell."""
+    """Return a command line that can be pasted into a shell."""
     return code_block(shlex.join(str(each) for each in argv))
 
 
 def slug(text: str) -> str:
-    """`ResNet-50 v1.5` as `resnet-50-v1-5`; text that leaves nothing is named by its hash."""
+    """Return `resnet-50-v1-5` for `ResNet-50 v1.5`; text without ASCII letters and digits is named by its hash."""
     ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_text.lower())
     return "-".join(words)[:80].strip("-") or f"x{digest(text)[:8]}"
 
 
 def slugs(names: Iterable[str]) -> dict[str, str]:
-    """A slug per name; names that would share one get their hash appended, whatever their order."""
+    """Return a slug per name; names that would share one get their hash appended, whatever their order."""
     unique = sorted(set(names))
     shared = [slug(each) for each in unique]
     return {
@@ -98,7 +98,7 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
 
 
 def file_slug(identifier: str) -> str:
-    """A run's id as a file name: ids are slugs already, and one that is not cannot leave its folder.
+    """Return a run's id as a file name: ids are slugs already, and one that is not cannot leave its folder.
 
     The index of runs and their lists lie in that folder too.
     """
@@ -108,7 +108,7 @@ def file_slug(identifier: str) -> str:
 
 
 def digest(text: str) -> str:
-    """SHA-256 of a text, in hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

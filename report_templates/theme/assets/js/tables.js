@@ -4,7 +4,7 @@
 (() => {
   "use strict";
 
-  const FILTERED_ABOVE = 8; // as in ingest/site/table.py
+  const FILTERED_ABOVE = 8; // as in ingest/site/render/html_table.py
   const language = document.documentElement.lang;
   const collator = new Intl.Collator(language, { numeric: true, sensitivity: "base" });
   const found = document.getElementById("pl-words");

@@ -1,4 +1,4 @@
-"""The audit's page: counts of verdicts per source, figures beside what their logs give, and figures that disagree."""
+"""The audit: verdicts per source, published figures next to those of their logs, and figures that disagree."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from ingest.common.words import Text, phrase, word_for
 from ingest.published import audit
 from ingest.published.audit import Audited, LogFigure
 from ingest.published.publications import Published, Publisher, options_cell
-from ingest.site.model import Site
+from ingest.site import addresses
+from ingest.site.model import Page, Site
+from ingest.site.published_tables import VERDICT_TONES
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
 
-#: How a verdict is coloured; the tones are those of outcomes.
-TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
+
+def pages(site: Site) -> list[Page]:
+    """Return the page of the audit."""
+    described = phrase("nav.audit"), phrase("describe.audit")
+    return [Page(addresses.AUDIT, "audit", *described, lambda: _context(site))]
 
 
-def context(site: Site) -> Mapping[str, Any]:
-    """What the template lays out."""
+def _context(site: Site) -> Mapping[str, Any]:
+    """Return the values for the template."""
     held = [each for each in site.audited if each.run]
     known = list(site.published.sources.values())
     return {
@@ -51,7 +56,7 @@ def _described(site: Site, source: Publisher) -> Mapping[str, Any]:
 
 
 def _summary(site: Site, known: Sequence[Publisher]) -> Table:
-    """Verdicts across, sources down."""
+    """Return the counts of verdicts: a column per verdict, a row per source."""
     counted = audit.summary(site.audited)
     head = (Column(phrase("table.source_of_figures")), *(Column(phrase(f"verdict.{each}"), True) for each in _shown()))
     rows = [
@@ -71,7 +76,7 @@ def _number(count: int) -> Cell:
 
 
 def _figures(site: Site, found: Sequence[Audited]) -> Table:
-    """One row per figure of a log; the places that print the same one share it."""
+    """Return a row per figure of a log; the places that print the same figure share it."""
     names = ("audit_log", "verdict", "published", "house", "closest", "published_at")
     head = tuple(Column(phrase(f"table.{name}"), name in {"published", "house", "closest"}) for name in names)
     return Table(head, tuple(_row(site, each) for each in _merged(found)))
@@ -101,7 +106,7 @@ def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
 
 
 def _log(site: Site, each: Audited) -> Cell:
-    """The file and its folder; the address has the whole path."""
+    """Return a cell with the file and its folder; the address has the whole path."""
     source = site.published.sources.get(each.row.source)
     marks = (phrase("audit.recorded"),) if each.recorded else ()
     shown = "/".join(each.row.log.split("/")[-2:])
@@ -114,7 +119,7 @@ def _address(site: Site, row: Published) -> str | None:
 
 
 def _compared(site: Site, each: Audited, found: LogFigure | None, *, named: bool = False) -> Cell:
-    """A figure; below it the rule where that is asked for, its difference from the published one, and its lines."""
+    """Return a cell with a figure, the rule if `named`, its difference from the published figure, and its lines."""
     if not found:
         return absent(phrase("audit.no_figure"))
     unit = (found.unit,) if found.unit != each.row.unit else ()
@@ -135,7 +140,7 @@ def _compared(site: Site, each: Audited, found: LogFigure | None, *, named: bool
 
 
 def _page(site: Site, found: LogFigure) -> str | None:
-    """The page of a run that was read just now."""
+    """Return the page of the run behind a figure; None where it is not on the site."""
     run = site.by_id.get(found.run.id)
     return site.page(run) if run else None
 
@@ -148,11 +153,11 @@ def _verdict(each: Audited) -> Cell:
         said = {name: str(problem.args[name]) for name in ("first", "second")}
         fact = word_for("fact", problem.args["fact"])
         marks.append(phrase("audit.contradiction", fact=fact, **said))
-    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=TONES.get(each.verdict, ""))
+    return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=VERDICT_TONES.get(each.verdict, ""))
 
 
 def _disagreements(site: Site) -> Table | None:
-    """Cells for which one source prints different figures."""
+    """Return the cases for which one source prints different figures."""
     rows = [_disagreement(site, each.rows) for each in audit.disagreements(site.published.rows)]
     names = ("model", "framework", "hardware", "case", "precision", "places")
     return Table(tuple(Column(phrase(f"table.{name}")) for name in names), tuple(rows)) if rows else None
@@ -175,14 +180,14 @@ def _disagreement(site: Site, rows: Sequence[Published]) -> tuple[Cell, ...]:
 
 
 def _marks(row: Published, alike: bool) -> tuple[Text, ...]:
-    """Where a figure stands; what it is, where the figures of a cell are not of one kind."""
+    """Return the place of a figure, and its kind where the figures of a cell are of several."""
     output = (word_for("published_metric", row.metric),) if row.metric == "throughput_median" else ()
     options = () if alike or not row.options else (options_cell(row.options),)
     return (_place(row), *output, *options)
 
 
 def _slips(site: Site) -> Table | None:
-    """Speed-ups that do not follow from their figures."""
+    """Return the speed-ups that do not follow from their figures."""
     rows = [_slip(site, each) for each in audit.slips(site.published.rows)]
     names = ("model", "framework", "hardware", "case", "precision", "printed_speedup", "computed_speedup")
     head = tuple(Column(phrase(f"table.{name}"), name.endswith("speedup")) for name in names)

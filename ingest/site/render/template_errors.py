@@ -98,7 +98,7 @@ def _place(error: Exception, template: str) -> str:
 
 
 def _frames(traceback: TracebackType | None) -> list[tuple[Path, int]]:
-    """The lines of templates on the way to an error, the innermost last: Jinja puts them into tracebacks."""
+    """Yield the lines of templates on the way to an error, the innermost last: Jinja puts them into tracebacks."""
     found = []
     while traceback:
         if traceback.tb_frame.f_code.co_filename.endswith(".j2"):
@@ -108,7 +108,7 @@ def _frames(traceback: TracebackType | None) -> list[tuple[Path, int]]:
 
 
 def _last(traceback: TracebackType | None) -> tuple[Path, int] | None:
-    """The template's line at which an error came up, if it was in a template that it did."""
+    """Return the template's line that raised an error, if it was raised in a template."""
     while traceback and traceback.tb_next:
         traceback = traceback.tb_next
     found = _frames(traceback)

@@ -13,7 +13,7 @@ from typing import Any
 from ingest.common.suites import folded, model
 from ingest.published.publications import Published, options_agree
 from ingest.site.model import Row, Site, Suite, options_text
-from ingest.site.tables import version_marks
+from ingest.site.result_tables import version_marks
 
 #: Metrics that compare with published ones; the loss of one step does not compare with that of another.
 METRICS = frozenset({"latency", "memory", "flops", "peak_share", "flops_of_job"})

@@ -7,8 +7,11 @@ from typing import Any
 
 from ingest.common.words import load
 from ingest.compute import results
-from ingest.site import charts, summary, tables
+from ingest.site import answers
+from ingest.site import result_tables as tables
 from ingest.site.model import Row, Site, Suite, suites
+from ingest.site.pages import model as model_page
+from ingest.site.pages import run as run_page
 from ingest.site.render.html_table import Writer
 from ingest.site.render.table import Table
 from schema.records import Run
@@ -38,10 +41,10 @@ def test_each_figure_has_its_unit_and_direction() -> None:
     site, suite, rows = parts(
         [of("PyTorch", 1, latency={"value": 160.0, "unit": "ms", "source": "log"}, memory=memory)]
     )
-    head, line = written(tables.beside(site, suite, rows), "en")
+    head, line = written(tables.details_table(site, suite, rows), "en")
     assert head[3:5] == ["Time per step (ms) ↓", "Peak memory of a device (MiB) ↓"]
     assert line[3:5] == ["160.0", "9,000"]
-    head, again = written(tables.beside(site, suite, rows), "zh")
+    head, again = written(tables.details_table(site, suite, rows), "zh")
     assert head[3:5] == ["单步耗时（ms） ↓", "单卡显存峰值（MiB） ↓"]
     assert again[3:5] == line[3:5]
 
@@ -52,7 +55,7 @@ def test_memory_is_told_as_a_multiple_of_the_least() -> None:
         of("TensorFlow", 1, memory={"value": 12000.0, "unit": "MiB"}),
         of("MXNet", 1),
     ]
-    lines = written(tables.beside(*parts(runs)), "en")
+    lines = written(tables.details_table(*parts(runs)), "en")
     cells = {line[0].split()[0]: line[3] for line in lines[1:]}
     assert cells["PyTorch"] == "9,000"
     assert cells["TensorFlow"] == "12,000 1.33×"
@@ -64,8 +67,8 @@ def test_a_fast_run_that_diverged_is_seen() -> None:
     site, suite, rows = parts(runs)
     for language, word in (("en", "diverged"), ("zh", "训练发散")):
         assert word in str(written(tables.comparison(site, suite, rows), language))
-        assert word in str(written(tables.beside(site, suite, rows), language))
-        assert word in str(written(tables.metric_table(Site((), (), (), lambda _: ()), runs[0]), language))
+        assert word in str(written(tables.details_table(site, suite, rows), language))
+        assert word in str(written(run_page.metric_table(Site((), (), (), lambda _: ()), runs[0]), language))
 
 
 def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
@@ -95,7 +98,7 @@ def test_figures_in_different_units_are_not_ranked() -> None:
     (line,) = written(tables.comparison(site, suite, rows), "en")[1:]
     assert "8,000 words/s" in line[3] or "8,000 words/s" in line[2]
     assert not any("**" in each for each in line)
-    (answer,) = summary.answers(site, suite, HARDWARE)
+    (answer,) = answers.answers(site, suite, HARDWARE)
     assert (answer.kind, answer.marks) == ("units", ())
 
 
@@ -126,7 +129,7 @@ def test_two_models_of_one_page_share_no_row() -> None:
     for table in (tables.comparison(site, suite, rows), tables.of_framework(site, suite, rows)):
         lines = written(table, "en")[1:]
         assert [line[2] for line in lines] == ["", "GPT-2 small"]
-    assert "GPT-2 small" in str(written(tables.beside(site, suite, rows), "en"))
+    assert "GPT-2 small" in str(written(tables.details_table(site, suite, rows), "en"))
 
 
 def test_lines_of_two_workloads_are_two_lines_of_the_speed_up_chart() -> None:
@@ -136,7 +139,7 @@ def test_lines_of_two_workloads_are_two_lines_of_the_speed_up_chart() -> None:
         for side, devices, value in ((64, 1, 100.0), (64, 8, 400.0), (224, 1, 10.0), (224, 8, 80.0))
     ]
     site, suite, _ = parts(runs)
-    (chart,) = [each for each in charts.of_suite(site, suite) if each.name.endswith("-speedup")]
+    (chart,) = [each for each in model_page.result_charts(site, suite) if each.name.endswith("-speedup")]
     said = chart.described(load(), "en")
     assert "4.00×" in said
     assert "8.00×" in said
@@ -149,12 +152,12 @@ def test_bars_of_different_units_never_share_an_axis() -> None:
         run("b", framework="PaddlePaddle", unit="words/s", speed=8000.0),
     ]
     site, suite, _ = parts(runs)
-    bars = [each for each in charts.of_suite(site, suite) if each.name.endswith("-throughput")]
+    bars = [each for each in model_page.result_charts(site, suite) if each.name.endswith("-throughput")]
     assert len({each.name for each in bars}) == 2
     for each, mine, other in zip(bars, ("tokens/s", "words/s"), ("words/s", "tokens/s"), strict=True):
         assert mine in each.described(load(), "en")
         assert other not in each.described(load(), "en")
-    (one,) = [each for each in charts.of_suite(*parts(runs[:1])[:2]) if each.name.endswith("-throughput")]
+    (one,) = [each for each in model_page.result_charts(*parts(runs[:1])[:2]) if each.name.endswith("-throughput")]
     assert "tokens" not in one.name
 
 
@@ -163,8 +166,8 @@ def test_a_bar_of_another_workload_says_so() -> None:
         run(name, framework=framework, options={"workers": workers})
         for name, framework, workers in (("a", "PyTorch", 8), ("b", "PaddlePaddle", 1))
     ]
-    said = [chart.described(load(), "en") for chart in charts.of_suite(*parts(runs)[:2])]
+    said = [chart.described(load(), "en") for chart in model_page.result_charts(*parts(runs)[:2])]
     assert "PyTorch workers=8" in said[0]
     assert "PaddlePaddle workers=1" in said[0]
     runs[1] = edited(runs[1], case={"options": {"workers": 8}})
-    assert "workers" not in charts.of_suite(*parts(runs)[:2])[0].described(load(), "en")
+    assert "workers" not in model_page.result_charts(*parts(runs)[:2])[0].described(load(), "en")

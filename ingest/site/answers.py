@@ -1,4 +1,4 @@
-"""The answer before the tables: what is fastest for a model on a hardware, by how much, and what speaks against it.
+"""The answers above the tables: what is fastest for a model on a hardware, by how much, and what speaks against it.
 
 One answer per hardware, model, precision group and number of devices. Of the cases measured there, that is shown which
 most frameworks ran, then the one with the largest batch size, then the fastest; a framework stands for it with its
@@ -16,10 +16,22 @@ from ingest.common.words import Text, phrase, word_for
 from ingest.compute import comparison
 from ingest.compute.comparison import NARROW, Difference, Verdict, contradicted
 from ingest.site import addresses
-from ingest.site.model import Row, Site, Suite, named, options_text, ordered, reason
+from ingest.site.model import (
+    Row,
+    Site,
+    Suite,
+    framework_of,
+    group_name,
+    hardware_of,
+    named,
+    options_text,
+    ordered,
+    precision_name,
+    reason,
+)
 from ingest.site.render import colours
+from ingest.site.result_tables import representative, sections, version_marks
 from ingest.site.table_metrics import candidates
-from ingest.site.tables import group_name, precision, representative, sections
 from schema.records import Run
 
 WIDE = 0.05  # a spread above this is a warning
@@ -44,7 +56,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Mark:
-    """What a reader has to know before trusting an answer, and the page that shows it; `warns` unless it is good."""
+    """A remark on an answer and the page that shows why; `warns` is False if it speaks for the answer."""
 
     text: Text
     page: str
@@ -77,18 +89,18 @@ class Part:
 
 
 def parts(site: Site, hardware: str) -> tuple[Part, ...]:
-    """Every model's answers on a hardware, in the order of the models' pages."""
+    """Return every model's answers on a hardware, in the order of the models' pages."""
     found = (part(site, suite, hardware) for suite in site.shown)
     return tuple(each for each in found if each.answers)
 
 
 def part(site: Site, suite: Suite, hardware: str) -> Part:
-    """A model's answers on a hardware."""
+    """Return a model's answers on a hardware."""
     return Part(suite.title, addresses.model_page(suite), answers(site, suite, hardware))
 
 
 def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
-    """One answer per precision group, variant of the model, and number of devices and machines."""
+    """Return an answer per precision group, variant of the model, and number of devices and machines."""
     found = []
     for name, group, rows in sections(site, suite):
         keys = sorted({_place(suite, row) for row in rows}) if name == hardware else []
@@ -96,8 +108,19 @@ def answers(site: Site, suite: Suite, hardware: str) -> tuple[Answer, ...]:
     return tuple(found)
 
 
+def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
+    """Return the hardware of some runs, that with most frameworks and then most runs first."""
+    names = {hardware_of(run) for run in published}
+
+    def weight(name: str) -> tuple[int, int, str]:
+        runs = [run for run in published if hardware_of(run) == name]
+        return (-len({framework_of(run) for run in runs}), -len(runs), name)
+
+    return sorted(names, key=weight)
+
+
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:
-    """How often each framework leads, and in how many cases none does: a hardware in a line."""
+    """Return how often each framework leads on a hardware, and in how many cases none does."""
     everything = [answer for part in found for answer in part.answers]
     if not any(each.kind in ("lead", "tie", *APART) for each in everything):
         return (_nothing_compared(everything),)
@@ -165,7 +188,7 @@ def _verdict(found: Verdict, rows: Sequence[Row]) -> Text:
 
 
 def _case(suite: Suite, group: str, chosen: Sequence[Row], cases: Sequence[Sequence[Row]]) -> tuple[Text, ...]:
-    """What was measured: precision, devices, batch size, and what tells the case from the others of its place."""
+    """Return what was measured: precision, devices, batch size, and what distinguishes the case."""
     row = chosen[0]
     said: list[Text] = [group_name(group), _devices(row)]
     said += [phrase("front.batch", n=row.batch_size)] if row.batch_size else []
@@ -190,7 +213,7 @@ def _devices(row: Row) -> Text:
 
 
 def _bars(site: Site, suite: Suite, rows: Sequence[Row], ranked: Sequence[Row], kind: str) -> tuple[Bar, ...]:
-    """A line per framework: those that are ranked by speed, then those of another unit, then those without figure."""
+    """Return a line per framework: those ranked by speed, those with another unit, and those without figure."""
     most = max((row.high or row.value or 0 for row in ranked), default=0) or 1
     scaled = most if kind in ("lead", "tie", "alone") else None
     said = [_bar(site, suite, row, rows, scaled) for row in ranked]
@@ -223,12 +246,11 @@ def _why(row: Row) -> Text:
 
 
 def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tuple[Text, ...]:
-    """Small print beside a figure: its unit where that differs, version, precision, switches, repeats and spread."""
+    """Return the small print of a figure: unit where that differs, version, precision, switches, repeats, spread."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
-    versions = {each.version for each in rows if each.framework == row.framework}
     said: list[Text] = [row.unit] if with_unit else []
-    said += [row.version] if row.version and len(versions) > 1 else []
-    said += [precision(row.precision)] if several else []
+    said += version_marks(row, [each for each in rows if each.framework == row.framework])
+    said += [precision_name(row.precision)] if several else []
     said.append(_switches(suite, row))
     if row.repeats:
         said.append(phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats))
@@ -238,7 +260,7 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
 
 
 def _switches(suite: Suite, row: Row) -> str:
-    """Options that may differ between the compared; those of the workload do not, where they are said or not."""
+    """Return the options that may differ between compared results; those of the workload may not."""
     return options_text({name: value for name, value in row.options.items() if name not in suite.row_options})
 
 
@@ -247,7 +269,7 @@ def _run_page(site: Site, row: Row) -> str | None:
 
 
 def _marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
-    """Warnings about the figures that an answer rests on, each with the page that shows why; or that there is none."""
+    """Return warnings about the figures behind an answer, each with the page that shows why; or that there are none."""
     pair = [each.result for each in verdict.pair]
     compared = len(pair) > 1
     found = [*_of_figures(site, suite, pair), *(_between(suite, pair, verdict.reasons) if compared else ())]
@@ -255,7 +277,7 @@ def _marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:
 
 
 def _page(suite: Suite, section: str) -> str:
-    return f"{addresses.model_page(suite)}#{section}"
+    return addresses.section(addresses.model_page(suite), section)
 
 
 def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
@@ -272,14 +294,16 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
             said = phrase("front.diverged", name=named(row.framework))
             found.append(Mark(said, _run_page(site, row) or _page(suite, "beside")))
     troubled = sum(bool(run.problems) for row in pair for run in _runs(site, row))
-    found += [Mark(phrase("front.problems", n=troubled), "problems.md")] if troubled else []
+    found += [Mark(phrase("front.problems", n=troubled), addresses.PROBLEMS)] if troubled else []
     warned = [run for row in pair for run in _runs(site, row) if run.warnings]
-    where = f"{site.page(warned[0])}#warnings" if warned and site.has_page(warned[0]) else "runs/index.md"
+    where = (
+        addresses.section(site.page(warned[0]), "warnings") if warned and site.has_page(warned[0]) else addresses.RUNS
+    )
     return found + ([Mark(phrase("front.warnings", n=len(warned)), where)] if warned else [])
 
 
 def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -> list[Mark]:
-    """What else differs between the best two, beside the framework: also what forbids to compare them."""
+    """Return warnings for what differs between the best two besides the framework, also if it forbids a comparison."""
     found = [
         Mark(_differs(each), _page(suite, "environment"))
         for each in reasons

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
+from ingest.published import audit
 from ingest.published.declarations import Facts
 from ingest.published.publications import Published, Publisher
 from ingest.published.slices import Head, Slice, SliceFigure, Values, fact
+from ingest.site.model import precision_name
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, absent, cell
-from ingest.site.tables import precision
 
 #: Options that count something large; others, such as dates, are no quantities.
 COUNTS = ("vocabulary", "batch_size_of_job", "samples", "sequence_length")
@@ -19,6 +20,8 @@ COUNTS = ("vocabulary", "batch_size_of_job", "samples", "sequence_length")
 SWITCHES = {"xla": "XLA", "dali": "DALI", "clip": "clip"}
 #: Options of which the value says what it is.
 _NAMED_BY_VALUE = ("parallel", "dataset", "reader")
+#: How a verdict is coloured; the tones are those of outcomes.
+VERDICT_TONES = {audit.UNSUPPORTED: "bad", audit.OTHER_LOG: "bad", audit.REPRODUCED: "good", audit.OTHER_RULE: "good"}
 
 
 def of_slice(found: Slice) -> Table:
@@ -78,7 +81,7 @@ def stated(key: str, text: str) -> Text:
         return metric(*text.split("|"))
     if key == "devices":
         return _counted(text)
-    return precision(text) if key == "precision" else text
+    return precision_name(text) if key == "precision" else text
 
 
 def switch(name: str, text: str) -> str | None:

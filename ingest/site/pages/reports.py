@@ -1,19 +1,24 @@
-"""Charts of slices of published figures, and the texts that describe them.
-
-Names within a chart are the same in both languages, or tokens, which words replace later.
-"""
+"""The reports of published figures: their index, and a page with tables and charts for each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from ingest.common.words import Bilingual, Phrase, Text, phrase
-from ingest.published.declarations import Block, Report, ReportError
-from ingest.published.slices import Cut, Head, Slice, SliceFigure, Values
-from ingest.site.charts import Chart
+from ingest.published.declarations import SECTIONS, Block, Report, ReportError
+from ingest.published.publications import Published
+from ingest.published.slices import Cut, Head, Slice, SliceFigure, Values, cut
+from ingest.site import addresses
+from ingest.site import published_tables as tables
+from ingest.site.model import Page, Site
+from ingest.site.published_figures import reports_with_figures, rows_of, source_anchors
+from ingest.site.published_tables import COUNTS, caption, head_text, joined, printed, switch, value
 from ingest.site.render import drawing
-from ingest.site.reports.tables import COUNTS, caption, head_text, joined, printed, switch, value
+from ingest.site.render.chart import Chart
+from ingest.site.render.table import Link
 
 #: What the groups of a chart are, by the keys of its rows: tokens. Of several keys the first counts.
 ACROSS = {
@@ -27,21 +32,113 @@ ACROSS = {
 }
 #: Metrics that have a token; others are written as their unit.
 UP = ("throughput", "latency", "memory")
-
 Drawn = tuple[partial[str], tuple[Phrase, ...]]
 
 
-def of_report(report: Report, found: Cut) -> list[Chart]:
+def pages(site: Site) -> list[Page]:
+    """Return the index, and a page per report whose source has figures here."""
+    found = reports_with_figures(site)
+    return [_index(site, found), *(page_of(site, each) for each in found)]
+
+
+def _index(site: Site, found: Sequence[Report]) -> Page:
+    return Page(
+        addresses.REPORTS,
+        "reports",
+        phrase("nav.reports"),
+        phrase("describe.reports"),
+        lambda: {"sources": _sources(site, found)},
+        order=0,
+    )
+
+
+def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
+    """Return the sources with reports, and then those whose figures are on the models' pages only."""
+    names = dict.fromkeys([*(each.source for each in found), *(row.source for row in site.published.rows)])
+    return [
+        {
+            "source": site.published.sources[name],
+            "anchor": source_anchors(site)[name],
+            "figures": sum(row.source == name for row in site.published.rows),
+            "sections": [
+                (phrase(f"report.section_{section}"), of_section)
+                for section in SECTIONS
+                if (
+                    of_section := [
+                        (r, addresses.report_page(r)) for r in found if r.source == name and r.section == section
+                    ]
+                )
+            ],
+        }
+        for name in names
+    ]
+
+
+def page_of(site: Site, report: Report) -> Page:
+    """Return the page of a report."""
+    return Page(
+        addresses.report_page(report),
+        "report",
+        report.title,
+        report.description,
+        functools.partial(_context, site, report),
+        order=report.order,
+        group=site.published.sources[report.source].title.en,
+    )
+
+
+def _context(site: Site, report: Report) -> Mapping[str, Any]:
+    found = cut(report, rows_of(site, report))
+    used = found.rows
+    return {
+        "report": report,
+        "source": site.published.sources[report.source],
+        "index": addresses.REPORTS,
+        "common": [tables.stated(*each) for each in found.common],
+        "models": _models(site, used),
+        "software": tables.software(used),
+        "log_links": tables.logs(used, site.published.sources),
+        "blocks": [
+            _block(site, report, block, parts, found.common)
+            for block, parts in zip(report.blocks, found.slices, strict=True)
+        ],
+    }
+
+
+def _models(site: Site, rows: Sequence[Published]) -> list[Link]:
+    used = {row.suite for row in rows}
+    return [Link(each.title, addresses.model_page(each)) for each in site.shown if each.id in used]
+
+
+def _block(site: Site, report: Report, block: Block, found: Sequence[Slice], common: Values) -> Mapping[str, Any]:
+    return {
+        "title": block.title,
+        "level": block.level,
+        "text": block.text,
+        "facts": tables.of_facts(block.facts) if block.facts else None,
+        "parts": [
+            {
+                "caption": tables.caption(each, common),
+                "table": tables.of_slice(each) if "table" in each.block.show else None,
+                "charts": slice_charts(report, block, found, index, common),
+                "printed": tables.printed_in((f.row for f in each.figures), site.published.sources),
+            }
+            for index, each in enumerate(found)
+        ],
+    }
+
+
+def report_charts(report: Report, found: Cut) -> list[Chart]:
     """Return all charts of a report."""
     return [
         chart
         for block, parts in zip(report.blocks, found.slices, strict=True)
         for index in range(len(parts))
-        for chart in of_slice(report, block, parts, index, found.common)
+        for chart in slice_charts(report, block, parts, index, found.common)
     ]
 
 
-def of_slice(report: Report, block: Block, parts: Sequence[Slice], index: int, common: Values) -> list[Chart]:
+def slice_charts(report: Report, block: Block, parts: Sequence[Slice], index: int, common: Values) -> list[Chart]:
     """Return the charts of one of a block's slices, in the order in which they are declared."""
     found = parts[index]
     name = f"reports/{report.id}-{report.blocks.index(block) + 1}-{index + 1}"

@@ -1,4 +1,4 @@
-"""The lines of a raw log that the pages speak of: where each is linked to, and a page that shows them.
+"""A log's page: the lines that other pages link to, with their surroundings.
 
 A page shows a short log whole. Of a long one it shows head, tail and the surroundings of every line that is linked to,
 so that a page never grows with its log. Lines are counted as `parsers.engine.scan` does, by the newline alone; what
@@ -24,12 +24,14 @@ from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.rules import HEADLINE, NAMES, used_records
 from ingest.compute.series import NoFigureError, series
 from ingest.read import redact
-from ingest.site.model import Site, reason
+from ingest.site import addresses
+from ingest.site.model import Page, Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
-from ingest.site.render.text import file_slug, verbatim
+from ingest.site.render.text import verbatim
+from ingest.site.run_tables import fact_line, log_lines_text
 from parsers.engine.read import read
 from parsers.engine.scan import ScanError, check, open_log, unstyled
-from schema.records import FactValue, NoFigure, Problem, Reason, Run
+from schema.records import NoFigure, Reason, Run
 from schema.vocabulary import METRICS
 
 #: A log of no more lines and bytes than this is shown whole.
@@ -43,7 +45,6 @@ LOOKED_UP = 64 << 20
 #: First and last line, kind, and what they tell.
 _Told = tuple[tuple[Any, Any], str, Text]
 _About = tuple[int, tuple[tuple[str, Any], ...]]
-_LINE = re.compile(r"line (\d{1,12})")
 _KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each) for each in (b"BEGIN", b"END"))
 _KEY_END = re.compile(r"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
 #: Characters that are looked at beyond what is shown; a word that is cut off in front of them, and one behind.
@@ -56,7 +57,7 @@ _KINDS = {"fact": "f", "problem": "p", "outcome": "o"}
 
 @dataclass(frozen=True)
 class LineMark:
-    """Lines that a page names, first and last, and what they tell."""
+    """Lines that a page links to, first and last, and what they state."""
 
     first: int
     last: int
@@ -65,8 +66,8 @@ class LineMark:
 
     @property
     def anchor(self) -> str:
-        """The fragment of a link to them: `L161-L200`, or `L161`."""
-        return anchor(self.first, self.last)
+        """The anchor of a link to them: `L161-L200`, or `L161`."""
+        return addresses.log_anchor(self.first, self.last)
 
 
 @dataclass(frozen=True)
@@ -114,72 +115,70 @@ class Shown:
         return self.lines - self.stretches[-1].last if self.stretches else 0
 
 
-def anchor(first: int, last: int) -> str:
-    """The fragment of a link to some lines."""
-    return f"L{first}" if first == last else f"L{first}-L{last}"
+def pages(site: Site) -> list[Page]:
+    """Return the page of each log that has one."""
+    return [_log(site, run) for run in site.runs if site.log_page(run)]
 
 
-def link(site: Site, run: Run, first: int | None, last: int | None = None) -> str | None:
-    """The page of a run's log at some lines; None where it has none, or no line is meant."""
-    page, lines = site.log_page(run), _span(first, last)
-    return f"{page}#{anchor(*lines)}" if page and lines else None
-
-
-def problem_page(site: Site, problem: Problem) -> str | None:
-    """The line of a problem in the log of the run that has it; failing that, a run of the same log."""
-    runs = site.runs_at.get(problem.path, ())
-    with_it = next((run for run in runs if problem in run.problems), None)
-    return (link(site, with_it, problem.line) if with_it else None) or (site.page(runs[0]) if runs else None)
-
-
-def fact_line(fact: FactValue) -> int:
-    """The line of the run's own log that states a fact; 0 where that is not what states it."""
-    found = _LINE.fullmatch(fact.where)
-    return int(found[1]) if found else 0
+def _log(site: Site, run: Run) -> Page:
+    """Return the page with the lines of a run's log and what rests on them; in parts, if it is long."""
+    about = {"run": run.id}
+    suite = site.suite_of[run.id]
+    return Page(
+        site.log_page(run) or "",
+        "log",
+        phrase("title.log", **about),
+        phrase("describe.log", **about),
+        lambda: {
+            "run": run,
+            "run_page": site.page(run),
+            "suite_title": suite.title,
+            "file": addresses.log_file(run),
+            "shown": (found := shown(site, run)),
+            "loose": loose(run, found),
+            "marks": mark_table(site, run),
+        },
+        searched=False,
+        scripts=("assets/js/log.js",),
+        log=run,
+    )
 
 
 def marks(run: Run) -> tuple[LineMark, ...]:
-    """Every line that a page links to, in the order of a run's page: windows, metrics, facts, outcome, problems."""
+    """Return the lines that pages link to, in the order of a run's page: windows, metrics, facts, outcome, problems."""
     said = [*_figures(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
-    return tuple(LineMark(*lines, kind, what) for found, kind, what in said if (lines := _span(*found)))
+    return tuple(LineMark(*lines, kind, what) for found, kind, what in said if (lines := addresses.line_range(*found)))
 
 
 def mark_table(site: Site, run: Run) -> Table:
-    """What rests on which lines; several things that rest on the same lines share a row."""
+    """Return the lines that the pages link to and what each states; a row per range of lines."""
     rows = []
     for (first, last), found in groupby(sorted(marks(run), key=_place), key=lambda each: (each.first, each.last)):
         what = [each.what for each in found]
-        rows.append((cell(lines(first, last), link(site, run, first, last)), Cell(tuple(map(Entry, what)))))
+        rows.append(
+            (
+                cell(log_lines_text(first, last), addresses.log_lines(site, run, first, last)),
+                Cell(tuple(map(Entry, what))),
+            )
+        )
     return Table((Column(phrase("table.window")), Column(phrase("log.what"))), tuple(rows))
 
 
-def lines(first: int, last: int) -> Text:
-    """Lines of a log in words."""
-    if first == last:
-        return phrase("log.line", line=numbers.count(first))
-    return phrase("log.lines", first=numbers.count(first), last=numbers.count(last))
-
-
 def shown(site: Site, run: Run) -> Shown:
-    """What the page of a run's log shows, read now; only the last few are kept, since logs are large."""
+    """Read what the page of a log shows. Only the last few results are cached, since logs are large."""
     spans = frozenset((each.first, each.last) for each in marks(run))
     about = (run.session, tuple(_scalars(run)))
     return _shown(site.logs.get(run.path, ()), run.sha256, spans, about)
 
 
-def file(run: Run) -> str:
-    """The file that holds the lines for both languages, below the site's folder."""
-    return f"logs/{file_slug(run.id)}.html"
-
-
 def loose(run: Run, found: Shown) -> list[str]:
-    """Anchors that are linked to and stand at no line that is shown."""
+    """Return the anchors of links to lines that are not shown."""
     there = {line.number for each in found.stretches for line in each.lines}
     return sorted({each.anchor for each in marks(run) if each.first not in there})
 
 
 def snippet(site: Site, run: Run) -> bytes:
-    """The lines as HTML for both languages: a section per stretch, each line with its anchors and what it tells."""
+    """Return the lines as HTML for both languages: a section per stretch, each line with its anchors and classes."""
     found = shown(site, run)
     classes, ranges = _classes(run, found), _ranges(run)
     return "".join(_section(each, classes, ranges) for each in found.stretches).encode()
@@ -226,21 +225,14 @@ def _problems(run: Run) -> Iterator[_Told]:
             yield (each.line, None), "problem", coded("problem", each)
 
 
-def _span(first: Any, last: Any = None) -> tuple[int, int] | None:
-    """Both ends, where they are lines at all: a printer that names none leaves 0, or nothing."""
-    last = first if last is None else last
-    given = isinstance(first, int) and isinstance(last, int) and 1 <= first <= last
-    return (first, last) if given else None
-
-
 def _span_of(run: Run) -> tuple[int, int] | None:
     """Return the headline's window."""
     found = run.figure(HEADLINE)
-    return _span(found.first_line, found.last_line) if found else None
+    return addresses.line_range(found.first_line, found.last_line) if found else None
 
 
 def _scalars(run: Run) -> Iterator[tuple[str, Any]]:
-    """The facts that rules ask for, which are numbers and words."""
+    """Yield the facts that rules need: numbers and words."""
     for name, fact in sorted(run.facts.items()):
         if isinstance(fact.value, int | float | str):
             yield name, fact.value
@@ -265,7 +257,7 @@ def _shown(paths: tuple[Path, ...], sha256: str, spans: frozenset[tuple[int, int
 
 
 def _found(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]:
-    """The file with the bytes that were read, or why there is none. A pipe is never opened."""
+    """Return the file with the bytes that were read, or why there is none. A pipe is never opened."""
     state = "missing"
     for path in paths:
         try:
@@ -279,7 +271,7 @@ def _found(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]:
 
 
 def _picked(path: Path, edges: Sequence[int]) -> tuple[list[Line], int]:
-    """The lines to show, and how many the log has."""
+    """Return the lines to show, and the number of lines of the log."""
     near = {line for edge in edges for line in range(edge - AROUND, edge + AROUND + 1)}
     whole: list[_Raw] = []
     some: list[_Raw] = []
@@ -315,7 +307,7 @@ def _raw_lines(stream: IO[bytes]) -> Iterator[_Raw]:
 
 
 def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
-    """A private key has many lines, of which only the first and the last say that they are of one."""
+    """Hide private keys: only the first and the last line of a key can be recognised, so count lines in between."""
     inside = 0
     for each in given:
         marked = b"PRIVATE KEY-----" in each.front or b"PRIVATE KEY-----" in each.back
@@ -330,9 +322,9 @@ def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
 
 
 def _said(given: Sequence[_Raw]) -> list[Line]:
-    """Lines cleaned, cut and redacted; a little more is looked at than shown, and a word that is cut is left out.
+    """Clean, cut and redact lines; more is looked at than shown, and a word that is cut is left out.
 
-    What is coloured or cut in its middle is no longer recognised as a secret.
+    The trap: a secret with colour codes in it, or cut in its middle, is no longer recognised.
     """
     ends = [_ends(each) for each in given]
     fronts, backs = (redact.redacted_lines(each) for each in zip(*ends, strict=True)) if ends else ((), ())
@@ -340,7 +332,7 @@ def _said(given: Sequence[_Raw]) -> list[Line]:
 
 
 def _ends(raw: _Raw) -> tuple[str, str]:
-    """A line's front and, where it is cut, its back, each with what is only looked at."""
+    """Return a line's front and, where it is cut, its back, both with the extra characters that redaction looks at."""
     text = _clean(raw.front)
     if not _is_cut(raw, text):
         return text, ""
@@ -364,7 +356,7 @@ def _clean(raw: bytes) -> str:
 
 
 def _stretches(given: Sequence[Line]) -> Iterator[LineRange]:
-    """Lines that follow each other, together."""
+    """Group consecutive lines."""
     last = 0
     for index, (_, group) in enumerate(groupby(enumerate(given), key=lambda each: each[1].number - each[0])):
         lines = tuple(line for _, line in group)
@@ -373,7 +365,7 @@ def _stretches(given: Sequence[Line]) -> Iterator[LineRange]:
 
 
 def _records(path: Path, about: _About) -> tuple[frozenset[int], frozenset[int]]:
-    """Lines of the records that the headline rests on, and of those that it leaves out."""
+    """Return the lines of the records that the headline uses, and of those that it leaves out."""
     number, facts = about
     try:
         session = next((each for each in read(path).sessions if each.number == number), None)
@@ -389,7 +381,7 @@ def _records(path: Path, about: _About) -> tuple[frozenset[int], frozenset[int]]
 
 
 def _classes(run: Run, found: Shown) -> Mapping[int, str]:
-    """What is seen of each line at a glance: whether it lies in the window, and what it tells."""
+    """Return the CSS classes of each line: whether it is in the window, and what it states."""
     said: dict[int, list[str]] = {}
     if window := _span_of(run):
         said = {line: ["w"] for each in found.stretches for line in _within(each, window)}
@@ -407,7 +399,7 @@ def _within(stretch: LineRange, window: tuple[int, int]) -> range:
 
 
 def _ranges(run: Run) -> Mapping[int, list[str]]:
-    """Anchors of more than one line, by the line that they begin on."""
+    """Return the anchors of ranges of lines, by their first line."""
     found: dict[int, set[str]] = {}
     for each in marks(run):
         if each.last > each.first:
@@ -416,7 +408,7 @@ def _ranges(run: Run) -> Mapping[int, list[str]]:
 
 
 def _section(stretch: LineRange, classes: Mapping[int, str], ranges: Mapping[int, list[str]]) -> str:
-    """A stretch between the marks by which it is put into a page. No line of it is blank: that would end the block."""
+    """Return a stretch between its snippet marks. No line may be blank: that would end the HTML block."""
     lines = [_written(each, classes.get(each.number, ""), ranges.get(each.number, ())) for each in stretch.lines]
     head = f'<pre class="pl-log" style="counter-reset: pl-log {stretch.first - 1}"><code>'
     body = "\n</span>".join(lines)
@@ -436,5 +428,5 @@ def _written(line: Line, kinds: str, anchors: Iterable[str]) -> str:
 
 
 def _bars(text: str) -> Markup:
-    """A line's text; what a terminal would have written over itself stands one below the other."""
+    """Return a line's text; parts that overwrite each other on a terminal are put below each other."""
     return Markup("&#10;").join(verbatim(each) for each in text.split("\r"))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
@@ -15,14 +12,14 @@ from ingest.published.audit import Audited
 from ingest.published.declarations import CASE, Report, reports
 from ingest.published.publications import Published, options_cell
 from ingest.published.slices import common, fact, select
-from ingest.site import addresses
-from ingest.site.audit import TONES
+from ingest.site import addresses, our_results
+from ingest.site import published_tables as tables
 from ingest.site.model import Site, Suite
+from ingest.site.our_results import Ours
+from ingest.site.published_tables import VERDICT_TONES
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
 from ingest.site.render.text import slugs
-from ingest.site.reports import ours, tables
-from ingest.site.reports.ours import Ours
-from ingest.site.tables import representative
+from ingest.site.result_tables import representative
 
 #: Single repeats and what follows from them stand on the pages of their reports and in the data.
 LEFT_OUT = ("throughput_run", "throughput_mean", "throughput_median")
@@ -30,7 +27,7 @@ LEFT_OUT = ("throughput_run", "throughput_mean", "throughput_median")
 _IN_CASE = ("data_parallel", "tensor_parallel", "pipeline_parallel", "batch_size_of_job", "hidden", "layers")
 
 
-def shown(site: Site) -> tuple[Report, ...]:
+def reports_with_figures(site: Site) -> tuple[Report, ...]:
     """Return the reports whose source has figures here."""
     there = {row.source for row in site.published.rows}
     return tuple(each for each in reports() if each.source in there)
@@ -41,43 +38,6 @@ def rows_of(site: Site, report: Report) -> tuple[Published, ...]:
     return tuple(row for row in site.published.rows if row.source == report.source)
 
 
-@dataclass(frozen=True)
-class Others:
-    """Published figures on one hardware: links to their sources, and to the comparison of each model."""
-
-    hardware: str
-    models: tuple[Link, ...]
-    sources: tuple[Link, ...]
-
-
-def others(site: Site) -> tuple[Others, ...]:
-    """Return the hardware of published figures that the compare page can show, that with most figures first."""
-    there = [row for row in site.published.rows if row.value is not None and row.hardware and is_shown(row)]
-    counted = Counter(row.hardware for row in there)
-    return tuple(
-        Others(hardware, _compared(site, of_hardware), _sources(site, of_hardware))
-        for hardware, _ in sorted(counted.items(), key=lambda each: (-each[1], each[0]))
-        if (of_hardware := [row for row in there if row.hardware == hardware and row.suite])
-    )
-
-
-def _compared(site: Site, rows: Sequence[Published]) -> tuple[Link, ...]:
-    used = {row.suite for row in rows}
-    hardware = rows[0].hardware
-    return tuple(
-        Link(each.title, f"compare.md?{urlencode({'model': each.id, 'hardware': hardware, 'published': 1})}")
-        for each in site.shown
-        if each.id in used
-    )
-
-
-def _sources(site: Site, rows: Sequence[Published]) -> tuple[Link, ...]:
-    names = {row.source for row in rows}
-    anchors = source_anchors(site)
-    sources = site.published.sources
-    return tuple(Link(sources[each].title, f"{addresses.REPORTS}#{anchors[each]}") for each in sources if each in names)
-
-
 def source_anchors(site: Site) -> Mapping[str, str]:
     """Return the anchor of each source on the index of the reports, the same in both languages."""
     return slugs(site.published.sources)
@@ -86,7 +46,7 @@ def source_anchors(site: Site) -> Mapping[str, str]:
 def reports_of(site: Site, suite: Suite) -> list[Link]:
     """Return links to the reports that show figures of a suite's models."""
     rows = site.published.by_suite.get(suite.id, ())
-    return [Link(each.title, addresses.report_page(each)) for each in shown(site) if _holds(each, rows)]
+    return [Link(each.title, addresses.report_page(each)) for each in reports_with_figures(site) if _holds(each, rows)]
 
 
 def _holds(report: Report, rows: Sequence[Published]) -> bool:
@@ -101,7 +61,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     """
     rows = [row for row in site.published.by_suite.get(suite.id, ()) if is_shown(row)]
     verdicts = {id(each.row): each for each in site.audited if each.run}
-    results_of = ours.of_suite(site, suite)
+    results_of = our_results.of_suite(site, suite)
     of_case = {id(row): found for row in rows if (found := results_of(row))}
     groups: dict[tuple[str, str, str, str], list[Published]] = {}
     for row in rows:
@@ -212,4 +172,4 @@ def _verdict(group: Sequence[Published], verdicts: Mapping[int, Audited]) -> Cel
     found = [verdicts[id(row)] for row in group if id(row) in verdicts]
     if not found:
         return absent(None)
-    return cell(phrase(f"verdict.{found[0].verdict}"), "audit.md", tone=TONES.get(found[0].verdict, ""))
+    return cell(phrase(f"verdict.{found[0].verdict}"), addresses.AUDIT, tone=VERDICT_TONES.get(found[0].verdict, ""))

@@ -8,9 +8,9 @@ import pytest
 
 from ingest.compute import results
 from ingest.published.publications import Publications
+from ingest.site import our_results
 from ingest.site.model import Site, Suite, suites
-from ingest.site.reports import ours
-from ingest.site.reports.model import published_tables
+from ingest.site.published_figures import published_tables
 from schema.records import Run
 from tests.builders import HARDWARE, edited, run
 from tests.site.test_reports import figures, one
@@ -27,10 +27,10 @@ def site_of(runs: list[Run], *published: Any) -> tuple[Site, Suite]:
     return site, next(each for each in suites() if each.id == "resnet50")
 
 
-def found(runs: list[Run], **change: Any) -> list[ours.Ours]:
+def found(runs: list[Run], **change: Any) -> list[our_results.Ours]:
     figure = one(**{**ALIKE, **change})
     site, suite = site_of(runs, figure)
-    return ours.of_suite(site, suite)(figure)
+    return our_results.of_suite(site, suite)(figure)
 
 
 def test_a_figure_of_the_same_case_stands_beside_with_its_difference() -> None:

@@ -1,0 +1,13 @@
+"""All pages of the site: a module per kind of page, each with the tables and charts that only it shows."""
+
+from __future__ import annotations
+
+from ingest.site.model import Page, Site
+from ingest.site.pages import audit, compare, formats, guides, log, model, models, problems, reports, run, runs, summary
+
+KINDS = (summary, models, model, reports, compare, runs, run, log, audit, problems, formats, guides)
+
+
+def pages(site: Site) -> list[Page]:
+    """Return all pages of the site."""
+    return [page for kind in KINDS for page in kind.pages(site)]

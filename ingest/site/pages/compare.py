@@ -1,0 +1,49 @@
+"""The page that compares results which the reader chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ingest.common.words import phrase
+from ingest.compute import comparison
+from ingest.site import addresses
+from ingest.site.model import Page, Site, framework_of
+from ingest.site.render import colours
+
+#: What the page that compares says: tables of the words file, all of them by key.
+COMPARE_WORDS = (
+    "chart", "compare", "environment", "fact", "metric", "option", "precision", "published_metric", "report", "rule",
+    "site", "source", "table",
+)  # fmt: skip
+COMPARE_SCRIPTS = (
+    "assets/vendor/chart.umd.min.js",
+    *(f"assets/js/compare{each}.js" for each in ("-rules", "-board", "-address", "-words", "-chart", "")),
+)
+
+
+def pages(site: Site) -> list[Page]:
+    """Return the compare page; its figures come from `data/results.json`, so it holds names only."""
+    config = {
+        "suites": {each.id: {"workload": each.workload} for each in site.known},
+        "rules": comparison.rules(),
+        "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
+    }
+    models = [(suite.title, addresses.model_page(suite)) for suite in site.shown]
+    page = Page(
+        addresses.COMPARE,
+        "compare",
+        phrase("nav.compare"),
+        phrase("describe.compare"),
+        lambda: {"config": config, "word_tables": COMPARE_WORDS, "models": models},
+        scripts=COMPARE_SCRIPTS,
+    )
+    return [page]
+
+
+def _inks(frameworks: Iterable[str]) -> Mapping[str, Any]:
+    found = {each: colours.ink(each) for each in sorted(frameworks)}
+    return {
+        name: {"light": ink.light, "dark": ink.dark, "hatch": ink.hatch, "marker": ink.marker}
+        for name, ink in found.items()
+    }

@@ -1,0 +1,62 @@
+"""The log formats and telemetry that are understood, with samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from ingest.common.toml_file import read
+from ingest.common.words import TEMPLATES, phrase
+from ingest.site import addresses
+from ingest.site.model import Page, Site
+
+
+def pages(site: Site) -> list[Page]:
+    """Return the page of formats."""
+    runs = Counter(str(run.format) for run in site.runs)
+    page = Page(
+        addresses.FORMATS,
+        "formats",
+        phrase("nav.formats"),
+        phrase("describe.formats"),
+        lambda: {"formats": _described_formats(runs), "telemetry": _described_telemetry()},
+    )
+    return [page]
+
+
+def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
+    from parsers.contract import NearMiss, Sample
+    from parsers.engine.registry import formats
+
+    chinese = _chinese()
+    return [
+        {
+            "said": {"zh": chinese[each.id]} if each.id in chinese else {},
+            "id": each.id,
+            "title": each.title,
+            "doc": each.doc,
+            "readings": each.readings,
+            "runs": runs[each.id],
+            "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
+            "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
+            "misses": [miss for miss in each.samples if isinstance(miss, NearMiss)],
+        }
+        for each in formats()
+    ]
+
+
+def _described_telemetry() -> list[Mapping[str, Any]]:
+    """Describe the telemetry that is understood: the docstrings of its modules, and their Chinese."""
+    from parsers.engine.registry import telemetry_formats
+
+    chinese = _chinese()
+    return [
+        {"id": each.id, "title": each.title, "doc": each.doc, "said": {"zh": chinese[f"telemetry.{each.id}"]}}
+        for each in telemetry_formats()
+    ]
+
+
+def _chinese() -> Mapping[str, str]:
+    """Return Chinese for the docstrings of the modules, by the id of their format."""
+    return read(TEMPLATES / "formats.zh.toml", dict[str, str]).data

@@ -1,0 +1,46 @@
+"""Pages of prose: the method, how to run, and the data."""
+
+from __future__ import annotations
+
+from ingest.common.words import phrase
+from ingest.compute.rules import NAMES
+from ingest.site import addresses
+from ingest.site.data import badges, changes
+from ingest.site.model import Page, Site
+from ingest.site.render.table import Column, Table, cell
+
+
+def pages(site: Site) -> list[Page]:
+    """Return the pages of prose."""
+    return [_method(site), _running(site), _data(site)]
+
+
+def _method(site: Site) -> Page:
+    described = phrase("nav.method"), phrase("describe.method")
+    return Page(addresses.METHOD, "method", *described, lambda: {"limits": site.limits, "rules": rule_table()})
+
+
+def _running(site: Site) -> Page:
+    described = phrase("nav.running"), phrase("describe.running")
+    return Page(addresses.RUNNING, "running", *described, lambda: {"limits": site.limits})
+
+
+def _data(site: Site) -> Page:
+    described = phrase("nav.data"), phrase("describe.data")
+    return Page(
+        addresses.DATA,
+        "data",
+        *described,
+        lambda: {
+            "limits": site.limits,
+            "moved": changes.MOVED,
+            "badges": badges.listed(site),
+            "badges_at_most": badges.AT_MOST,
+        },
+    )
+
+
+def rule_table() -> Table:
+    """Return every rule's name and definition."""
+    body = tuple((cell(phrase(f"rule.{each}")), cell(phrase(f"rule.{each}_definition"))) for each in NAMES)
+    return Table((Column(phrase("table.rule")), Column(phrase("table.definition"))), body, name="rules")

@@ -1,0 +1,54 @@
+"""The problems of all runs, by kind; and all of them as a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from ingest.common.words import LANGUAGES, Words, coded, phrase
+from ingest.site import addresses
+from ingest.site.model import Page, Site
+from ingest.site.run_tables import problem_list
+from schema.records import Problem, to_json
+
+PROBLEMS_SHOWN = 50  # of one kind
+
+
+def pages(site: Site) -> list[Page]:
+    """Return the page of problems."""
+    everything = site.all_problems
+    kinds = _kinds(everything)
+    page = Page(
+        addresses.PROBLEMS,
+        "problems",
+        phrase("nav.problems"),
+        phrase("describe.problems"),
+        lambda: {
+            "count": len(everything),
+            "shown": PROBLEMS_SHOWN,
+            "kinds": [
+                (kind, problem_list(site, found[:PROBLEMS_SHOWN]), max(0, len(found) - PROBLEMS_SHOWN))
+                for kind, found in kinds.items()
+            ],
+        },
+    )
+    return [page]
+
+
+def document(found: Iterable[Problem], words: Words) -> bytes:
+    """Return problems as JSON Lines, in the given order, each with its sentence in both languages."""
+    lines = (
+        {**to_json(each), "said": {name: words.say(name, coded("problem", each)) for name in LANGUAGES}}
+        for each in found
+    )
+    return "".join(f"{json.dumps(each, sort_keys=True, ensure_ascii=False)}\n" for each in lines).encode()
+
+
+def _kinds(problems: Sequence[Problem]) -> Mapping[str, list[Problem]]:
+    """Group problems by their code, the most frequent first; few problems are one group, and all are shown."""
+    if len(problems) <= PROBLEMS_SHOWN:
+        return {"": [*problems]} if problems else {}
+    found: dict[str, list[Problem]] = {}
+    for each in problems:
+        found.setdefault(each.code, []).append(each)
+    return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))

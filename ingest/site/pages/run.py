@@ -1,0 +1,524 @@
+"""A run's page: its figure with every step from the log, its tables, chart and telemetry."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ingest.common import numbers
+from ingest.common.words import Text, phrase, word_for
+from ingest.compute.results import repeats as repeats_of
+from ingest.compute.rules import HEADLINE, NAMES
+from ingest.site import addresses, caveats, reproduce
+from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason
+from ingest.site.render import drawing
+from ingest.site.render.chart import Chart, literal
+from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
+from ingest.site.render.text import file_slug
+from ingest.site.result_tables import metric_title, not_finite_cell
+from ingest.site.run_tables import (
+    ENVIRONMENT,
+    fact_line,
+    figure_cell,
+    log_lines_text,
+    outcome,
+    packages,
+    problem_list,
+    source_of,
+    value_text,
+    window_text,
+)
+from schema.records import FactValue, Figure, MetricFigure, NoFigure, Run, Telemetry
+from schema.vocabulary import CASE, METRICS
+
+REPEATS_SHOWN = 20
+#: Facts that the arithmetic of a throughput may rest on.
+RESTS_ON = ("devices", "batch_size", "batch_size_of_job", "accumulation", "sequence_length", "tokens_per_step", "nodes")
+#: What readers look for first comes first.
+ORDER = (
+    "memory_peak_mib", "memory_mean_mib", "memory_total_mib", "utilisation_mean", "memory_utilisation_mean",
+    "power_mean_w", "power_peak_w", "power_limit_w", "energy_j", "temperature_peak_c", "temperature_mean_c",
+    "memory_temperature_peak_c", "sm_clock_mean_mhz", "graphics_clock_mean_mhz", "memory_clock_mean_mhz",
+    "cpu_mean", "load_mean", "load_peak", "host_memory_peak_mib", "host_memory_mean_mib", "host_memory_total_mib",
+)  # fmt: skip
+_COUNTED = frozenset({"memory_peak_mib", "memory_total_mib", "host_memory_peak_mib", "host_memory_total_mib"})
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step from the log to the figure: its name, sentences with links, and code."""
+
+    name: Text
+    said: tuple[Link, ...] = ()
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A reason to trust a figure or not: `tone` is `good`, `bad` or empty; `page` shows the evidence."""
+
+    name: Text
+    text: Text
+    tone: str = ""
+    page: str | None = None
+
+
+def pages(site: Site) -> list[Page]:
+    """Return the page of each run that has one."""
+    repeats = _repeats(site)
+    return [_run(site, run, repeats.get(run.id, ())) for run in site.runs if site.has_page(run)]
+
+
+def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
+    suite = site.suite_of[run.id]
+    others = [each for each in repeats if each.id != run.id]
+    chart = trace_chart(run)
+    # `duplicate_of` is the path of the log that counts.
+    original = site.by_path.get(run.duplicate_of or "")
+    title = phrase("title.run", run=run.id)
+    return Page(
+        site.page(run),
+        "run",
+        title,
+        phrase("describe.run"),
+        lambda: {
+            "run": run,
+            "chart_of_run": chart,
+            "headline": run.figure(HEADLINE),
+            "suite_title": suite.title,
+            "suite_page": addresses.model_page_of(site, run),
+            "signs": signs(site, run, others),
+            "steps": steps(site, run),
+            "figures": figure_table(site, run),
+            "metrics": metric_table(site, run),
+            "facts": case_table(site, run),
+            "environment": environment_table(run),
+            "details": details(run),
+            "reproduce": reproduce.blocks(site, [run]),
+            "telemetry": telemetry_section(run),
+            "provenance": provenance(site, run),
+            "problems": problem_list(site, run.problems),
+            "warnings": run.warnings or (),
+            "repeats": [(each.id, site.page(each)) for each in others[:REPEATS_SHOWN]],
+            "more_repeats": max(0, len(others) - REPEATS_SHOWN),
+            "difference": caveats.difference(run),
+            "original": (original.id, site.page(original)) if original else None,
+        },
+        searched=False,
+    )
+
+
+def _repeats(site: Site) -> Mapping[str, Sequence[Run]]:
+    """Return for each run in a table the runs of the same result: of its version, round and unit."""
+    return {run.id: alike for alike in repeats_of(site.runs) for run in alike}
+
+
+def trace_chart(run: Run) -> Chart | None:
+    """Return the chart of a run's throughput over its records; None if there are too few points."""
+    trace = run.trace
+    if trace is None or len(trace.value) < 3:
+        return None
+    steps, values = trace.step, trace.value
+    rising = all(numbers.known(each) for each in steps) and all(a < b for a, b in itertools.pairwise(steps))
+    skipped = min(trace.skipped, len(values))
+    unit = literal(trace.unit)
+    data = drawing.DrawnTrace(
+        steps if rising else tuple(map(float, range(len(values)))), values, skipped,
+        statistics.median(values[skipped:]) if values[skipped:] else None, unit, rising,
+        framework_of(run),
+    )  # fmt: skip
+    name = f"runs/{file_slug(run.id)}"
+    title = phrase("chart.trace_title", run=run.id)
+    return Chart(name, partial(drawing.trace, data), title, "chart.trace_text", args=(("n", len(values)),))
+
+
+def steps(site: Site, run: Run) -> list[Step]:
+    """Return the steps from the log to the figure, or to the reason why there is none."""
+    found = run.figure(HEADLINE)
+    first = [_log_step(site, run), _format_step(run), *_fact_steps(site, run)]
+    if found is None:
+        why = absence(run) or phrase("proof.not_understood")
+        return [*first, _step("figure", phrase("proof.none", reason=why))]
+    value = f"{numbers.figure(found.value)} {found.unit}".strip()
+    scope = phrase("proof.scope", scope=word_for("scope", found.scope))
+    return [
+        *first,
+        _window_step(site, run, found),
+        _step(
+            "rule",
+            Link(phrase(f"rule.{HEADLINE}"), addresses.section(addresses.METHOD, "rules")),
+            phrase(f"rule.{HEADLINE}_definition"),
+        ),
+        _step("arithmetic", code=found.arithmetic),
+        _step("figure", value, scope),
+        *_repeat_step(site, run),
+    ]
+
+
+def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
+    """Return what speaks for or against a figure, in the same order on every page."""
+    completed = run.outcome == "completed"
+    outcome = Sign(
+        phrase("proof.outcome"), word_for("outcome", run.outcome), "good" if completed else "bad",
+        addresses.log_lines(site, run, run.outcome_line),
+    )  # fmt: skip
+    problems = len(run.problems)
+    told = phrase("proof.problems_of", n=problems) if problems else phrase("proof.no_problems")
+    tables = phrase("proof.published" if run.published else "proof.unpublished")
+    return [
+        outcome,
+        Sign(phrase("proof.tables"), tables, "good" if run.published else "bad"),
+        Sign(
+            phrase("proof.problems"),
+            told,
+            "bad" if problems else "good",
+            addresses.section(site.page(run), "problems") if problems else None,
+        ),
+        *_warning_sign(site, run),
+        *_used_records(site, run),
+        *_median_sign(site, run),
+        Sign(
+            phrase("proof.repeats"),
+            numbers.count(len(others) + 1),
+            page=addresses.section(site.page(run), "repeats") if others else None,
+        ),
+    ]
+
+
+def case_table(site: Site, run: Run) -> Table:
+    """Return the facts of a run: value, source and place in it."""
+    body = []
+    for name in (*(n for n in CASE if n in run.facts), *sorted(set(run.facts) - set(CASE))):
+        fact = run.facts[name]
+        body.append(
+            (
+                cell(word_for("fact", name)),
+                cell(_fact_value(name, fact.value)),
+                cell(word_for("source", fact.source)),
+                cell(_where(fact), addresses.log_lines(site, run, fact_line(fact))),
+            )
+        )
+    head = tuple(Column(phrase(f"table.{each}")) for each in ("fact", "value", "source", "where"))
+    return Table(head, tuple(body), name="facts")
+
+
+def figure_table(site: Site, run: Run) -> Table:
+    """Return every rule's figure with its window and arithmetic, including the rules of other publishers."""
+    figures = run.all_figures
+    rules = [*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))]
+    head = (
+        Column(phrase("table.rule")),
+        Column(phrase("table.value"), True),
+        Column(phrase("table.scope")),
+        Column(phrase("table.used"), True),
+        Column(phrase("table.skipped"), True),
+        Column(phrase("table.window")),
+        Column(phrase("table.arithmetic")),
+    )
+    return Table(head, tuple(_rule_line(site, run, rule) for rule in rules), name="figures")
+
+
+def metric_table(site: Site, run: Run) -> Table | None:
+    """Return a run's metrics other than throughput, with the source of each."""
+    body = tuple(_metric_line(site, run, name, run.metrics[name]) for name in METRICS if name in run.metrics)
+    head = ("metric", "value", "source", "window", "arithmetic")
+    columns = tuple(Column(phrase(f"table.{each}"), each == "value") for each in head)
+    return Table(columns, body, name="metrics") if body else None
+
+
+def environment_table(run: Run) -> Table | None:
+    """Return the machine and software of one run."""
+    found = run.environment
+    body = [
+        (cell(phrase(f"environment.{k}")), cell(value_text(found[k]))) for k in ENVIRONMENT if found.get(k) is not None
+    ]
+    others = sorted(set(found) - set(ENVIRONMENT) - {"packages"})
+    body += [
+        (cell(word_for("environment", name)), cell(value_text(found[name])))
+        for name in others
+        if found[name] not in (None, "", {}, [])
+    ]
+    installed = [f"{name} {version}" for name, version in sorted(packages(run).items())]
+    if installed:
+        body.append((cell(phrase("environment.packages")), Cell(tuple(map(Entry, installed)))))
+    head = (Column(phrase("table.item")), Column(phrase("table.value")))
+    return Table(head, tuple(body), name="environment") if body else None
+
+
+def provenance(site: Site, run: Run) -> Table:
+    """Return what a run was read from: the log's size and hash, its format, times and source."""
+    size = phrase("run.size_of", bytes=numbers.count(run.bytes), lines=numbers.count(run.lines))
+    wall = phrase("run.wall_of", seconds=numbers.seconds(run.wall_seconds)) if run.wall_seconds else None
+    lines: list[tuple[str, Text | None]] = [
+        ("session", phrase("run.session_of", session=run.session, sessions=run.sessions)),
+        ("sha256", run.sha256),
+        ("size", size),
+        ("format", run.format or phrase("run.no_format")),
+        ("observations", numbers.count(run.observations)),
+        ("outcome", outcome(run)),
+        ("start", run.start),
+        ("end", run.end),
+        ("wall", wall),
+        ("repeat", str(run.repeat) if run.repeat else None),
+        ("source", source_of(run)),
+        ("recipe", _recipe(run)),
+        ("records", _records_asked(run)),
+        ("notes", run.notes),
+    ]
+    ended = tuple(Entry(each) for each in _nodes(run))
+    path = cell(run.path, site.log_page(run))
+    body = (
+        (cell(phrase("run.log")), path),
+        *((cell(phrase(f"run.{name}")), cell(text)) for name, text in lines if text),
+        *([(cell(phrase("run.nodes")), Cell(ended))] if ended else []),
+    )
+    return Table((Column(phrase("table.item")), Column(phrase("table.value"))), body, name="provenance")
+
+
+def details(run: Run) -> Mapping[str, Any] | None:
+    """Return what is too long for a table of the environment: GPUs, topology, InfiniBand and packages."""
+    found = run.environment_details
+    if found is None:
+        return None
+    keys = list(dict.fromkeys(key for each in found.gpus for key in each))
+    columns = tuple(Column(word_for("environment", f"gpu_{key}"), key=key) for key in keys)
+    rows = tuple(tuple(_gpu_cell(each.get(key)) for key in keys) for each in found.gpus)
+    return {
+        "gpus": Table(columns, rows, name="gpus") if rows and keys else None,
+        "topology": found.topology,
+        "infiniband": found.infiniband,
+        "packages_installed": found.packages_installed,
+    }
+
+
+def _warning_sign(site: Site, run: Run) -> Iterator[Sign]:
+    if found := run.warnings:
+        told = phrase("proof.problems_of", n=len(found))
+        yield Sign(phrase("proof.warnings"), told, "bad", addresses.section(site.page(run), "warnings"))
+
+
+def _step(name: str, *said: Link | Text, code: str = "") -> Step:
+    parts = tuple(each if isinstance(each, Link) else Link(each, None) for each in said if each)
+    return Step(phrase(f"proof.{name}"), parts, code)
+
+
+def _repeat_step(site: Site, run: Run) -> Iterator[Step]:
+    """Yield the command that repeats this case, or else the one that was executed; nothing if neither is known."""
+    if code := reproduce.command(run) or reproduce.executed(run):
+        yield _step("repeat_it", Link(phrase("run.repeat_it"), addresses.section(site.page(run), "repeat")), code=code)
+
+
+def _log_step(site: Site, run: Run) -> Step:
+    size = phrase("run.size_of", bytes=numbers.count(run.bytes), lines=numbers.count(run.lines))
+    part = phrase("proof.session", session=run.session, sessions=run.sessions) if run.sessions > 1 else ""
+    sha256 = f"SHA-256 {run.sha256}" if run.sha256 else ""
+    return _step("log", Link(run.path, site.log_page(run)), size, part, code=sha256)
+
+
+def _format_step(run: Run) -> Step:
+    known = _format_titles().get(run.format or "")
+    if not run.format or not known:
+        return _step("format", run.format or phrase("run.no_format"))
+    records = phrase("proof.records", n=numbers.count(run.observations))
+    return _step("format", Link(known, addresses.format_section(run.format)), records)
+
+
+def _format_titles() -> Mapping[str, str]:
+    from parsers.engine.registry import formats
+
+    return {each.id: each.title for each in formats()}
+
+
+def _fact_steps(site: Site, run: Run) -> Iterator[Step]:
+    """Yield the facts that turn records into throughput, each with the line that states it."""
+    said = [_fact_link(site, run, name, run.facts[name]) for name in RESTS_ON if name in run.facts]
+    if said:
+        yield _step("facts", *said)
+
+
+def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
+    line = fact_line(fact)
+    source = log_lines_text(line, line) if line else word_for("source", fact.source)
+    value = numbers.quantity(fact.value)
+    return Link(
+        phrase("proof.fact", fact=word_for("fact", name), value=value, source=source),
+        addresses.log_lines(site, run, line),
+    )
+
+
+def _window_step(site: Site, run: Run, found: Figure) -> Step:
+    first, last = found.first_line, found.last_line
+    said = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped))
+    return _step("window", Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last)), said)
+
+
+def _used_records(site: Site, run: Run) -> Iterator[Sign]:
+    if found := run.figure(HEADLINE):
+        text = phrase("proof.of", n=numbers.count(found.used), all=numbers.count(found.used + found.skipped))
+        yield Sign(
+            phrase("proof.used_records"), text, page=addresses.log_lines(site, run, found.first_line, found.last_line)
+        )
+
+
+def _median_sign(site: Site, run: Run) -> Iterator[Sign]:
+    """Compare the figure with the median of the printed values: if they agree, there was no stall and no drift."""
+    found, median = run.figure(HEADLINE), run.figure("median")
+    if found and median:
+        share = found.value / median.value - 1
+        text = numbers.signed_percent(share)
+        yield Sign(
+            phrase("proof.median"),
+            text,
+            "good" if abs(share) <= caveats.DIFFER else "bad",
+            addresses.section(site.page(run), "figures"),
+        )
+
+
+def _metric_line(site: Site, run: Run, name: str, found: MetricFigure) -> tuple[Cell, ...]:
+    marks = [phrase("metric.diverged")] if found.diverged else []
+    first, last = found.first_line, found.last_line
+    known = found.value is not None
+    return (
+        cell(metric_title(name)),
+        cell(numbers.figure(found.value), None, *marks, value=found.value) if known else not_finite_cell(found),
+        cell(word_for("source", found.source or "")),
+        cell(window_text(first or "", last or ""), addresses.log_lines(site, run, first, last)),
+        cell(found.arithmetic or ""),
+    )
+
+
+def _rule_line(site: Site, run: Run, rule: str) -> tuple[Cell, ...]:
+    found, name = run.all_figures[rule], cell(word_for("rule", rule))
+    if isinstance(found, NoFigure):
+        return (name, absent(reason(found.reason) or phrase("site.unknown")), *(cell("") for _ in range(5)))
+    return (
+        name,
+        figure_cell(found),
+        cell(word_for("scope", found.scope)),
+        cell(numbers.quantity(found.used)),
+        cell(numbers.quantity(found.skipped)),
+        cell(
+            window_text(found.first_line, found.last_line),
+            addresses.log_lines(site, run, found.first_line, found.last_line),
+        ),
+        cell(found.arithmetic),
+    )
+
+
+def _where(fact: FactValue) -> Text:
+    """Return the place of a fact in what states it."""
+    if line := fact_line(fact):
+        return log_lines_text(line, line)
+    return phrase("run.layout", name=fact.where[7:]) if fact.where.startswith("layout ") else fact.where
+
+
+def _fact_value(name: str, value: Any) -> Text:
+    if name == "precision":
+        return precision_name(str(value))
+    return options_text(value) if isinstance(value, Mapping) else value_text(value)
+
+
+def _recipe(run: Run) -> str | None:
+    if run.recipe is None:
+        return None
+    return run.recipe.name + (f" (SHA-256 {run.recipe.sha256[:12]})" if run.recipe.sha256 else "")
+
+
+def _records_asked(run: Run) -> Text | None:
+    if run.records is None or run.records.at_least is None or run.records.count is None:
+        return None
+    asked, there = numbers.count(run.records.at_least), numbers.count(run.records.count)
+    return phrase("run.records_of", at_least=asked, count=there)
+
+
+def _nodes(run: Run) -> list[Text]:
+    """Return how each machine of several ended."""
+    return [
+        phrase("run.node_of", folder=each.folder, outcome=word_for("outcome", each.outcome or ""))
+        for each in run.nodes or ()
+    ]
+
+
+def _gpu_cell(value: str | float | None) -> Cell:
+    return absent(None) if value is None else cell(numbers.quantity(value))
+
+
+def telemetry_section(run: Run) -> Mapping[str, Any] | None:
+    """Return the sentences and tables about telemetry; None for a run without."""
+    found = run.telemetry
+    if not found:
+        return None
+    return {
+        "said": _telemetry_sentences(found),
+        "figures": telemetry_table(found),
+        "files": telemetry_files(found),
+    }
+
+
+def telemetry_table(found: Telemetry) -> Table | None:
+    """Return every telemetry figure, and the same between first and last record if both clocks agree."""
+    known = {key: value for key in ORDER if (value := getattr(found, key)) is not None}
+    inner = found.window if found.part == "file" else None
+    head = [Column(phrase("telemetry.quantity")), Column(phrase("table.value"), True)]
+    head += [Column(phrase("telemetry.window"), True)] if inner else []
+    head += [Column(phrase("telemetry.over")), Column(phrase("telemetry.printer"))]
+    body = []
+    for key, value in known.items():
+        row = [cell(phrase(f"telemetry.{key}")), _telemetry_cell(key, value)]
+        row += [_telemetry_cell(key, getattr(inner, key))] if inner else []
+        row += [cell(phrase(f"telemetry.{found.scope[key]}")), cell(found.printers[key])]
+        body.append(tuple(row))
+    return Table(tuple(head), tuple(body)) if body else None
+
+
+def telemetry_files(found: Telemetry) -> Table:
+    """Return the files of telemetry, with the tool that printed each and its hash."""
+    head = (Column(phrase("telemetry.file")), Column(phrase("telemetry.printer")), Column(phrase("run.sha256")))
+    body = tuple((cell(each.path), cell(each.printer), cell(each.sha256)) for each in found.files)
+    return Table(head, body)
+
+
+def _telemetry_text(key: str, value: float) -> str:
+    """Write a value: memory is exact, a mean is no more precise than its samples."""
+    return numbers.grouped(value, 0) if key in _COUNTED else numbers.figure(value)
+
+
+def _telemetry_cell(key: str, value: float | None) -> Cell:
+    return absent(None) if value is None else cell(_telemetry_text(key, value), value=value)
+
+
+def _telemetry_sentences(found: Telemetry) -> list[Text]:
+    if not found.scope:
+        return [phrase("telemetry.none_used")]
+    if found.samples is None:
+        return [phrase("telemetry.maximum")]
+    said: list[Text] = [
+        phrase(f"telemetry.intro_{found.part}"),
+        _sampled_devices(found),
+        _sampled_time(found, found.samples),
+    ]
+    why = found.absent.get("energy_j")
+    return [*said, phrase(f"telemetry.no_energy_{why}")] if why else said
+
+
+def _sampled_devices(found: Telemetry) -> Text:
+    if all(each.endswith("_of_host") for each in found.scope.values()):
+        return phrase("telemetry.host")
+    sampled, whole = found.devices, found.devices_of_job
+    if sampled is None:
+        return phrase("telemetry.devices_unnamed")
+    if whole and whole > sampled:
+        return phrase("telemetry.devices_some", n=sampled, all=whole)
+    return phrase("telemetry.devices", n=sampled)
+
+
+def _sampled_time(found: Telemetry, count: int) -> Text:
+    samples = numbers.count(count)
+    if found.first is None or found.last is None:
+        return phrase("telemetry.undated", samples=samples)
+    clock = {"first": found.first.replace("T", " "), "last": found.last.replace("T", " ")}
+    return phrase("telemetry.span", samples=samples, seconds=numbers.seconds(found.seconds), **clock)

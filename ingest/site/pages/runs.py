@@ -1,0 +1,128 @@
+"""The runs by hardware; of many runs, the lists that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ingest.common import numbers
+from ingest.common.words import phrase
+from ingest.compute.rules import HEADLINE
+from ingest.site import addresses, run_tables
+from ingest.site.model import Page, Site, hardware_of, named
+from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
+from ingest.site.run_paging import Listed
+from ingest.site.run_tables import case_cell, headline_cell, outcome, window_text
+from schema.records import Run
+
+
+def pages(site: Site) -> list[Page]:
+    """Return the index of runs, and the lists of a site with many."""
+    return [_index(site), *(_run_list(site, each) for each in site.lists)]
+
+
+def _index(site: Site) -> Page:
+    return Page(
+        addresses.RUNS,
+        "runs",
+        phrase("nav.runs"),
+        phrase("describe.runs"),
+        lambda: {
+            "count": len(site.runs),
+            "logs": len({run.path for run in site.runs}),
+            "published": sum(run.published for run in site.runs),
+            "limits": site.limits,
+            "lists": bool(site.lists),
+            "tables": [
+                (
+                    named(each, "site.unknown_hardware"),
+                    (list_table if site.lists else run_tables.run_list)(
+                        site, [run for run in site.runs if hardware_of(run) == each]
+                    ),
+                )
+                for each in sorted({hardware_of(run) for run in site.runs})
+            ],
+        },
+    )
+
+
+def _run_list(site: Site, listed: Listed) -> Page:
+    """Return a list of runs of one suite, each with what leads from its figure to the lines of its log."""
+    runs = [site.by_id[each] for each in listed.runs]
+    suite = site.suite_of[listed.runs[0]]
+    mine = [each.path for each in site.lists if each.suite == suite.id]
+    before, after = ([*mine, None][mine.index(listed.path) + step] for step in (-1, 1))
+    about = {"title": suite.title, "first": listed.runs[0]}
+    return Page(
+        listed.path,
+        "run_list",
+        phrase("title.run_list", **about),
+        phrase("describe.run_list", **about),
+        lambda: {
+            "heading": phrase("title.run_list", **about),
+            "suite_title": suite.title,
+            "suite_page": addresses.model_page_of(site, runs[0]),
+            "first": listed.runs[0],
+            "last": listed.runs[-1],
+            "count": len(runs),
+            "by_rule": phrase("runs.by_rule", rule=phrase(f"rule.{HEADLINE}")),
+            "path": runs[0].path,
+            "runs": entry_table(site, runs),
+            "before": before,
+            "after": after,
+        },
+        searched=False,
+    )
+
+
+def list_table(site: Site, runs: Sequence[Run]) -> Table:
+    """Return for each suite the number of runs, and the pages that list them."""
+    head = (
+        Column(phrase("table.model")),
+        Column(phrase("runs.runs"), True),
+        Column(phrase("runs.in_tables"), True),
+        Column(phrase("runs.not_completed"), True),
+        Column(phrase("runs.lists")),
+    )
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(site.suite_of[run.id].id, []).append(run)
+    return Table(head, tuple(_lists_line(site, found[each]) for each in sorted(found)))
+
+
+def _lists_line(site: Site, runs: Sequence[Run]) -> tuple[Cell, ...]:
+    suite, ids = site.suite_of[runs[0].id], {run.id for run in runs}
+    lists = [each.path for each in site.lists if each.suite == suite.id and ids & set(each.runs)]
+    return (
+        cell(suite.title, addresses.model_page_of(site, runs[0])),
+        cell(numbers.count(len(runs))),
+        cell(numbers.count(sum(run.published for run in runs))),
+        cell(numbers.count(sum(run.outcome != "completed" for run in runs))),
+        Cell((Entry("", sources=tuple(Link(numbers.count(n), page) for n, page in enumerate(lists, 1))),)),
+    )
+
+
+def entry_table(site: Site, runs: Sequence[Run]) -> Table:
+    """Return runs, each with what leads from its figure to the lines of its log."""
+    names = ("run", "framework", "case", "outcome", "figure", "window", "arithmetic")
+    head = tuple(Column(phrase(f"table.{each}"), each == "figure") for each in names)
+    head += (Column(phrase("run.log")), Column(phrase("runs.data")))
+    return Table(head, tuple(_run_entry(site, run) for run in runs))
+
+
+def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
+    identifier, found = run.id, run.figure(HEADLINE)
+    name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=addresses.run_anchor(identifier))
+    session = phrase("run.session_of", session=run.session, sessions=run.sessions)
+    marks = (session,) if run.sessions > 1 else ()
+    shard = site.shards.get(identifier)
+    return (
+        Cell((name,)),
+        cell(named(run.case.framework)),
+        case_cell(run.case),
+        cell(outcome(run), tone="good" if run.outcome == "completed" else "bad"),
+        headline_cell(run),
+        cell(window_text(found.first_line, found.last_line) if found else ""),
+        cell(found.arithmetic if found else ""),
+        cell(run.path, None, *marks, f"SHA-256 {run.sha256[:12]}"),
+        cell(shard, addresses.ledger_file(shard)) if shard else absent(None),
+    )

@@ -1,1 +1,0 @@
-"""Pages that rebuild the reports of others from their published figures."""

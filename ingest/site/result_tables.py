@@ -1,0 +1,399 @@
+"""Tables of results: what the page of a model and those of its frameworks show of a suite."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ingest.common import numbers
+from ingest.common.words import Text, phrase, word_for
+from ingest.compute.results import representative as representative_of
+from ingest.site import addresses
+from ingest.site.model import (
+    Row,
+    Site,
+    Suite,
+    group_name,
+    named,
+    options_text,
+    or_unknown,
+    ordered,
+    precision_name,
+    reason,
+)
+from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, View, absent, cell
+from ingest.site.render.text import slug
+from ingest.site.table_metrics import THROUGHPUT, leaders, measured, views
+from schema.records import MetricFigure, ResultMetric, Run
+from schema.vocabulary import METRICS, NO_FIGURE
+
+RUNS_LINKED = 3  # repeats that a cell links one by one; their number says how many more there are
+RUNS_NAMED = 20  # repeats that a table's files name
+DEVICES = Column(phrase("table.devices"), True)
+BATCH_SIZE = Column(phrase("table.batch_size"), True)
+OPTIONS = Column(phrase("table.options"))
+
+
+def sections(site: Site, suite: Suite) -> list[tuple[str, str, tuple[Row, ...]]]:
+    """Return rows of a suite by hardware and precision group, in the order of the page."""
+    rows = site.rows.get(suite.id, ())
+    groups = [*suite.groups, "unknown"]
+    return [
+        (hardware, group, chosen)
+        for hardware in sorted({row.hardware or "" for row in rows})
+        for group in groups
+        if (chosen := tuple(r for r in rows if (r.hardware or "") == hardware and suite.group(r.precision) == group))
+    ]
+
+
+def units(rows: Sequence[Row]) -> str:
+    """Return the unit of some rows, or all their units: what one printer calls words may be another's tokens."""
+    return ", ".join(sorted({row.unit for row in rows if row.unit}))
+
+
+def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
+    """Return a row per number of devices and batch size, and a column per framework; a figure links to its runs."""
+    frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
+    keys = sorted({suite.row_key(row) for row in rows})
+    with_options, mixed = any(key[3] for key in keys), len({row.unit for row in rows if row.unit}) > 1
+    shown = views(rows, "" if mixed else units(rows) or suite.unit)
+    head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
+    head += [
+        Column(named(each), True, addresses.framework_page(site, suite, each), switched=True) for each in frameworks
+    ]
+    body = []
+    for key in keys:
+        chosen = [row for row in rows if suite.row_key(row) == key]
+        best = {each.key: leaders(site, suite, chosen, each) for each in shown}
+        row = [_devices_cell(chosen[0]), cell(or_unknown(chosen[0].batch_size))]
+        row += [cell(key[3])] if with_options else []
+        row += [
+            _switched(site, suite, [r for r in chosen if (r.framework or "") == each], shown, best, mixed)
+            for each in frameworks
+        ]
+        body.append(tuple(row))
+    return Table(tuple(head), tuple(body), views=shown, name="comparison")
+
+
+def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
+    """Return one framework's table: a row per case and options, a column per precision."""
+    precisions = ordered((row.precision or "" for row in rows), [p for each in suite.groups.values() for p in each])
+    keys = sorted({_case_key(suite, row) for row in rows})
+    with_options = any(key[3] for key in keys)
+    mixed = len({row.unit for row in rows if row.unit}) > 1
+    unit = "" if mixed else units(rows) or suite.unit
+    head = [DEVICES, BATCH_SIZE, *([OPTIONS] if with_options else [])]
+    head += [Column(precision_name(each), True, key=slug(each or "unknown"), unit=unit) for each in precisions]
+    body = []
+    for key in keys:
+        chosen = [row for row in rows if _case_key(suite, row) == key]
+        line = [_devices_cell(chosen[0]), cell(or_unknown(chosen[0].batch_size))]
+        line += [cell(key[3])] if with_options else []
+        line += [
+            _figures(site, suite, [r for r in chosen if (r.precision or "") == each], plain=True, with_unit=mixed)
+            for each in precisions
+        ]
+        body.append(tuple(line))
+    return Table(tuple(head), tuple(body), name="results")
+
+
+def scaling(site: Site, suite: Suite, rows: Sequence[Row]) -> Table | None:
+    """Return speed-up and efficiency per framework; None where every run used one device."""
+    chosen = [row for row in _sorted(suite, rows) if (row.devices or 1) > 1]
+    if not chosen:
+        return None
+    head = (*_case_columns(), Column(phrase("table.speedup"), True), Column(phrase("table.efficiency"), True))
+    body = []
+    for row in chosen:
+        why = reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline")
+        speed, share = (
+            cell(said(value), value=value) if value is not None and numbers.known(value) else absent(why)
+            for said, value in ((numbers.ratio, row.speedup), (numbers.percent, row.efficiency))
+        )
+        body.append((*_case_cells(site, suite, row), speed, share))
+    return Table(head, tuple(body), name="scaling")
+
+
+def details_table(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
+    """Return the metrics other than throughput, with unit and direction; and the throughput's range and spread."""
+    shown = [name for name in METRICS if any(name in row.metrics for row in rows)]
+    head = (
+        *_case_columns(),
+        *(Column(metric_title(name), True, key=name) for name in shown),
+        Column(phrase("table.range", unit=units(rows) or suite.unit), True, key="range"),
+        Column(phrase("table.spread"), True),
+        Column(phrase("table.repeats"), True),
+    )
+    return Table(
+        head, tuple(_details_row(site, suite, row, rows, shown) for row in _sorted(suite, rows)), name="beside"
+    )
+
+
+def largest(site: Site, suite: Suite, rows: Sequence[Row], option: str = "num_classes") -> Table | None:
+    """Return the largest value of an option that each framework trained with, and the smallest that ran out of memory.
+
+    None where no row states the option.
+    """
+    stated = [row for row in rows if isinstance(row.options.get(option), int)]
+    if not stated:
+        return None
+    head = (*_case_columns(), Column(phrase("table.largest"), True), Column(phrase("table.smallest_oom"), True))
+    body = []
+    for key in sorted({_without_options(suite, row) for row in stated}):
+        chosen = [row for row in stated if _without_options(suite, row) == key]
+        body.append((
+            *_case_cells(site, suite, replace(chosen[0], options={})),
+            _extreme(site, [row for row in chosen if row.value], option, max),
+            _extreme(site, [row for row in chosen if row.outcome == "oom"], option, min),
+        ))  # fmt: skip
+    return Table(head, tuple(body), name="largest")
+
+
+def batch_sizes(suite: Suite, rows: Sequence[Row]) -> Table:
+    """Return the batch sizes that each framework ran, per precision group."""
+    frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
+    groups = [each for each in (*suite.groups, "unknown") if any(suite.group(row.precision) == each for row in rows)]
+    head = (Column(phrase("table.precision")), *(Column(named(each)) for each in frameworks))
+    body = []
+    for group in groups:
+        line = [cell(group_name(group))]
+        for each in frameworks:
+            sizes = {r.batch_size for r in rows if (r.framework or "") == each and suite.group(r.precision) == group}
+            known = sorted(size for size in sizes if size is not None)
+            line.append(cell(", ".join(map(str, known))) if known else absent(phrase("table.not_measured")))
+        body.append(tuple(line))
+    return Table(head, tuple(body), name="batch-sizes")
+
+
+def metric_title(name: str) -> Text:
+    """Return a metric's name with its unit and whether more or less of it is better."""
+    metric = METRICS[name]
+    unit = phrase("metric.in_unit", unit=metric.unit) if metric.unit else ""
+    return phrase("metric.title", name=phrase(f"metric.{name}"), unit=unit, better=phrase(f"metric.{metric.better}"))
+
+
+def representative(site: Site, row: Row) -> Run:
+    """Return the run whose figure is nearest to the row's median."""
+    return representative_of([site.by_id[each] for each in row.run_ids])
+
+
+def version_marks(row: Row, rows: Sequence[Row]) -> list[str]:
+    """Return version and round of a row, each if it differs among `rows`."""
+    found = (row.version, {each.version for each in rows}), (row.round, {each.round for each in rows})
+    return [mine for mine, all_of_them in found if mine and len(all_of_them) > 1]
+
+
+def not_finite_cell(found: MetricFigure | ResultMetric) -> Cell:
+    """Return the cell of a metric that has no finite value: that the run diverged, or why there is none."""
+    if found.diverged:
+        return cell(phrase("metric.diverged"), tone="bad")
+    why = found.reason if isinstance(found, MetricFigure) else None
+    return absent(reason(why) or phrase("site.unknown"))
+
+
+def _without_options(suite: Suite, row: Row) -> tuple[str, str, tuple[int, int, int], str]:
+    return (row.framework or "", suite.variant(row), _case_key(suite, row)[:3], row.precision or "")
+
+
+def _extreme(site: Site, rows: Sequence[Row], option: str, pick: Callable[..., Row]) -> Cell:
+    """Return a cell with the most or least of an option, linked to its run."""
+    if not rows:
+        return absent(phrase("table.not_measured"))
+    row = pick(rows, key=lambda each: each.options[option])
+    return cell(numbers.count(int(row.options[option] or 0)), site.page(site.by_id[row.run_ids[0]]))
+
+
+def _switched(
+    site: Site, suite: Suite, rows: Sequence[Row], shown: Sequence[View], best: Mapping[str, Sequence[Row]], mixed: bool
+) -> Cell:
+    """Return all figures of one cell, in every view."""
+    own = _figures(site, suite, rows, best[THROUGHPUT], with_unit=mixed)
+    others = tuple((each.key, _in_view(site, suite, rows, each, best[each.key])) for each in shown[1:])
+    return dataclasses.replace(own, views=others)
+
+
+def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Sequence[Row]) -> Cell:
+    """Return all figures of one cell in a view other than throughput."""
+    # A log that states no throughput may state a time per step.
+    chosen = [row for row in rows if numbers.known(row.value)] or [row for row in rows if row.outcome != "oom"]
+    if not chosen:
+        return _figures(site, suite, rows)
+    if not any(measured(site, suite, row, view.key) for row in chosen):
+        return absent(_why_not(chosen[0], view.key))
+    return Cell(tuple(_entry_in_view(site, suite, row, chosen, view, _is_among(row, best)) for row in chosen))
+
+
+def _entry_in_view(site: Site, suite: Suite, row: Row, rows: Sequence[Row], view: View, best: bool) -> Entry:
+    """Return a row's figure in a view; a dash where it has none, so that the entries of all views correspond."""
+    figure, marks = measured(site, suite, row, view.key), _told_apart(suite, row, rows)
+    if figure is None:
+        return Entry(numbers.ABSENT, marks=marks)
+    text = _written(view.key, figure.value, figure.spread)
+    return Entry(text, site.page(representative(site, row)), marks, best=best, value=figure.value)
+
+
+def _is_among(row: Row, rows: Sequence[Row]) -> bool:
+    return any(row is each for each in rows)
+
+
+def _written(view: str, value: float, spread: float | None) -> str:
+    if view == "speedup":
+        return numbers.ratio(value)
+    return numbers.percent(value) if view == "efficiency" else numbers.figure(value, spread)
+
+
+def _why_not(row: Row, view: str) -> Text:
+    """Return why a row has no figure in a view."""
+    if view in METRICS:
+        return phrase("metric.not_printed")
+    return reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline")
+
+
+def _figures(
+    site: Site,
+    suite: Suite,
+    rows: Sequence[Row],
+    best: Sequence[Row] = (),
+    *,
+    plain: bool = False,
+    with_unit: bool = False,
+) -> Cell:
+    """Return all figures of one cell: usually one, more where options differ."""
+    if not rows:
+        return absent(phrase("table.not_measured"))
+    known = [row for row in rows if numbers.known(row.value)]
+    if not known:
+        return _without_figure(site, rows[0])
+    return Cell(tuple(_entry(site, suite, row, known, _is_among(row, best), plain, with_unit) for row in known))
+
+
+def _without_figure(site: Site, row: Row) -> Cell:
+    """Return how the runs ended, unless they completed; otherwise why there is no figure."""
+    if row.outcome in NO_FIGURE:
+        said = phrase("table.oom") if row.outcome == "oom" else word_for("outcome", row.outcome)
+        return cell(said, site.page(site.by_id[row.run_ids[0]]), tone="bad")
+    return absent(reason(row.reason) or phrase("site.unknown"))
+
+
+def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, plain: bool, with_unit: bool) -> Entry:
+    marks: list[Text] = [row.unit] if with_unit else []
+    marks += version_marks(row, rows) if plain else _told_apart(suite, row, rows)
+    marks += [numbers.plus_minus(row.spread), phrase("table.repeats_of", n=row.repeats)]
+    marks += [phrase("metric.diverged")] if row.diverged else []
+    text = numbers.figure(row.value, row.spread)
+    page = site.page(representative(site, row))
+    said = tuple(m for m in marks if m)
+    return Entry(text, page, said, _run_links(site, row), best, value=row.value, details=_row_details(row))
+
+
+def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]:
+    """Return what distinguishes a figure from the others of its cell and of its column."""
+    several = len(suite.groups.get(suite.group(row.precision), ())) > 1
+    marks: list[Text] = [precision_name(row.precision)] if several else []
+    return tuple(each for each in (*marks, suite.other_options(row), *version_marks(row, rows)) if each)
+
+
+def _run_links(site: Site, row: Row) -> tuple[Link, ...]:
+    """Return links to the first repeats, and to the list of runs for the others."""
+    if len(row.run_ids) < 2:
+        return ()
+    links = [Link(str(n), site.page(site.by_id[each])) for n, each in enumerate(row.run_ids[:RUNS_LINKED], 1)]
+    more = [Link(f"…{len(row.run_ids)}", addresses.RUNS)] if len(row.run_ids) > RUNS_LINKED else []
+    return (*links, *more)
+
+
+def _row_details(row: Row) -> tuple[tuple[str, Value | None], ...]:
+    """Return what the CSV and JSON of a table state about a figure."""
+    named_runs = [*row.run_ids[:RUNS_NAMED], *(["…"] if len(row.run_ids) > RUNS_NAMED else [])]
+    return (
+        ("spread", row.spread if numbers.known(row.spread) else None),
+        ("repeats", row.repeats),
+        ("precision", row.precision),
+        ("options", options_text(row.options)),
+        ("version", row.version),
+        ("round", row.round),
+        ("unit", row.unit),
+        ("diverged", "true" if row.diverged else None),
+        ("runs", " ".join(named_runs)),
+    )
+
+
+def _case_columns() -> tuple[Column, ...]:
+    return (Column(phrase("table.framework")), DEVICES, BATCH_SIZE)
+
+
+def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
+    page = addresses.framework_page(site, suite, row.framework or "")
+    marks = (suite.variant(row), precision_name(row.precision), options_text(row.options), row.version, row.round)
+    details = (
+        ("model", suite.variant(row)),
+        ("precision", row.precision),
+        ("options", options_text(row.options)),
+        ("version", row.version),
+        ("round", row.round),
+    )
+    framework = cell(named(row.framework), page, *(each for each in marks if each), details=details)
+    return (framework, _devices_cell(row), cell(or_unknown(row.batch_size)))
+
+
+def _details_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequence[str]) -> tuple[Cell, ...]:
+    span = numbers.span(row.low, row.high, row.spread)
+    once = absent(phrase("table.one_repeat"))
+    return (
+        *_case_cells(site, suite, row),
+        *(_metric_cell(name, row, rows) for name in shown),
+        cell(span, details=(("low", row.low), ("high", row.high))) if row.repeats > 1 else once,
+        cell(numbers.percent(row.spread), value=row.spread) if numbers.known(row.spread) else once,
+        cell(str(row.repeats)),
+    )
+
+
+def _metric_cell(name: str, row: Row, rows: Sequence[Row]) -> Cell:
+    found = row.metrics.get(name)
+    if found is None:
+        return absent(phrase("metric.not_printed"))
+    if found.value is None:
+        return not_finite_cell(found)
+    marks: list[Text] = [phrase("metric.diverged")] if found.diverged else []
+    if name == "memory" and (ratio := _ratio(name, row, rows)):
+        marks.append(ratio)
+    return cell(numbers.figure(found.value, found.spread), None, *marks, value=found.value)
+
+
+def _ratio(name: str, row: Row, rows: Sequence[Row]) -> str:
+    """Return the ratio to the framework that needs least in the same case; empty for that one itself."""
+    about = (row.nodes or 1, row.devices, row.batch_size, row.precision, row.model, row.options)
+    alike = [r for r in rows if (r.nodes or 1, r.devices, r.batch_size, r.precision, r.model, r.options) == about]
+    known = [value for each in alike if (value := each.metric(name))]
+    mine = row.metric(name)
+    if not mine or len({each.framework for each in alike if each.metric(name)}) < 2 or mine == min(known):
+        return ""
+    return numbers.ratio(mine / min(known))
+
+
+def _sorted(suite: Suite, rows: Sequence[Row]) -> list[Row]:
+    frameworks = ordered((row.framework or "" for row in rows), suite.frameworks)
+    return sorted(
+        rows, key=lambda row: (frameworks.index(row.framework or ""), _case_key(suite, row), row.precision or "")
+    )
+
+
+def _case_key(suite: Suite, row: Row) -> tuple[int, int, int, str]:
+    said = " ".join(filter(None, (suite.variant(row), options_text(row.options))))
+    return (row.nodes or 1, row.devices or 0, row.batch_size or 0, said)
+
+
+def _devices_cell(row: Row) -> Cell:
+    """Return the devices of a job, and its machines if there are several."""
+    nodes = row.nodes if (row.nodes or 1) > 1 else None
+    return cell(_devices(row), value=row.devices, details=(("nodes", nodes),))
+
+
+def _devices(row: Row) -> Text:
+    if row.devices is None:
+        return phrase("site.unknown")
+    if (row.nodes or 1) > 1:
+        return phrase("table.machines", devices=row.devices, nodes=row.nodes)
+    return str(row.devices)

@@ -1,0 +1,161 @@
+"""Tables and texts about runs that several pages share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ingest.common import numbers
+from ingest.common.words import Text, coded, phrase, word_for
+from ingest.compute.rules import HEADLINE
+from ingest.site import addresses
+from ingest.site.model import Site, absence, named, options_text, or_unknown, precision_name
+from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
+from schema.records import Case, FactValue, Figure, Problem, Run
+
+_LINE = re.compile(r"line (\d{1,12})")
+ENVIRONMENT = (
+    "cpu",
+    "cpu_sockets",
+    "cores",
+    "numa_nodes",
+    "cpu_governor",
+    "memory_gib",
+    "gpu",
+    "gpus",
+    "gpu_memory_gib",
+    "gpu_memory_mib",
+    "driver",
+    "cuda",
+    "cuda_driver",
+    "cudnn",
+    "nccl",
+    "power_limit",
+    "gpu_power_limit_watts",
+    "gpu_persistence",
+    "gpu_ecc",
+    "gpu_clock_max_sm_mhz",
+    "gpu_clock_max_memory_mhz",
+    "gpu_clock_applications_sm_mhz",
+    "gpu_clock_applications_memory_mhz",
+    "topology",
+    "infiniband",
+    "network",
+    "os",
+    "kernel",
+    "python",
+    "image",
+    "container_digest",
+)
+
+
+def run_list(site: Site, runs: Iterable[Run], *, brief: bool = False) -> Table:
+    """Return runs with case, outcome and figure; `brief` leaves out the model, for a page about one."""
+    middle = ("framework",) if brief else ("model", "framework")
+    head = [Column(phrase(f"table.{each}")) for each in ("run", *middle, "case", "outcome")]
+    head += [] if brief else [Column(phrase("table.records"), True)]
+    head += [Column(phrase("table.figure"), True)]
+    return Table(tuple(head), tuple(_run_line(site, run, brief) for run in runs), name="runs")
+
+
+def case_text(run: Run) -> Text:
+    """Return a run's case in one line."""
+    options = options_text(run.case.options)
+    return phrase(
+        "table.case_line", size=_size(run.case), precision=precision_name(run.case.precision), options=options
+    )
+
+
+def problem_list(site: Site, problems: Sequence[Problem]) -> list[tuple[Link, Text]]:
+    """Return problems with their place, linked to the line of a log of ours, or otherwise to its run."""
+    return [(Link(place(each), addresses.problem_place(site, each)), coded("problem", each)) for each in problems]
+
+
+def place(found: Problem) -> str:
+    """Return `path:line`, or the path alone."""
+    return f"{found.path}:{found.line}" if found.line else found.path
+
+
+def outcome(run: Run) -> Text:
+    """Return a run's outcome in words."""
+    return word_for("outcome", run.outcome)
+
+
+def source_of(run: Run) -> Text | None:
+    """Return repository and commit of the trainer; that it was changed since, where run.json says so."""
+    found = run.source or {}
+    said = " @ ".join(str(found[name]) for name in ("repository", "commit") if found.get(name))
+    return phrase("run.source_modified", source=said) if said and found.get("modified") is True else said or None
+
+
+def case_cell(case: Case) -> Cell:
+    """Return a cell with the size, precision and options of a case."""
+    if case.devices is None and case.batch_size is None and case.precision is None:
+        return absent(phrase("site.unknown"))
+    options = options_text(case.options)
+    details = tuple((name, getattr(case, name)) for name in ("nodes", "devices", "batch_size", "precision"))
+    return cell(_size(case), None, precision_name(case.precision), options, details=(*details, ("options", options)))
+
+
+def headline_cell(run: Run) -> Cell:
+    """Return a cell with the figure of a run by the headline rule, or why there is none."""
+    if found := run.figure(HEADLINE):
+        return figure_cell(found)
+    return absent(absence(run) or (coded("problem", run.problems[0]) if run.problems else None))
+
+
+def figure_cell(found: Figure) -> Cell:
+    """Return a cell with a figure and its unit."""
+    return cell(numbers.figure(found.value), None, found.unit, value=found.value, details=(("unit", found.unit),))
+
+
+def _size(case: Case) -> Text:
+    return phrase("table.case_of", devices=or_unknown(case.devices), batch_size=or_unknown(case.batch_size))
+
+
+def window_text(first: int | str, last: int | str) -> Text:
+    """Return the numbers of the lines between which the records of a figure are."""
+    return str(first) if first == last else phrase("run.lines", first=first, last=last)
+
+
+def log_lines_text(first: int, last: int) -> Text:
+    """Return lines of a log in words."""
+    if first == last:
+        return phrase("log.line", line=numbers.count(first))
+    return phrase("log.lines", first=numbers.count(first), last=numbers.count(last))
+
+
+def fact_line(fact: FactValue) -> int:
+    """Return the line of the run's own log that states a fact; 0 where something else states it."""
+    found = _LINE.fullmatch(fact.where)
+    return int(found[1]) if found else 0
+
+
+def packages(run: Run) -> Mapping[str, Any]:
+    """Return the versions of packages that a run states, by name."""
+    found = run.environment.get("packages")
+    return found if isinstance(found, dict) else {}
+
+
+def value_text(value: Any) -> str:
+    """Return a value of an environment or a fact in one line."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {value_text(each)}" for name, each in sorted(value.items()))
+    if isinstance(value, list | tuple):
+        return "; ".join(map(value_text, value))
+    return numbers.quantity(value)
+
+
+def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
+    model = [] if brief else [cell(named(run.case.model), addresses.model_page_of(site, run))]
+    tone = "good" if run.outcome == "completed" else "bad"
+    return (
+        cell(run.id, site.page(run)),
+        *model,
+        cell(named(run.case.framework)),
+        case_cell(run.case),
+        cell(outcome(run), tone=tone),
+        *([] if brief else [cell(numbers.count(run.observations))]),
+        headline_cell(run),
+    )

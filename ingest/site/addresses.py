@@ -1,16 +1,17 @@
-"""The address of every page, below a language's folder; the other modules ask here and put no paths together."""
+"""The address of every page, below a language's folder; the other modules ask here and put no paths together.
+
+Only those of runs are in `run_paging`, which `Site.page` and `Site.log_page` ask.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
-from ingest.site.render.text import digest, file_slug, slug
-
-if TYPE_CHECKING:
-    from ingest.published.declarations import Report
-    from ingest.site.model import Site, Suite
-    from schema.records import Problem, Run
+from ingest.published.declarations import Report
+from ingest.site.model import Site, Suite
+from ingest.site.render.text import file_slug, slug
+from schema.records import Problem, Run
 
 SUMMARY, MODELS, RUNS, REPORTS = "index.md", "models/index.md", "runs/index.md", "reports/index.md"
 COMPARE, AUDIT, FORMATS, PROBLEMS = "compare.md", "audit.md", "formats.md", "problems.md"
@@ -67,35 +68,9 @@ def format_section(name: str) -> str:
     return section(FORMATS, slug(name))
 
 
-def run_page(identifier: str) -> str:
-    """Return the page of a run that has one."""
-    return f"runs/{file_slug(identifier)}.md"
-
-
-def run_list(suite: str, number: int, first: str) -> str:
-    """Return the page of a list of runs; the first list is named after the suite.
-
-    Args:
-        suite: the suite's id.
-        number: the list's index among those of the suite.
-        first: the id of its first run, which names it, so that lists before it may come and go.
-    """
-    return f"runs/list-{suite}-{digest(first)[:8]}.md" if number else f"runs/list-{suite}.md"
-
-
-def run_anchor(identifier: str) -> str:
-    """Return the anchor of a run's entry within its list."""
-    return f"run-{file_slug(identifier)}"
-
-
 def ledger_file(shard: str) -> str:
     """Return the ledger's file of that name."""
     return f"../data/runs/{shard}"
-
-
-def log_page(run: Run) -> str:
-    """Return the page of a run's log."""
-    return f"{run_page(run.id).removesuffix('.md')}/log.md"
 
 
 def log_file(run: Run) -> str:

@@ -146,7 +146,7 @@ def _place(suite: Suite, row: Row) -> tuple[str, int, int]:
 
 
 def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer:
-    """The answer of the case that the rule picks among those of one place."""
+    """Return the answer of the case that the rule picks among those of one place."""
     cases = comparison.cases(rows, suite.row_key)
     verdicts = [comparison.verdict(candidates(site, suite, case), "higher", suite.workload) for case in cases]
     chosen, found = max(

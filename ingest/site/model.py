@@ -18,7 +18,7 @@ from ingest.compute.results import counts
 from ingest.compute.rules import HEADLINE
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
-from ingest.site import addresses, run_paging
+from ingest.site import run_paging
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
 from schema.records import NoFigure, Problem, Reason, Result, Run, text_of
@@ -170,8 +170,8 @@ class Site:
         """Return the address of a run: its own page, or its entry in a list."""
         identifier = run.id
         if identifier in self._chosen:
-            return addresses.run_page(identifier)
-        return addresses.section(self._list_of[identifier], addresses.run_anchor(identifier))
+            return run_paging.run_page(identifier)
+        return run_paging.run_entry(self._list_of[identifier], identifier)
 
     @cached_property
     def runs_at(self) -> Mapping[str, Sequence[Run]]:
@@ -184,7 +184,7 @@ class Site:
     def log_page(self, run: Run) -> str | None:
         """Return the page of a run's log; None where the run has no page, or its log is not here."""
         own = self.has_page(run) and run.path in self.logs and run.lines > 0
-        return addresses.log_page(run) if own else None
+        return run_paging.log_page(run) if own else None
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingest.compute.results import counts, repeats, representative
-from ingest.site import addresses
-from ingest.site.render.text import digest
+from ingest.site.render.text import digest, file_slug
 from schema.records import Run
 
 
@@ -65,9 +64,38 @@ def lists(suites: Mapping[str, Iterable[str]], limits: Limits) -> tuple[Listed, 
     if sum(map(len, ids.values())) <= limits.pages:
         return ()
     size = _size(sum(map(len, ids.values())), limits)
-    return tuple(
-        Listed(addresses.run_list(s, n, part[0]), s, part) for s in ids for n, part in enumerate(_cut(ids[s], size))
-    )
+    return tuple(Listed(run_list(s, n, part[0]), s, part) for s in ids for n, part in enumerate(_cut(ids[s], size)))
+
+
+def run_page(identifier: str) -> str:
+    """Return the page of a run that has one."""
+    return f"runs/{file_slug(identifier)}.md"
+
+
+def run_list(suite: str, number: int, first: str) -> str:
+    """Return the page of a list of runs; the first list is named after the suite.
+
+    Args:
+        suite: the suite's id.
+        number: the list's index among those of the suite.
+        first: the id of its first run, which names it, so that lists before it may come and go.
+    """
+    return f"runs/list-{suite}-{digest(first)[:8]}.md" if number else f"runs/list-{suite}.md"
+
+
+def run_anchor(identifier: str) -> str:
+    """Return the anchor of a run's entry within its list."""
+    return f"run-{file_slug(identifier)}"
+
+
+def run_entry(page: str, identifier: str) -> str:
+    """Return the address of a run's entry in a list."""
+    return f"{page}#{run_anchor(identifier)}"
+
+
+def log_page(run: Run) -> str:
+    """Return the page of a run's log."""
+    return f"{run_page(run.id).removesuffix('.md')}/log.md"
 
 
 def _size(runs: int, limits: Limits) -> int:

@@ -21,7 +21,7 @@ BESIDE = ("latency", "memory")
 
 
 def views(rows: Sequence[Row], unit: str) -> tuple[View, ...]:
-    """The views of some rows' table: throughput, and each other figure that at least one of them has."""
+    """Return the views of a table: throughput, and each other figure that at least one of the rows has."""
     found = [View(THROUGHPUT, phrase("table.view_throughput"), unit, "higher")]
     if any((row.devices or 1) > 1 and numbers.known(row.speedup) for row in rows):
         found += [View(each, phrase(f"table.{each}"), "", "higher") for each in DERIVED]
@@ -34,7 +34,7 @@ def views(rows: Sequence[Row], unit: str) -> tuple[View, ...]:
 
 
 def measured(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
-    """A row's figure in a view; None where there is none."""
+    """Return a row's figure in a view; None where there is none."""
     if view == THROUGHPUT:
         return _of(row.value, row.low, row.high, row.repeats, row.spread, row.unit)
     if view in DERIVED:
@@ -46,13 +46,13 @@ def measured(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
 
 
 def candidates(site: Site, suite: Suite, rows: Sequence[Row], view: str = THROUGHPUT) -> list[Candidate]:
-    """The rows that have a figure in a view, with that figure."""
+    """Return the rows that have a figure in a view, with that figure."""
     found = ((row, measured(site, suite, row, view)) for row in rows)
     return [Candidate(row, figure, tuple(site.by_id[each] for each in row.run_ids)) for row, figure in found if figure]
 
 
 def leaders(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> list[Row]:
-    """The rows that lead in their case, in a view."""
+    """Return the rows that lead in their case, in a view."""
     found = (
         comparison.verdict(candidates(site, suite, case, view.key), view.better, suite.workload)
         for case in comparison.cases(rows, suite.row_key)
@@ -89,7 +89,7 @@ def _derived(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
 
 
 def _baseline(site: Site, suite: Suite, row: Row) -> Row | None:
-    """The one-device row that the speed-up was computed against, found by its figure."""
+    """Return the one-device row that the speed-up was computed against, found by its figure."""
     wanted = (row.value or 0) / (row.speedup or 1)
     if row.devices == 1:
         return row

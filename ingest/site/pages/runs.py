@@ -10,7 +10,7 @@ from ingest.compute.rules import HEADLINE
 from ingest.site import addresses, run_tables
 from ingest.site.model import Page, Site, hardware_of, named
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
-from ingest.site.run_paging import Listed
+from ingest.site.run_paging import Listed, run_anchor
 from ingest.site.run_tables import case_cell, headline_cell, outcome, window_text
 from schema.records import Run
 
@@ -111,7 +111,7 @@ def entry_table(site: Site, runs: Sequence[Run]) -> Table:
 
 def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
     identifier, found = run.id, run.figure(HEADLINE)
-    name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=addresses.run_anchor(identifier))
+    name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=run_anchor(identifier))
     session = phrase("run.session_of", session=run.session, sessions=run.sessions)
     marks = (session,) if run.sessions > 1 else ()
     shard = site.shards.get(identifier)

@@ -27,7 +27,7 @@ PROBLEM = Problem("empty", "raw_logs/test/empty.log")
 
 
 def html(folder: Path) -> Path:
-    """Builds `folder/docs` strictly, with the project's own configuration, and returns the site's folder."""
+    """Build `folder/docs` strictly with the project's own configuration and return the folder of the site."""
     shutil.copy(ROOT / "mkdocs.yml", folder / "mkdocs.yml")
     (folder / "report_templates").symlink_to(ROOT / "report_templates")
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -50,14 +50,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(built: Path, tmp_path: Path) -> Path:
-    """A copy of the built pages that a test may change."""
+    """Return a copy of the built pages that a test may change."""
     shutil.copytree(built, tmp_path / "copy")
     return tmp_path / "copy"
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The HTML of the ordinary fixture."""
+    """Return the HTML of the ordinary fixture."""
     folder = tmp_path_factory.mktemp("site")
     builder.build(builders.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.sqlite")
     data = folder / "docs" / "data" / "runs"
@@ -68,7 +68,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The HTML of a site that has every kind of page, for an address that is known."""
+    """Return the HTML of a site that has every kind of page and is built for a known address."""
     folder = tmp_path_factory.mktemp("whole")
     kinds.build(folder, PROBLEM)
     with pytest.MonkeyPatch.context() as patched:
@@ -78,7 +78,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The HTML of the committed ledger and figures, for whoever asks; its charts are blank: they cost most."""
+    """Return the HTML of the committed ledger and figures, for any test; its charts are blank since they cost most."""
     folder = tmp_path_factory.mktemp("real")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(builder, "drawn", lambda *_: "<svg></svg>")
@@ -97,7 +97,7 @@ def ledger() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The HTML of runs whose every text tries to become markup."""
+    """Return the HTML of runs in which every text tries to become markup."""
     folder = tmp_path_factory.mktemp("hostile")
     builder.build(builders.hostile(), [], folder / "docs", cache=folder / "cache.sqlite")
     return html(folder)
@@ -112,17 +112,17 @@ FLAGS = (
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """Tests have output of their own."""
+        """Log nothing, since tests have output of their own."""
 
 
 class Server(http.server.ThreadingHTTPServer):
     def handle_error(self, *_: Any) -> None:
-        """A browser that closes a page drops its connections; that is no error."""
+        """Ignore the error, since a browser that closes a page drops its connections."""
 
 
 @contextmanager
 def served(site: Path, root: Path) -> Iterator[str]:
-    """The address of a built site below `root`, under a sub-path as GitHub Pages serves a project."""
+    """Serve a built site below `root`, under a sub-path as GitHub Pages serves a project, and yield its address."""
     root.mkdir(parents=True, exist_ok=True)
     (root / "sub").symlink_to(site)
     server = Server(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
@@ -136,7 +136,7 @@ def served(site: Path, root: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The ordinary fixture's site."""
+    """Yield the address of the ordinary fixture's site."""
     with served(site, tmp_path_factory.mktemp("served")) as found:
         yield found
 
@@ -155,7 +155,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any, address: str) -> Iterator[Any]:
-    """A fresh page that fails its test on a script error or a request to anyone else."""
+    """Yield a fresh page that fails its test on a script error or a request to any other address."""
     opened = browser.new_page(viewport={"width": 1280, "height": 900})
     wrong: list[str] = []
     opened.on("pageerror", lambda error: wrong.append(str(error)))

@@ -57,12 +57,12 @@ words = { en = "No figure was measured.", zh = "数字均为虚构。" }
 
 
 def languages(kind: str) -> tuple[str, ...]:
-    """The folders in which a kind of page stands."""
+    """Return the folders that hold pages of this kind."""
     return ("", "zh/") if kind in KINDS else ("",)
 
 
 def build(folder: Path, problem: Problem) -> None:
-    """Writes the pages into `folder/docs`."""
+    """Write the pages into `folder/docs`."""
     found = publications.read([_kept(folder / "kept"), _made_up(folder / "made-up")])
     assert found.rows
     assert not found.problems
@@ -103,7 +103,7 @@ def _made_up(folder: Path) -> Path:
 
 
 def logged(folder: Path) -> tuple[Run, Path]:
-    """A run whose log lies there to be shown; none of it was measured."""
+    """Return a run and the path of its log, which is written so that it can be shown; none of it was measured."""
     text = "".join(f"epoch: 1, step: {step}, ips: {300 + step % 7} images/s\n" for step in range(1, 61)).encode()
     path = folder / "train.log"
     path.write_bytes(text)

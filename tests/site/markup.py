@@ -36,11 +36,11 @@ class Element:
                 yield from each.walk(skip)
 
     def elements(self, *tags: str) -> list[Element]:
-        """The elements of these names in it; of no name, all."""
+        """Return the elements inside this one that have one of these names, or all elements if no name is given."""
         return [each for each in self.walk() if isinstance(each, Element) and (not tags or each.tag in tags)]
 
     def text(self, skip: Callable[[Element], bool] = lambda _: False) -> str:
-        """What can be read in it."""
+        """Return the readable text of the element."""
         hidden = frozenset(("script", "style", "template"))
         return "".join(
             each for each in self.walk(lambda found: found.tag in hidden or skip(found)) if isinstance(each, str)
@@ -62,7 +62,7 @@ class _Reader(HTMLParser):
         self.open[-1].children.append(Element(tag, {name: value or "" for name, value in attrs}))
 
     def handle_endtag(self, tag: str) -> None:
-        """Closes the innermost of this name, and what HTML lets stay open in it; one that was not opened is left."""
+        """Close the innermost element of this name and those left open in it; ignore a tag that was not opened."""
         depth = next((n for n in range(len(self.open) - 1, 0, -1) if self.open[n].tag == tag), 0)
         if depth:
             del self.open[depth:]
@@ -73,7 +73,7 @@ class _Reader(HTMLParser):
 
 @cache
 def read(path: Path) -> Element:
-    """A file of HTML."""
+    """Read a file of HTML."""
     reader = _Reader()
     reader.feed(path.read_text("utf-8"))
     reader.close()
@@ -88,6 +88,6 @@ def pages(site: Path) -> list[Path]:
 
 
 def article(path: Path) -> Element:
-    """What a page says."""
+    """Return the article of a page, which holds its content."""
     [found] = read(path).elements("article")
     return found

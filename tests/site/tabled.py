@@ -16,7 +16,7 @@ def tables_in(page: str) -> list[Rows]:
 
 
 def plain(page: str) -> Rows:
-    """The rows of a page's first table, without links and marks."""
+    """Return the rows of a page's first table, without links and marks."""
     reader = _Reader(marked=False)
     reader.feed(page)
     reader.close()

@@ -38,7 +38,7 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def check() -> Check:
-    """What of a page breaks rules of axe-core, one line each."""
+    """Return a function that lists what on a page breaks rules of axe-core, one line for each element."""
     package = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")
     code = Path(package.AXE_FILE_PATH).read_text("utf-8")
 
@@ -105,7 +105,7 @@ def own(address: str, home: str) -> bool:
 
 
 def scheme(page: Any, name: str) -> None:
-    """Turns a page light or dark, as the button in its header does."""
+    """Switch a page to light or dark, as the button in its header does."""
     page.evaluate("name => document.querySelector(`input[data-md-color-scheme=${name}]`).click()", name)
     page.wait_for_selector(f"body[data-md-color-scheme={name}]", timeout=5000)
 
@@ -147,7 +147,7 @@ def test_the_rules_find_what_breaks_them(browser: Any, home: str, check: Check) 
 
 @pytest.fixture
 def opened(browser: Any, home: str, request: Any) -> Iterator[Any]:
-    """A page to act on, as wide as the test says."""
+    """Yield a page to act on, of the size that the test asks for."""
     size = getattr(request, "param", WIDE)
     page = browser.new_page(viewport=size, reduced_motion="reduce", has_touch=size is PHONE)
     page.goto_below = lambda path: page.goto(home + path, wait_until="networkidle")

@@ -38,7 +38,7 @@ def of_repository() -> list[Run]:
 
 
 def made_up() -> list[Run]:
-    """The runs of the fixture, and on hardware of its own each pair of frameworks of which one should not lead."""
+    """Return the fixture's runs, and pairs of frameworks where one should not lead, each pair on its own hardware."""
     found = builders.runs()
     other: dict[str, str]
     for name, speeds, other in (
@@ -87,7 +87,7 @@ def opened(page: Any, address: str, body: str) -> Any:
 
 
 def leading(site: Site, view: str = "throughput") -> list[tuple[Suite, Row]]:
-    """The rows that lead in the tables of the models' pages."""
+    """Return the rows that lead in the tables of the models' pages."""
     return [
         (suite, row)
         for suite in site.shown

@@ -76,7 +76,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def changing(audited: Path, tmp_path: Path) -> Path:
-    """A copy of the pages and of what the build remembers of them, for a test that changes its figures."""
+    """Return a copy of the pages and of the build's cache, for a test that changes its figures."""
     return Path(shutil.copytree(audited, tmp_path / "changing"))
 
 

@@ -190,7 +190,7 @@ def test_a_framework_has_one_colour_on_the_front_page_and_in_charts(browser: Any
 
 
 def tokens(scheme: str) -> dict[str, str]:
-    """The colours that base.css gives a scheme."""
+    """Return the colours that base.css gives a scheme."""
     style = (TEMPLATES / "css/10-base.css").read_text("utf-8")
     block = style.partition(f'[data-md-color-scheme="{scheme}"] {{')[2].partition("}")[0]
     found = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", block))

@@ -64,7 +64,7 @@ def test_every_word_that_its_scripts_say_is_in_the_words_file_and_on_the_page() 
 
 
 def record(**other: Any) -> Record:
-    """A result of results.json. None of these figures was measured anywhere."""
+    """Return a result as in results.json; none of its figures was measured anywhere."""
     found: Record = {
         "id": "one", "origin": "measured", "suite": "resnet50", "page": "models/resnet50/", "source": None,
         "title": {"en": "ResNet-50 v1.5", "zh": "ResNet-50 v1.5"}, "model": "ResNet-50 v1.5", "hardware": "H",
@@ -161,7 +161,7 @@ def opened(page: Any, to: str) -> None:
 
 
 def told(page: Any, found: list[Record]) -> None:
-    """The page reads these results instead of those of the site."""
+    """Make the page read these results instead of those of the site."""
     body = json.dumps({"schema": "results.schema.json", "version": 1, "results": found})
     page.route("**/data/results.json", lambda route: route.fulfill(body=body, content_type="application/json"))
 
@@ -175,7 +175,7 @@ def rows(page: Any) -> list[list[str]]:
 
 
 def figures(page: Any) -> list[tuple[str, str]]:
-    """The framework and the figure of each row."""
+    """Return the framework and the figure of each row."""
     heads: list[str] = page.evaluate(
         "[...document.querySelectorAll('#pl-compare thead th')].map(each => each.innerText)"
     )
@@ -189,7 +189,7 @@ def figures(page: Any) -> list[tuple[str, str]]:
 
 
 def drawn(page: Any) -> dict[str, list[float | None]]:
-    """What the chart itself holds: values by the label of their series."""
+    """Return the values that the chart itself holds, by the label of their series."""
     found: dict[str, list[float | None]] = page.evaluate(
         """() => Object.fromEntries(perfledger.compare.chart.present().data.datasets.map(
           set => [set.label, set.data.map(each => each && typeof each === 'object' ? each.y : each)]))"""
@@ -653,7 +653,7 @@ def test_thousands_of_results_are_chosen_from(page: Any, address: str, site: Pat
 
 @pytest.fixture(scope="module")
 def offline(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The ordinary fixture's site, built for reading from the disk."""
+    """Return the ordinary fixture's site, built for reading from the disk."""
     folder = tmp_path_factory.mktemp("offline")
     shutil.copytree(site.parent / "docs", folder / "docs")
     with pytest.MonkeyPatch.context() as patch:
@@ -663,7 +663,7 @@ def offline(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def disk(browser: Any) -> Iterator[Any]:
-    """A page that fails its test on a script error or on anything that is asked of a server."""
+    """Yield a page that fails its test on a script error or on any request to a server."""
     page = browser.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

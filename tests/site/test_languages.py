@@ -132,19 +132,19 @@ def blocks(path: Path) -> Iterator[str]:
 
 
 def is_told(element: Element) -> bool:
-    """What is told of a format's printer: in English by its module, in Chinese beside it, each in its own sentences."""
+    """Tell whether it describes a printer: in English by its module, in Chinese beside it, each worded separately."""
     return "pl-told" in element.classes
 
 
 def own_text(found: Element) -> Iterator[str]:
-    """The text of each block of prose, without that of blocks in it."""
+    """Yield the text of each block of prose, without the text of blocks inside it."""
     for each in found.walk(is_told):
         if isinstance(each, Element) and each.tag in PROSE & BLOCKS:
             yield alone(each)
 
 
 def alone(outer: Element, foreign: frozenset[str] = BLOCKS) -> str:
-    """The text of an element, without that of others in it."""
+    """Return the text of an element, without the text of foreign elements inside it."""
 
     def skip(inner: Element) -> bool:
         return inner is not outer and inner.tag in foreign

@@ -43,7 +43,7 @@ class Link:
 
 @pytest.fixture(params=["whole", "real"])
 def built(request: Any) -> Path:
-    """The small site that has everything, at a known address; and one as large as ours, that knows none."""
+    """Return the small site that has everything, at a known address, or one as large as ours, at no known address."""
     found: Path = request.getfixturevalue(request.param)
     return found
 
@@ -138,7 +138,7 @@ def anchors(path: Path) -> frozenset[str]:
 
 
 def wrong(site: Path, target: str) -> str:
-    """What is wrong with an address below that of the site; empty where nothing is."""
+    """Return what is wrong with an address below that of the site, or an empty string if nothing is."""
     parts = urlsplit(target)
     path = site / unquote(parts.path).removeprefix(urlsplit(ADDRESS).path)
     path = path / "index.html" if target.partition("#")[0].partition("?")[0].endswith("/") else path

@@ -46,7 +46,7 @@ class Served:
             return error.read().decode()
 
     def wait(self, path: str, shows: Callable[[str], bool]) -> str:
-        """The page as soon as it shows something."""
+        """Return the page as soon as it shows something."""
         until = time.monotonic() + PATIENCE
         while not shows(page := self.get(path)):
             assert time.monotonic() < until, f"{path} never showed it\n{page[-2000:]}\n{self.said()[-4000:]}"
@@ -73,7 +73,7 @@ def project(folder: Path) -> Path:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """What MkDocs builds for its server goes below the test's folder, and away with it."""
+    """Return an environment in which MkDocs builds for its server below the test's folder, to be removed with it."""
     (folder / "tmp").mkdir(exist_ok=True)
     return {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONUNBUFFERED": "1", "TMPDIR": str(folder / "tmp")}
 
@@ -108,7 +108,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def served(shared: Served) -> Iterator[Served]:
-    """The server with all files as they were, whatever the test before did to them."""
+    """Yield the server, then restore all files that the test changed."""
     kept = {path: (shared.folder / path).read_bytes() for path in (LOG, WORDS, SUITE, *TEMPLATES.values())}
     yield shared
     for path, content in kept.items():
@@ -227,7 +227,7 @@ def test_a_message_cannot_become_markup(served: Served) -> None:
 
 
 def quiet(served: Served) -> str:
-    """What the server has said once it says no more for several rounds of looking for changes."""
+    """Return the server's output once it stays the same for several rounds of looking for changes."""
     said, deadline = "", time.monotonic() + 120
     while said != (said := served.said()) and time.monotonic() < deadline:
         time.sleep(4)

@@ -35,7 +35,7 @@ def home(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 @pytest.fixture
 def dark(browser: Any, home: str) -> Iterator[Any]:
-    """A page of a reader who likes it dark."""
+    """Yield a page of a reader who prefers the dark scheme."""
     # Without motion, since colours would be seen on their way from one to the other.
     page = browser.new_page(color_scheme="dark", reduced_motion="reduce", viewport={"width": 1280, "height": 900})
     page.goto_below = lambda path: page.goto(home + path)

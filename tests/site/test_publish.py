@@ -75,13 +75,13 @@ class Head(HTMLParser):
         self.inside = False
 
     def link(self, **wanted: str) -> str:
-        """The address of the one link with these attributes."""
+        """Return the address of the only link with these attributes."""
         found = [each["href"] for each in self.links if all(each.get(name) == value for name, value in wanted.items())]
         assert len(found) == 1, (wanted, found)
         return found[0]
 
     def say(self, name: str) -> str:
-        """The one content of a kind of metadata."""
+        """Return the only content of a kind of metadata."""
         found = [content for each, content in self.meta if each == name]
         assert len(found) == 1, (name, found)
         return found[0]
@@ -103,13 +103,13 @@ def pages_of(site: Path) -> list[Path]:
 
 
 def below(site: Path, page: Path) -> str:
-    """A page's address below the site's."""
+    """Return a page's address relative to that of the site."""
     return page.relative_to(site).as_posix().removesuffix("index.html")
 
 
 @pytest.fixture(scope="module")
 def addressed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The ordinary fixture's HTML, for a site whose address is known."""
+    """Return the ordinary fixture's HTML, for a site whose address is known."""
     folder = tmp_path_factory.mktemp("addressed") / "copy"
     shutil.copytree(built, folder)
     changes = folder / "docs" / "data" / "changes.json"
@@ -229,7 +229,7 @@ def test_without_an_address_there_is_no_sitemap(site: Path) -> None:
 
 
 def feed(path: Path) -> ET.Element:
-    """A feed with what Atom asks of it."""
+    """Return the root of a feed after checking that the feed has what Atom requires."""
     root = ET.parse(path).getroot()
     assert root.tag == f"{{{ATOM['a']}}}feed"
     for each in (root, *root.findall("a:entry", ATOM)):
@@ -301,7 +301,7 @@ def test_the_feed_of_real_changes_leads_to_pages_that_are_there(site: Path, path
 
 @pytest.fixture(scope="module")
 def publish() -> Any:
-    """The hook as a module: it is no part of a package."""
+    """Return the hook as a module, loaded from its file because it is not part of a package."""
     import importlib.util
 
     spec = importlib.util.spec_from_file_location("publish", ROOT / "report_templates" / "hooks" / "publish.py")
@@ -349,7 +349,7 @@ def test_characters_that_xml_cannot_hold_do_not_break_a_feed(publish: Any, tmp_p
 
 @pytest.fixture(scope="module")
 def pages_host(addressed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The site as GitHub Pages serves a project: below its name, with 404.html for whatever is not there."""
+    """Serve the site below its name, as GitHub Pages serves a project, with 404.html for any missing page."""
 
     class Host(Quiet):
         def send_error(self, code: int, *_: Any) -> None:
@@ -374,7 +374,7 @@ def pages_host(addressed: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def visitor(browser: Any, pages_host: str) -> Iterator[Any]:
-    """A page that notes every request and what came of it."""
+    """Yield a page that notes every request and its outcome."""
     opened = browser.new_page(viewport={"width": 1280, "height": 900})
     opened.answers = []
     opened.on("response", lambda got: opened.answers.append((got.status, got.url)))

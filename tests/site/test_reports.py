@@ -35,7 +35,7 @@ LANGUAGES = ("en", "zh")
 
 @cache
 def figures() -> Publications:
-    """The published figures of this project."""
+    """Return the published figures of this project."""
     found = publications.read([ROOT / "raw_logs" / "published"])
     assert len(found.rows) > 2900
     assert not found.problems
@@ -71,12 +71,12 @@ def markdown() -> dict[tuple[str, str], str]:
 
 
 def texts(cell: Cell) -> list[str]:
-    """What the entries of a cell say, numbers without separators."""
+    """Return the texts of a cell's entries, with numbers without separators."""
     return [str(entry.text).replace(",", "") for entry in cell.entries]
 
 
 def one(**given: Any) -> Published:
-    """A made figure; none of these was published anywhere."""
+    """Return a made-up figure; none of these was published anywhere."""
     made = {
         "source": "Made up", "place": "page.md", "line": "", "log": "", "model": "Test net", "framework": "Alpha",
         "framework_source": "", "hardware": "Test GPU", "nodes": 1, "devices": 1, "batch_size": 8, "precision": "fp32",
@@ -505,7 +505,7 @@ def made_site(folder: Path, publications: Publications, runs: Sequence[Any] = ()
 
 
 def few() -> Publications:
-    """The smaller sources, so that a build takes little."""
+    """Return the figures of the smaller sources, so that a build takes little time."""
     kept = ("Fluid benchmark guide", "Paddle Perf front page, 2021 edition")
     rows = tuple(row for row in figures().rows if row.source in kept)
     sources = {name: each for name, each in figures().sources.items() if name in kept}

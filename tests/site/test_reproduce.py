@@ -32,7 +32,7 @@ EXECUTED = (
 
 
 def told(identifier: str, batch_size: int = 64, **other: Any) -> Run:
-    """A run on one machine by a recipe."""
+    """Return a run on one machine by a recipe."""
     plain = {"case": {"batch_size": str(batch_size)}, "container": None, "data": False}
     recipe = {**TOLD["recipe"], **plain, **other.pop("recipe", {})}
     argv = ["python", "train.py", "--batch-size", str(batch_size)]
@@ -55,7 +55,7 @@ def said(text: Any, language: str = "en") -> str:
 
 
 def read(page: Path) -> str:
-    """What can be read on a built page, blanks folded."""
+    """Return the readable text of a built page, with runs of white space folded."""
     return " ".join(markup.article(page / "index.html").text().split())
 
 

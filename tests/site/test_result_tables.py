@@ -26,7 +26,7 @@ def parts(runs: list[Run]) -> tuple[Site, Suite, tuple[Row, ...]]:
 
 
 def written(table: Table | None, language: str) -> list[list[str]]:
-    """The table's lines, cell by cell, without links; what is bold between asterisks."""
+    """Return the table's lines, cell by cell, without links and with bold text between asterisks."""
     assert table is not None
     text = str(Writer(load(), language, lambda page: page).table(table))
     return [[re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", each) for each in row] for row in tables_in(text)[0]]

@@ -150,7 +150,7 @@ def test_the_schema_refuses_a_file_of_another_version(more: Record) -> None:
 
 
 def cells(folder: Path) -> dict[frozenset[str], set[float]]:
-    """The throughputs in the tables of the models' pages, by the runs behind them."""
+    """Return the throughputs in the tables of the models' pages, by the runs behind them."""
     found: dict[frozenset[str], set[float]] = {}
     for path in (folder / "docs" / "en" / "models").rglob("*.md"):
         for value, runs in re.findall(r'<td[^>]* data-value="([^"]+)"[^>]* data-s-runs="([^"]+)"', path.read_text()):

@@ -39,7 +39,7 @@ def many(size: int) -> list[Run]:
 
 
 def speed(run: Run) -> float:
-    """The headline of a run that has one."""
+    """Return the headline figure of a run that has one."""
     found = run.figure("sustained")
     assert found is not None
     return found.value
@@ -183,7 +183,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def large_site(large: Path) -> Path:
-    """The same as HTML: MkDocs is strict about links and anchors, so that it is built at all says much."""
+    """Return the same pages as HTML; MkDocs is strict about links and anchors, so a build that succeeds proves much."""
     return html(large)
 
 

@@ -33,14 +33,14 @@ def written(table: Table, language: str = "en") -> str:
 
 
 def filed(table: Table, language: str = "en") -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
-    """A table's rows as its CSV and its JSON have them."""
+    """Return a table's rows as its CSV and its JSON have them."""
     flat = table_files.flat(table, load(), language)
     records = json.loads(flat.json({"name": "x"}))["data"]
     return list(csv.DictReader(io.StringIO(flat.csv().decode()))), records
 
 
 def numbered(texts: Sequence[str]) -> list[tuple[str, str, str]]:
-    """What stands left of, in and right of each number of a column."""
+    """Return, for each number of a column, the padding to its left, its text and the padding to its right."""
     table = Table((Column("run"), Column("figure", True)), tuple((cell("r"), cell(each)) for each in texts))
     found = re.findall(r'<td class="pl-n"[^>]*>(?:<span class="pl-v"([^>]*)>)?([^<]*)', written(table))
     sides = [[re.search(rf'data-{side}="([^"]*)"', given) for side in "lr"] for given, _ in found]
@@ -174,7 +174,7 @@ def test_names_and_notes_are_unique_within_a_page() -> None:
 
 
 def repeated(framework: str, speeds: Sequence[float], **found: Sequence[float]) -> list[Run]:
-    """Runs of one case, with further figures of each."""
+    """Return runs of one case, with further figures of each."""
     return [
         run(
             f"resnet50-{framework.lower()}-{n}", framework=framework, speed=speed, repeat=n,
@@ -185,7 +185,7 @@ def repeated(framework: str, speeds: Sequence[float], **found: Sequence[float]) 
 
 
 def bests(runs: list[Run], view: str) -> list[str]:
-    """The frameworks that are marked in a view."""
+    """Return the frameworks that are marked as best in a view."""
     site, suite, rows = parts(runs)
     table = comparison(site, suite, rows)
     at = {

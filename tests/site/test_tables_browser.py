@@ -29,7 +29,7 @@ def opened(page: Any, address: str, language: str, path: str = "models/resnet50/
 
 
 def cells(table: Any, column: int) -> list[str]:
-    """The figure that a reader sees in a column, row by row, without the rows that are filtered away."""
+    """Return the figure that a reader sees in a column, row by row, without the rows that are filtered away."""
     return [
         (row.locator("th, td").nth(column).inner_text().split() or [""])[0]
         for row in table.locator("tbody tr").all()

@@ -178,7 +178,7 @@ def written(folder: Path) -> dict[Path, bytes]:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with one log, its pages written, and the declarations in use."""
+    """Return a copy of the project with one log, its pages written, and the declarations in use."""
     folder = tmp_path_factory.mktemp("mistakes")
     for name in ("ingest", "parsers", "report_templates", "schema"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))

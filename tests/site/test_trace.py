@@ -35,7 +35,7 @@ Shown = Callable[..., tuple[Site, Run]]
 
 @pytest.fixture
 def shown(tmp_path: Path) -> Shown:
-    """A site of one run whose log holds the given bytes, and the run."""
+    """Return a function that makes a site of one run, whose log holds the given bytes, and returns site and run."""
 
     def make(content: bytes, name: str = "train.log", **other: Any) -> tuple[Site, Run]:
         path = tmp_path / name

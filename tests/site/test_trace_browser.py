@@ -40,7 +40,7 @@ def run_json(**other: Any) -> str:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with logs and pages: one states its facts, and others are plain, long, hostile or of bars."""
+    """Build a folder with logs and pages: one log states its facts, and others are plain, long, hostile or of bars."""
     folder = tmp_path_factory.mktemp("traced")
     texts = {
         "plain": seg(30),
@@ -62,14 +62,14 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def traced(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of their site."""
+    """Yield the address of the site with these logs."""
     with served(html(logs), tmp_path_factory.mktemp("served-trace")) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def forged(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The same in a checkout whose mkdocs.yml names a forge; its address and the commit."""
+    """Yield the address of the same site in a checkout whose mkdocs.yml names a forge, and the commit."""
     folder = tmp_path_factory.mktemp("forge") / "checkout"
     folder.mkdir()
     shutil.copytree(logs / "raw_logs", folder / "raw_logs")
@@ -92,7 +92,7 @@ def committed(folder: Path) -> str:
 
 
 def with_repository(folder: Path, address: str) -> None:
-    """Builds the pages with a `repo_url`."""
+    """Build the pages with a `repo_url`."""
     import os
     import sys
 
@@ -108,7 +108,7 @@ def with_repository(folder: Path, address: str) -> None:
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Any]:
-    """A page that fails its test on a script error."""
+    """Yield a page that fails its test on a script error."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -25,7 +25,7 @@ class Files(list[Any]):
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder inside a checkout, with one log that is committed."""
+    """Return a folder inside a checkout, with one log that is committed."""
     folder = tmp_path / "top" / "bench marks"
     (folder / "raw_logs").mkdir(parents=True)
     (folder / "raw_logs" / "a b.log").write_bytes(b"one\r\ntwo\n")
@@ -41,7 +41,7 @@ def committed(top: Path) -> str:
 
 
 def linked(folder: Path, repository: str | None, kind: str | None = None, name: str = "a b.log") -> tuple[str, bool]:
-    """What becomes of a page with links to a log, and whether the log's own page stays."""
+    """Return the text of a page with links to a log, and whether the log's own page stays."""
     path = folder / "raw_logs" / name
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "0" * 64
     stated = f"---\ntitle: x\nlog: {json.dumps([f'raw_logs/{name}', sha256])}\n---\n# x\n"

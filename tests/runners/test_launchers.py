@@ -249,7 +249,7 @@ def test_hosts_are_named_by_addresses_that_other_hosts_can_reach(tmp_path, monke
     monkeypatch.setenv("PATH", tool(tmp_path / "tools", "hostname", 'echo "127.0.0.1 10.0.0.2 fe80::1"'))
     hosts = ("one", "two", "three", "10.0.0.4")
     node = prepared(written(tmp_path, ["echo"]), tmp_path / "jobs", rank=1, hosts=hosts)
-    values = host_agent.Job(str(node.job)).values
+    values = host_agent.NodeJob(str(node.job)).values
     assert (values["address"], values["addresses"]) == ("10.0.0.2", "10.0.0.1,10.0.0.2,three,10.0.0.4")
 
 

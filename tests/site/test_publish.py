@@ -520,7 +520,7 @@ def test_the_preview_says_what_moved_and_holds_the_site(tmp_path: Path) -> None:
     assert "http.server" in (tmp_path / "preview" / "README.txt").read_text("utf-8")
     said = (tmp_path / "summary").read_text("utf-8")
     for language in ("en", "zh"):
-        assert f"called with -m ingest --diff HEAD^1 --language {language}\n" in said
+        assert f"called with -m ingest diff HEAD^1 --language {language}\n" in said
     checkout = next(each["with"] for each in steps(found) if "checkout" in str(each.get("uses")))
     assert checkout["fetch-depth"] == 2, "HEAD^1 is the branch that the pull request goes into"
 

@@ -30,7 +30,7 @@ class SuiteWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SuiteFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of `report_templates/suites/`; `--new-suite` writes one in which every key is explained."""
+    """A file of `report_templates/suites/`; `ingest new-suite` writes one in which every key is explained."""
 
     title: WordsEntry
     models: Spellings

@@ -334,7 +334,7 @@ def test_every_available_log_has_a_figure(corpus: list[Audited]) -> None:
 
 
 def test_the_record_equals_the_figures_of_the_logs(fresh: Path) -> None:
-    """Stale, it would audit with old code. `python -m ingest TREE --layout paddle-perf --audit-to` it, and commit."""
+    """Stale, it would audit with old code. `python -m ingest audit TREE --layout paddle-perf --to` it, and commit."""
     now = [json.loads(line) for line in fresh.read_text("utf-8").splitlines()]
     kept = [json.loads(line) for line in RECORD.read_text("utf-8").splitlines()]
     assert [each["path"] for each in now] == [each["path"] for each in kept]

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parsers.contract import Format
+from parsers.contract.chunk import Chunk
 from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
-from parsers.engine.scan import Chunk, Noise, chunks
+from parsers.engine.scan import Noise, chunks
 from parsers.engine.session import FACTS_HEAD, FACTS_TAIL, Extent, Session
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords, Stretch
 

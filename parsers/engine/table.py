@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from parsers.contract import CLOCKS, COLUMNS, FormatError, Postprocessed, Reading, is_private
+from parsers.contract.chunk import Chunk
 from parsers.engine.clock import clocks, unwrapped
-from parsers.engine.scan import Chunk, Noise, clean, open_log
+from parsers.engine.scan import Noise, clean, open_log
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ which day. `pmon` looks alike and counts processes.
 
 from __future__ import annotations
 
-from parsers.telemetry.rows import Dialect, Header, rows_format
+from parsers.engine.rows import Dialect, Header, rows_format
 
 COLUMNS = {
     "pwr": "power",

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from parsers.engine.scan import Chunk
-from parsers.telemetry import cells
-from parsers.telemetry.contract import Faults, SampleBlock, TelemetryFormat
+from parsers.contract.chunk import Chunk
+from parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
+from parsers.engine import cells
 
 _DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ++(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ++(?P<day>[0-9]{1,2})"
 _DATE = re.compile(_DAY + rb" (?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?: (?!AM|PM)[A-Z]{2,5})? (?P<year>[0-9]{4})\s*+")

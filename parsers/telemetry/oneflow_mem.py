@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from parsers.engine.scan import Chunk
-from parsers.telemetry.contract import QUANTITIES, Faults, SampleBlock, TelemetryFormat
+from parsers.contract.chunk import Chunk
+from parsers.contract.telemetry import QUANTITIES, Faults, SampleBlock, TelemetryFormat
 
 _LINE = re.compile(rb"(?m)^[ \t]*+max device(?P<device>[0-9]{1,3}) memory usage is: *+(?P<bytes>[^\n]*+)$")
 _FEW = 10

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from parsers.contract import Columns, Fact, FormatError, Postprocessed, Reading, up_to
-from parsers.engine.scan import Chunk
+from parsers.contract.chunk import Chunk
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 
 PRIVATE = rb"begin (?P<_begin>[0-9]++) end (?P<duration>[0-9]++)"

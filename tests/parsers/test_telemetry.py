@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from parsers.contract.telemetry import QUANTITIES, Recording
 from parsers.engine.registry import telemetry_by_id, telemetry_formats
 from parsers.engine.scan import ScanError
-from parsers.telemetry.contract import QUANTITIES, Recording
-from parsers.telemetry.read import claimant, read_telemetry
+from parsers.engine.telemetry import claimant, read_telemetry
 from tests.corpus import corpus
 
 CSV = """\

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from parsers.contract.telemetry import QUANTITIES, Faults
 from parsers.engine.clock import clocks
-from parsers.telemetry.contract import QUANTITIES, Faults
 
 if TYPE_CHECKING:
-    from parsers.telemetry.contract import Column
+    from parsers.contract.telemetry import Column
 
 #: What nvidia-smi writes where it does not know: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!`, and dmon's `-`.
 _UNKNOWN = re.compile(rb"\[[^\[\]\n]*+\]|N/A|ERR!|Unknown Error|Not Supported|-|\?\??")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from parsers.engine.scan import Chunk
-from parsers.telemetry import cells
-from parsers.telemetry.contract import Faults, SampleBlock, TelemetryFormat
+from parsers.contract.chunk import Chunk
+from parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
+from parsers.engine import cells
 
 #: The share of lines that must be of a dialect before a file is claimed.
 _MOSTLY = 0.9

@@ -39,7 +39,6 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "batch": "samples per step, at the reading's scope",
         "consumed": "samples since the start, at the reading's scope",
         "reader_seconds": "seconds per step spent waiting for data",
-        "compute_throughput": "throughput without the time spent waiting for data",
         "loss": "training loss",
         "accuracy": "training accuracy or what the model is judged by, as printed",
         "memory": "MiB of one device",
@@ -209,7 +208,7 @@ class Fact:
     def regex(self) -> re.Pattern[bytes]:
         """Compile the pattern in multi-line mode: `^` is the start of a line."""
         if self.name not in FACTS:
-            raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers/contract.py)")
+            raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers.contract.FACTS)")
         return compiled(self.pattern, re.MULTILINE)
 
     def value(self, printed: bytes) -> int | str | None:

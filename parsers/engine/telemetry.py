@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
+from parsers.contract.chunk import Chunk
+from parsers.contract.telemetry import QUANTITIES, Faults, Recording, SampleBlock, TelemetryFormat
 from parsers.engine import detect
 from parsers.engine.clock import DATELESS_BEFORE, unwrapped
 from parsers.engine.registry import telemetry_formats
-from parsers.engine.scan import Chunk, Noise, ScanError, check, chunks, clean, open_log
-from parsers.telemetry.contract import QUANTITIES, Faults, Recording, SampleBlock, TelemetryFormat
+from parsers.engine.scan import Noise, ScanError, check, chunks, clean, open_log
 
 FIRST, HEAD, TAIL = 1 << 13, 1 << 16, 1 << 16
 _PACKED = frozenset({".gz", ".zst"})

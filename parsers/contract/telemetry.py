@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from parsers.engine.scan import Chunk
+from parsers.contract.chunk import Chunk
 
 if TYPE_CHECKING:
     import numpy as np

@@ -122,7 +122,6 @@ class Reading:
         marker: stands in every line of the reading. Needed only where most lines of a log hold the format's marker.
         repeated: every rank prints a line per step, or one line per metric is printed. The records of one epoch and
             step then count once, as their median.
-        reader_apart: the printed seconds per step do not contain those spent waiting for data.
         weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
@@ -140,7 +139,6 @@ class Reading:
     factors: Mapping[str, float] = field(default_factory=dict)
     marker: bytes = b""
     repeated: bool = False
-    reader_apart: bool = False
     weak: bool = False
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None

@@ -13,6 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from parsers.contract import CLOCKS, COLUMNS, FormatError, Postprocessed, Reading, is_private
 from parsers.contract.chunk import Chunk
 from parsers.engine.clock import clocks, unwrapped
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
 
+#: Numbers of JSON are numbers of Python, rounded alike, and read three times as fast as by `float`.
+_NUMBERS = msgspec.json.Decoder(list[float])
 #: `1,234,567.8`; anything else with a comma is no number.
 _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 
@@ -242,9 +246,12 @@ def floats(printed: Sequence[bytes]) -> Column:
     import numpy as np
 
     try:
-        return np.fromiter(map(float, printed), np.float64, len(printed))
-    except ValueError:
-        return np.fromiter(map(_float, printed), np.float64, len(printed))
+        found = _NUMBERS.decode(b"[%s]" % b",".join(printed))
+    except msgspec.DecodeError:
+        found = []
+    # Not JSON: `nan`, `.5`, an empty group, or a separator of thousands, which makes two numbers of one.
+    values = found if len(found) == len(printed) else map(_float, printed)
+    return np.fromiter(values, np.float64, len(printed))
 
 
 def _float(printed: bytes) -> float:

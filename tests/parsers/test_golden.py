@@ -53,7 +53,7 @@ def test_records(format_id: str) -> None:
     for name in ("epoch", "step", "throughput", "step_seconds"):
         printed = [each[name] for each in expected]
         if any(printed):
-            assert main[name].tolist() == [float(each) for each in printed], name
+            assert main[name].tolist() == pytest.approx([float(each) for each in printed], rel=1e-12, abs=0), name
         else:
             assert name not in main
 

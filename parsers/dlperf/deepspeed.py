@@ -9,12 +9,7 @@ memory is what tensors took at most. DLPerf averaged the running mean, which smo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
-
-if TYPE_CHECKING:
-    pass
 
 _TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
 _SPEED = rb"(?P<throughput>" + NUMBER + rb")(?:(?=,)|" + ENDED + rb")"

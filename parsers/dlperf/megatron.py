@@ -9,13 +9,8 @@ the name of the log can say it. Memory is what tensors took at most, not what th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
-
-if TYPE_CHECKING:
-    pass
 
 _HEAD = rb"iteration ++(?P<step>[0-9]++)/ *+[0-9]++ \|"
 

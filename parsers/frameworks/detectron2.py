@@ -8,12 +8,7 @@ a validation where a hook of the user computes them; `Overall training speed` is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-
-if TYPE_CHECKING:
-    pass
 
 
 def _since_start(columns: Columns) -> Postprocessed:

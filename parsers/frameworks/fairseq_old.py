@@ -8,13 +8,8 @@ loss overflowed is a batch all the same, though it adds none to `num_updates`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private
 from parsers.frameworks import FAIRSEQ, quoted
-
-if TYPE_CHECKING:
-    pass
 
 
 def _batches(columns: Columns) -> Postprocessed:

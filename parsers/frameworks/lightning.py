@@ -10,12 +10,7 @@ and mean the same; NeMo's bars with `train_step_timing` are read by their own fo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-
-if TYPE_CHECKING:
-    pass
 
 
 def _epochs(columns: Columns) -> Postprocessed:

@@ -9,12 +9,7 @@ code at the head of the log, from which no figure is taken.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-
-if TYPE_CHECKING:
-    pass
 
 
 def _since_reset(columns: Columns) -> Postprocessed:

@@ -8,12 +8,7 @@ listed, used or not; `world_size` are those in use. A file cut short has lost it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-
-if TYPE_CHECKING:
-    pass
 
 
 def _series(columns: Columns) -> Postprocessed:

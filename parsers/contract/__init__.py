@@ -11,13 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from schema import vocabulary
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Scope = Literal["thread", "device", "node", "job"]
 Span = Literal["step", "interval", "epoch", "run"]
@@ -92,9 +91,12 @@ _LONGEST_WORD, _MORE_THAN_ANY = 1000, 10**9
 _MORE_PARAMETERS = 10**15
 
 
-Columns = Mapping[str, "NDArray[np.float64]"]
+Column = NDArray[np.float64]
+Columns = Mapping[str, Column]
+#: Indices of rows.
+Rows = NDArray[np.intp]
 #: The rows that are records, and the columns of these records.
-Postprocessed = tuple["NDArray[np.intp]", Columns]
+Postprocessed = tuple[Rows, Columns]
 
 
 def is_private(column: str) -> bool:

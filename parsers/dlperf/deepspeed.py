@@ -9,6 +9,8 @@ memory is what tensors took at most. DLPerf averaged the running mean, which smo
 
 from __future__ import annotations
 
+import numpy as np
+
 from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 
 _TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
@@ -20,8 +22,6 @@ _GIB = {"memory": 1024.0}
 
 def _first_epoch(columns: Columns) -> Postprocessed:
     """Keep the records of epoch 0; where the steps begin again, as the mean does, count one epoch more."""
-    import numpy as np
-
     rows = np.flatnonzero(columns["epoch"] == 0)
     kept = {name: column[rows] for name, column in columns.items()}
     if len(rows):

@@ -9,6 +9,8 @@ the name of the log can say it. Memory is what tensors took at most, not what th
 
 from __future__ import annotations
 
+import numpy as np
+
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
 
@@ -45,8 +47,6 @@ _EXTRAS = (
 
 def _with_samples(columns: Columns) -> Postprocessed:
     """Add the samples of each record: those consumed since the record before, else batch size times steps."""
-    import numpy as np
-
     gaps = np.diff(columns["step"], prepend=np.nan)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
     consumed = np.diff(columns["consumed"], prepend=np.nan)

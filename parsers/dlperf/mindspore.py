@@ -9,19 +9,13 @@ print seconds for milliseconds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample, Window
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from parsers.contract import NUMBER, Column, Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Window
 
 
 def _timed_steps(printed: Columns) -> Postprocessed:
     """Return the rows that print a time, with the step at which it ended. Milliseconds and seconds have own columns."""
-    import numpy as np
-
     duration = np.where(np.isnan(printed["duration"]), printed["_duration_in_seconds"], printed["duration"])
     times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
     times, states = _paired(times, states)
@@ -32,13 +26,11 @@ def _timed_steps(printed: Columns) -> Postprocessed:
     return times, {"step": ends, "steps": steps, "duration": duration[times], "loss": printed["loss"][states]}
 
 
-def _paired(times: NDArray[np.intp], states: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _paired(times: Rows, states: Rows) -> tuple[Rows, Rows]:
     """Pair each time with its state. Times before any state, as in a log without its head, are dropped.
 
     One state to a time: first in, first out. Several, one for each step of a sink: the last before the time.
     """
-    import numpy as np
-
     if len(states) > 1.5 * len(times):
         before = np.searchsorted(states, times)
         return times[before > 0], states[before[before > 0] - 1]
@@ -50,10 +42,8 @@ def _paired(times: NDArray[np.intp], states: NDArray[np.intp]) -> tuple[NDArray[
     return kept, states[: len(kept)]
 
 
-def _stride(step: NDArray[np.float64], epoch: NDArray[np.float64]) -> NDArray[np.float64]:
+def _stride(step: Column, epoch: Column) -> Column:
     """Return the steps per record: the last of the epoch, or the usual gap between the steps of the run."""
-    import numpy as np
-
     distinct = np.unique(step)
     gap = np.median(np.diff(distinct, prepend=0.0)) if len(distinct) else 1.0
     return np.where(np.isnan(epoch), gap, distinct.max(initial=1.0))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
+
 from parsers.contract.chunk import Chunk
 from parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
 from parsers.engine import cells
@@ -107,8 +109,6 @@ def _block(waiting: _OpenRows, faults: Faults) -> Iterator[SampleBlock]:
     header, rows, lines = waiting.header, waiting.rows, waiting.lines
     if not header or not rows:
         return
-    import numpy as np
-
     columns = list(zip(*rows, strict=True))
     values = {
         name: cells.values(name, columns[at], lines, faults, header.names[at]) for name, at in header.quantities.items()

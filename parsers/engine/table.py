@@ -11,20 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
-from parsers.contract import CLOCKS, COLUMNS, FormatError, Postprocessed, Reading, is_private
+from parsers.contract import CLOCKS, COLUMNS, Column, FormatError, Postprocessed, Reading, Rows, is_private
 from parsers.contract.chunk import Chunk
 from parsers.engine.clock import clocks, unwrapped
 from parsers.engine.scan import Noise, clean, open_log
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
 
 #: Numbers of JSON are numbers of Python, rounded alike, and read three times as fast as by `float`.
 _NUMBERS = msgspec.json.Decoder(list[float])
@@ -91,8 +86,6 @@ class ReadingTable:
 
     def rank(self, rows: slice) -> Column:
         """Return the rank that printed each row; all 0 where nothing was tagged."""
-        import numpy as np
-
         if not any(map(len, self.ranks)):
             return np.zeros(rows.stop - rows.start)
         sizes = [len(each) for each in next(iter(self.parts.values()))]
@@ -120,8 +113,6 @@ class ReadingTable:
 
     def store(self, chunk: Chunk, rows: Sequence[tuple[bytes, ...]]) -> None:
         """Add the records of a chunk, one tuple of printed values each, in the order of the reading's columns."""
-        import numpy as np
-
         if not rows:
             return
         self.stretches.append((self.rows, Stretch(chunk.first_line, chunk.offset, chunk.bytes)))
@@ -199,15 +190,13 @@ class SessionRecords:
         return self.table.postprocessed(self.first, self.last)
 
 
-def _by_rank(ranks: Column) -> list[NDArray[np.intp]]:
+def _by_rank(ranks: Column) -> list[Rows]:
     """Return the rows of each rank."""
-    import numpy as np
-
     rows = np.argsort(ranks, kind="stable")
     return np.split(rows, np.flatnonzero(np.diff(ranks[rows])) + 1)
 
 
-def _of_rank(reading: Reading, rows: NDArray[np.intp], columns: Mapping[str, Column]) -> Postprocessed:
+def _of_rank(reading: Reading, rows: Rows, columns: Mapping[str, Column]) -> Postprocessed:
     """Apply `postprocess` to the rows of one rank; the rows that it returns become rows of the table."""
     assert reading.postprocess is not None
     kept, made = reading.postprocess({name: each[rows] for name, each in columns.items()})
@@ -220,8 +209,6 @@ def _of_rank(reading: Reading, rows: NDArray[np.intp], columns: Mapping[str, Col
 
 def _joined(ranks: list[Postprocessed]) -> Postprocessed:
     """Join the records of several ranks in file order, with the columns that all ranks with records have."""
-    import numpy as np
-
     filled = [each for each in ranks if len(each[0])] or ranks[:1]
     rows = np.concatenate([each for each, _ in filled])
     names = [name for name in filled[0][1] if all(name in columns for _, columns in filled)]
@@ -230,8 +217,6 @@ def _joined(ranks: list[Postprocessed]) -> Postprocessed:
 
 
 def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]]) -> Column:
-    import numpy as np
-
     begin = max(0, bisect_right(stretches, rows.start, key=lambda each: each[0]) - 1)
     end = bisect_left(stretches, rows.stop, key=lambda each: each[0])
     touched = [
@@ -243,8 +228,6 @@ def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]
 
 def floats(printed: Sequence[bytes]) -> Column:
     """Convert numbers as printed to float64; what is no number (`None`, an empty group) becomes NaN."""
-    import numpy as np
-
     try:
         found = _NUMBERS.decode(b"[%s]" % b",".join(printed))
     except msgspec.DecodeError:

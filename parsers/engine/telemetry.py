@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from parsers.contract.chunk import Chunk
 from parsers.contract.telemetry import QUANTITIES, Faults, Recording, SampleBlock, TelemetryFormat
 from parsers.engine import detect
@@ -73,8 +75,6 @@ def read_telemetry(path: Path, format: TelemetryFormat) -> Recording:
 
 def recording(format: TelemetryFormat, blocks: Iterable[SampleBlock], faults: Faults) -> Recording:
     """Join blocks to one recording. Devices are kept apart only where every row names its device."""
-    import numpy as np
-
     found = list(blocks)
     time = np.concatenate([each.time for each in found]) if found else np.empty(0)
     named = bool(found) and all(each.devices is not None for each in found)

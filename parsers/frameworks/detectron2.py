@@ -8,13 +8,13 @@ a validation where a hook of the user computes them; `Overall training speed` is
 
 from __future__ import annotations
 
+import numpy as np
+
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _since_start(columns: Columns) -> Postprocessed:
     """Count the iterations from the start of this program: those before the first interval are of an earlier one."""
-    import numpy as np
-
     steps = columns["step"]
     gaps = np.diff(steps)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf

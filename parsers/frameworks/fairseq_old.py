@@ -8,14 +8,14 @@ loss overflowed is a batch all the same, though it adds none to `num_updates`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private
 from parsers.frameworks import FAIRSEQ, quoted
 
 
 def _batches(columns: Columns) -> Postprocessed:
     """Compute the batches since the epoch began from the epochs done and the updates so far (`step`)."""
-    import numpy as np
-
     done, updates, epoch = columns["_epochs_done"], columns["step"], columns["epoch"]
     gaps, more = np.diff(done, prepend=0.0), np.diff(updates, prepend=0.0)
     per_epoch = np.median((more / np.where(gaps > 0, gaps, np.nan))[gaps > 0]) if (gaps > 0).any() else np.nan

@@ -10,15 +10,9 @@ no `train_steps_per_second`, and its `train_samples_per_second` are optimiser st
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Rows = NDArray[np.intp]
+from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Reading, Rows, Sample
 
 
 def _count(printed: bytes) -> int:
@@ -28,8 +22,6 @@ def _count(printed: bytes) -> int:
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     """Return one row per step of the bar of optimiser steps; the median where several nodes print it."""
-    import numpy as np
-
     if "step" not in columns:
         return np.empty(0, np.intp), {}
     seconds = np.where(np.isfinite(columns["step_seconds"]), columns["step_seconds"], 1.0 / columns["steps_per_second"])
@@ -40,10 +32,8 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     return rows[first], {"step": steps, "step_seconds": np.array(taken)}
 
 
-def _total(columns: Columns, seconds: NDArray[np.float64]) -> float:
+def _total(columns: Columns, seconds: Column) -> float:
     """Return how many steps the training takes: as stated, or else those of the bar that lasted longest."""
-    import numpy as np
-
     stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
     if len(stated):
         return float(stated[0])

@@ -9,16 +9,12 @@ its validation, which the option `validation` says; a step's time leaves out the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+import numpy as np
+
+from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
 from parsers.frameworks import resnet_v1
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
@@ -31,8 +27,6 @@ _BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
-    import numpy as np
-
     rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
     for row, (begun, given, bar) in enumerate(
         zip(columns["epoch"], columns["_dataset"], columns["steps"], strict=True)
@@ -55,10 +49,8 @@ def _epochs_in_samples(columns: Columns) -> Postprocessed:
     return rows, {"samples" if name == "steps" else name: each for name, each in found.items()}
 
 
-def _seconds(columns: Columns, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def _seconds(columns: Columns, rows: Rows) -> Column:
     """Return the seconds of an epoch by the number with more digits; NaN where both have too few."""
-    import numpy as np
-
     count, whole, milli, micro = (
         columns[each][rows] for each in ("steps", "duration", "_milliseconds", "_microseconds")
     )

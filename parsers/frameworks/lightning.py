@@ -10,13 +10,13 @@ and mean the same; NeMo's bars with `train_step_timing` are read by their own fo
 
 from __future__ import annotations
 
+import numpy as np
+
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the first complete state of each epoch's bar, with the rate as seconds per step."""
-    import numpy as np
-
     rows = np.flatnonzero(np.diff(columns["epoch"], prepend=np.nan) != 0)
     found = {name: columns[name][rows] for name in ("epoch", "steps", "loss")}
     rate = columns["steps_per_second"][rows]

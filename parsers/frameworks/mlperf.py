@@ -12,15 +12,10 @@ divide the batch of the job, and are not read. Times are of the wall clock, the 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+import numpy as np
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
 
 #: Times of events, of which `_epochs_or_run` makes records.
 _RUN, _RUN_END, _EPOCH, _EPOCH_END = "_run_start", "_run_stop", "_epoch_start", "_epoch_stop"
@@ -36,8 +31,6 @@ _NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+(?P<epoch>[0-9]++)(?=[,}\s])'
 
 def _epochs_or_run(columns: Columns) -> Postprocessed:
     """Return whole epochs, or the whole run, as records with samples and seconds."""
-    import numpy as np
-
     at = {name: np.flatnonzero(np.isfinite(each)) for name, each in columns.items()}
     stated = at.get("samples", np.empty(0, np.intp))
     if not len(stated):
@@ -53,7 +46,7 @@ def _epochs_or_run(columns: Columns) -> Postprocessed:
     }
 
 
-def _run(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
+def _run(columns: Columns, at: dict[str, Rows]) -> list[tuple[int, float, float]]:
     """Return (row, epoch, seconds) of the whole run, if both its ends were logged."""
     begin, end = at[_RUN][:1], at[_RUN_END][-1:]
     if not (len(begin) and len(end) and begin[0] < end[0]):
@@ -61,10 +54,8 @@ def _run(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, f
     return [(int(end[0]), 1.0, float(columns[_RUN_END][end[0]] - columns[_RUN][begin[0]]))]
 
 
-def _epochs(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
+def _epochs(columns: Columns, at: dict[str, Rows]) -> list[tuple[int, float, float]]:
     """Return (row, epoch, seconds) of every epoch but the last, if they are numbered one by one."""
-    import numpy as np
-
     numbers = columns["epoch"]
     _, first = np.unique(numbers[at[_EPOCH]], return_index=True)
     starts = at[_EPOCH][np.sort(first)]

@@ -9,13 +9,13 @@ code at the head of the log, from which no figure is taken.
 
 from __future__ import annotations
 
+import numpy as np
+
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _since_reset(columns: Columns) -> Postprocessed:
     """Return the rows since the clock last began again, where that was within the warm-up."""
-    import numpy as np
-
     steps, clock = columns["step"], columns["clock"]
     resets = np.flatnonzero((np.diff(clock) < 0) & (np.diff(steps) > 0) & (steps[1:] <= 20)) + 1
     rows = np.arange(resets[-1] if len(resets) else 0, len(clock))

@@ -8,13 +8,13 @@ listed, used or not; `world_size` are those in use. A file cut short has lost it
 
 from __future__ import annotations
 
+import numpy as np
+
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _series(columns: Columns) -> Postprocessed:
     """Return the numbers of one list: its first, and those that follow until another list begins."""
-    import numpy as np
-
     if "throughput" not in columns:
         return np.empty(0, np.intp), {}
     first, later = np.isfinite(columns["throughput"]), np.isfinite(columns["_later"])

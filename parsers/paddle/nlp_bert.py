@@ -7,14 +7,14 @@ very end of some logs. `ips` is samples over batch cost plus reader cost.
 
 from __future__ import annotations
 
+import numpy as np
+
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
 from parsers.paddle import LAUNCHER
 
 
 def _with_waiting(columns: Columns) -> Postprocessed:
     """Return all records; a step takes the printed batch cost and the reader cost, which is printed apart from it."""
-    import numpy as np
-
     made = {name: column for name, column in columns.items() if name != "_batch_cost"}
     made["step_seconds"] = columns["_batch_cost"] + columns["reader_seconds"]
     return np.arange(len(made["step"])), made

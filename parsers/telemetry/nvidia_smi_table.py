@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from parsers.contract.chunk import Chunk
 from parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
 from parsers.engine import cells
@@ -89,8 +91,6 @@ def _sample(waiting: _OpenBlock, faults: Faults, number: int, name: bytes, clock
 
 
 def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[SampleBlock]:
-    import numpy as np
-
     if not waiting.rows:
         return
     columns = zip(*waiting.rows, strict=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from parsers.contract.chunk import Chunk
 from parsers.contract.telemetry import QUANTITIES, Faults, SampleBlock, TelemetryFormat
 
@@ -24,8 +26,6 @@ def _claims(text: bytes) -> bool:
 
 
 def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[SampleBlock]:
-    import numpy as np
-
     for chunk in chunks:
         devices, used = [], []
         for found in _LINE.finditer(chunk.text):

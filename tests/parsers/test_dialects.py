@@ -96,7 +96,7 @@ def fairseq_old_epochs() -> list[str]:
 
 
 def fairseq_bar() -> str:
-    """A thousand tokens a batch; each state is drawn three times."""
+    """Return a bar with a thousand tokens a batch, of which each state is drawn three times."""
     bar = "epoch 001:  10%|#  | {n}/1000 [00:15<02:30, 6.66it/s, loss=6.5, wps={wps}, ups=1, wpb=1000, bsz=8, "
     bar += "num_updates={at}, wall=9]"
     return "\r".join(
@@ -483,7 +483,7 @@ DIALECTS = {
     "fairseq with epochs alone": Dialect(
         "frameworks.fairseq",
         [
-            f"2026-11-20 09:00:00 | INFO | train | epoch {i:03d} | loss 6.5 | ppl 50 | wps {speed} | ups 1.2 | wpb 25500"
+            f"2026-11-20 09:00:00 | INFO | train | epoch {i:03d} | loss 6.5 | ppl 50 | wps {speed} | ups 1.2 | wpb 255"
             for i, speed in enumerate((1000, 2000, 4000), 1)
         ],
         3000,
@@ -820,6 +820,7 @@ def test_keras_counts_an_epoch_once(drawn: str, end: str, tmp_path: Path) -> Non
 ERASED = ["50/100 [==>...] - ETA: 9s - loss: 0.9", *[bar("100 30s - loss: 0.7 - acc: 0.5")] * 3]
 BACKSPACES = "".join(f"{each}{chr(8) * len(each)}\r" for each in ERASED)
 BACKSPACES += bar("100 40s 400ms/step - loss: 0.7 - acc: 0.5 - val_loss: 0.8")
+VALIDATION = "Validation DataLoader 0: 100%|####| 9/9 [00:01<00:00, 9.00it/s]\r"
 WARNINGS = ["2026-11-20 10:00:00.1: I tensorflow/stream_executor] opened", "WARNING:tensorflow:Callbacks are slow"]
 
 
@@ -842,8 +843,10 @@ WARNINGS = ["2026-11-20 10:00:00.1: I tensorflow/stream_executor] opened", "WARN
             for case in ({}, ONE)
         ),
         # Of seconds and milliseconds, the number with more digits counts.
-        (["Epoch 1/2", bar("1000 9s 9ms/step - loss: 0.5 "), "Epoch 2/2", bar("1000 8s 7900us/step - loss: 0.4 ")], 32 / 0.0079, ONE),
-        (["Epoch 1/2", bar("1000 9s 9ms/step - loss: 0.5 "), "Epoch 2/2", bar("9000 72s 8ms/step - loss: 0.4 ")], 32 * 9000 / 72, ONE),
+        *(
+            (["Epoch 1/2", bar("1000 9s 9ms/step - loss: 0.5"), "Epoch 2/2", bar(f"{last} - loss: 0.4")], expected, ONE)
+            for last, expected in (("1000 8s 7900us/step", 32 / 0.0079), ("9000 72s 8ms/step", 32 * 9000 / 72))
+        ),
         (
             ["Train on 100 samples, validate on 10 samples", "Epoch 1/2", BACKSPACES, "Epoch 2/2", BACKSPACES],
             100 / 40,
@@ -868,8 +871,8 @@ def test_keras_bars(lines: list[str], expected: float, case: dict[str, int], tmp
         (keras([50, 20], more=" - val_loss: 0.6000 - val_accuracy: 0.7000"), True),
         (["Epoch 1/2", BACKSPACES, "Epoch 2/2", BACKSPACES], True),
         ([f"{each}\r{bar('100 90s 900ms/step - loss: 0.5 - val_loss: 0.6')}" for each in keras([50, 20])[1::2]], False),
-        ([f"Validation DataLoader 0: 100%|####| 9/9 [00:01<00:00, 9.00it/s]\r{lightning(99, '5.00it/s', more=', loss=0.625, v_num=0')}"], True),
-        ([f"Validation DataLoader 0: 100%|####| 9/9 [00:01<00:00, 9.00it/s]\r{lightning(99, '5.00it/s', more=', v_num=0, train_loss=0.625')}"], False),
+        ([VALIDATION + lightning(99, "5.00it/s", more=", loss=0.625, v_num=0")], True),
+        ([VALIDATION + lightning(99, "5.00it/s", more=", v_num=0, train_loss=0.625")], False),
     ],
 )  # fmt: skip
 def test_bar_that_includes_validation_is_stated(lines: list[str], stated: bool, tmp_path: Path) -> None:
@@ -897,9 +900,7 @@ def test_other_programs_with_epochs_are_not_keras(tmp_path: Path) -> None:
 # MXNet and tf_cnn_benchmarks: the head decides what a line counts
 
 FIT = "2026-11-20 09:00:00,000 Node[0] start with arguments Namespace(batch_size=256, kv_store='{}', network='vgg')"
-ARCFACE = (
-    "Called with argument: Namespace(batch_size=512, ctx_num=8, kvstore='{}', network='r100', per_batch_size=64) {{}}"
-)
+ARCFACE = "Called with argument: Namespace(batch_size=512, ctx_num=8, kvstore='{}', network='r100', per_batch_size=64)"
 
 
 def speeds(node: int) -> list[str]:
@@ -921,7 +922,8 @@ def head(devices: str, variables: str, mode: str = "training") -> list[str]:
     names = ", ".join(f"'{devices}{n}'" for n in range(2 if "/job" in devices else 4))
     return [
         "TensorFlow:  1.15", "Model:       resnet50", f"Mode:        {mode}", "Batch size:  256 global",
-        "             64 per device", f"Devices:     [{names}]", f"Variables:   {variables}", "Step\tImg/sec\ttotal_loss",
+        "             64 per device", f"Devices:     [{names}]", f"Variables:   {variables}",
+        "Step\tImg/sec\ttotal_loss",
     ]  # fmt: skip
 
 
@@ -1021,12 +1023,17 @@ REC_GEO = "I1120 14:26:20.289086 17480 communicator.h:480] GeoCommunicator Initi
 @pytest.mark.parametrize(
     ("lines", "unit", "expected"),
     [
-        ([REC_JOB.format("CtrDnn_benchamrk_16_DataSet_async")], "example", {"model": "CTR-DNN", "sync_mode": "async"}),
-        ([REC_JOB.format("WideDeep_benchmark_4_DataLoader_sync")], "example", {"model": "Wide & Deep", "sync_mode": "sync"}),
-        ([REC_JOB.format("W2V_benchamrk_32_DataLoader_geo")], "example", {"model": "Word2Vec", "sync_mode": "geo"}),
-        ([REC_JOB.format("ctr_dnn_benchmark_8")], "example", {"model": "CTR-DNN"}),
-        ([REC_JOB.format("DeepFM_benchamrk_16_DataSet_async")], "example", {"sync_mode": "async"}),
-        ([REC_JOB.format("CtrDnn_training_16_DataSet_async")], "example", {}),
+        *(
+            ([REC_JOB.format(job)], "example", expected)
+            for job, expected in (
+                ("CtrDnn_benchamrk_16_DataSet_async", {"model": "CTR-DNN", "sync_mode": "async"}),
+                ("WideDeep_benchmark_4_DataLoader_sync", {"model": "Wide & Deep", "sync_mode": "sync"}),
+                ("W2V_benchamrk_32_DataLoader_geo", {"model": "Word2Vec", "sync_mode": "geo"}),
+                ("ctr_dnn_benchmark_8", {"model": "CTR-DNN"}),
+                ("DeepFM_benchamrk_16_DataSet_async", {"sync_mode": "async"}),
+                ("CtrDnn_training_16_DataSet_async", {}),
+            )
+        ),
         ([REC_GEO], "example", {"sync_mode": "geo"}),
         (["ync_mode: geo"], "example", {"sync_mode": "geo"}),
         (["  sync_mode: async"], "example", {"sync_mode": "async"}),
@@ -1038,9 +1045,13 @@ REC_GEO = "I1120 14:26:20.289086 17480 communicator.h:480] GeoCommunicator Initi
         (["Epoch 0 Var cost\tmean_1.tmp_0\t  - place: CPUPlace"], "example", {}),
         # Only Word2Vec counts words, and a geo run under a job called async is geo.
         ([], "word", {"model": "Word2Vec"}),
-        ([REC_JOB.format("W2V_benchamrk_16_DataLoader_async"), REC_GEO], "word", {"model": "Word2Vec", "sync_mode": "geo"}),
+        (
+            [REC_JOB.format("W2V_benchamrk_16_DataLoader_async"), REC_GEO],
+            "word",
+            {"model": "Word2Vec", "sync_mode": "geo"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_paddle_rec_facts(lines: list[str], unit: str, expected: dict[str, str], tmp_path: Path) -> None:
     begin = "2026-11-20 14:26:20,125 - INFO - Run Worker Begin"
     assert facts_of(session_of([begin, *lines, REC_END.format(unit)], tmp_path, "paddle.rec")) == expected

@@ -180,6 +180,8 @@ def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
     "text",
     [
         b"10: loss 2.5\n" * 4 + b"Saving the model\n" * 6,
+        # A quarter, a half and three quarters through it stands a number, but most lines have none.
+        (b"Saving model\n" * 10 + b"10: loss 2.5\n" * 8) * 3 + b"Saving model\n" * 10,
         b"epoch: 1, step: 10\n" * 9,
         b"Transformer | epoch 0 | step 20 |\n" * 9,
         b"INFO: loss 2.5\n" * 9,

@@ -293,6 +293,9 @@ PRINTED = {
     "rows without a device": Printed(
         f"name, {MEMORY}\nTesla T4, 5 MiB\nTesla T4, 6 MiB\n", "nvidia_smi_csv", None, {"memory_used": [5, 6]}
     ),
+    "device that only some rows name": Printed(
+        f"index, {MEMORY}\n0, 5 MiB\n{MEMORY}\n6 MiB\n", "nvidia_smi_csv", None, {"memory_used": [5, 6]}
+    ),
     "hosts in one file": Printed(
         f"hostname, index, {MEMORY}\na, 0, 5 MiB\nb, 0, 6 MiB\n",
         "nvidia_smi_csv", ["a 0", "b 0"], {"memory_used": [5, 6]},
@@ -435,6 +438,7 @@ WITHOUT_HEADER = ("12001 MiB, 97 %", "12001 MiB", "97 %, 40 %", "0, 97 %, 12001 
 UNCLAIMED = {
     "pmon": PMON,
     **{f"no header, {row}": f"{row}\n" * 5 for row in WITHOUT_HEADER},
+    "rows among other lines": CSV + "starting\n" * 4,
     "table in a shell trace": f"+ nvidia-smi\n{TABLE_418}+ python train.py\npython: can't open file\nexit\n",
     **{
         f"machine with the header {line}": f"{line}\n" + ",".join("1" * len(line.split(","))) + "\n"

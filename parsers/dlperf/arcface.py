@@ -1,8 +1,8 @@
-"""InsightFace, ArcFace (MXNet `recognition/ArcFace`): a `Speed` line per 20 batches, labelled by its first and last one.
+"""InsightFace, ArcFace (MXNet `recognition/ArcFace`): a `Speed` line per 20 batches, labelled with the first and last.
 
-`Speed` counts the batch that the trainer was started with, `per_batch_size` times its devices, which is that of the job, or
-of one worker where the head says that a distributed store joins several. Trap: DLPerf multiplied it by the number of nodes
-whatever it counted. `Iter[0]` is written by the trainer that splits the last layer.
+`Speed` counts the batch of the trainer, `per_batch_size` times its devices. That is the batch of the job, or of one
+worker if the head of the log says that a distributed store joins several. `Iter[0]` lines are from the trainer that
+splits the last layer. DLPerf multiplied by the number of nodes in either case.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to

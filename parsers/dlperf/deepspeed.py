@@ -1,10 +1,11 @@
-"""DeepSpeed's throughput timer, in whatever program trains with it: a line per `steps_per_print` steps, for the whole job.
+"""DeepSpeed's throughput timer, in any program that trains with it: a line per `steps_per_print` steps, for the job.
 
-Five dialects. The oldest prints only a running mean since the third step, which is undone here; it counts micro steps
-within the epoch, and from the second epoch on what the mean covers cannot be told, so those lines are not used. Since
-2022 `CurrSamplesPerSec` says how fast the last step was; from 2023 on steps are optimiser updates. The timer stops
-outside forward, backward and step. Pipelines print `steps: ... samples/sec:` instead, over the interval. Other programs print their own figures beside it, which come first. GB are GiB;
-memory is what tensors took at most. DLPerf averaged the running mean, which smooths twice.
+Five dialects. The oldest prints only a running mean since the third step, which is undone here. It counts micro steps
+within the epoch; from the second epoch on, what the mean covers is unknown, so those lines are not used. Since 2022
+`CurrSamplesPerSec` is the speed of the last step; since 2023 steps are optimiser updates. The timer runs during
+forward, backward and step only. Pipelines print `steps: ... samples/sec:` over the interval instead. Lines that the
+training program prints itself take precedence. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the
+running mean, which smooths twice.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """GluonCV (MXNet), image and video classification: a `Speed` line per `log_interval` batches, which ends in `lr=`.
 
-The figure counts all devices: the script without Horovod runs in one process, the one with it multiplies by its workers,
-of which the first prints. Labels are `Batch[20]`, `Batch [49]` or `Batch [0019]/[0055]`. Trap: lines with a loss and no
-speed stand between them; `[Epoch 3] speed:` is that of a whole epoch, without decimals.
+The figure counts all devices: the script without Horovod runs in one process, and with Horovod the first worker prints
+its own speed times the number of workers. Labels are `Batch[20]`, `Batch [49]` or `Batch [0019]/[0055]`. Lines with a
+loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without decimals.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window

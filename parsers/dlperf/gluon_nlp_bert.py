@@ -1,8 +1,8 @@
 """GluonNLP (MXNet), BERT pre-training: a record per `log_interval` steps.
 
-Two emitters: the older one ends in `time`, the seconds since its last line; the newer one adds `latency`, milliseconds
-per step. Both are of the loop that all workers walk through together. Trap: with Horovod every worker prints its line into
-one file; `tks/s` counts the tokens of one worker without padding, so that it is not quoted.
+The older dialect ends in `time`, the seconds since its last line; the newer one adds `latency`, milliseconds per step.
+Both time the loop that all workers run in step. With Horovod every worker prints its line into one file. `tks/s` counts
+the tokens of one worker without padding and is not quoted.
 """
 
 from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample, Window

@@ -1,9 +1,9 @@
 """HugeCTR (Wide & Deep, DLRM, DCN and others): a line per `display` iterations, with the seconds that they took.
 
 Three dialects of the prefix: `[19d22h10m18s][HUGECTR][INFO]`, `[HUGECTR][02:51:59][INFO][RANK0]` and
-`[HCTR][16:16:20.027][INFO][RK0][main]`. Evaluation lies within those seconds. DLPerf left out iteration 100, divided by
-`loss_print_every_n_iter` whatever the line said, and rounded the vocabulary down to a million; here it is what the
-workspace of one device holds.
+`[HCTR][16:16:20.027][INFO][RK0][main]`. The seconds include evaluation. DLPerf left out iteration 100, divided by
+`loss_print_every_n_iter` whatever the line said, and rounded the vocabulary down to a million; here the vocabulary is
+what the workspace of one device holds.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window

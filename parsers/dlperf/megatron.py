@@ -1,10 +1,10 @@
 """Megatron-LM and its forks (Megatron-DeepSpeed, GPT-NeoX, Megatron Core): a line per `log_interval` iterations.
 
-Only GPT-NeoX prints a throughput that is read; elsewhere it is the samples of the interval over the milliseconds (in some
-forks, seconds) per iteration, a mean over the interval. Traps: the batch size may grow while it trains, so that samples are taken from `consumed
-samples` where that is printed; the loss is missing where all iterations were skipped; `1460.8/1450.4` is the interval's
-figure and the mean so far; validation lines print a loss, too; old releases print no global batch size, and then only
-the name of the log can say it. Memory is what tensors took at most, not what the allocator reserved.
+Only GPT-NeoX prints a throughput that is read. Otherwise it is the samples of the interval over the milliseconds (in
+some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples are
+taken from `consumed samples` if printed. The loss is missing if all iterations were skipped; `1460.8/1450.4` is the
+interval's figure and the mean so far; validation lines print a loss as well. Old releases print no global batch size:
+then it must be stated beside the log. Memory is the peak allocated to tensors, not what the allocator reserved.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""MindSpore's model zoo (BERT, ResNet-50 and others): a line of state, and a line with the time of what came before it.
+"""MindSpore's model zoo (BERT, ResNet-50 and others): a line with the state, then a line with the time it took.
 
 The time is that of a sink, the steps that run without the host; it is printed as `epoch time` whatever it covers. All
-ranks write to one file, untagged, and need not keep in step: the first time belongs to the first state that has none yet,
-and of one step all ranks' times count once. Callbacks print `step` of the run (BERT, `outputs are`) or of the epoch
-(`loss is`), for each step or for the last of the sink alone. Trap: newer releases begin with `Train epoch time`; some
-print seconds for milliseconds.
+ranks write to one file, untagged, and may be out of step: times are assigned to states first in, first out, and the
+times that several ranks print for one step count once. Callbacks print the `step` of the run (BERT, `outputs are`) or
+of the epoch (`loss is`), for each step or only for the last of the sink. Newer releases begin with `Train epoch time`;
+some print seconds instead of milliseconds.
 """
 
 from __future__ import annotations

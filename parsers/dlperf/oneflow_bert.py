@@ -1,8 +1,8 @@
 """OneFlow-Benchmark, BERT pre-training (`run_pretraining.py`): a record per `loss_print_every_n_iter` steps.
 
-`throughput` counts the whole job in sentences. Most releases end the line with a Unix time, from which DLPerf computes.
-Steps are counted from 0. An older dialect prints `iter` for `step`, and the speed with three
-decimals beside the seconds per batch.
+`throughput` is that of the whole job, in sentences. Most releases end the line with a Unix time, from which DLPerf
+computes. Steps are counted from 0. An older dialect prints `iter` instead of `step`, with the speed in three decimals
+and the seconds per batch.
 """
 
 from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window

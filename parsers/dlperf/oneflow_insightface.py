@@ -1,6 +1,7 @@
 """OneFlow's InsightFace (`oneflow_face`): a record per `loss_print_frequency` iterations.
 
-`throughput` counts the whole job. The lines bear no clock. DLPerf called its window of 101 values a hundred iterations.
+`throughput` is that of the whole job. The lines have no clock. DLPerf called its window of 101 values a hundred
+iterations.
 """
 
 from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window

@@ -1,7 +1,7 @@
 """OneFlow's models (`oneflow.nn`), Wide & Deep and DLRM: a line per printed interval with milliseconds per iteration.
 
-The latency is the mean over the interval. `batch_size` counts the whole job, `batch_size_per_proc` a device. DLPerf left
-out the first and the last line and took the mean; it counted one node whatever the log said.
+The latency is the mean over the interval. `batch_size` is of the whole job, `batch_size_per_proc` of a device. DLPerf
+took the mean without the first and the last line, and assumed one node whatever the log said.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window

@@ -1,7 +1,7 @@
 """OneFlow-Benchmark, ResNet-50 v1.5 (`of_cnn_train_val.py`): a record per `loss_print_every_n_iter` iterations.
 
-`samples/s` counts the whole job. Most releases end the line with a Unix time, from which DLPerf computes; the others end
-with the speed. `validation:` lines carry a speed of another workload.
+`samples/s` is the throughput of the whole job. Most releases end the line with a Unix time, from which DLPerf computes;
+the others end with the speed. `validation:` lines print the speed of inference.
 """
 
 from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window

@@ -1,8 +1,8 @@
-"""OneFlow-Benchmark, Wide & Deep (`wdl_train_eval.py`): a line per `loss_print_every_n_iter` iterations, with the clock.
+"""OneFlow-Benchmark, Wide & Deep (`wdl_train_eval.py`): a line per `loss_print_every_n_iter` steps, with the clock.
 
-Only the clock tells the speed; it is a Unix time or, in the first releases, a date, and evaluation lies within it.
-`batch_size` counts the whole job. DLPerf took the seconds of the 1000 iterations after the first line for milliseconds
-per iteration, and 0 where the log is shorter. The memory lies in a `.mem` file beside the log.
+The speed follows from the clock alone: a Unix time or, in the first releases, a date. It includes evaluation.
+`batch_size` is of the whole job. DLPerf took the seconds of the 1000 iterations after the first line for milliseconds
+per iteration, and 0 for shorter logs. A `.mem` file beside the log states the memory.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window

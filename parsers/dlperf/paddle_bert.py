@@ -1,8 +1,8 @@
 """PaddlePaddle/models, BERT pre-training of 2020 (`train.py`): a record per `skip_steps` steps.
 
-`speed` counts steps of the loop that all trainers walk through together, so that a job does speed times batch size times
-all of its devices. Trap: DLPerf multiplied by the devices of one node only, yet published figures of several nodes that
-no step rate of this kind gives; validation prints the same `speed`; `batch_size` counts tokens unless `in_tokens: False`.
+`speed` counts steps of the loop that all trainers run together: the throughput of the job is speed times batch size
+times all its devices. DLPerf multiplied by the devices of one node only, yet published figures of several nodes that no
+such step rate explains. Validation prints the same `speed`. `batch_size` counts tokens unless `in_tokens: False`.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window

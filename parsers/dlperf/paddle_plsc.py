@@ -1,6 +1,6 @@
-"""PaddlePaddle PLSC (large-scale classification, faces): a line per ten batches; `qps` counts one node.
+"""PaddlePaddle PLSC (large-scale classification, faces): a line per ten batches; `qps` is the throughput of one node.
 
-DLPerf read it in a side branch only, multiplied by the nodes.
+DLPerf's extractor for it, in a side branch only, multiplied by the nodes.
 """
 
 from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window

@@ -1,8 +1,8 @@
 """PaddlePaddle/models, image classification of 2020 (`[Pass 0, train batch 10]`): a record per `print_step` batches.
 
-Two emitters: `elapse` is the time of that one batch, `batch_cost` the mean since the last line with those waited for data
-in it. Both count all devices together. Trap: early releases print `elapse` with two decimals; the `ips` of the later
-emitter counts the `batch_size` of whoever started it, of a node or of all, so that it is not quoted. Batches count from 0.
+Two dialects: `elapse` is the time of that one batch, `batch_cost` the mean since the last line, including the wait for
+data. Both count all devices together. Early releases print `elapse` with two decimals. The `ips` of the later dialect
+counts the `batch_size` as configured, of a node or of all nodes, and is not quoted. Batches are counted from 0.
 """
 
 from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample, Window

@@ -1,6 +1,6 @@
-"""InsightFace, Partial FC (MXNet `recognition/partial_fc`): a record per so many iterations, by the first rank.
+"""InsightFace, Partial FC (MXNet `recognition/partial_fc`): a record per logging interval, by the first rank.
 
-`Total` counts the whole job; its unit is printed as `it/sec` and is samples per second.
+`Total` is the throughput of the whole job; its unit is printed as `it/sec` and is samples per second.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window

@@ -1,7 +1,7 @@
-"""TensorFlow Model Garden (TF 2), BERT (`model_training_utils.py`): a line per loop of steps, with a clock and no speed.
+"""TensorFlow Model Garden (TF 2), BERT (`model_training_utils.py`): a line per loop of steps, with a clock, no speed.
 
-Speed follows from the clocks of two lines. Trap: glog prints no year, and some builds no date, so that a run over midnight
-goes back in time, which once gave a negative speed; `--train_batch_size` is that of the job.
+The speed follows from the clocks of two lines. glog prints no year, and some builds no date, so that a run over
+midnight seems to go back in time, which once gave a negative speed. `--train_batch_size` is that of the job.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window

@@ -1,9 +1,9 @@
 """Detectron2 (`CommonMetricPrinter`): a record per 20 iterations.
 
-`time` is a running mean of the seconds of an iteration since the third of the program; a resumed program counts its
-iterations on, so that the mean began where its first record did. It leaves out what stands between iterations, such as
-checkpoints and evaluations. Trap: `IMS_PER_BATCH` is the batch size of the job; the same line ends with several losses of
-a validation where a hook of the user computes them; `Overall training speed` is printed after a crash too.
+`time` is a running mean of the seconds per iteration since the third iteration of the program; a resumed program
+continues the count of iterations, so its mean begins at its first record. It leaves out what happens between
+iterations, such as checkpoints and evaluations. `IMS_PER_BATCH` is the batch size of the job. If a hook of the user
+computes validation losses, the same line ends with them. `Overall training speed` is printed after a crash as well.
 """
 
 from __future__ import annotations

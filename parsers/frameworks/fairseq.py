@@ -1,9 +1,9 @@
-"""fairseq since 0.9 (2020): a record per `--log-interval` updates, as text, as JSON, as tqdm's bar, or as Hydra prints them.
+"""fairseq since 0.9 (2020): a record per `--log-interval` updates, as text, JSON, tqdm's bar, or as Hydra prints them.
 
-`wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. Trap: the same keys
-stand in lines of `valid`, which is no training, and of `train`, which sum up an epoch with the validation inside it; JSON
-quotes its numbers; the bar goes on with every batch and repeats the figures of the last record, which count once. The
-batch size of a device is given in tokens, where it is given in tokens.
+`wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. The same keys are
+printed in `valid` lines, which are not training, and in `train` lines, which summarise an epoch including its
+validation. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
+record, which count once. The batch size of a device is given in tokens, if it is given.
 """
 
 from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample

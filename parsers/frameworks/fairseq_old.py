@@ -1,9 +1,9 @@
 """fairseq before 0.9 (2018 to 2019), and MLPerf's Transformer built on it: a record per `--log-interval` batches.
 
-`wps` are tokens per second of the whole job as a running mean since the second batch of the epoch. Printed as text, as
-tqdm's bar or as JSON, of which only those with `oom` are of these releases. Trap: the line that closes an epoch, and that
-of the validation, begin alike; JSON counts in fractions of epochs, from which the batches are worked out; a batch whose
-loss overflowed is a batch all the same, though it adds none to `num_updates`.
+`wps` are tokens per second of the whole job, as a running mean since the second batch of the epoch. They are printed as
+text, tqdm's bar or JSON; of JSON only lines with `oom` are from these releases. The line that closes an epoch, and that
+of the validation, begin alike. JSON counts fractions of epochs, from which the batches are computed. A batch whose loss
+overflowed is still a batch, although `num_updates` does not count it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Hugging Face Trainer (`transformers`, and TRL over it): a summary at the end, losses on the way, and tqdm's bar.
+"""Hugging Face Trainer (`transformers`, and TRL over it): a summary at the end, losses during training, and tqdm's bar.
 
-`train_samples_per_second` of the summary counts the job over the whole run, evaluation and saving included; of a run that
-was resumed it counts what was trained before as well, and is too high. Every node prints the summary, and a table may
-follow; they count once. On the way only the bar tells the time: seconds per optimiser step, smoothed by tqdm over the last
-few, so that a record of it is not one step's. Trap: the bars of evaluations have the same form, and interrupt it; those of
-tokenising and loading have a name in front. Later versions put the numbers in quotes. Before 4.7 (2021) the summary has
-no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per second.
+`train_samples_per_second` of the summary is the throughput of the job over the whole run, including evaluation and
+saving; for a resumed run it counts what was trained before as well, and is too high. Every node prints the summary, and
+a table may follow; they count once. During training only the bar tells the time: seconds per optimiser step, which tqdm
+smooths over the last few steps, so a record is not the time of a single step. The bars of evaluations have the same
+form and interrupt it; those of tokenising and loading begin with a name. Later versions print numbers in quotes. Before
+4.7 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per
+second.
 """
 
 from __future__ import annotations

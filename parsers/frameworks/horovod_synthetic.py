@@ -1,8 +1,8 @@
 """Horovod's synthetic benchmarks (`*_synthetic_benchmark.py`), and BytePS's after them: a record per timed iteration.
 
-An iteration is ten batches unless asked otherwise, timed as one; the figure is that of one device. The tool's own figure
-for the job is that of one rank times the number of devices. Trap: `Img/sec per GPU` is the mean of the iterations and
-`+-` 1.96 standard deviations of them. Warm-up is not timed. The device may be called CPU or HPU.
+An iteration is ten batches by default, timed as one; the figure is that of one device. The tool's own figure for the
+job is that of one rank times the number of devices. `Img/sec per GPU` is the mean of the iterations, and `+-` are 1.96
+standard deviations. Warm-up is not timed. The device may be called CPU or HPU.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample

@@ -1,10 +1,10 @@
-"""Keras (`fit` with its own bar, or with `verbose=2`): a record per epoch, of the first state of the bar that is complete.
+"""Keras (`fit` with its own bar, or with `verbose=2`): a record per epoch, from the first complete state of its bar.
 
-Steps are printed, not samples, hence the batch size must be known; releases to 2.1 of TensorFlow, and Keras before it, let
-the bar count samples where arrays were given: `Train on 60000 samples`, or `us/sample`. Trap: seconds are whole numbers,
-so that of an epoch's seconds and a step's milliseconds the longer number is taken, and neither where both are below 5;
-`evaluate` and `predict` draw the same bars, without `Epoch 1/10` before them; the state drawn at the end of an epoch holds
-its validation, which the option `validation` says; a step's time leaves out the first of the epoch in releases from 2.2 on.
+Steps are printed, not samples, so the batch size must be known. TensorFlow up to 2.1, and Keras before it, count
+samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Seconds are whole numbers: of an epoch's
+seconds and a step's milliseconds the number with more digits is used, and neither if both are below 5. `evaluate` and
+`predict` draw the same bars, without `Epoch 1/10` before them. If the last state of an epoch includes its validation,
+the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """PyTorch Lightning's own bar (`Epoch 0: 100%|...| 500/500 [01:40<00:00, 5.00it/s`): a record per epoch.
 
-Of each epoch the first complete state counts, which in releases from 2.0 on is drawn before the validation. Steps are
-printed, not samples, hence the batch size must be known; the rate is a mean over the epoch, turned over (`1.25s/it`) where
-a step takes longer than a second. Trap: in older releases, those that print `loss=..., v_num=`, the bar goes on over the
-batches of the validation, which the option `validation` says; `Validation DataLoader 0` is a bar of its own; the bar of `rich` (`Epoch 0/9 ━━━ 500/500`)
-prints the rate of the last half minute, not of the epoch; bars of other programs with `Epoch 0:` in front are drawn alike
-and mean the same; NeMo's bars with `train_step_timing` are read by their own format.
+The first complete state of each epoch counts, which releases from 2.0 on draw before the validation. Steps are printed,
+not samples, so the batch size must be known. The rate is a mean over the epoch, inverted (`1.25s/it`) if a step takes
+longer than a second. In older releases, which print `loss=..., v_num=`, the bar includes the batches of the validation,
+as the option `validation` says; `Validation DataLoader 0` is a separate bar. The bar of `rich` (`Epoch 0/9 ━━━
+500/500`) prints the rate of the last half minute, not of the epoch. Bars of other programs that begin with `Epoch 0:`
+look alike and mean the same. NeMo's bars with `train_step_timing` have their own format.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""MLPerf training logs: `:::MLLOG` with JSON (2020 on), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
+"""MLPerf training logs: `:::MLLOG` with JSON (since 2020), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
 
-Where the submitter logs `throughput`, alone or among `tracked_stats`, it counts the job, and this format stands above
-that of the training program whose lines stand between. Else the figure is that of whole epochs, evaluation in between
-left out where its times are logged; or of the whole run. Trap: `train_samples` is the size of the data set where it is
-logged before the first epoch, but what the run has processed where it is logged after; the last epoch may have ended
-where the target was met, and does not count. Every node may log the job's throughput, which counts once. `epoch_num` is
-in samples with some. `d_batch_size` and `gradient_accumulation_steps` are what a submitter makes of them, need not
-divide the batch of the job, and are not read. Times are of the wall clock, the start-up within the first epoch.
+If the submitter logs `throughput`, alone or among `tracked_stats`, it is that of the job, and this format takes
+precedence over that of the training program that prints between its lines. Otherwise the figure is computed from whole
+epochs, without evaluation if its times are logged, or from the whole run. `train_samples` is the size of the data set
+if logged before the first epoch, and the number of processed samples if logged after it. The last epoch does not count,
+since it may have ended when the target was met. Every node may log the throughput of the job, which counts once. Some
+submitters count `epoch_num` in samples. `d_batch_size` and `gradient_accumulation_steps` mean different things to
+different submitters, need not divide the batch of the job, and are not read. Times are wall-clock times; the first
+epoch includes the start-up.
 """
 
 from __future__ import annotations

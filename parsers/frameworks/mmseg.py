@@ -1,10 +1,10 @@
-"""MMSegmentation and its kin of OpenMMLab (MMDetection, MMPretrain, MMPose ...): a record per `interval` iterations.
+"""MMSegmentation and other OpenMMLab projects (MMDetection, MMPose ...): a record per `interval` iterations.
 
-`time` is seconds per iteration of the whole job, with those spent waiting for data in it; no speed is printed. Two
-dialects, of the runners of MMCV (`mmseg - INFO - Iter [50/40000]`), where it is a mean over the interval, and of MMEngine
-(`Iter(train)`), where it is one over the last ten iterations unless asked otherwise, so that a stall before them is not seen.
-Trap: the record that follows a checkpoint or an evaluation contains it; `gpu_ids = range(0, 1)` says nothing of a
-distributed run, in which older releases always print it; every device of the machine is listed, however many are used.
+`time` is seconds per iteration of the whole job, including the wait for data; no speed is printed. Two dialects: in
+that of MMCV (`mmseg - INFO - Iter [50/40000]`) it is a mean over the interval; in that of MMEngine (`Iter(train)`) by
+default over the last ten iterations, so an earlier stall is not seen. The record after a checkpoint or an evaluation
+includes it. Older releases print `gpu_ids = range(0, 1)` for every distributed run. Every device of the machine is
+listed, however many are used.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample

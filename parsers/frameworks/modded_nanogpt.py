@@ -1,10 +1,10 @@
-"""modded-nanogpt and what was made of it (parameter-golf and other speedruns): a line per step or per so many.
+"""modded-nanogpt and programs derived from it (parameter-golf and other speedruns): a line per step or per few steps.
 
-`train_time` is the time spent training since the start, in whole milliseconds; the clock stands still while the model is
-validated. Each record is what passed since the line before. Trap: `step_avg` is a mean since the start, or since step
-10 where the first ten steps do not count: there the clock begins anew, and what lies before is left out here too. Lines
-of validation bear the same fields. How many tokens a step takes only some print; the others print their own source
-code at the head of the log, from which no figure is taken.
+`train_time` is the time spent training since the start, in whole milliseconds; the clock stops during validation. Each
+record covers the time since the line before. `step_avg` is a mean since the start, or since step 10 if the first ten
+steps do not count: there the clock restarts, and earlier lines are left out here as well. Validation lines have the
+same fields. Only some versions print the tokens of a step; the others print their own source code at the head of the
+log, from which no figure is taken.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """MXNet's `Module.fit` with the callback `Speedometer`: a line per `disp_batches` batches and metric.
 
-The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains, all
-devices of its machine, or the job where Horovod joins them; one without counts the job, which then is one process. Labels are `[20]` or `[0-20]`. Trap: a log
-may hold many starts, and `Validation-` lines and `Time cost=` say nothing of training speed. GluonCV, ArcFace and NGC print
-lines of nearly this form.
+The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains:
+all devices of its machine, or the job if Horovod joins them. A line without `Node` counts the job, which then is one
+process. Labels are `[20]` or `[0-20]`. A log may hold many starts; `Validation-` lines and `Time cost=` are not
+training speed. GluonCV, ArcFace and NGC print lines of nearly this form.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, up_to

@@ -1,10 +1,9 @@
-"""nanoGPT and its kin of the same author: a record per `log_interval` iterations, of that one iteration.
+"""nanoGPT and other programs of its author: a record per `log_interval` iterations, of that one iteration.
 
-Four dialects: nanoGPT's own, which prints the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat, which
-print tokens per second too. All count the job. Trap: in nanoGPT an iteration that evaluates or saves holds the time that takes; `mfu`
-is a running mean, and -100% until five iterations have run. nanoGPT says how many tokens an iteration takes where the
-version is of 2023 or later; of older ones the speed cannot be known without the command. Besides, `step 250: train
-loss` is an evaluation.
+Four dialects: nanoGPT prints the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat also print tokens
+per second. All count the job. In nanoGPT an iteration that evaluates or saves includes that time; `mfu` is a running
+mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration since 2023; for older versions
+the speed is unknown without the command. `step 250: train loss` is an evaluation.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample

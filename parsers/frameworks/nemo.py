@@ -1,11 +1,11 @@
-"""NVIDIA NeMo over Lightning, GPT and its kin: a record per logged step, in any of five dialects.
+"""NVIDIA NeMo over Lightning, GPT and similar models: a record per logged step, in any of five dialects.
 
-DLLogger lines as JSON and as text, NeMo 2.0's line `Training epoch 0, iteration 5/99 | ...`, and the bars of Lightning
-that print `train_step_timing in s`. All count the job. Trap: with `step_timing_kwargs: buffer_size: 5`, as the published
-recipes have it, the timing is a mean over the last five steps, so that slow steps linger, those of the start too; hence
-the time between two DLLogger lines counts wherever there are some, and validation and saving with it. A bar stands
-several times for one step, glued to the line that follows it; numbers of seven figures are rounded in it. The samples
-of a step are the difference of `consumed_samples`, or the global batch size.
+The dialects are DLLogger lines as JSON and as text, NeMo 2.0's line `Training epoch 0, iteration 5/99 | ...`, and the
+bars of Lightning that print `train_step_timing in s`. All count the job. With `step_timing_kwargs: buffer_size: 5`, as
+in the published recipes, the timing is a mean over the last five steps, so slow steps linger. Hence the time between
+two DLLogger lines is used if there are any, including validation and saving. A bar is drawn several times per step,
+joined to the line that follows it; it rounds numbers of seven figures. The samples of a step are the difference of
+`consumed_samples`, or the global batch size.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample

@@ -1,9 +1,9 @@
 """PaddleDetection (`tools/train.py`): a record per `log_iter` iterations, in the words of today or of its static graph.
 
-`ips` counts one device; it and `batch_cost`, with the wait for data in it, are means of the last `log_iter` iterations.
-Trap: the first record of a run is of one iteration, with all that starts up; networks without a sum of their losses print
-no `loss:`; nothing announces the program, so that a start is known by what Paddle says of the device or of the ranks just
-before the first line of `ppdet`; the batch size is not printed. Memory is what the tensors take, 0 where it is not known.
+`ips` is the throughput of one device; `ips` and `batch_cost`, which includes the wait for data, are means of the last
+`log_iter` iterations. The first record of a run covers one iteration and the start-up. Networks without a sum of their
+losses print no `loss:`. Nothing announces the program: a start is recognised by what Paddle prints of the device or the
+ranks just before the first line of `ppdet`. The batch size is not printed. Memory is that of the tensors, 0 if unknown.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample

@@ -1,9 +1,10 @@
 """PaddleOCR (`tools/train.py`): a record per `print_batch_step` iterations, each of them a mean over the interval.
 
-`ips` counts one device. Two dialects: `avg_samples` and a unit (2022 on), and `samples`, the sum over the interval, with
-an `ips` that ends the line (2020 to 2021). Trap: the configuration names a batch size for evaluation too, before that for
-training; with a sampler of several scales no batch has the configured size; the first record of a run holds what starts
-up; a resumed run counts its steps from 0 in a later epoch. Memory is what the tensors take, 0 where it is not known.
+`ips` is the throughput of one device. Two dialects: `avg_samples` and a unit (since 2022), and `samples`, the sum over
+the interval, with an `ips` that ends the line (2020 to 2021). The configuration also names a batch size for evaluation,
+before that for training. With a sampler of several scales no batch has the configured size. The first record of a run
+includes the start-up. A resumed run counts its steps from 0 in a later epoch. Memory is that of the tensors, 0 if
+unknown.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample

@@ -1,9 +1,10 @@
 """TensorFlow's `tf_cnn_benchmarks.py`: a record per `--display_every` steps, and a figure of its own at the end.
 
-`images/sec` is a running mean since the first step after the warm-up. Trap: what it counts is told by the head of the log
-only: the whole job, one process under Horovod, where every process prints it, or one worker of a distributed run; the
-last line always counts the job. Passes of inference print the same lines, hence the option `mode`. Where `--display_perf_
-ewma` smooths the figures, no line tells. `resnet50` is version 1, and `resnet50_v1.5` another model. Without a head only the figure of the end can be believed.
+`images/sec` is a running mean since the first step after the warm-up. What it counts follows from the head of the log
+alone: the whole job, one process under Horovod, where every process prints it, or one worker of a distributed run;
+without a head only the figure at the end can be trusted, which always counts the job. Inference prints the same lines,
+hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the figures. `resnet50` is version 1, and
+`resnet50_v1.5` another model.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope

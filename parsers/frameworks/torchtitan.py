@@ -1,10 +1,10 @@
 """torchtitan (`train.py`): a record per `log_freq` steps, in colour, from one rank or from each of them.
 
-`tps` (`wps` until 2025) counts tokens of one device over the interval: the job's over all devices, whatever the
-parallelism. Trap: numbers have thousands separators; the interval holds what is spent waiting for data, and what
-checkpoints take; the record of step 1 holds the compilation; newer versions print the gradient's norm between loss and
-memory. `memory` is the most that was reserved. `tflops` came later than `mfu`. Batch sizes are in
-sequences; the local one is that of a copy of the model, which may be cut over several devices.
+`tps` (`wps` until 2025) are tokens per second of one device over the interval: the job's throughput over all devices,
+whatever the parallelism. Numbers have thousands separators. The interval includes the wait for data and checkpoints;
+the record of step 1 includes the compilation. Newer versions print the gradient norm between loss and memory. `memory`
+is the peak reserved. `tflops` was added after `mfu`. Batch sizes are in sequences; the local one is that of a copy of
+the model, which may be split over several devices.
 """
 
 from math import prod

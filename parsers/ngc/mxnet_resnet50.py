@@ -1,8 +1,8 @@
-"""NGC DeepLearningExamples, MXNet ResNet-50 v1.5 with DLLogger (2021 on): a record per `disp_batches` iterations.
+"""NGC DeepLearningExamples, MXNet ResNet-50 v1.5 with DLLogger (since 2021): a record per `disp_batches` iterations.
 
-`train.ips` counts the whole job and the interval since the last record. Trap: iterations, epochs and the summary share
-one key; `batch_size` is that of the job; `dtype : float16  amp : False` is what NVIDIA's reports call AMP. `benchmark.py`
-closes with a table, whose figure is its own: the harmonic mean over the epochs after its warm-up epoch.
+`train.ips` is the throughput of the whole job since the last record. Iterations, epochs and the summary share one key.
+`batch_size` is that of the job. `dtype : float16  amp : False` is what NVIDIA's reports call AMP. `benchmark.py` ends
+with a table whose figure is the harmonic mean over the epochs after its warm-up epoch.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, listed, up_to

@@ -1,7 +1,7 @@
 """NGC DeepLearningExamples, MXNet ResNet-50 v1.5 before DLLogger (until 2020): a `Speed` line per displayed batch.
 
-Every Horovod rank prints the throughput of the whole job, so that a job on eight devices prints eight lines per batch;
-they count once, as their median. Labels are `[20]` or `[20-39]`, counted from 0.
+Every Horovod rank prints the throughput of the whole job: a job on eight devices prints eight lines per batch, which
+count once, as their median. Labels are `[20]` or `[20-39]`, counted from 0.
 """
 
 from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample, Window

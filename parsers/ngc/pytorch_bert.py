@@ -1,9 +1,9 @@
 """NGC DeepLearningExamples, PyTorch BERT pre-training (LDDL and hdf5): one figure for the whole run.
 
-`training_sequences_per_second` counts the whole job. The lines in between carry losses only, but each is one optimiser
-step, so that their clocks give a throughput once the samples of a step are known. Trap: in FP16 runs the iteration number
-repeats or falls back when the loss scaler skips a step, and every such line is a full batch all the same. The last line
-prints `final_loss`. `--train_batch_size` counts all accumulation steps. FP32 runs contain
+`training_sequences_per_second` is the throughput of the whole job. The lines before it print losses only, one per
+optimiser step, so their clocks give a throughput once the samples of a step are known. In FP16 runs the iteration
+number repeats or falls back when the loss scaler skips a step; such a line is a full batch as well. The last line
+prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 runs contain
 `allreduce_post_accumulation_fp16=True`.
 """
 

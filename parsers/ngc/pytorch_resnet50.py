@@ -1,7 +1,8 @@
 """NGC DeepLearningExamples, PyTorch ResNet-50 v1.5 (ConvNets `main.py`): a DLLogger record per iteration.
 
-`total_ips` includes the time spent waiting for data, `compute_ips` does not; both count the whole job. Trap: epoch and
-`Summary` lines carry the same keys; the word `None` is a unit; the last iteration of an epoch can be very slow.
+`total_ips` includes the time spent waiting for data, `compute_ips` does not; both are of the whole job. Epoch and
+`Summary` lines have the same keys; the word `None` is printed as a unit; the last iteration of an epoch can be very
+slow.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to

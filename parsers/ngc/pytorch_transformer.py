@@ -1,8 +1,8 @@
-"""NGC DeepLearningExamples, PyTorch Transformer (`train.py`, grown from fairseq): a record per `--log-interval` steps.
+"""NGC DeepLearningExamples, PyTorch Transformer (`train.py`, based on fairseq): a record per `--log-interval` steps.
 
-`tokens/s` counts the whole job over the interval, `avg tokens` are those of one step. Trap: the last record of an epoch
-covers fewer steps; `step ()` is the validation; the notice that a device `may support faster training with --amp` stands
-in runs without it; a run whose loss is `nan` goes on printing speeds.
+`tokens/s` is the throughput of the whole job over the interval, `avg tokens` the tokens of one step. The last record of
+an epoch covers fewer steps. `step ()` is the validation. Runs without AMP print that a device `may support faster
+training with --amp`. A run with a `nan` loss continues to print speeds.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample

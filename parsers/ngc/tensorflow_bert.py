@@ -1,8 +1,8 @@
 """NGC DeepLearningExamples, TensorFlow 1 BERT pre-training: a DLLogger record per optimiser step.
 
-Trap: the unit is `seq/s` (2020 to 2022) or `sequences/s` (2023). Loss-scaler retries repeat the iteration number. The
-same line without an iteration repeats the average of training; `throughput_val` and the second `Throughput Average`
-are inference. Records count the whole job and all accumulation steps.
+Records count the whole job and all accumulation steps. The unit is `seq/s` (2020 to 2022) or `sequences/s` (2023). When
+the loss scaler retries, the iteration number repeats. The same line without an iteration is the average of training;
+`throughput_val` and the second `Throughput Average` are inference.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window

@@ -1,8 +1,8 @@
 """NGC DeepLearningExamples, TensorFlow 1 ResNet-50 v1.5 (`training_benchmark`): a DLLogger record per displayed step.
 
-Two dialects: `imgs_per_sec` (2020) and `total_ips` (2021 on). The figure is that of one step and counts the whole job;
-its unit is not printed. The hook prints nothing during its own warm-up. A figure at the end of a cut file is quoted only
-if the cut cannot have changed it.
+Two dialects: `imgs_per_sec` (2020) and `total_ips` (since 2021). The figure is of one step of the whole job, without a
+printed unit. The hook prints nothing during its own warm-up. A figure at the end of a truncated file is quoted only if
+the cut cannot have changed it.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to

@@ -1,10 +1,10 @@
 """PaddleClas, dynamic graph (`tools/train.py`): a record per `Global.print_batch_step` iterations.
 
-Trap: `[Eval]` lines carry an `ips` of their own, of another workload. `ips` counts one device. In releases of 2024 it is
-the mean since the last print; in those of 2022 a running mean since iteration 5 of the epoch, which no line tells, so
-that `sustained` is a mean of running means there: right where the speed is steady, and slow to show a stall. The
-configuration is printed before `-o` overrides of some releases are applied, so its batch size is checked against
-`ips * batch_cost` of the records.
+`ips` is the throughput of one device. Releases of 2024 print its mean since the last line. Releases of 2022 print a
+running mean since iteration 5 of the epoch, and no line tells which release it is: for those, `sustained` averages
+running means, which is right for a steady speed and slow to show a stall. `[Eval]` lines have an `ips` of their own,
+for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
+against `ips * batch_cost` of the records.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample

@@ -1,8 +1,8 @@
 """PaddleClas, static graph (`ppcls/static/train.py`): a record per `Global.print_batch_step` steps.
 
-Trap: `batch_cost` and `ips` are running means since step 5 of the epoch, not of the last interval, and count one
-device. The closing `END epoch` line carries no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can
-be negative. The configuration names three batch sizes (train, eval, infer), in any order.
+`batch_cost` and `ips` are running means since step 5 of the epoch, not of the last interval, and refer to one device.
+The closing `END epoch` line has no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can be
+negative. The configuration names three batch sizes (train, eval, infer), in any order.
 """
 
 from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample

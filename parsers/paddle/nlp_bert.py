@@ -1,8 +1,8 @@
 """PaddleNLP, BERT pre-training (`examples/language_model/bert`): a record per `logging_steps` steps.
 
-Trap: older releases misspell `total step` as `tobal step`. `ips` counts one device; with gradient merge every 88th step
-or so also reduces and updates, so that one record in nine is slow and belongs to the truth. The command stands at the
-very end of some logs. `ips` is samples over batch cost plus reader cost.
+`ips` is the throughput of one device: samples over batch cost plus reader cost. With gradient merge, every 88th step or
+so also reduces and updates: one record in nine is therefore slow, and counts. Older releases misspell `total step` as
+`tobal step`. Some logs print the command at the very end.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """PaddleNLP Trainer (`paddlenlp.trainer`): a line per `logging_steps` optimiser steps.
 
-`interval_samples_per_second` counts the job over the time since the last line, `interval_runtime`; an evaluation or a
-checkpoint lies in the interval that follows it. Trap: `train_samples_per_second` of the summary is of the whole run, and
-too high where that was resumed; `eval_samples_per_second` is no training; tokens are printed per device and padding
-included, so that samples are quoted. Memory is what tensors took at most, in GiB.
+`interval_samples_per_second` is the throughput of the job since the last line; an evaluation or a checkpoint counts in
+the interval that follows it. `train_samples_per_second` of the summary covers the whole run, and is too high for a
+resumed one; `eval_samples_per_second` is not training. Tokens are printed per device and include padding, so samples
+are quoted instead. Memory is the peak allocated to tensors, in GiB.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample

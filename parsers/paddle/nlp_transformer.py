@@ -1,9 +1,9 @@
 """PaddleNLP, Transformer for translation (`machine_translation/transformer`): a record per `print_step` steps.
 
-Two dialects: coloured lines with the time in brackets (2023), and `date-INFO: ` in front (2021). Trap: `batch_size` is the
-most tokens that a batch of one device may hold, so that `ips` is not batch size over seconds; how many there were stands
-in `tokens`. `ips` counts one device over the interval, and swings with the length of the sentences and at the end of an
-epoch. The record of step 0 prints no speed; the command stands at the very end of some logs.
+Two dialects: coloured lines with the time in brackets (2023), and lines that begin with `date-INFO: ` (2021). `ips` is
+the throughput of one device over the interval; it varies with the length of the sentences and at the end of an epoch.
+`batch_size` is the maximum of tokens in a batch of one device, so `ips` is not batch size over seconds; the actual
+number is `tokens`. The record of step 0 prints no speed. Some logs print the command at the very end.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed

@@ -1,10 +1,10 @@
-"""PaddleRec's benchmark of parameter servers (CTR-DNN, Wide & Deep, Word2Vec): a line per epoch, and lines between.
+"""PaddleRec's benchmark of parameter servers (CTR-DNN, Wide & Deep, Word2Vec): a line per epoch, and lines per batch.
 
-The epoch line (`ips ` without a colon) counts one node with all its threads and is what figures are made of. Trap: the
-batch line (`ips: ` with a colon, DataLoader mode only) counts one thread, and for Word2Vec it counts training pairs, some
-five to a word, although it says `word/sec` as well. The two are never mixed. The log is that of the first trainer;
-`trainers:` says how many nodes there are. Which network trained is said by the job's name in the paths of some warnings,
-and nowhere else, but for Word2Vec, which alone counts words.
+Figures are computed from the epoch line (`ips ` without a colon), which counts one node with all its threads. The batch
+line (`ips: ` with a colon, DataLoader mode only) counts one thread; for Word2Vec it counts training pairs, about five
+per word, although it also says `word/sec`. The two are never mixed. The log is that of the first trainer; `trainers:`
+is the number of nodes. The network is named only in the paths of some warnings, except for Word2Vec, the only one that
+counts words.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample

@@ -1,7 +1,8 @@
 """PaddleSeg (`train.py`): a record per `--log_iters` iterations.
 
-Trap: a record that contains a checkpoint, an evaluation or the start of an epoch is slow. `ips` counts one device and is
-`batch_size / batch_cost` with four decimals. `GPUs used` counts the whole job; the launcher prints `ips: 127.0.0.1`.
+`ips` is the throughput of one device, `batch_size / batch_cost`, with four decimals. A record that contains a
+checkpoint, an evaluation or the start of an epoch is slow. `GPUs used` counts the whole job; the launcher prints `ips:
+127.0.0.1`.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample

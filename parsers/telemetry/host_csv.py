@@ -1,8 +1,8 @@
-"""Perfledger's own sampler of a machine without accelerators: load, use of the processors and memory, a row a second.
+"""Perfledger's own sampler of a machine without accelerators: load, processor use and memory, one row per second.
 
-The trap: all of it is of the whole machine, other programs included, and the load is a mean that trails by a minute, so
-that it still holds what ran before the start. Use is of all processors together: one busy thread of four is 25 %. The
-clock is UTC, whatever the zone of the log.
+All values are of the whole machine, including other programs. The load is a mean that trails by a minute, so it
+includes what ran before the start. Processor use is of all processors together: one busy thread of four is 25 %. The
+clock is UTC, whatever the time zone of the log.
 """
 
 from __future__ import annotations

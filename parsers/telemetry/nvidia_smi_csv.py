@@ -1,8 +1,8 @@
 """`nvidia-smi --query-gpu=... --format=csv`, with any columns in any order, once or in a loop, appended or not.
 
-The trap: `nounits` leaves the units in the header and takes them off the rows, a file made in several goes repeats its
-header, perhaps with other columns, and without `index`, `uuid` or a bus id nothing says which of several GPUs a row is
-of. Every row bears a time of its own, in the host's own zone.
+`nounits` leaves the units in the header and removes them from the rows. A file written in several goes repeats its
+header, perhaps with other columns. Without `index`, `uuid` or a bus id nothing says which of several GPUs a row is of.
+Every row has a time of its own, in the time zone of the host.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""`nvidia-smi dmon`: a row per device and interval, under two lines of names and units that come again and again.
+"""`nvidia-smi dmon`: a row per device and interval, under two lines of names and units that are repeated.
 
-The trap: which columns there are depends on `-s` and on the driver, so that they are taken by their names; what is
-called MB under `fb` are MiB, as everywhere in NVML; without `-o DT` no row says when, and with `-o T` none says on
-which day. `pmon` looks alike and counts processes.
+The columns depend on `-s` and on the driver, so they are found by name. MB under `fb` are MiB, as everywhere in NVML.
+Without `-o DT` rows have no time, and with `-o T` no date. `pmon` looks alike and counts processes.
 """
 
 from __future__ import annotations

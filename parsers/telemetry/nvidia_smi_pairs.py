@@ -1,7 +1,7 @@
 """`nvidia-smi --query-gpu=utilization.gpu,memory.used --format=csv,noheader`: `97 %, 12002 MiB` and nothing else.
 
-The trap: without a header only the units say what is what, and of all headerless queries this one alone is common
-enough to be taken at its units. Nothing says when, or which of several GPUs a row is of.
+Without a header only the units say what is what; of all queries without a header only this one is common enough to be
+recognised by its units. Nothing says when a row was sampled, or which of several GPUs it is of.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`nvidia-smi` by itself: a table per call, appended to a file by a loop or by `-l`, with the date above each.
 
-The trap: training logs hold such a table too, so that a file is claimed only if it holds nothing else. A GPU takes two
-lines of a table, whose columns grew wider with drivers 530 and 550; the rows of MIG instances and processes below are
-parts of what the GPU's own rows say. Power and use are whole numbers of one moment.
+Training logs contain such tables too, so a file is claimed only if it contains nothing else. A GPU takes two lines of a
+table; drivers 530 and 550 widened the columns. The rows of MIG instances and processes below are parts of the GPU's own
+rows. Power and utilisation are whole numbers of one moment.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The `.mem` file beside a log of Wide & Deep (OneFlow, HugeCTR): `max device0 memory usage is: <bytes>`.
 
-The trap: it is the maximum of a poll of device 0 alone, once a second, and of the whole device: what other processes
-held counts too. DLPerf prints MiB without the part after the point, and so do we.
+It is the maximum of polling device 0 alone, once a second, and includes other processes on the device. DLPerf prints
+MiB without decimals, and so do we.
 """
 
 from __future__ import annotations

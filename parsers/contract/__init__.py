@@ -23,8 +23,8 @@ Span = Literal["step", "interval", "epoch", "run"]
 Quantity = Literal["throughput", "seconds", "clock"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
-#: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore; they go no
-#: further.
+#: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore: nothing but
+#: the `postprocess` sees them.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
         "epoch": "epoch",
@@ -80,7 +80,7 @@ DLLOGGER_CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "
 FACTS: Mapping[str, str] = MappingProxyType(
     {name: fact.meaning for name, fact in vocabulary.FACTS.items() if fact.in_log}
 )
-#: Facts that make another workload or another way to run it: cases that differ in them are not repeats.
+#: Facts that change the workload or how it is run: cases that differ in one of them are not repeats.
 OPTIONS = vocabulary.OPTIONS
 
 

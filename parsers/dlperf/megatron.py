@@ -111,7 +111,7 @@ FORMAT = Format(
         Fact("precision", rb"^ *+bf16 \.++ (\w++)", words={b"True": "bf16"}),
         Fact("precision", rb"^ *+fp16 \.++ (\w++)", words={b"True": "fp16", b"False": "fp32"}),
         Fact("checkpointing", rb"^ *+checkpoint_activations \.++ (\w++)", words={b"True": "full", b"False": "none"}),
-        # `selective` recomputes neither all nor nothing; the formula for the arithmetic knows no such case.
+        # `selective` recomputes a part, which the formula for FLOPs does not cover.
         Fact("checkpointing", rb"^ *+recompute_granularity \.++ (\w++)", words={b"full": "full", b"None": "none"}),
     ),
     windows={"dlperf": Window(301, 400, "seconds")},

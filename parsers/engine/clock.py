@@ -12,9 +12,9 @@ from parsers.contract import Column
 _TO_ISO = bytes.maketrans(b"/, ", b"-.T")
 #: A time of day, or glog's month and day with it: `03:04:41.019742`, `0630 03:04:41.019742`.
 _DATELESS = re.compile(rb"(?:(\d\d)(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
-#: Stamps below are of a year that was not printed; a leap year, so that every day exists.
+#: Earlier stamps are those without a printed year: they are put into 1972, a leap year, which has every day.
 DATELESS_BEFORE = 3 * 366 * 86400.0
-#: A clock that goes back by less was set back, in autumn by an hour, or is that of another machine.
+#: A clock that jumps back by less was set back (in autumn, by an hour) or belongs to another machine.
 _TWO_HOURS, _DAY, _YEAR = 7_200.0, 86_400.0, 366 * 86_400.0
 
 

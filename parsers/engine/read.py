@@ -167,7 +167,7 @@ class _LogReader:
             current.head.append(Extent(stretch, piece.begin, piece.end))
             current.head_bytes += piece.end - piece.begin
         tail = Extent(stretch, max(piece.begin, piece.end - FACTS_TAIL), piece.end)
-        # Either two extents that touch, or one that is long enough: with a gap between them lines would be miscounted.
+        # Either two adjacent extents, or one that is long enough: a gap between them would make line numbers wrong.
         current.tail = [tail] if tail.end - tail.begin == FACTS_TAIL else [*current.tail[-1:], tail]
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:

@@ -1,6 +1,6 @@
-"""Keep records as columns: all that one reading found in one file, and the way back to the lines.
+"""Keep the records of one reading in one file as columns, and find their lines again.
 
-Columns wait as arrays per chunk. Line numbers are found again when asked for: one per record would fill the memory.
+Columns are arrays per chunk. Line numbers are found again on request: one per record would fill the memory.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Stretch(NamedTuple):
 
 
 class LogSource:
-    """The file, for second looks: line numbers and facts are found again, since keeping them would fill the memory."""
+    """The file, to read parts of it again: to keep all line numbers and facts would fill the memory."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._last: tuple[Stretch, Chunk] | None = None
 
     def chunk(self, stretch: Stretch) -> Chunk:
-        """Read a chunk once more; the last one is kept, since a session's looks follow each other."""
+        """Read a chunk again; the last one is cached, since a session reads its parts one after the other."""
         if self._last is None or self._last[0] != stretch:
             with open_log(self.path) as stream:
                 stream.seek(stretch.offset)

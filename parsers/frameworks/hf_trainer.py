@@ -50,7 +50,7 @@ FORMAT = Format(
     title="Hugging Face Trainer",
     framework="PyTorch",
     marker=b"'epoch': ",
-    # Every node says so, and none of them has taken a step when the last does: they are one start.
+    # Every node prints this before any of them takes a step: together they are one start.
     start=rb"\*{5} Running training \*{5}(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?\*{5} Running training \*{5})*+",
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
     readings=(

@@ -18,7 +18,7 @@ FORMAT = Format(
     title="nanoGPT",
     framework="PyTorch",
     marker=b"loss",
-    # Every rank says so, one after the other: they are one start.
+    # Every rank prints this, one after the other: together they are one start.
     start=rb"tokens per iteration will be: "
     rb"(?:(?!iter [0-9])(?:(?!tokens per iteration will)[^\n])*+\n(?:(?!iter [0-9]|[^\n]*?tokens per iteration will)[^\n]*+\n){0,299}+"
     rb"[^\n]*?tokens per iteration will be: )*+",

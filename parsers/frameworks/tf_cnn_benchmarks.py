@@ -11,7 +11,7 @@ from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sam
 from parsers.frameworks import resnet_v1
 
 _LINE = rb"(?m)^(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
-#: Training is what every log is taken to be of, so that it needs no word.
+#: Logs are assumed to be of training, so training is no option.
 _MODES = {b"forward-only": "inference", b"evaluation": "evaluation"}
 
 
@@ -32,7 +32,7 @@ FORMAT = Format(
     title="tf_cnn_benchmarks",
     framework="TensorFlow",
     marker=b"/sec: ",
-    # Every process of Horovod says so, one after the other: they are one start.
+    # Every process of Horovod prints this, one after the other: together they are one start.
     start=_LINE + rb"TensorFlow: ++[0-9](?:(?=(?:[^\n]*+\n){1,80}?[^\n]*?Variables: ++horovod)"
     rb"(?:(?![^\n]*?(?:/sec: |Traceback|Error))[^\n]*+\n){1,200}?" + _LINE.removeprefix(rb"(?m)") + rb"TensorFlow: ++[0-9])*+",
     readings=(

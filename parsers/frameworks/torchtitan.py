@@ -23,7 +23,7 @@ FORMAT = Format(
     title="torchtitan",
     framework="PyTorch",
     marker=b"GiB(",
-    # Every rank says so, one after the other: they are one start.
+    # Every rank prints this, one after the other: together they are one start.
     start=rb"Starting job: (?:(?:(?!step: |Starting job: )[^\n])*+\n(?:(?![^\n]*?(?:step|Starting job): )[^\n]*+\n){0,299}+[^\n]*?Starting job: )*+",
     end=rb"- INFO - Training completed",
     readings=(

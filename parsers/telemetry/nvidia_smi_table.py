@@ -27,7 +27,7 @@ _CELLS = re.compile(rb"\|(?P<first>[^|\n]*+)\|(?P<memory>[^|\n]*+)\|(?P<use>[^|\
 _STATE = re.compile(rb" *+(?:\S++) ++(?P<temperature>\S++) ++(?P<perf>\S++) ++(?P<power>\S++) */ *(?P<limit>\S++) *+")
 _MEMORY = re.compile(rb" *+(?P<used>\S++) */ *(?P<total>\S++) *+")
 _USE = re.compile(rb" *+(?P<use>N/A|ERR!|[0-9]++%) ++\S[^|\n]*+")
-#: All else that such a file holds. Not every line that begins with a `+`: `set -x` prints such into logs.
+#: All other lines of such a file. Not every line that begins with a `+`: `set -x` prints such into logs.
 _FRAME = re.compile(
     rb"\|[^\n]*[|+]\s*$|\+[-=+]++\s*$|Every [0-9.]++s: |"
     rb"Unable to determine the device handle|NVIDIA-SMI has failed|No devices were found"

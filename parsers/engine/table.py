@@ -228,8 +228,10 @@ def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]
 
 def floats(printed: Sequence[bytes]) -> Column:
     """Convert numbers as printed to float64; what is no number (`None`, an empty group) becomes NaN."""
+    text = b"[%s]" % b",".join(printed)
     try:
-        found = _NUMBERS.decode(b"[%s]" % b",".join(printed))
+        # Whole numbers have no negative zero.
+        found = _NUMBERS.decode(text) if b"-0," not in text and b"-0]" not in text else []
     except msgspec.DecodeError:
         found = []
     # Not JSON: `nan`, `.5`, an empty group, or a separator of thousands, which makes two numbers of one.

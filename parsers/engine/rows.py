@@ -31,11 +31,18 @@ class Header:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a printer splits its lines. `header` gives None for a line that is none; `passed` are lines without meaning."""
+    """How a printer splits its lines.
+
+    Attributes:
+        split: returns the cells of a row.
+        header: returns the columns that a line names, None for a line that names none.
+        passed: returns whether a line has no meaning.
+        first: the columns of a printer without headers.
+    """
 
     split: Callable[[bytes], list[bytes]]
-    header: Callable[[bytes], Header | None]
-    passed: Callable[[bytes], bool]
+    header: Callable[[bytes], Header | None] = lambda _line: None
+    passed: Callable[[bytes], bool] = lambda _line: False
     first: Header | None = None
 
 

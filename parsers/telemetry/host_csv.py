@@ -35,11 +35,8 @@ def _split(line: bytes) -> list[bytes]:
     return [b" ".join(found.groups()) if found else clock, *cells]
 
 
-_DIALECT = Dialect(_split, header, lambda _line: False)
-
-
 FORMAT = rows_format(
-    _DIALECT,
+    Dialect(_split, header),
     title="Perfledger, of a machine (CPU)",
     markers=(",".join(_NAMES).encode(),),
     host=True,

@@ -66,8 +66,5 @@ def _passed(line: bytes) -> bool:
     return line[:1] in b"UN" and bool(_PASSED.match(line))
 
 
-_DIALECT = Dialect(_split, header, _passed)
-
-
 _MARKERS = (b"memory.", b"utilization.", b"power.draw", b"temperature.", b"clocks.")
-FORMAT = rows_format(_DIALECT, title="nvidia-smi --query-gpu --format=csv", markers=_MARKERS)
+FORMAT = rows_format(Dialect(_split, header, _passed), title="nvidia-smi --query-gpu --format=csv", markers=_MARKERS)

@@ -53,11 +53,8 @@ def _passed(line: bytes) -> bool:
     return line[:1] == b"#" and _is_units(line)
 
 
-_DIALECT = Dialect(_cells, header, _passed)
-
-
 FORMAT = rows_format(
-    _DIALECT,
+    Dialect(_cells, header, _passed),
     title="nvidia-smi dmon",
     markers=(b"# gpu", b"#gpu", b"#Date", b"# Date", b"#Time", b"# Time"),
 )

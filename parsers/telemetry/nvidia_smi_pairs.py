@@ -19,7 +19,6 @@ def _split(line: bytes) -> list[bytes]:
     return line.split(b",") if _PAIR.fullmatch(line) else []
 
 
-_DIALECT = Dialect(_split, lambda _line: None, lambda _line: False, first=_HEADER)
-
-
-FORMAT = rows_format(_DIALECT, title="nvidia-smi utilization.gpu,memory.used without a header", markers=(b" %, ",))
+FORMAT = rows_format(
+    Dialect(_split, first=_HEADER), title="nvidia-smi utilization.gpu,memory.used without a header", markers=(b" %, ",)
+)

@@ -168,11 +168,11 @@ def is_part(found: dict[str, float], of: dict[str, float]) -> bool:
 def test_cut_file_yields_no_other_number(format_id: str, tmp_path: Path) -> None:
     """A file that is cut within its last lines holds the records of the whole, less the last ones.
 
-    Here at every seventh byte; test_formats cuts samples at every byte.
+    Here at every eleventh byte; test_formats cuts samples at every byte.
     """
     text, expected = whole(format_id)
     path = tmp_path / "train.log"
-    for end in range(len(text) - 1, max(0, len(text) - 200), -7):
+    for end in range(len(text) - 1, max(0, len(text) - 200), -11):
         path.write_bytes(text[:end])
         log = read(path)
         assert [each.format.id for each in log.claims] == [format_id], text[:end][-80:]

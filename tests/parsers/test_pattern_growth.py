@@ -85,7 +85,7 @@ def known_attacks() -> tuple[dict[str, str], ...]:
 def texts(pattern: Any, size: int) -> list[Any]:
     is_bytes = isinstance(pattern.pattern, bytes)
     source = pattern.pattern.decode("latin1") if is_bytes else pattern.pattern
-    found = [*hostile.texts(source, size, examples=2, cuts=8)]
+    found = [*hostile.texts(source, size, examples=2, cuts=5)]
     literal = re.sub(r"\W", "", source)
     found += [
         each["prefix"] + each["repeat"] * (size // len(each["repeat"])) + each["suffix"]

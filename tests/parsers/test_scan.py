@@ -280,13 +280,3 @@ def test_records_have_only_the_columns_of_their_reading(tmp_path: Path) -> None:
     records = read(path).sessions[0].main
     assert "throughput" in records
     assert "clock" not in records
-
-
-@pytest.mark.parametrize("before", [0, 1, 255, 256, 257, 1000])
-def test_a_tag_is_found_behind_any_number_of_other_brackets(before: int, tmp_path: Path) -> None:
-    """Bars print `<` many times a line; the search that skips from one to the next gives up after some, and goes on."""
-    path = tmp_path / "train.log"
-    path.write_bytes(b"<" * before + b" \n[1,3]<stdout>:loss\n")
-    (chunk,) = chunks(path, Noise())
-    assert chunk.text.endswith(b"\nloss\n")
-    assert [rank for _, rank in chunk.tags] == [3]

@@ -184,6 +184,11 @@ def listed(printed: bytes) -> int:
     return printed.count(b",") + 1
 
 
+def grouped(printed: bytes) -> int:
+    """Convert a whole number with separators of thousands: `1,024` is 1024."""
+    return int(printed.replace(b",", b""))
+
+
 @dataclass(frozen=True)
 class Fact:
     """A fact that a log states once: the first match of `pattern`, its group 1, read by `read`.

@@ -13,12 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Reading, Rows, Sample
-
-
-def _count(printed: bytes) -> int:
-    """Convert `1,024` to a number."""
-    return int(printed.replace(b",", b""))
+from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Reading, Rows, Sample, grouped
 
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
@@ -86,10 +81,10 @@ FORMAT = Format(
         Fact("model", rb'"_name_or_path": "([\w./-]++)"'),
         Fact("model", rb"--model_type[= ]([\w-]++)"),
         Fact("model", rb'^ *+"model_type": "([\w-]++)"'),
-        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", _count),
-        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", _count),
-        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", _count),
-        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", _count),
+        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
+        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
+        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("devices", rb"print\]   world_size \.++ ([0-9]++)", int),
         Fact("zero", rb"print\]   zero_optimization_stage \.++ ([0-9]++)", int),
         Fact("precision", rb"\b(bf16|fp16)=True\b", words={b"bf16": "bf16", b"fp16": "amp"}),

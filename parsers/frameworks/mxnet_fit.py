@@ -6,7 +6,7 @@ process. Labels are `[20]` or `[0-20]`. A log may hold many starts; `Validation-
 training speed. GluonCV, ArcFace and NGC print lines of nearly this form.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed, up_to
 
 _ARGUMENTS = rb"start with arguments Namespace\("
 
@@ -31,7 +31,7 @@ FORMAT = Format(
     facts=(
         Fact("nodes", _ARGUMENTS + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(device|local|nccl)'", lambda _: 1),
         Fact("batch_size_of_job", _ONE_MACHINE + up_to(rb"\bbatch_size=", _ARGUMENTS) + rb"(\d++)", int),
-        Fact("devices", _ONE_MACHINE + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", lambda printed: printed.count(b",") + 1),
+        Fact("devices", _ONE_MACHINE + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", listed),
         Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"([^'\n]{1,200}+)'"),
         Fact("precision", _ARGUMENTS + up_to(rb"\bdtype='", _ARGUMENTS) + rb"(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
     ),

@@ -6,13 +6,7 @@ mean, and -100% for the first five iterations. nanoGPT prints the tokens of an i
 the speed is unknown without the command. `step 250: train loss` is an evaluation.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
-
-
-def _count(printed: bytes) -> int:
-    """Convert `491,520` to a number."""
-    return int(printed.replace(b",", b""))
-
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, grouped
 
 FORMAT = Format(
     title="nanoGPT",
@@ -52,12 +46,12 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", _count),
-        Fact("tokens_per_step", rb"total desired batch size: ([0-9,]++)", _count),
+        Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", grouped),
+        Fact("tokens_per_step", rb"total desired batch size: ([0-9,]++)", grouped),
         Fact("tokens_per_step", rb"\| total batch size B \* T \* num_processes \* grad_accum_steps \| *+([0-9]++) ", int),
-        Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", _count),
+        Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
         Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
-        Fact("parameters", rb"^Number of parameters: ([0-9,]++)", _count),
+        Fact("parameters", rb"^Number of parameters: ([0-9,]++)", grouped),
         Fact("parameters", rb"number of parameters: ([\d.]++)M", lambda printed: round(float(printed) * 1e6)),
     ),
     samples=(

@@ -7,7 +7,7 @@ hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the
 `resnet50_v1.5` another model.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope, listed
 from parsers.frameworks import resnet_v1
 
 _LINE = rb"(?m)^(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
@@ -51,7 +51,7 @@ FORMAT = Format(
         Fact("framework_version", _LINE + rb"TensorFlow: ++(\d[\w.]*+)"),
         Fact("batch_size_of_job", _LINE + rb"Batch size: ++(\d++)(?:\.0)?+ global", int),
         Fact("batch_size", _LINE + rb" *+(\d++)(?:\.0)?+ per device", int),
-        Fact("devices", _LINE + rb"Devices: ++\[((?:(?!/job:)[^\]\n])++)\]", lambda printed: printed.count(b",") + 1),
+        Fact("devices", _LINE + rb"Devices: ++\[((?:(?!/job:)[^\]\n])++)\]", listed),
         Fact("mode", _LINE + rb"Mode: ++([\w-]++)$", words=_MODES),
         Fact("mode", _LINE + rb"Mode: ++(training \+ evaluation)", lambda _: "training and evaluation"),
         Fact("precision", rb"--use_fp16(?:=| (?!-))?+((?:[Tt]rue|[Ff]alse|1|0)?+)(?![\w=])",

@@ -9,7 +9,7 @@ the model, which may be split over several devices.
 
 from math import prod
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, grouped
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 
@@ -41,7 +41,7 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"Building (\w++ [\w.-]++) with "),
         Fact("model", rb"Model (\w++ [\w.-]++) size: "),
-        Fact("parameters", rb" size: ([0-9,]++) total parameters", lambda printed: int(printed.replace(b",", b""))),
+        Fact("parameters", rb" size: ([0-9,]++) total parameters", grouped),
         Fact("devices", rb"Building \d-D device mesh with \[[^\[\]\n]*+\], \[([0-9, ]++)\]", _product),
         Fact("micro_batch", rb"local batch size ([0-9]++),", int),
         Fact("batch_size_of_job", rb"global batch size ([0-9]++),", int),

@@ -6,13 +6,7 @@ resumed one; `eval_samples_per_second` is not training. Tokens are printed per d
 are quoted instead. Memory is the peak allocated to tensors, in GiB.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
-
-
-def _count(printed: bytes) -> int:
-    """Convert `1,024` to a number."""
-    return int(printed.replace(b",", b""))
-
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, grouped
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
@@ -41,10 +35,10 @@ FORMAT = Format(
     ),
     facts=(
         Fact("model", _ARGUMENT % (rb"model_name_or_path", rb"(?:[^\s/]++/)*+([\w.+-]++)/?+")),
-        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", _count),
-        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", _count),
-        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", _count),
-        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", _count),
+        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
+        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
+        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
         Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
         Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),

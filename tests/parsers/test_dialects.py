@@ -229,96 +229,68 @@ DIALECTS = {
     "deepspeed window of DLPerf": Dialect(
         "dlperf.deepspeed",
         [deepspeed(0, step, 8 * (step - 2) / (2.0 * min(step - 2, 98) + max(step - 100, 0))) for step in range(3, 221)],
-        8.0,
-        "dlperf",
+        8.0, "dlperf",
     ),
     "deepspeed steps that begin again": Dialect(
-        "dlperf.deepspeed",
-        [deepspeed(0, step, speed) for speed in (10.0, 20.0) for step in (10, 20, 30)],
+        "dlperf.deepspeed", [deepspeed(0, step, speed) for speed in (10.0, 20.0) for step in (10, 20, 30)],
         2 * 28 / (28 / 10 + 28 / 20),
     ),
     # What such a mean covers is not known from the second epoch on.
     "deepspeed mean of unknown start": Dialect(
-        "dlperf.deepspeed",
-        [
+        "dlperf.deepspeed", [
             *(deepspeed(0, step, 10.0) for step in (10, 20, 30)),
             *(deepspeed(1, step, 99.0) for step in (10, 20, 30)),
-        ],
-        10.0,
-        used=3,
+        ], 10.0, used=3,
     ),
     "deepspeed pipeline": Dialect("dlperf.deepspeed", DEEPSPEED_PIPELINE, 2 / (1 / 64 + 1 / 128), "sustained"),
     # Megatron-DeepSpeed prints both; the program's own lines are read.
     "deepspeed lines beside those of the program": Dialect(
         "dlperf.megatron",
-        [*(f"{megatron(step, 2000.0)} global batch size: 6 |" for step in (1, 2)), deepspeed(0, 2, 463.5)],
-        3.0,
+        [*(f"{megatron(step, 2000.0)} global batch size: 6 |" for step in (1, 2)), deepspeed(0, 2, 463.5)], 3.0,
     ),
     # The batch grows from 4 to 8 within the second interval: 4 x 4 and 6 x 8 samples, though the line says 8.
     "megatron consumed samples": Dialect(
-        "dlperf.megatron",
-        [
+        "dlperf.megatron", [
             megatron(step, 1000.0, f" consumed samples: {seen} |") + f" global batch size: {batch} | lm loss: 9.5E+00 |"
             for step, seen, batch in ((10, 40, 4), (20, 104, 8), (30, 184, 8))
-        ],
-        144 / 20,
-        "sustained",
+        ], 144 / 20, "sustained",
     ),
     "megatron without consumed samples": Dialect(
         "dlperf.megatron",
-        [f"{megatron(step, 2000.0)} global batch size: 6 | lm loss: 9.5E+00 |" for step in (100, 200, 300)],
-        3.0,
+        [f"{megatron(step, 2000.0)} global batch size: 6 | lm loss: 9.5E+00 |" for step in (100, 200, 300)], 3.0,
     ),
     "megatron without a batch size": Dialect(
-        "dlperf.megatron",
-        [plain_megatron(step) for step in (100, 200, 300)],
-        1024.0,
-        case={"batch_size_of_job": 512},
+        "dlperf.megatron", [plain_megatron(step) for step in (100, 200, 300)], 1024.0, case={"batch_size_of_job": 512},
     ),
     "megatron in seconds": Dialect(
-        "dlperf.megatron",
-        [
+        "dlperf.megatron", [
             megatron(step, 1.25, f" consumed samples: {16 * step} | consumed tokens: {32768 * step} |", "s")
             + " global batch size: 16 | number of nan iterations: 0 | samples per second: 12.800 | TFLOPs: 24.75 |"
             for step in (10, 20, 30)
-        ],
-        12.8,
-        seconds=1.25,
+        ], 12.8, seconds=1.25,
     ),
     "gpt-neox": Dialect(
-        "dlperf.megatron",
-        [
+        "dlperf.megatron", [
             f" samples/sec: {speed} | iteration {step}/320000 | elapsed time per iteration (ms): {32000 / speed:.1f} |"
             " learning rate 9.375E-06 | approx flops per GPU: 24.5TFLOPS | lm_loss 1.0875E+01 | loss scale 65536.0 |"
             for step, speed in ((10, 8.0), (20, 16.0), (30, 32.0))
-        ],
-        24.0,
-        "mean",
+        ], 24.0, "mean",
     ),
     # 1000 steps from 23:59:58 to 00:00:08 are 10 ms each.
     "oneflow wide & deep with dates, over midnight": Dialect(
-        "dlperf.oneflow_wdl",
-        [
+        "dlperf.oneflow_wdl", [
             "100 time 2026-11-20 23:59:58.000000 loss 0.546875125",
             "600 time 2026-11-21 00:00:03.000000 loss 0.526875125",
             "600 eval_loss 0.484675125 eval_auc 0.76162425",
             "1100 time 2026-11-21 00:00:08.000000 loss 0.516875125",
-        ],
-        1638400,
-        "dlperf",
-        {"batch_size_of_job": 16384},
-        seconds=0.01,
+        ], 1638400, "dlperf", {"batch_size_of_job": 16384}, seconds=0.01,
     ),
     "oneflow models, a step printed by all ranks": Dialect(
-        "dlperf.oneflow_models_ctr",
-        [
+        "dlperf.oneflow_models_ctr", [
             f"[rank:{rank}] iter: {step}/900, loss: 0.078, latency(ms): {latency + rank} | 2026-11-20 13:19:02.848"
             for step, latency in ((100, 50.0), (200, 3.0), (300, 5.0))
             for rank in range(3)
-        ],
-        32 * 2 / (0.004 + 0.006),
-        "sustained",
-        ONE,
+        ], 32 * 2 / (0.004 + 0.006), "sustained", ONE,
     ),
     # Two lines of 100 iterations, then one of 50; the first is dropped.
     **{
@@ -333,129 +305,94 @@ DIALECTS = {
         for rule in ("sustained", "dlperf")
     },
     "nemo of dllogger": Dialect(
-        "frameworks.nemo",
-        steps_of(
+        "frameworks.nemo", steps_of(
             "DLL 2026-11-20 10:00:{at:06.3f}000 - {step} reduced_train_loss : 2.5  global_step : {step}.0  "
             "consumed_samples : {seen}.0  train_step_timing in s : 9.75  epoch : 0 "
-        ),
-        64 / 4,
+        ), 64 / 4,
     ),
     "nemo 2": Dialect(
-        "frameworks.nemo",
-        steps_of(
+        "frameworks.nemo", steps_of(
             "Training epoch 0, iteration {step}/99 | lr: 1e-06 | global_batch_size: 64 | global_step: {step} | "
             "reduced_train_loss: 2.5 | train_step_timing in s: 5.0 | consumed_samples: {seen}"
-        ),
-        64 / 5,
+        ), 64 / 5,
     ),
     "nemo 2.0, with the global batch size on the line": Dialect(
-        "frameworks.nemo",
-        steps_of(
+        "frameworks.nemo", steps_of(
             "Training epoch 0, iteration {step}/99 | lr: 1e-06 | global_batch_size: 64 | global_step: {step} | "
             "reduced_train_loss: 2.5 | train_step_timing in s: 5.0"
-        ),
-        64 / 5,
+        ), 64 / 5,
     ),
     "nemo bars": Dialect("frameworks.nemo", nemo_bars(), 8192 / 5, used=10),
     "nanochat": Dialect(
-        "frameworks.nanogpt",
-        steps_of(
+        "frameworks.nanogpt", steps_of(
             "step {step:05d}/21400 (0.09%) | loss: 8.125000 | grad norm: 1.2500 | lrm: 1.00 | dt: 250.00ms | "
             "tok/sec: 4,096 | mfu: 48.50 | total time: 0.10m"
-        ),
-        4096,
-        seconds=0.25,
+        ), 4096, seconds=0.25,
     ),
     "build-nanogpt": Dialect(
-        "frameworks.nanogpt",
-        steps_of(
+        "frameworks.nanogpt", steps_of(
             "step {step:5d} | loss: 2.512500 | lr 2.5000e-04 | norm: 1.7500 | dt: 250.00ms | tok/sec: 4096.00"
-        ),
-        4096,
-        seconds=0.25,
+        ), 4096, seconds=0.25,
     ),
     "llm.c": Dialect(
-        "frameworks.nanogpt",
-        steps_of(
+        "frameworks.nanogpt", steps_of(
             "step {step:4d}/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | 250.00 ms | "
             "40.1% bf16 MFU | 4096 tok/s"
-        ),
-        4096,
-        seconds=0.25,
+        ), 4096, seconds=0.25,
     ),
     "modded-nanogpt with tokens of a step": Dialect(
         "frameworks.modded_nanogpt",
-        [f"step:{step}/1770 train_time:{step * 50}ms step_avg:50.00ms" for step in range(11, 60)],
-        8 * 1024 / 0.05,
+        [f"step:{step}/1770 train_time:{step * 50}ms step_avg:50.00ms" for step in range(11, 60)], 8 * 1024 / 0.05,
         case={"devices": 8, "batch_size": 1, "sequence_length": 1024},
     ),
     "torchtitan, every rank untagged": Dialect(
-        "frameworks.torchtitan",
-        [
+        "frameworks.torchtitan", [
             *["2026-11-20 10:00:00,250 - root - INFO - Starting job: a run"] * 2,
             *(
                 TORCHTITAN.format(step=step) + f"wps: {speed:,}  mfu: 30.00%"
                 for step in range(10, 60, 10)
                 for speed in (9900, 10100)
             ),
-        ],
-        20000,
-        case={"devices": 2},
-        used=5,
+        ], 20000, case={"devices": 2}, used=5,
     ),
     # 8 sequences of 4096 tokens at 8192 tokens per second are 4 s, not a thousandth of one.
     "torchtitan with the length of a sequence": Dialect(
         "frameworks.torchtitan",
-        [TORCHTITAN.format(step=step) + "tps: 4,096  tflops: 380.10  mfu: 30.00%" for step in range(10, 60, 10)],
-        8192,
-        case={"devices": 2, "batch_size": 4, "sequence_length": 4096},
-        seconds=4,
+        [TORCHTITAN.format(step=step) + "tps: 4,096  tflops: 380.10  mfu: 30.00%" for step in range(10, 60, 10)], 8192,
+        case={"devices": 2, "batch_size": 4, "sequence_length": 4096}, seconds=4,
     ),
     # The evaluation comes first and has more steps, but lasts 5 s; training lasts 20 s.
     "hugging face, bar of training without a head": Dialect(
         "frameworks.hf_trainer",
-        [*bars(50, "10.00it/s", 10), EVAL, *bars(10, "2.00s/it"), LOSS, *bars(50, "10.00it/s", 10), EVAL],
-        32,
-        case={"batch_size_of_job": 64},
-        seconds=2,
+        [*bars(50, "10.00it/s", 10), EVAL, *bars(10, "2.00s/it"), LOSS, *bars(50, "10.00it/s", 10), EVAL], 32,
+        case={"batch_size_of_job": 64}, seconds=2,
     ),
     "hugging face, bar of training by its stated length": Dialect(
         "frameworks.hf_trainer", [*HF_HEAD, *bars(10, "2.00s/it"), LOSS, *bars(50, "3.00s/it", 10), EVAL], 32
     ),
     "hugging face, summary": Dialect(
-        "frameworks.hf_trainer",
-        [
+        "frameworks.hf_trainer", [
             LOSS, "***** train metrics *****", "  epoch                    =        1.0",
             "  train_runtime            = 0:08:32.50", "  train_samples_per_second =     19.512",
             "  train_steps_per_second   =      0.305",
-        ],
-        19.512,
-        "reported",
+        ], 19.512, "reported",
     ),
     # Before 4.7 what is called samples are steps.
     "hugging face, old summary": Dialect(
-        "frameworks.hf_trainer",
-        [
+        "frameworks.hf_trainer", [
             LOSS, "{'train_runtime': 400.0, 'train_samples_per_second': 1.25, 'epoch': 3.0}",
             "***** train metrics *****", "  train_samples_per_second =       1.25",
-        ],
-        80,
-        "reported",
-        {"batch_size_of_job": 64},
+        ], 80, "reported", {"batch_size_of_job": 64},
     ),
     "dllogger epochs": Dialect(
-        "frameworks.dllogger",
-        [
+        "frameworks.dllogger", [
             *(dllogger([n], {"train_throughput": 2000.5, "validation_throughput": 9000.5}) for n in range(5)),
             dllogger([], {"train_throughput": 1900.5, "best_accuracy": 0.5}),
-        ],
-        2000.5,
+        ], 2000.5,
     ),
     "dllogger summary": Dialect(
         "frameworks.dllogger",
-        [dllogger([0], {"train_throughput": 2000.5}), dllogger([], {"train_throughput": 1900.5})],
-        1900.5,
-        "reported",
+        [dllogger([0], {"train_throughput": 2000.5}), dllogger([], {"train_throughput": 1900.5})], 1900.5, "reported",
     ),
     **{
         f"horovod on processors, {rule}": Dialect(
@@ -471,23 +408,17 @@ DIALECTS = {
     },
     # The same number of tokens at 1000, 2000 and 4000 tokens/s; the first is dropped.
     "fairseq in json": Dialect(
-        "frameworks.fairseq",
-        [
+        "frameworks.fairseq", [
             f"2026-11-20 09:00:00 | INFO | train_inner | {fairseq_json(1, 0.1 * i, speed, 100 * i)}"
             for i, speed in enumerate((1000.0, 2000.0, 4000.0), 1)
-        ],
-        HARMONIC,
-        "sustained",
+        ], HARMONIC, "sustained",
     ),
     "fairseq by the bar of tqdm": Dialect("frameworks.fairseq", ["", fairseq_bar()], HARMONIC, "sustained"),
     "fairseq with epochs alone": Dialect(
-        "frameworks.fairseq",
-        [
+        "frameworks.fairseq", [
             f"2026-11-20 09:00:00 | INFO | train | epoch {i:03d} | loss 6.5 | ppl 50 | wps {speed} | ups 1.2 | wpb 255"
             for i, speed in enumerate((1000, 2000, 4000), 1)
-        ],
-        3000,
-        "mean",
+        ], 3000, "mean",
     ),
     # Without the first record: 200 + 400 + 400 batches in 400 + 600 + 600 seconds.
     "old fairseq in json, running means": Dialect(
@@ -503,24 +434,18 @@ DIALECTS = {
         "frameworks.tf_estimator", ESTIMATOR, 32 * 100 * (1 / 20 + 1 / 40) / 2, "mean", ONE
     ),
     "estimator, step rates alone": Dialect(
-        "frameworks.tf_estimator",
-        [each for each in ESTIMATOR if "loss" not in each],
-        2 * 32 / (1 / 5 + 1 / 2.5),
-        "sustained",
-        ONE,
+        "frameworks.tf_estimator", [each for each in ESTIMATOR if "loss" not in each], 2 * 32 / (1 / 5 + 1 / 2.5),
+        "sustained", ONE,
     ),
     "estimator, examples per second before step rates": Dialect(
         "frameworks.tf_estimator",
-        [*estimator([50.0, 20.0]), *(f"INFO:tensorflow:examples/sec: {each}.5" for each in (100, 200, 300))],
-        250.5,
+        [*estimator([50.0, 20.0]), *(f"INFO:tensorflow:examples/sec: {each}.5" for each in (100, 200, 300))], 250.5,
         "mean",
     ),
     "lightning in seconds per iteration": Dialect(
         "frameworks.lightning",
         [lightning(100, rate, epoch=epoch) for epoch, rate in enumerate(["9.00it/s", "2.00it/s", "1.50s/it"])],
-        32 * 200 / (50 + 150),
-        "sustained",
-        ONE,
+        32 * 200 / (50 + 150), "sustained", ONE,
     ),
     "lightning by rich": Dialect(
         "frameworks.lightning", lightning_rich(), 32 * 200 / (25 + 12.5), "sustained", {"batch_size_of_job": 32}
@@ -529,15 +454,11 @@ DIALECTS = {
         "frameworks.detectron2", detectron2_resumed(), 16 / 0.25, "sustained", {"devices": 4, "batch_size": 4}
     ),
     "paddle detection of the static graph": Dialect(
-        "frameworks.paddle_detection",
-        [
+        "frameworks.paddle_detection", [
             f"2026-11-20 13:14:40,123-INFO: iter: {20 * i}, lr: 0.000413, 'loss_cls': '0.5', 'loss': '0.7', "
             f"eta: 1 day, 2:03:04, batch_cost: {2 / speed:.5f} sec, ips: {speed:.5f} images/sec"
             for i, speed in enumerate((2.0, 8.0, 4.0))
-        ],
-        4 * 2 / (1 / 8 + 1 / 4),
-        "sustained",
-        {"devices": 4, "batch_size": 2},
+        ], 4 * 2 / (1 / 8 + 1 / 4), "sustained", {"devices": 4, "batch_size": 2},
     ),
 }  # fmt: skip
 

@@ -20,7 +20,6 @@ from schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
 Span = Literal["step", "interval", "epoch", "run"]
-Quantity = Literal["throughput", "seconds", "clock"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
 #: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore: nothing but
@@ -243,7 +242,7 @@ class Window:
 
     first: int
     last: int | None
-    of: Quantity = "throughput"
+    of: Literal["throughput", "seconds", "clock"] = "throughput"
     every: int = 1
     by: Literal["step", "record", "since_first"] = "step"
 

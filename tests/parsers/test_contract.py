@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parsers.contract import Columns, Fact, FormatError, Postprocessed, Reading, up_to
+from parsers.contract import Columns, Fact, Format, FormatError, Postprocessed, Reading, up_to
 from parsers.contract.chunk import Chunk
+from parsers.engine import registry
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 
 PRIVATE = rb"begin (?P<_begin>[0-9]++) end (?P<duration>[0-9]++)"
@@ -57,3 +58,14 @@ def test_a_gap_ends_at_the_label_and_never_passes_a_new_beginning() -> None:
     pattern = re.compile(rb"begin " + up_to(rb"label=", rb"begin ") + rb"(\d)")
     assert pattern.findall(b"begin a label=1 label=2\nbegin b\nlabel=3\n") == [b"1"]
     assert pattern.search(b"begin a begin b label=4")[0] == b"begin b label=4"  # type: ignore[index]
+
+
+def test_a_module_without_a_format_is_refused() -> None:
+    with pytest.raises(FormatError, match=r"parsers\.engine\.cells: a format module needs a docstring and one FORMAT"):
+        list(registry._load("engine", "", Format))
+
+
+def test_a_format_without_a_near_miss_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_load", lambda *_: iter([Format("Test", b"", (), (), id="paddle.test")]))
+    with pytest.raises(FormatError, match=r"parsers\.paddle\.test: samples need a NearMiss"):
+        registry.formats.__wrapped__()

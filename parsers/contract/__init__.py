@@ -53,6 +53,9 @@ CLOCKS = frozenset({"clock", "unix", "elapsed"})
 #: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
 
+#: `<throughput>` in the pattern of a reading; `\<` is the character itself.
+_COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)>")
+
 #: Lookahead after a number at the end of a line: white space, or the end of the file after six decimals or more. A file
 #: that was cut there has lost insignificant digits only.
 ENDED = rb"(?=\s|(?:%s)\Z)" % b"|".join(rb"(?<=\.\d{%d})" % digits for digits in range(6, 18))
@@ -109,7 +112,7 @@ class Reading:
     """One kind of line, and what its named groups mean.
 
     Attributes:
-        pattern: finds the records; its named groups are columns.
+        pattern: finds the records; its named groups are columns. `<throughput>` is a column that is a NUMBER.
         unit: of the printed throughput or samples, such as `images/s`.
         scope: what the printed throughput or samples count: a thread, a device, a node or the whole job.
         span: the stretch of training that a record covers.
@@ -144,7 +147,7 @@ class Reading:
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
         """Compile the pattern and check that its groups are named after columns."""
-        regex = compiled(self.pattern)
+        regex = compiled(_COLUMN.sub(rb"(?P<\1>%s)" % NUMBER, self.pattern))
         names = set(regex.groupindex) | set(self.factors)
         unknown = sorted(each for each in names - set(COLUMNS) if not (self.postprocess and is_private(each)))
         if unknown or regex.groups != len(regex.groupindex):

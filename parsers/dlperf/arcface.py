@@ -5,18 +5,14 @@ worker if the head of the log says that a distributed store joins several. `Iter
 splits the last layer. DLPerf multiplied by the number of nodes in either case.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window, up_to
 
 _ARGUMENTS = rb"Called with argument: Namespace\("
 
-_FIELDS = rb"(?:[\t ]++lossvalue=(?P<loss>" + NUMBER + rb")(?=\s))?+"
-_BATCH = (
-    rb"\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>"
-    + NUMBER
-    + rb") samples/sec"
-)
-_EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s)" + _FIELDS
-_ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s))?+" + _FIELDS
+_FIELDS = rb"(?:[\t ]++lossvalue=<loss>(?=\s))?+"
+_BATCH = rb"\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: <throughput> samples/sec"
+_EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=<accuracy>(?=\s)" + _FIELDS
+_ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=<accuracy>(?=\s))?+" + _FIELDS
 _MANY_WORKERS = _ARGUMENTS + up_to(rb"\bkvstore='dist", _ARGUMENTS)
 
 FORMAT = Format(

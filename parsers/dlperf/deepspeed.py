@@ -15,7 +15,7 @@ import numpy as np
 from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 
 _TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
-_SPEED = rb"(?P<throughput>" + NUMBER + rb")(?:(?=,)|" + ENDED + rb")"
+_SPEED = rb"<throughput>(?:(?=,)|" + ENDED + rb")"
 _MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++) ?GB)?+"
 _CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="
 _GIB = {"memory": 1024.0}
@@ -53,8 +53,7 @@ FORMAT = Format(
             unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, postprocess=_first_epoch,
         ),
         Reading(
-            rb"\bsteps: (?P<step>[0-9]++) loss: (?P<loss>" + NUMBER + rb") iter time \(s\): (?P<step_seconds>" + NUMBER
-            + rb") samples/sec: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            rb"\bsteps: (?P<step>[0-9]++) loss: <loss> iter time \(s\): <step_seconds> samples/sec: <throughput>" + ENDED,
             marker=b" iter time (s): ",
             unit="samples/s", counts="update", weak=True,
         ),

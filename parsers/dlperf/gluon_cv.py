@@ -5,11 +5,10 @@ its own speed times the number of workers. Labels are `Batch[20]`, `Batch [49]` 
 loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without decimals.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 _FIELDS = (
-    rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=(?P<accuracy>" + NUMBER + rb")(?=\s)|loss=(?P<loss>" + NUMBER
-    + rb")(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
+    rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=<accuracy>(?=\s)|loss=<loss>(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
 )  # fmt: skip
 
 FORMAT = Format(
@@ -20,11 +19,11 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"Epoch\[(?P<epoch>[0-9]++)\] Batch ?\[(?P<step>[0-9]++)\](?:/\[[0-9]++\])?+[\t ]++"
-            rb"Speed: (?P<throughput>" + NUMBER + rb") samples/sec" + _FIELDS + rb"[\t ]++lr=",
+            rb"Speed: <throughput> samples/sec" + _FIELDS + rb"[\t ]++lr=",
             unit="images/s",
         ),
         Reading(
-            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch\[(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec"
+            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch\[(?P<step>[0-9]++)\][\t ]++Speed: <throughput> samples/sec"
             + _FIELDS + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
             unit="images/s",
         ),

@@ -74,7 +74,7 @@ FORMAT = Format(
         _with_batch(b"ms", 1e-3),
         _with_batch(b"s", 1.0),
         Reading(
-            rb"\bsamples/sec: (?P<throughput>" + NUMBER + rb") \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,
+            rb"\bsamples/sec: <throughput> \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,
             unit="sequences/s", factors={"step_seconds": 1e-3},
         ),
         Reading(
@@ -84,7 +84,7 @@ FORMAT = Format(
         ),
         Reading(
             rb"\[Rank [0-9]++\] \(after [0-9]++ iterations\) memory \(MB\) \| allocated: \S++ \| "
-            rb"max allocated: (?P<memory>" + NUMBER + rb") \|"
+            rb"max allocated: <memory> \|"
         ),
     ),
     facts=(

@@ -57,9 +57,9 @@ FORMAT = Format(
         Reading(
             rb"epoch: (?:(?P<epoch>[0-9]++),? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
             rb"(?P<step>[0-9]++), (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
-            rb"(?P<loss>" + NUMBER + rb")(?=[\s\]),])"
-            rb"|epoch time: (?:(?P<duration>" + NUMBER + rb") ms|(?P<_duration_in_seconds>" + NUMBER + rb") s), "
-            rb"per step time: (?:(?P<step_seconds>" + NUMBER + rb") ms|" + NUMBER + rb" s)",
+            rb"<loss>(?=[\s\]),])"
+            rb"|epoch time: (?:<duration> ms|<_duration_in_seconds> s), "
+            rb"per step time: (?:<step_seconds> ms|" + NUMBER + rb" s)",
             unit="samples/s",
             factors={"duration": 1e-3, "step_seconds": 1e-3},
             repeated=True,

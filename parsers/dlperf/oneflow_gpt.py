@@ -6,7 +6,7 @@ records from 300 to 400, both included, and divided by one interval too few (1 %
 the steps after 300 up to 400.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
 
 FORMAT = Format(
@@ -17,7 +17,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\| (?P<step>[0-9]++) ++\| [0-9]++ ++\| (?P<consumed>[0-9]++) ++\| (?P<throughput>[0-9]++\.[0-9]++) ++"
-            rb"\| (?P<step_seconds>[0-9]++\.[0-9]++) ++\| (?P<loss>" + NUMBER + rb") ++\|(?=\s|\Z)",
+            rb"\| (?P<step_seconds>[0-9]++\.[0-9]++) ++\| <loss> ++\|(?=\s|\Z)",
             unit="sequences/s",
         ),
         Reading(rb" %, (?P<memory>[0-9]++) MiB(?!\w)"),

@@ -4,7 +4,7 @@
 iterations.
 """
 
-from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -14,7 +14,7 @@ FORMAT = Format(
     start=ONEFLOW_START,
     readings=(
         Reading(
-            rb"train: iter (?P<step>[0-9]++), loss (?P<loss>" + NUMBER + rb"), throughput: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            rb"train: iter (?P<step>[0-9]++), loss <loss>, throughput: <throughput>" + ENDED,
             unit="images/s",
         ),
     ),

@@ -8,7 +8,7 @@ per iteration, and 0 for shorter logs. A `.mem` file beside the log states the m
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import argument, header_start
 
-_LOSS = rb" loss (?P<loss>" + NUMBER + rb")" + ENDED
+_LOSS = rb" loss <loss>" + ENDED
 
 FORMAT = Format(
     title="OneFlow Wide & Deep",
@@ -22,7 +22,7 @@ FORMAT = Format(
             unit="samples/s",
             marker=b" time ",
         ),
-        Reading(rb"(?<!\S)(?P<step>[0-9]++) eval_loss " + NUMBER + rb" eval_auc (?P<accuracy>" + NUMBER + rb")" + ENDED, marker=b" eval_loss "),
+        Reading(rb"(?<!\S)(?P<step>[0-9]++) eval_loss " + NUMBER + rb" eval_auc <accuracy>" + ENDED, marker=b" eval_loss "),
     ),
     facts=(
         Fact("model", rb"^ *+(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),

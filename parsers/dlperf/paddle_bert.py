@@ -5,7 +5,7 @@ times all its devices. DLPerf multiplied by the devices of one node only, yet pu
 such step rate explains. Validation prints the same `speed`. `batch_size` counts tokens unless `in_tokens: False`.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="Paddle BERT (2020)",
@@ -14,8 +14,8 @@ FORMAT = Format(
     start=b"-  Configuration Arguments -",
     readings=(
         Reading(
-            rb"epoch: (?P<epoch>[0-9]++), progress: [0-9]++/[0-9]++, step: (?P<step>[0-9]++), loss: (?P<loss>" + NUMBER + rb"), "
-            rb"(?:ppl: \S++ next_sent_acc: (?P<accuracy>" + NUMBER + rb"), )?+speed: (?P<steps_per_second>" + NUMBER + rb") steps/s",
+            rb"epoch: (?P<epoch>[0-9]++), progress: [0-9]++/[0-9]++, step: (?P<step>[0-9]++), loss: <loss>, "
+            rb"(?:ppl: \S++ next_sent_acc: <accuracy>, )?+speed: <steps_per_second> steps/s",
             unit="sequences/s",
         ),
     ),

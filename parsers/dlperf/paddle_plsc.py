@@ -3,7 +3,7 @@
 DLPerf's extractor for it, in a side branch only, multiplied by the nodes.
 """
 
-from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="PaddlePaddle PLSC",
@@ -12,8 +12,8 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"\bPass: ?(?P<epoch>[0-9]++),? batch: ?(?P<step>[0-9]++),?"
-            rb"(?: (?!loss:|qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+(?: loss: ?(?P<loss>" + NUMBER + rb"),?)?+"
-            rb"(?: (?!qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+ qps: ?(?P<throughput>" + NUMBER + rb"),?" + ENDED,
+            rb"(?: (?!loss:|qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+(?: loss: ?<loss>,?)?+"
+            rb"(?: (?!qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+ qps: ?<throughput>,?" + ENDED,
             unit="images/s", scope="node",
         ),
     ),

@@ -5,11 +5,10 @@ data. Both count all devices together. Early releases print `elapse` with two de
 counts the `batch_size` as configured, of a node or of all nodes, and is not quoted. Batches are counted from 0.
 """
 
-from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Format, NearMiss, Reading, Sample, Window
 
 _BATCH = (
-    rb"\[Pass (?P<epoch>[0-9]++), train batch (?P<step>[0-9]++)\][\t ]++loss (?P<loss>" + NUMBER
-    + rb"),(?: acc1 (?P<accuracy>" + NUMBER + rb"),)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"
+    rb"\[Pass (?P<epoch>[0-9]++), train batch (?P<step>[0-9]++)\][\t ]++loss <loss>,(?: acc1 <accuracy>,)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"
 )  # fmt: skip
 
 FORMAT = Format(
@@ -19,12 +18,12 @@ FORMAT = Format(
     start=b"-  Configuration Arguments -",
     readings=(
         Reading(
-            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-INFO: )?+" + _BATCH + rb" elapse (?P<step_seconds>" + NUMBER + rb") sec",
+            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-INFO: )?+" + _BATCH + rb" elapse <step_seconds> sec",
             unit="images/s",
             span="step",
         ),
         Reading(
-            _BATCH + rb" batch_cost (?P<step_seconds>" + NUMBER + rb") s(?:ec)?, reader_cost (?P<reader_seconds>" + NUMBER + rb") s(?:ec)?,",
+            _BATCH + rb" batch_cost <step_seconds> s(?:ec)?, reader_cost <reader_seconds> s(?:ec)?,",
             unit="images/s",
         ),
     ),

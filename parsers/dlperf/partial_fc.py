@@ -3,7 +3,7 @@
 `Total` is the throughput of the whole job; its unit is printed as `it/sec` and is samples per second.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="InsightFace Partial FC",
@@ -12,7 +12,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-Iter:(?P<step>[0-9]++) Rank:\S++ it/sec "
-            rb"Total:(?P<throughput>" + NUMBER + rb") it/sec(?: \[\d++\]\[loss\]:(?P<loss>" + NUMBER + rb")(?=\s))?+",
+            rb"Total:<throughput> it/sec(?: \[\d++\]\[loss\]:<loss>(?=\s))?+",
             unit="images/s",
             repeated=True,
         ),

@@ -6,7 +6,7 @@ hundred lines of eight devices span twelve steps. `Test:` lines are the validati
 leaves no blank before it. Neither speed nor batch size is printed; the unit is samples of all devices.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="PyTorch examples, ImageNet",
@@ -15,8 +15,8 @@ FORMAT = Format(
     start=rb"Use GPU: 0 for training",
     readings=(
         Reading(
-            rb"Epoch: \[(?P<epoch>[0-9]++)\]\[ *+(?P<step>[0-9]++)/[0-9]++\][\t ]++Time ++(?P<step_seconds>" + NUMBER + rb") "
-            rb"\( *+[^\s()]++\)[\t ]++Data ++(?P<reader_seconds>" + NUMBER + rb") \( *+[^\s()]++\)[\t ]++Loss ++(?P<loss>" + NUMBER + rb") ",
+            rb"Epoch: \[(?P<epoch>[0-9]++)\]\[ *+(?P<step>[0-9]++)/[0-9]++\][\t ]++Time ++<step_seconds> "
+            rb"\( *+[^\s()]++\)[\t ]++Data ++<reader_seconds> \( *+[^\s()]++\)[\t ]++Loss ++<loss> ",
             unit="images/s",
             span="step",
             repeated=True,

@@ -4,7 +4,7 @@ The speed follows from the clocks of two lines. glog prints no year, and some bu
 midnight seems to go back in time, which once gave a negative speed. `--train_batch_size` is that of the job.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="TensorFlow 2 BERT",
@@ -13,8 +13,8 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] Train Step: "
-            rb"(?P<step>[0-9]++)/[0-9]++  / loss = (?P<loss>" + NUMBER + rb")(?=\s)"
-            rb"(?:[ \t]++(?:masked_lm|test|train)_accuracy = (?P<accuracy>" + NUMBER + rb")(?=\s))?+",
+            rb"(?P<step>[0-9]++)/[0-9]++  / loss = <loss>(?=\s)"
+            rb"(?:[ \t]++(?:masked_lm|test|train)_accuracy = <accuracy>(?=\s))?+",
             unit="sequences/s",
         ),
     ),

@@ -42,7 +42,7 @@ def _reading(unit: str, span: Span) -> Reading:
     key = rb'"' + _PREFIX + _COUNTED[unit] + rb'(?:_train|_avg)?+": ?+'
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
-    value = rb"(?P<throughput>" + NUMBER + rb")(?=[,}])"
+    value = rb"<throughput>(?=[,}])"
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
     return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span)
 

@@ -19,9 +19,9 @@ FORMAT = Format(
     start=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )(?:Namespace\(|\{'_name')",
     readings=(
         Reading(
-            _INNER + rb"epoch (?P<epoch>[0-9]++): ++(?P<step>[0-9]++) / [0-9]++ loss=(?P<loss>" + NUMBER + rb"), "
-            rb"(?:[^\r\nw|]++|w(?!ps=))*+wps=(?P<throughput>" + NUMBER + rb"), ups=" + NUMBER
-            + rb", wpb=(?P<batch>" + NUMBER + rb"),",
+            _INNER + rb"epoch (?P<epoch>[0-9]++): ++(?P<step>[0-9]++) / [0-9]++ loss=<loss>, "
+            rb"(?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER
+            + rb", wpb=<batch>,",
             unit="tokens/s",
         ),
         Reading(
@@ -31,15 +31,14 @@ FORMAT = Format(
         ),
         Reading(
             rb"(?:(?<=[\r\n])|\A)epoch (?P<epoch>[0-9]++):(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
-            rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=(?P<loss>" + NUMBER + rb"), (?:[^\r\nw|]++|w(?!ps=))*+wps=(?P<throughput>" + NUMBER
-            + rb"), ups=" + NUMBER + rb", wpb=(?P<batch>" + NUMBER + rb"), (?:[^\r\nn|]++|n(?!um_updates=))*+"
+            rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
             rb"num_updates=(?P<step>[0-9]++)(?=[,\]])",
             unit="tokens/s",
             repeated=True,
         ),
         Reading(
-            _EPOCH + rb"epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
-            rb"wps (?P<throughput>" + NUMBER + rb") \| ",
+            _EPOCH + rb"epoch (?P<epoch>[0-9]++) \| loss <loss> \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
+            rb"wps <throughput> \| ",
             unit="tokens/s",
             span="epoch",
         ),

@@ -31,8 +31,8 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"(?<!\w )\| epoch (?P<epoch>[0-9]++):(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+(?P<step>[0-9]++) ?/ ?[0-9]++ "
-            rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=(?P<loss>" + NUMBER + rb"), (?:[^\r\nw|]++|w(?!ps=))*+"
-            rb"wps=(?P<throughput>" + NUMBER + rb"), ups=" + NUMBER + rb", wpb=(?P<batch>" + NUMBER + rb"),",
+            rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+"
+            rb"wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>,",
             unit="tokens/s",
             cumulative_since=1,
             repeated=True,
@@ -45,8 +45,8 @@ FORMAT = Format(
             postprocess=_batches,
         ),
         Reading(
-            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"
-            rb"wps (?P<throughput>" + NUMBER + rb") \| ",
+            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++) \| loss <loss> \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"
+            rb"wps <throughput> \| ",
             unit="tokens/s",
             span="epoch",
         ),

@@ -70,7 +70,7 @@ FORMAT = Format(
             span="run",
         ),
         Reading(
-            rb"(?<=\s)train_samples_per_second ++= ++(?P<throughput>" + NUMBER + rb")(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
+            rb"(?<=\s)train_samples_per_second ++= ++<throughput>(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
             unit="samples/s", span="run", weak=True,
         ),
         Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),

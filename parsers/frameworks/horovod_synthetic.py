@@ -5,7 +5,7 @@ job is that of one rank times the number of devices. `Img/sec per GPU` is the me
 standard deviations. Warm-up is not timed. The device may be called CPU or HPU.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 FORMAT = Format(
     title="Horovod synthetic",
@@ -14,13 +14,13 @@ FORMAT = Format(
     end=rb"Total img/sec on [0-9]++ \w++\(s\): ",
     readings=(
         Reading(
-            rb"Iter #(?P<step>[0-9]++): (?P<throughput>" + NUMBER + rb") img/sec per \w++",
+            rb"Iter #(?P<step>[0-9]++): <throughput> img/sec per \w++",
             unit="images/s",
             scope="device",
             span="step",
         ),
         Reading(
-            rb"Total img/sec on [0-9]++ \w++\(s\): (?P<throughput>" + NUMBER + rb") \+-",
+            rb"Total img/sec on [0-9]++ \w++\(s\): <throughput> \+-",
             unit="images/s",
             span="run",
         ),

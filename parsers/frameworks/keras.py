@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
 from parsers.frameworks import resnet_v1
 
 #: Whole numbers below this are rounded by more than a tenth.
@@ -65,8 +65,8 @@ def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Re
     return Reading(
         rb"(?m)^Epoch (?P<epoch>[0-9]++)/[0-9]++" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
-        + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: (?P<accuracy>" + NUMBER + rb")(?=\s)))?+"
-        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: (?P<loss>" + NUMBER + rb")(?=\s)",
+        + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: <accuracy>(?=\s)))?+"
+        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)",
         unit="samples/s",
         span="epoch",
         weak=True,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _epochs(columns: Columns) -> Postprocessed:
@@ -35,7 +35,7 @@ FORMAT = Format(
             rb"Epoch (?P<epoch>[0-9]++): 100%\|[^|\r\n]++\| (?P<steps>[0-9]++)/(?P=steps) \[[0-9:]++<[0-9:]++, ++"
             rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
-            rb" (?:train_)?+loss(?:_step|_epoch)?+=(?P<loss>" + NUMBER + rb")(?=[,\]]))?+[^\]\r\n]*+\]",
+            rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+\]",
             unit="samples/s",
             span="epoch",
             weak=True,
@@ -44,7 +44,7 @@ FORMAT = Format(
         Reading(
             rb"Epoch (?P<epoch>[0-9]++)(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++[0-9:]++ "
             rb"\xe2\x80\xa2 [0-9:-]++ ++(?P<steps_per_second>[0-9.]++)it/s(?=\s)"
-            rb"(?:[^\r\n]{0,400}? (?:train_)?+loss(?:_step|_epoch)?+: (?P<loss>" + NUMBER + rb")(?=\s))?+",
+            rb"(?:[^\r\n]{0,400}? (?:train_)?+loss(?:_step|_epoch)?+: <loss>(?=\s))?+",
             unit="samples/s",
             span="epoch",
             weak=True,

@@ -7,15 +7,15 @@ includes it. Older releases print `gpu_ids = range(0, 1)` for every distributed 
 listed, however many are used.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 
 def _reading(head: bytes, apart: bytes) -> Reading:
     """Return the reading of one dialect; `apart` stands between the fields."""
     return Reading(
-        head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: (?P<step_seconds>" + NUMBER + rb")" + apart
-        + rb"data_time: (?P<reader_seconds>" + NUMBER + rb")" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
-        + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: (?P<loss>" + NUMBER + rb")(?=[,\s]))?+",
+        head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
+        + rb"data_time: <reader_seconds>" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
+        + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: <loss>(?=[,\s]))?+",
         unit="samples/s",
     )  # fmt: skip
 

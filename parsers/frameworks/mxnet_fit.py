@@ -6,13 +6,12 @@ process. Labels are `[20]` or `[0-20]`. A log may hold many starts; `Validation-
 training speed. GluonCV, ArcFace and NGC print lines of nearly this form.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed, up_to
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to
 
 _ARGUMENTS = rb"start with arguments Namespace\("
 
 _SPEED = (
-    rb"Epoch\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER
-    + rb") samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=(?P<accuracy>" + NUMBER + rb")(?=\s)"
+    rb"Epoch\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: <throughput> samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=<accuracy>(?=\s)"
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
 _WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED

@@ -6,7 +6,7 @@ mean, and -100% for the first five iterations. nanoGPT prints the tokens of an i
 the speed is unknown without the command. `step 250: train loss` is an evaluation.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
 
 FORMAT = Format(
     title="nanoGPT",
@@ -18,28 +18,28 @@ FORMAT = Format(
     rb"[^\n]*?tokens per iteration will be: )*+",
     readings=(
         Reading(
-            rb"iter (?<![\w.]iter )(?P<step>[0-9]++): loss (?P<loss>" + NUMBER + rb"), time (?P<step_seconds>" + NUMBER + rb")ms",
+            rb"iter (?<![\w.]iter )(?P<step>[0-9]++): loss <loss>, time <step_seconds>ms",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+(?P<step>[0-9]++) \| loss: (?P<loss>" + NUMBER + rb") \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
-            rb"\| dt: (?P<step_seconds>" + NUMBER + rb")ms \| tok/sec: (?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
+            rb"step (?<![\w.]step ) *+(?P<step>[0-9]++) \| loss: <loss> \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
+            rb"\| dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+(?P<step>[0-9]++)/[0-9]++ \| (?:train )?+loss (?P<loss>" + NUMBER + rb")[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
-            rb"\| (?P<step_seconds>" + NUMBER + rb") ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
+            rb"step (?<![\w.]step ) *+(?P<step>[0-9]++)/[0-9]++ \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
+            rb"\| <step_seconds> ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"step (?<![\w.]step )(?P<step>[0-9]++)/[0-9]++ \([0-9.]++%\) \| loss: (?P<loss>" + NUMBER + rb") \| [^\r\n]{0,200}?\| "
-            rb"dt: (?P<step_seconds>" + NUMBER + rb")ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
+            rb"step (?<![\w.]step )(?P<step>[0-9]++)/[0-9]++ \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
+            rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},

@@ -31,20 +31,20 @@ FORMAT = Format(
             unit="samples/s",
         ),
         Reading(
-            rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - (?P<step>[0-9]++) (?:reduced_train_loss : (?P<loss>" + NUMBER + rb") )?+"
+            rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - (?P<step>[0-9]++) (?:reduced_train_loss : <loss> )?+"
             + _TEXT + rb"(?:consumed_samples : (?P<consumed>[0-9]++(?:\.[0-9]++)?+) " + _TEXT + rb")?+"
             + _TIMING + rb" : " + NUMBER + rb"(?:(?=\s)|" + ENDED + rb")",
             unit="samples/s",
         ),
         Reading(
             rb"Training epoch (?P<epoch>[0-9]++), iteration [0-9]++/[0-9]++" + _PIPE
-            + rb"(?: \| global_step: (?P<step>[0-9]++)(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: (?P<loss>" + NUMBER + rb")" + _PIPE + rb")?+ \| "
-            + _TIMING + rb": (?P<step_seconds>" + NUMBER + rb")(?=\s)(?:" + _PIPE + rb" \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
+            + rb"(?: \| global_step: (?P<step>[0-9]++)(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: <loss>" + _PIPE + rb")?+ \| "
+            + _TIMING + rb": <step_seconds>(?=\s)(?:" + _PIPE + rb" \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
             unit="samples/s",
             repeated=True,
         ),
         Reading(
-            rb"\[[0-9:]++<[0-9:?]++,[^\r\n\]\[]*?[, ]reduced_train_loss=(?P<loss>" + NUMBER + rb")" + _BAR
+            rb"\[[0-9:]++<[0-9:?]++,[^\r\n\]\[]*?[, ]reduced_train_loss=<loss>" + _BAR
             + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _BAR + rb"(?:consumed_samples=[^,\r\n\]]++" + _BAR + rb")?+"
             + _TIMING + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])",
             unit="samples/s",

@@ -19,17 +19,17 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"INFO: Epoch: \[(?P<epoch>[0-9]++)\] \[ *+(?P<step>[0-9]++)/[0-9]++\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
-            rb"(?: loss: (?P<loss>" + NUMBER + rb")(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
-            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") data_cost: (?P<reader_seconds>" + NUMBER + rb") "
-            rb"ips: (?P<throughput>" + NUMBER + rb") [is][ma]"
+            rb"(?: loss: <loss>(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
+            rb"batch_cost: <step_seconds> data_cost: <reader_seconds> "
+            rb"ips: <throughput> [is][ma]"
             rb"(?:\w++/s" + MEMORY + rb")?+",
             unit="images/s",
             scope="device",
         ),
         Reading(
             rb"\biter: (?P<step>[0-9]++), lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
-            rb"(?:'loss': '(?P<loss>" + NUMBER + rb")',(?:[^\r\nei\[]++|e(?!ta: )|i(?!ter: ))*+)?+eta: (?:[^\r\nbi\[]++|i(?!ter: ))*+"
-            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, ips: (?P<throughput>" + NUMBER + rb") images/sec",
+            rb"(?:'loss': '<loss>',(?:[^\r\nei\[]++|e(?!ta: )|i(?!ter: ))*+)?+eta: (?:[^\r\nbi\[]++|i(?!ter: ))*+"
+            rb"batch_cost: <step_seconds> sec, ips: <throughput> images/sec",
             unit="images/s",
             scope="device",
         ),

@@ -7,15 +7,15 @@ includes the start-up. A resumed run counts its steps from 0 in a later epoch. M
 unknown.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample
 from parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
     rb"INFO: epoch: \[(?P<epoch>[0-9]++)/[0-9]++\], (?:global_step|iter): (?P<step>[0-9]++), "
-    rb"(?:[^\r\n \[]++| (?!acc: |loss: |(?:avg_)?reader_cost: ))*+(?: acc: (?P<accuracy>" + NUMBER + rb"),)?+"
-    rb"(?:[^\r\n \[]++| (?!loss: |(?:avg_)?reader_cost: ))*+(?: loss: (?P<loss>" + NUMBER + rb"),)?+"
-    rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
-    rb"(?:avg_)?+batch_cost: (?P<step_seconds>" + NUMBER + rb") s, "
+    rb"(?:[^\r\n \[]++| (?!acc: |loss: |(?:avg_)?reader_cost: ))*+(?: acc: <accuracy>,)?+"
+    rb"(?:[^\r\n \[]++| (?!loss: |(?:avg_)?reader_cost: ))*+(?: loss: <loss>,)?+"
+    rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: <reader_seconds> s, "
+    rb"(?:avg_)?+batch_cost: <step_seconds> s, "
 )  # fmt: skip
 
 FORMAT = Format(
@@ -25,13 +25,13 @@ FORMAT = Format(
     start=rb"(?:ppocr|root) INFO: Architecture : ",
     readings=(
         Reading(
-            _HEAD + rb"avg_samples: (?P<batch>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") s"
+            _HEAD + rb"avg_samples: <batch>, ips: <throughput> s"
             rb"(?:amples/s" + MEMORY + rb")?+",
             unit="samples/s",
             scope="device",
         ),
         Reading(
-            _HEAD + rb"samples: (?P<samples>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            _HEAD + rb"samples: <samples>, ips: <throughput>" + ENDED,
             unit="samples/s",
             scope="device",
         ),

@@ -18,8 +18,8 @@ _MODES = {b"forward-only": "inference", b"evaluation": "evaluation"}
 def _steps(scope: Scope, where: bytes) -> Reading:
     """Return the reading whose scope the head of the log states."""
     return Reading(
-        _LINE + rb"(?P<step>[0-9]++)[\t ]++(?:images|examples)/sec: (?P<throughput>" + NUMBER + rb") \+/- " + NUMBER
-        + rb" \(jitter = " + NUMBER + rb"\)[\t ]++(?P<loss>" + NUMBER + rb")(?=\s)",
+        _LINE + rb"(?P<step>[0-9]++)[\t ]++(?:images|examples)/sec: <throughput> \+/- " + NUMBER
+        + rb" \(jitter = " + NUMBER + rb"\)[\t ]++<loss>(?=\s)",
         unit="images/s",
         scope=scope,
         cumulative_since=1,
@@ -40,7 +40,7 @@ FORMAT = Format(
         _steps("device", _LINE + rb"Variables: ++horovod"),
         _steps("node", _LINE + rb"Devices: [^\n]*?/job:"),
         Reading(
-            _LINE + rb"total (?:images|examples)/sec: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            _LINE + rb"total (?:images|examples)/sec: <throughput>" + ENDED,
             unit="images/s",
             span="run",
         ),

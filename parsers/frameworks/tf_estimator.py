@@ -40,7 +40,7 @@ FORMAT = Format(
     start=rb"(?:INFO:tensorflow:Using config: |Filling queue with \d++ \w++ images before starting to train)",
     readings=(
         Reading(
-            rb"\b[Ss]tep:? ++(?P<step>[0-9]++), (?:[Aa]ccuracy: ++(?P<accuracy>" + NUMBER + rb")%?+, )?+loss = "
+            rb"\b[Ss]tep:? ++(?P<step>[0-9]++), (?:[Aa]ccuracy: ++<accuracy>%?+, )?+loss = "
             + _NUMBER % b"loss" + rb" \(" + _NUMBER % b"throughput" + rb" examples/sec[,;] " + NUMBER + rb" sec/batch\)",
             unit="samples/s",
             marker=b" sec/batch",

@@ -9,7 +9,7 @@ the model, which may be split over several devices.
 
 from math import prod
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 
@@ -29,8 +29,8 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - [\w.]++ - INFO - |(?<=\n)|(?<=[\]:] )|\A)"
-            rb"step: ++(?P<step>[0-9]++) ++loss: ++(?P<loss>" + NUMBER + rb")(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
-            rb"++memory: ++(?P<memory>" + NUMBER + rb")GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
+            rb"step: ++(?P<step>[0-9]++) ++loss: ++<loss>(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
+            rb"++memory: ++<memory>GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
             rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",
             unit="tokens/s",
             scope="device",

@@ -7,7 +7,7 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 `allreduce_post_accumulation_fp16=True`.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",
@@ -17,14 +17,14 @@ FORMAT = Format(
     end=rb"training_sequences_per_second : ",
     readings=(
         Reading(
-            rb"training_sequences_per_second : (?P<throughput>" + NUMBER + rb")(?: sequences/s)? "
-            rb"(?:[^\r\nrDt]++|r(?!aw_train_time : )|D(?!LL )|t(?!raining_sequences_per_second : ))*+raw_train_time : (?P<seconds>" + NUMBER + rb")(?=\s)",
+            rb"training_sequences_per_second : <throughput>(?: sequences/s)? "
+            rb"(?:[^\r\nrDt]++|r(?!aw_train_time : )|D(?!LL )|t(?!raining_sequences_per_second : ))*+raw_train_time : <seconds>(?=\s)",
             unit="sequences/s",
             span="run",
         ),
         Reading(
             DLLOGGER_CLOCK + rb"Training Epoch: (?P<epoch>\d++) Training Iteration: (?P<step>\d++) ++"
-            rb"(?:average|final)_loss : (?P<loss>" + NUMBER + rb") ",
+            rb"(?:average|final)_loss : <loss> ",
             unit="sequences/s",
             span="step",
             counts="update",

@@ -5,16 +5,12 @@
 slow.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window, up_to
 
 _PARAMETERS = rb" - PARAMETER"
 _COMMAND = rb"'\./main\.py', "
 
-_TO_TOTAL = (
-    rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : (?P<throughput>"
-    + NUMBER
-    + rb") (?:images|img)/s"
-)
+_TO_TOTAL = rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : <throughput> (?:images|img)/s"
 
 FORMAT = Format(
     title="NGC PyTorch ResNet-50",
@@ -24,7 +20,7 @@ FORMAT = Format(
     end=rb" - Summary: ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: (?P<epoch>\d++) Iteration: (?P<step>\d++) ++train\.loss : (?P<loss>" + NUMBER + rb")" + _TO_TOTAL,
+            DLLOGGER_CLOCK + rb"Epoch: (?P<epoch>\d++) Iteration: (?P<step>\d++) ++train\.loss : <loss>" + _TO_TOTAL,
             unit="images/s",
             span="step",
         ),

@@ -5,7 +5,7 @@ the loss scaler retries, the iteration number repeats. The same line without an 
 `throughput_val` and the second `Throughput Average` are inference.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="NGC TensorFlow BERT pre-training",
@@ -14,14 +14,14 @@ FORMAT = Format(
     end=rb"Throughput Average \(sentences/sec\) = |DLL [\d .:-]{26} -  throughput_train : ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Iteration: (?P<step>\d++) ++throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s"
-            rb"(?: mlm_loss : \S++ ++nsp_loss : \S++ ++total_loss : (?P<loss>" + NUMBER + rb")(?=\s))?+",
+            DLLOGGER_CLOCK + rb"Iteration: (?P<step>\d++) ++throughput_train : <throughput> seq(?:uences)?/s"
+            rb"(?: mlm_loss : \S++ ++nsp_loss : \S++ ++total_loss : <loss>(?=\s))?+",
             unit="sequences/s",
             span="step",
             counts="update",
         ),
         Reading(
-            rb"DLL [\d .:-]{26} -  throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s",
+            rb"DLL [\d .:-]{26} -  throughput_train : <throughput> seq(?:uences)?/s",
             unit="sequences/s",
             span="run",
         ),

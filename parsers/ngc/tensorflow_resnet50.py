@@ -5,7 +5,7 @@ printed unit. The hook prints nothing during its own warm-up. A figure at the en
 the cut cannot have changed it.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.contract import DLLOGGER_CLOCK, ENDED, Fact, Format, NearMiss, Reading, Sample, Window, up_to
 
 _PARAMETERS = rb"PARAMETER arch : "
 
@@ -18,13 +18,13 @@ FORMAT = Format(
     readings=(
         Reading(
             DLLOGGER_CLOCK + rb"\((?P<epoch>\d++), (?P<step>\d++)\) (?:total_ips|imgs_per_sec) : "
-            rb"(?P<throughput>" + NUMBER + rb")" + ENDED
-            + rb"(?: ++cross_entropy : \S++ ++l2_loss : \S++ ++total_loss : (?P<loss>" + NUMBER + rb")(?=\s))?+",
+            rb"<throughput>" + ENDED
+            + rb"(?: ++cross_entropy : \S++ ++l2_loss : \S++ ++total_loss : <loss>(?=\s))?+",
             unit="images/s",
             span="step",
         ),
         Reading(
-            rb"DLL [\d .:-]{26} - \(\) train_throughput : (?P<throughput>" + NUMBER + rb")" + ENDED,
+            rb"DLL [\d .:-]{26} - \(\) train_throughput : <throughput>" + ENDED,
             unit="images/s",
             span="run",
         ),

@@ -7,7 +7,7 @@ for inference. Some releases print the configuration before they apply `-o` over
 against `ips * batch_cost` of the records.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 from parsers.paddle import CLAS, MEMORY
 
 FORMAT = Format(
@@ -19,9 +19,9 @@ FORMAT = Format(
         Reading(
             rb"\[Train\]\[Epoch (?P<epoch>\d++)/\d++\]\[Iter: (?P<step>\d++)/\d++\]"
             rb"(?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
-            rb"(?:loss: (?P<loss>" + NUMBER + rb")(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
-            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb")s, reader_cost: (?P<reader_seconds>" + NUMBER + rb")s?, "
-            rb"ips: (?P<throughput>" + NUMBER + rb") (?:samples|images)/s(?:ec)?+" + MEMORY,
+            rb"(?:loss: <loss>(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
+            rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
+            rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
             unit="images/s",
             scope="device",
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
 from parsers.paddle import LAUNCHER
 
 
@@ -27,10 +27,10 @@ FORMAT = Format(
     start=rb"(?m)^Namespace\(adam_epsilon=",
     readings=(
         Reading(
-            rb"to[tb]al step: (?P<step>\d++), epoch: (?P<epoch>\d++), batch: \d++, loss: (?P<loss>" + NUMBER + rb"), "
-            rb"avg_reader_cost: (?P<reader_seconds>" + NUMBER + rb") sec, "
-            rb"avg_batch_cost: (?P<_batch_cost>" + NUMBER + rb") sec, avg_samples: [\d.]++, "
-            rb"ips: (?P<throughput>" + NUMBER + rb") sequences/sec",
+            rb"to[tb]al step: (?P<step>\d++), epoch: (?P<epoch>\d++), batch: \d++, loss: <loss>, "
+            rb"avg_reader_cost: <reader_seconds> sec, "
+            rb"avg_batch_cost: <_batch_cost> sec, avg_samples: [\d.]++, "
+            rb"ips: <throughput> sequences/sec",
             unit="sequences/s",
             scope="device",
             postprocess=_with_waiting,

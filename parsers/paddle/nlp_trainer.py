@@ -6,7 +6,7 @@ resumed one; `eval_samples_per_second` is not training. Tokens are printed per d
 are quoted instead. Memory is the peak allocated to tensors, in GiB.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
@@ -20,15 +20,15 @@ FORMAT = Format(
     end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",
     readings=(
         Reading(
-            rb"\] - loss: (?P<loss>" + NUMBER + rb"), (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: (?P<step>[0-9]++), " + _FIELDS
-            + rb"(?:max_memory_allocated: (?P<memory>" + NUMBER + rb"), " + _FIELDS + rb")?+"
-            rb"interval_runtime: (?P<duration>" + NUMBER + rb"), interval_samples_per_second: (?P<throughput>" + NUMBER + rb")(?=,)",
+            rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: (?P<step>[0-9]++), " + _FIELDS
+            + rb"(?:max_memory_allocated: <memory>, " + _FIELDS + rb")?+"
+            rb"interval_runtime: <duration>, interval_samples_per_second: <throughput>(?=,)",
             unit="samples/s",
             counts="update",
             factors={"memory": 1024},
         ),
         Reading(
-            rb"\] - train_runtime: (?P<seconds>" + NUMBER + rb"), train_samples_per_second: (?P<throughput>" + NUMBER + rb")(?=,)",
+            rb"\] - train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)",
             unit="samples/s",
             span="run",
         ),

@@ -6,7 +6,7 @@ the throughput of one device over the interval; it varies with the length of the
 number is `tokens`. The record of step 0 prints no speed. Some logs print the command at the very end.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed
 from parsers.paddle import LAUNCHER
 
 FORMAT = Format(
@@ -16,10 +16,10 @@ FORMAT = Format(
     start=rb"(?m)^\{'alpha': [\d.]++,\s",
     readings=(
         Reading(
-            rb"step_idx: (?P<step>[0-9]++), epoch: (?P<epoch>[0-9]++), batch: [0-9]++, avg loss: (?P<loss>" + NUMBER + rb"), "
-            rb"(?:[^\r\nbs]++|b(?!atch_cost: )|s(?!tep_idx: ))*+batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, "
-            rb"reader_cost: (?P<reader_seconds>" + NUMBER + rb") sec, tokens: (?P<samples>[0-9]++), "
-            rb"ips: (?P<throughput>" + NUMBER + rb") words/sec",
+            rb"step_idx: (?P<step>[0-9]++), epoch: (?P<epoch>[0-9]++), batch: [0-9]++, avg loss: <loss>, "
+            rb"(?:[^\r\nbs]++|b(?!atch_cost: )|s(?!tep_idx: ))*+batch_cost: <step_seconds> sec, "
+            rb"reader_cost: <reader_seconds> sec, tokens: (?P<samples>[0-9]++), "
+            rb"ips: <throughput> words/sec",
             unit="words/s",
             scope="device",
         ),

@@ -7,7 +7,7 @@ is the number of nodes. The network is named only in the paths of some warnings,
 counts words.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
 _JOB = rb"--%s_bench(?:ma|am)rk_"
@@ -15,8 +15,8 @@ _JOB = rb"--%s_bench(?:ma|am)rk_"
 
 def _epoch(printed: bytes, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: (?P<epoch>[0-9]++), using time (?P<duration>" + NUMBER + rb") second, "
-        rb"ips (?P<throughput>" + NUMBER + rb") " + printed + rb"/sec",
+        rb"Epoch: (?P<epoch>[0-9]++), using time <duration> second, "
+        rb"ips <throughput> " + printed + rb"/sec",
         unit=unit,
         scope="node",
         span="epoch",
@@ -25,9 +25,9 @@ def _epoch(printed: bytes, unit: str) -> Reading:
 
 def _batch(printed: bytes, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: (?P<epoch>[0-9]++), Batch: (?P<step>[0-9]++), ++(?:auc: \[(?P<accuracy>" + NUMBER + rb")\], ++)?+"
-        rb"(?:(?:cost|LOSS): \[(?P<loss>" + NUMBER + rb")\], ++)?+avg_batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, "
-        rb"avg_samples: (?P<batch>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") " + printed + rb"/sec",
+        rb"Epoch: (?P<epoch>[0-9]++), Batch: (?P<step>[0-9]++), ++(?:auc: \[<accuracy>\], ++)?+"
+        rb"(?:(?:cost|LOSS): \[<loss>\], ++)?+avg_batch_cost: <step_seconds> sec, "
+        rb"avg_samples: <batch>, ips: <throughput> " + printed + rb"/sec",
         unit=unit,
         scope="thread",
     )  # fmt: skip

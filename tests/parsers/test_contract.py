@@ -30,6 +30,18 @@ def records_of(lines: bytes, reading: Reading) -> SessionRecords:
     return SessionRecords(table, 0, table.rows)
 
 
+def test_a_number_is_a_column_in_angle_brackets() -> None:
+    reading = Reading(rb"(?P<step>[0-9]++)\<stdout>: ips <throughput> in <_seconds> s", postprocess=since_begin)
+    assert reading.columns == ("step", "throughput", "_seconds")
+    assert reading.regex.findall(b"7<stdout>: ips 2.5 in 1e3 s") == [(b"7", b"2.5", b"1e3")]
+
+
+def test_an_unknown_column_is_refused() -> None:
+    for pattern in (rb"ips: <throughputs>", rb"ips: (?P<speed>[0-9]++)", rb"ips: ([0-9]++)"):
+        with pytest.raises(FormatError, match="groups must be named after columns"):
+            _ = Reading(pattern).regex
+
+
 def test_a_private_column_needs_a_postprocess() -> None:
     with pytest.raises(FormatError, match="_begin"):
         _ = Reading(PRIVATE).regex

@@ -55,6 +55,8 @@ NUMBER = rb"[-+.0-9EINFAeinfa]++"
 
 #: `<throughput>` in the pattern of a reading; `\<` is the character itself.
 _COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)>")
+#: Columns that are whole numbers.
+_WHOLE = {b"epoch", b"step"}
 
 #: Lookahead after a number at the end of a line: white space, or the end of the file after six decimals or more. A file
 #: that was cut there has lost insignificant digits only.
@@ -107,12 +109,17 @@ class FormatError(ValueError):
     """A format module contradicts the contract; raised when formats are loaded, never while logs are read."""
 
 
+def _group(column: re.Match[bytes]) -> bytes:
+    return rb"(?P<%s>%s)" % (column[1], rb"[0-9]++" if column[1] in _WHOLE else NUMBER)
+
+
 @dataclass(frozen=True)
 class Reading:
     """One kind of line, and what its named groups mean.
 
     Attributes:
-        pattern: finds the records; its named groups are columns. `<throughput>` is a column that is a NUMBER.
+        pattern: finds the records; its named groups are columns. `<throughput>` is a column that is a NUMBER; `<epoch>` and `<step>`
+            are whole numbers.
         unit: of the printed throughput or samples, such as `images/s`.
         scope: what the printed throughput or samples count: a thread, a device, a node or the whole job.
         span: the stretch of training that a record covers.
@@ -147,7 +154,7 @@ class Reading:
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
         """Compile the pattern and check that its groups are named after columns."""
-        regex = compiled(_COLUMN.sub(rb"(?P<\1>%s)" % NUMBER, self.pattern))
+        regex = compiled(_COLUMN.sub(_group, self.pattern))
         names = set(regex.groupindex) | set(self.factors)
         unknown = sorted(each for each in names - set(COLUMNS) if not (self.postprocess and is_private(each)))
         if unknown or regex.groups != len(regex.groupindex):

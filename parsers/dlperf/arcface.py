@@ -10,7 +10,7 @@ from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window, up
 _ARGUMENTS = rb"Called with argument: Namespace\("
 
 _FIELDS = rb"(?:[\t ]++lossvalue=<loss>(?=\s))?+"
-_BATCH = rb"\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: <throughput> samples/sec"
+_BATCH = rb"\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++Speed: <throughput> samples/sec"
 _EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=<accuracy>(?=\s)" + _FIELDS
 _ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=<accuracy>(?=\s))?+" + _FIELDS
 _MANY_WORKERS = _ARGUMENTS + up_to(rb"\bkvstore='dist", _ARGUMENTS)

@@ -38,22 +38,22 @@ FORMAT = Format(
     end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
     readings=(
         Reading(
-            _TIMER + rb"epoch=[0-9]++/micro_step=[0-9]++/global_step=(?P<step>[0-9]++)" + _CURRENT + _SPEED + _MEMORY,
+            _TIMER + rb"epoch=[0-9]++/micro_step=[0-9]++/global_step=<step>" + _CURRENT + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
             unit="samples/s", span="step", counts="update", factors=_GIB, weak=True,
         ),
         Reading(
-            _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++)" + _CURRENT + _SPEED + _MEMORY,
+            _TIMER + rb"<epoch>/<step>" + _CURRENT + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
             unit="samples/s", span="step", factors=_GIB, weak=True,
         ),
         Reading(
-            _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++), SamplesPerSec=" + _SPEED + _MEMORY,
+            _TIMER + rb"<epoch>/<step>, SamplesPerSec=" + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
             unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, postprocess=_first_epoch,
         ),
         Reading(
-            rb"\bsteps: (?P<step>[0-9]++) loss: <loss> iter time \(s\): <step_seconds> samples/sec: <throughput>" + ENDED,
+            rb"\bsteps: <step> loss: <loss> iter time \(s\): <step_seconds> samples/sec: <throughput>" + ENDED,
             marker=b" iter time (s): ",
             unit="samples/s", counts="update", weak=True,
         ),

@@ -18,12 +18,12 @@ FORMAT = Format(
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
         Reading(
-            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch ?\[(?P<step>[0-9]++)\](?:/\[[0-9]++\])?+[\t ]++"
+            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[[0-9]++\])?+[\t ]++"
             rb"Speed: <throughput> samples/sec" + _FIELDS + rb"[\t ]++lr=",
             unit="images/s",
         ),
         Reading(
-            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch\[(?P<step>[0-9]++)\][\t ]++Speed: <throughput> samples/sec"
+            rb"Epoch\[<epoch>\] Batch\[<step>\][\t ]++Speed: <throughput> samples/sec"
             + _FIELDS + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
             unit="images/s",
         ),

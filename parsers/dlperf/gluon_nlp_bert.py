@@ -8,7 +8,7 @@ the tokens of one worker without padding and is not quoted.
 from parsers.contract import Format, NearMiss, Reading, Sample, Window
 
 _STEP = (
-    rb"\[step (?P<step>[0-9]++)\][\t ]++mlm_loss=<loss>[\t ]++(?:mlm_acc=<accuracy>[\t ]++)?+(?:(?!throughput=)\w++=\S++[\t ]++)*+throughput=\S++ tks/s[\t ]++(?:lr=\S++[\t ]++)?+time="
+    rb"\[step <step>\][\t ]++mlm_loss=<loss>[\t ]++(?:mlm_acc=<accuracy>[\t ]++)?+(?:(?!throughput=)\w++=\S++[\t ]++)*+throughput=\S++ tks/s[\t ]++(?:lr=\S++[\t ]++)?+time="
 )  # fmt: skip
 
 FORMAT = Format(

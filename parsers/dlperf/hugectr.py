@@ -32,7 +32,7 @@ FORMAT = Format(
     end=_PREFIX + rb"Finish [0-9]++ (?:iterations|epochs) with ",
     readings=(
         Reading(
-            _PREFIX + rb"Iter: (?P<step>[0-9]++) Time\((?P<steps>[0-9]++) iters\): <duration>s"
+            _PREFIX + rb"Iter: <step> Time\((?P<steps>[0-9]++) iters\): <duration>s"
             rb"(?: Loss: <loss>" + ENDED + rb"|(?=\s))",
             unit="samples/s",
         ),

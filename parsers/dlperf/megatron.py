@@ -14,7 +14,7 @@ import numpy as np
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
 
-_HEAD = rb"iteration ++(?P<step>[0-9]++)/ *+[0-9]++ \|"
+_HEAD = rb"iteration ++<step>/ *+[0-9]++ \|"
 
 
 def _ahead(label: bytes, group: bytes) -> bytes:

@@ -55,10 +55,9 @@ FORMAT = Format(
     marker=b"per step time: ",
     readings=(
         Reading(
-            rb"epoch: (?:(?P<epoch>[0-9]++),? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
-            rb"(?P<step>[0-9]++), (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
-            rb"<loss>(?=[\s\]),])"
-            rb"|epoch time: (?:<duration> ms|<_duration_in_seconds> s), "
+            rb"epoch: (?:<epoch>,? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
+            rb"<step>, (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
+            rb"<loss>(?=[\s\]),])|epoch time: (?:<duration> ms|<_duration_in_seconds> s), "
             rb"per step time: (?:<step_seconds> ms|" + NUMBER + rb" s)",
             unit="samples/s",
             factors={"duration": 1e-3, "step_seconds": 1e-3},

@@ -15,12 +15,12 @@ FORMAT = Format(
     start=ONEFLOW_START,
     readings=(
         Reading(
-            rb"step: (?P<step>\d++), total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
+            rb"step: <step>, total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
             rb"throughput: <throughput>(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
             unit="sequences/s",
         ),
         Reading(
-            rb"iter (?P<step>[0-9]++), total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
+            rb"iter <step>, total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
             rb"speed: <step_seconds>\(sec/batch\), <throughput>\(sentences/sec\)",
             unit="sequences/s",
         ),

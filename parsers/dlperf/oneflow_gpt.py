@@ -16,7 +16,7 @@ FORMAT = Format(
     start=dotted_start(rb"(?:num_gpus_per_node|gpu_num_per_node|loss_print_every_n_iters?)"),
     readings=(
         Reading(
-            rb"\| (?P<step>[0-9]++) ++\| [0-9]++ ++\| (?P<consumed>[0-9]++) ++\| (?P<throughput>[0-9]++\.[0-9]++) ++"
+            rb"\| <step> ++\| [0-9]++ ++\| (?P<consumed>[0-9]++) ++\| (?P<throughput>[0-9]++\.[0-9]++) ++"
             rb"\| (?P<step_seconds>[0-9]++\.[0-9]++) ++\| <loss> ++\|(?=\s|\Z)",
             unit="sequences/s",
         ),

@@ -14,7 +14,7 @@ FORMAT = Format(
     start=ONEFLOW_START,
     readings=(
         Reading(
-            rb"train: iter (?P<step>[0-9]++), loss <loss>, throughput: <throughput>" + ENDED,
+            rb"train: iter <step>, loss <loss>, throughput: <throughput>" + ENDED,
             unit="images/s",
         ),
     ),

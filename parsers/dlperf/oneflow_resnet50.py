@@ -14,7 +14,7 @@ FORMAT = Format(
     start=ONEFLOW_START,
     readings=(
         Reading(
-            rb"train: epoch (?P<epoch>\d++), iter (?P<step>\d++), loss: <loss>, top_1: \S++ top_k: \S++ "
+            rb"train: epoch <epoch>, iter <step>, loss: <loss>, top_1: \S++ top_k: \S++ "
             rb"samples/s: <throughput>(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
             unit="images/s",
         ),

@@ -16,13 +16,13 @@ FORMAT = Format(
     marker=b"loss ",
     start=header_start(rb"(?:deep_vocab_size|wide_vocab_size|deep_embedding_vec_size)"),
     readings=(
-        Reading(rb"(?<!\S)(?P<step>[0-9]++) time (?P<unix>[0-9]{9,11}+(?:\.[0-9]++)?+)" + _LOSS, unit="samples/s", marker=b" time "),
+        Reading(rb"(?<!\S)<step> time (?P<unix>[0-9]{9,11}+(?:\.[0-9]++)?+)" + _LOSS, unit="samples/s", marker=b" time "),
         Reading(
-            rb"(?<!\S)(?P<step>[0-9]++) time (?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]++)?+)" + _LOSS,
+            rb"(?<!\S)<step> time (?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]++)?+)" + _LOSS,
             unit="samples/s",
             marker=b" time ",
         ),
-        Reading(rb"(?<!\S)(?P<step>[0-9]++) eval_loss " + NUMBER + rb" eval_auc <accuracy>" + ENDED, marker=b" eval_loss "),
+        Reading(rb"(?<!\S)<step> eval_loss " + NUMBER + rb" eval_auc <accuracy>" + ENDED, marker=b" eval_loss "),
     ),
     facts=(
         Fact("model", rb"^ *+(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),

@@ -14,7 +14,7 @@ FORMAT = Format(
     start=b"-  Configuration Arguments -",
     readings=(
         Reading(
-            rb"epoch: (?P<epoch>[0-9]++), progress: [0-9]++/[0-9]++, step: (?P<step>[0-9]++), loss: <loss>, "
+            rb"epoch: <epoch>, progress: [0-9]++/[0-9]++, step: <step>, loss: <loss>, "
             rb"(?:ppl: \S++ next_sent_acc: <accuracy>, )?+speed: <steps_per_second> steps/s",
             unit="sequences/s",
         ),

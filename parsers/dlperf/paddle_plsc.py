@@ -11,7 +11,7 @@ FORMAT = Format(
     marker=b" qps:",
     readings=(
         Reading(
-            rb"\bPass: ?(?P<epoch>[0-9]++),? batch: ?(?P<step>[0-9]++),?"
+            rb"\bPass: ?<epoch>,? batch: ?<step>,?"
             rb"(?: (?!loss:|qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+(?: loss: ?<loss>,?)?+"
             rb"(?: (?!qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+ qps: ?<throughput>,?" + ENDED,
             unit="images/s", scope="node",

@@ -8,7 +8,7 @@ counts the `batch_size` as configured, of a node or of all nodes, and is not quo
 from parsers.contract import Format, NearMiss, Reading, Sample, Window
 
 _BATCH = (
-    rb"\[Pass (?P<epoch>[0-9]++), train batch (?P<step>[0-9]++)\][\t ]++loss <loss>,(?: acc1 <accuracy>,)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"
+    rb"\[Pass <epoch>, train batch <step>\][\t ]++loss <loss>,(?: acc1 <accuracy>,)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"
 )  # fmt: skip
 
 FORMAT = Format(

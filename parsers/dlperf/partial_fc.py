@@ -11,7 +11,7 @@ FORMAT = Format(
     marker=b"it/sec Total:",
     readings=(
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-Iter:(?P<step>[0-9]++) Rank:\S++ it/sec "
+            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-Iter:<step> Rank:\S++ it/sec "
             rb"Total:<throughput> it/sec(?: \[\d++\]\[loss\]:<loss>(?=\s))?+",
             unit="images/s",
             repeated=True,

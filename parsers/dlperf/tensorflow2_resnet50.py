@@ -14,7 +14,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] TimeHistory: "
-            rb"<duration> seconds, <throughput> examples/second between steps [0-9]++ and (?P<step>[0-9]++)(?=\s)",
+            rb"<duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
         ),
     ),

@@ -23,8 +23,8 @@ _COUNTED = {
 }  # fmt: skip
 _LOSS = rb'"(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss": ?+(?P<loss>' + NUMBER + rb")[,}]"
 _STEPS: dict[Span, bytes] = {
-    "interval": rb"(?:\[(?P<epoch>[0-9]++), ?+)?+(?P<step>[0-9]++)(?:, ?+[0-9]++)*+\]?+",
-    "epoch": rb"\[(?P<epoch>[0-9]++)\]",
+    "interval": rb"(?:\[<epoch>, ?+)?+<step>(?:, ?+[0-9]++)*+\]?+",
+    "epoch": rb"\[<epoch>\]",
     "run": rb"\[\]",
 }
 

@@ -19,31 +19,31 @@ FORMAT = Format(
     start=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )(?:Namespace\(|\{'_name')",
     readings=(
         Reading(
-            _INNER + rb"epoch (?P<epoch>[0-9]++): ++(?P<step>[0-9]++) / [0-9]++ loss=<loss>, "
+            _INNER + rb"epoch <epoch>: ++<step> / [0-9]++ loss=<loss>, "
             rb"(?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER
             + rb", wpb=<batch>,",
             unit="tokens/s",
         ),
         Reading(
-            rb'\{"epoch": (?P<epoch>[0-9]++), "update": [0-9.]++, (?!' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
+            rb'\{"epoch": <epoch>, "update": [0-9.]++, (?!' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
             + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
             unit="tokens/s",
         ),
         Reading(
-            rb"(?:(?<=[\r\n])|\A)epoch (?P<epoch>[0-9]++):(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
+            rb"(?:(?<=[\r\n])|\A)epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
             rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
-            rb"num_updates=(?P<step>[0-9]++)(?=[,\]])",
+            rb"num_updates=<step>(?=[,\]])",
             unit="tokens/s",
             repeated=True,
         ),
         Reading(
-            _EPOCH + rb"epoch (?P<epoch>[0-9]++) \| loss <loss> \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
+            _EPOCH + rb"epoch <epoch> \| loss <loss> \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
             rb"wps <throughput> \| ",
             unit="tokens/s",
             span="epoch",
         ),
         Reading(
-            rb'\{"epoch": (?P<epoch>[0-9]++), ' + quoted(b"train_loss", b"loss") + quoted(b"train_wps", b"throughput"),
+            rb'\{"epoch": <epoch>, ' + quoted(b"train_loss", b"loss") + quoted(b"train_wps", b"throughput"),
             unit="tokens/s",
             span="epoch",
         ),

@@ -30,7 +30,7 @@ FORMAT = Format(
     start=rb"(?m)^Namespace\((?=[^\n]{0,3000}?\bcriterion=')",
     readings=(
         Reading(
-            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++):(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+(?P<step>[0-9]++) ?/ ?[0-9]++ "
+            rb"(?<!\w )\| epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+<step> ?/ ?[0-9]++ "
             rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+"
             rb"wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>,",
             unit="tokens/s",
@@ -38,14 +38,14 @@ FORMAT = Format(
             repeated=True,
         ),
         Reading(
-            rb'\{"epoch": (?P<epoch>[0-9]++), "update": (?P<_epochs_done>[0-9.]++), (?=' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
+            rb'\{"epoch": <epoch>, "update": (?P<_epochs_done>[0-9.]++), (?=' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
             + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
             unit="tokens/s",
             cumulative_since=1,
             postprocess=_batches,
         ),
         Reading(
-            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++) \| loss <loss> \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"
+            rb"(?<!\w )\| epoch <epoch> \| loss <loss> \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"
             rb"wps <throughput> \| ",
             unit="tokens/s",
             span="epoch",

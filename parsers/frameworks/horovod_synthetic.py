@@ -14,7 +14,7 @@ FORMAT = Format(
     end=rb"Total img/sec on [0-9]++ \w++\(s\): ",
     readings=(
         Reading(
-            rb"Iter #(?P<step>[0-9]++): <throughput> img/sec per \w++",
+            rb"Iter #<step>: <throughput> img/sec per \w++",
             unit="images/s",
             scope="device",
             span="step",

@@ -63,7 +63,7 @@ def _seconds(columns: Columns, rows: Rows) -> Column:
 def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
     """Return the reading of lines that begin an epoch, and of complete bars."""
     return Reading(
-        rb"(?m)^Epoch (?P<epoch>[0-9]++)/[0-9]++" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
+        rb"(?m)^Epoch <epoch>/[0-9]++" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
         + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: <accuracy>(?=\s)))?+"
         rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)",

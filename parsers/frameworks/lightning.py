@@ -32,7 +32,7 @@ FORMAT = Format(
     end=rb"`(?:Trainer\.)?fit` stopped: ",
     readings=(
         Reading(
-            rb"Epoch (?P<epoch>[0-9]++): 100%\|[^|\r\n]++\| (?P<steps>[0-9]++)/(?P=steps) \[[0-9:]++<[0-9:]++, ++"
+            rb"Epoch <epoch>: 100%\|[^|\r\n]++\| (?P<steps>[0-9]++)/(?P=steps) \[[0-9:]++<[0-9:]++, ++"
             rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
             rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+\]",
@@ -42,7 +42,7 @@ FORMAT = Format(
             postprocess=_epochs,
         ),
         Reading(
-            rb"Epoch (?P<epoch>[0-9]++)(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++[0-9:]++ "
+            rb"Epoch <epoch>(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++[0-9:]++ "
             rb"\xe2\x80\xa2 [0-9:-]++ ++(?P<steps_per_second>[0-9.]++)it/s(?=\s)"
             rb"(?:[^\r\n]{0,400}? (?:train_)?+loss(?:_step|_epoch)?+: <loss>(?=\s))?+",
             unit="samples/s",

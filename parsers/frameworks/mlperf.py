@@ -27,7 +27,7 @@ _VALUE = rb'", ?+"value": ?+'
 _TEXT = rb":::ML(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9])"
 _TIME = rb"[0-9]++(?:\.[0-9]++)?+"
 _WHERE = rb" (?:\([^)\r\n]{0,300}+\) )?+"
-_NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+(?P<epoch>[0-9]++)(?=[,}\s])'
+_NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+<epoch>(?=[,}\s])'
 
 
 def _epochs_or_run(columns: Columns) -> Postprocessed:
@@ -105,8 +105,8 @@ FORMAT = Format(
         ),
         Reading(
             _TEXT + rb"(?:(?=(?P<_run_start>" + _TIME + rb")" + _WHERE + rb"run_start\b)|(?=(?P<_run_stop>" + _TIME + rb")" + _WHERE
-            + rb"run_stop\b)|(?=(?P<_epoch_start>" + _TIME + rb")" + _WHERE + rb"(?:train_epoch: |epoch_start: " + _NUMBER_OF_EPOCH[:-len(rb"(?P<epoch>[0-9]++)(?=[,}\s])")]
-            + rb")(?P<epoch>[0-9]++)(?=[,}\s]))|(?=(?P<_epoch_stop>" + _TIME + rb")" + _WHERE + rb"epoch_stop\b)|(?=" + _TIME + _WHERE
+            + rb"run_stop\b)|(?=(?P<_epoch_start>" + _TIME + rb")" + _WHERE + rb"(?:train_epoch: |epoch_start: " + _NUMBER_OF_EPOCH[:-len(rb"<epoch>(?=[,}\s])")]
+            + rb")<epoch>(?=[,}\s]))|(?=(?P<_epoch_stop>" + _TIME + rb")" + _WHERE + rb"epoch_stop\b)|(?=" + _TIME + _WHERE
             + rb'(?:input_size: |preproc_num_train_examples: |train_samples: \{"value": )(?P<samples>[0-9]++)(?=[,}\s])))',
             unit="samples/s",
             span="epoch",

@@ -26,11 +26,11 @@ FORMAT = Format(
     marker=b" - mm",
     start=rb" - mm(?:engine - INFO - \n-{60}\nSystem environment:|[a-z0-9]++ - INFO - Environment info:)",
     readings=(
-        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[(?P<step>[0-9]++)/[0-9]++\][\t ]", rb", "),
-        _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[(?P<epoch>[0-9]++)\]\[(?P<step>[0-9]++)/[0-9]++\][\t ]", rb", "),
-        _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+(?P<step>[0-9]++)/ *+[0-9]++\] ", rb" ++"),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/[0-9]++\][\t ]", rb", "),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/[0-9]++\][\t ]", rb", "),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+[0-9]++\] ", rb" ++"),
         _reading(
-            rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+(?P<epoch>[0-9]++)\]\[ *+(?P<step>[0-9]++)/ *+[0-9]++\] ", rb" ++"
+            rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+[0-9]++\] ", rb" ++"
         ),
     ),
     facts=(

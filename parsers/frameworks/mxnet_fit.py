@@ -11,7 +11,7 @@ from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up
 _ARGUMENTS = rb"start with arguments Namespace\("
 
 _SPEED = (
-    rb"Epoch\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: <throughput> samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=<accuracy>(?=\s)"
+    rb"Epoch\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++Speed: <throughput> samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=<accuracy>(?=\s)"
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
 _WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED

@@ -25,20 +25,20 @@ FORMAT = Format(
     end=rb"`Trainer\.fit` stopped: `max_(?:steps|epochs)=[0-9]++` reached|max_time reached",
     readings=(
         Reading(
-            rb'"timestamp": "(?P<unix>' + NUMBER + rb')", (?:[^\n{}"]++|"(?!(?:type|timestamp)": ))*+"type": "LOG", "step": (?P<step>[0-9]++), "data": \{'
+            rb'"timestamp": "(?P<unix>' + NUMBER + rb')", (?:[^\n{}"]++|"(?!(?:type|timestamp)": ))*+"type": "LOG", "step": <step>, "data": \{'
             + _JSON + rb'(?:"reduced_train_loss": (?P<loss>' + NUMBER + rb")" + _JSON + rb')?+(?:"consumed_samples": '
             rb"(?P<consumed>[0-9]++(?:\.[0-9]++)?+)" + _JSON + rb')?+"' + _TIMING + rb'": ' + NUMBER + rb"[,}]",
             unit="samples/s",
         ),
         Reading(
-            rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - (?P<step>[0-9]++) (?:reduced_train_loss : <loss> )?+"
+            rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - <step> (?:reduced_train_loss : <loss> )?+"
             + _TEXT + rb"(?:consumed_samples : (?P<consumed>[0-9]++(?:\.[0-9]++)?+) " + _TEXT + rb")?+"
             + _TIMING + rb" : " + NUMBER + rb"(?:(?=\s)|" + ENDED + rb")",
             unit="samples/s",
         ),
         Reading(
-            rb"Training epoch (?P<epoch>[0-9]++), iteration [0-9]++/[0-9]++" + _PIPE
-            + rb"(?: \| global_step: (?P<step>[0-9]++)(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: <loss>" + _PIPE + rb")?+ \| "
+            rb"Training epoch <epoch>, iteration [0-9]++/[0-9]++" + _PIPE
+            + rb"(?: \| global_step: <step>(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: <loss>" + _PIPE + rb")?+ \| "
             + _TIMING + rb": <step_seconds>(?=\s)(?:" + _PIPE + rb" \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
             unit="samples/s",
             repeated=True,

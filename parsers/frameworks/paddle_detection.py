@@ -18,16 +18,15 @@ FORMAT = Format(
     rb"(?:(?:[^pTHP]++|[THP](?!he server starts to|ybridParallelInfo: rank_id: 0,|lease NOTE: device: \d++, \w++ Capa))++|p(?!pdet\.)){0,400}+){1,20}+ppdet\.",
     readings=(
         Reading(
-            rb"INFO: Epoch: \[(?P<epoch>[0-9]++)\] \[ *+(?P<step>[0-9]++)/[0-9]++\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
+            rb"INFO: Epoch: \[<epoch>\] \[ *+<step>/[0-9]++\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
             rb"(?: loss: <loss>(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
-            rb"batch_cost: <step_seconds> data_cost: <reader_seconds> "
-            rb"ips: <throughput> [is][ma]"
+            rb"batch_cost: <step_seconds> data_cost: <reader_seconds> ips: <throughput> [is][ma]"
             rb"(?:\w++/s" + MEMORY + rb")?+",
             unit="images/s",
             scope="device",
         ),
         Reading(
-            rb"\biter: (?P<step>[0-9]++), lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
+            rb"\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
             rb"(?:'loss': '<loss>',(?:[^\r\nei\[]++|e(?!ta: )|i(?!ter: ))*+)?+eta: (?:[^\r\nbi\[]++|i(?!ter: ))*+"
             rb"batch_cost: <step_seconds> sec, ips: <throughput> images/sec",
             unit="images/s",

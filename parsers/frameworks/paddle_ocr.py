@@ -11,7 +11,7 @@ from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample
 from parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
-    rb"INFO: epoch: \[(?P<epoch>[0-9]++)/[0-9]++\], (?:global_step|iter): (?P<step>[0-9]++), "
+    rb"INFO: epoch: \[<epoch>/[0-9]++\], (?:global_step|iter): <step>, "
     rb"(?:[^\r\n \[]++| (?!acc: |loss: |(?:avg_)?reader_cost: ))*+(?: acc: <accuracy>,)?+"
     rb"(?:[^\r\n \[]++| (?!loss: |(?:avg_)?reader_cost: ))*+(?: loss: <loss>,)?+"
     rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: <reader_seconds> s, "
@@ -25,8 +25,7 @@ FORMAT = Format(
     start=rb"(?:ppocr|root) INFO: Architecture : ",
     readings=(
         Reading(
-            _HEAD + rb"avg_samples: <batch>, ips: <throughput> s"
-            rb"(?:amples/s" + MEMORY + rb")?+",
+            _HEAD + rb"avg_samples: <batch>, ips: <throughput> s(?:amples/s" + MEMORY + rb")?+",
             unit="samples/s",
             scope="device",
         ),

@@ -18,7 +18,7 @@ _MODES = {b"forward-only": "inference", b"evaluation": "evaluation"}
 def _steps(scope: Scope, where: bytes) -> Reading:
     """Return the reading whose scope the head of the log states."""
     return Reading(
-        _LINE + rb"(?P<step>[0-9]++)[\t ]++(?:images|examples)/sec: <throughput> \+/- " + NUMBER
+        _LINE + rb"<step>[\t ]++(?:images|examples)/sec: <throughput> \+/- " + NUMBER
         + rb" \(jitter = " + NUMBER + rb"\)[\t ]++<loss>(?=\s)",
         unit="images/s",
         scope=scope,

@@ -40,7 +40,7 @@ FORMAT = Format(
     start=rb"(?:INFO:tensorflow:Using config: |Filling queue with \d++ \w++ images before starting to train)",
     readings=(
         Reading(
-            rb"\b[Ss]tep:? ++(?P<step>[0-9]++), (?:[Aa]ccuracy: ++<accuracy>%?+, )?+loss = "
+            rb"\b[Ss]tep:? ++<step>, (?:[Aa]ccuracy: ++<accuracy>%?+, )?+loss = "
             + _NUMBER % b"loss" + rb" \(" + _NUMBER % b"throughput" + rb" examples/sec[,;] " + NUMBER + rb" sec/batch\)",
             unit="samples/s",
             marker=b" sec/batch",
@@ -60,7 +60,7 @@ FORMAT = Format(
         _speeds(_TENSORFLOW),
         _speeds(_LOGGER),
         Reading(
-            rb"(?:INFO:tensorflow:|\] )loss = " + _NUMBER % b"loss" + rb", step = (?P<step>[0-9]++) \("
+            rb"(?:INFO:tensorflow:|\] )loss = " + _NUMBER % b"loss" + rb", step = <step> \("
             + _NUMBER % b"duration" + rb" sec\)",
             unit="samples/s",
             marker=b"loss = ",

@@ -29,7 +29,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - [\w.]++ - INFO - |(?<=\n)|(?<=[\]:] )|\A)"
-            rb"step: ++(?P<step>[0-9]++) ++loss: ++<loss>(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
+            rb"step: ++<step> ++loss: ++<loss>(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
             rb"++memory: ++<memory>GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
             rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",
             unit="tokens/s",

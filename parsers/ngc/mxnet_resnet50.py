@@ -17,7 +17,7 @@ FORMAT = Format(
     end=rb" - Summary: train\.",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: (?P<epoch>\d++) Iteration: (?P<step>\d++) ++train\.loss : <loss> ++"
+            DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss> ++"
             rb"train\.ips : <throughput> images/s",
             unit="images/s",
         ),

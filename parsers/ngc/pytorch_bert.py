@@ -23,8 +23,7 @@ FORMAT = Format(
             span="run",
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"Training Epoch: (?P<epoch>\d++) Training Iteration: (?P<step>\d++) ++"
-            rb"(?:average|final)_loss : <loss> ",
+            DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++(?:average|final)_loss : <loss> ",
             unit="sequences/s",
             span="step",
             counts="update",

@@ -20,7 +20,7 @@ FORMAT = Format(
     end=rb" - Summary: ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: (?P<epoch>\d++) Iteration: (?P<step>\d++) ++train\.loss : <loss>" + _TO_TOTAL,
+            DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss>" + _TO_TOTAL,
             unit="images/s",
             span="step",
         ),

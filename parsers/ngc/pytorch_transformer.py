@@ -15,9 +15,8 @@ FORMAT = Format(
     end=rb"(?m)^\| done training in ",
     readings=(
         Reading(
-            rb"Transformer \| epoch (?P<epoch>[0-9]++) \| step (?P<step>[0-9]++) \|avg loss <loss> \|"
-            rb"avg tokens <batch> \|tokens/s <throughput> \|"
-            rb"walltime <elapsed> \|",
+            rb"Transformer \| epoch <epoch> \| step <step> \|avg loss <loss> \|"
+            rb"avg tokens <batch> \|tokens/s <throughput> \|walltime <elapsed> \|",
             unit="tokens/s",
         ),
     ),

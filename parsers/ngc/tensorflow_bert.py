@@ -14,7 +14,7 @@ FORMAT = Format(
     end=rb"Throughput Average \(sentences/sec\) = |DLL [\d .:-]{26} -  throughput_train : ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Iteration: (?P<step>\d++) ++throughput_train : <throughput> seq(?:uences)?/s"
+            DLLOGGER_CLOCK + rb"Iteration: <step> ++throughput_train : <throughput> seq(?:uences)?/s"
             rb"(?: mlm_loss : \S++ ++nsp_loss : \S++ ++total_loss : <loss>(?=\s))?+",
             unit="sequences/s",
             span="step",

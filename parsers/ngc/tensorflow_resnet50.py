@@ -17,8 +17,7 @@ FORMAT = Format(
     end=rb"\(\) train_throughput : ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"\((?P<epoch>\d++), (?P<step>\d++)\) (?:total_ips|imgs_per_sec) : "
-            rb"<throughput>" + ENDED
+            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) (?:total_ips|imgs_per_sec) : <throughput>" + ENDED
             + rb"(?: ++cross_entropy : \S++ ++l2_loss : \S++ ++total_loss : <loss>(?=\s))?+",
             unit="images/s",
             span="step",

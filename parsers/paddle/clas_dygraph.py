@@ -17,8 +17,7 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
-            rb"\[Train\]\[Epoch (?P<epoch>\d++)/\d++\]\[Iter: (?P<step>\d++)/\d++\]"
-            rb"(?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
+            rb"\[Train\]\[Epoch <epoch>/\d++\]\[Iter: <step>/\d++\](?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
             rb"(?:loss: <loss>(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
             rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
             rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,

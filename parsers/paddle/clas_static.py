@@ -17,11 +17,10 @@ FORMAT = Format(
         Reading(
             # Spelled for speed: the usual line, with no other `b` or `e` before its batch cost, meets no loop of
             # alternatives, and the unit is known by two letters. A gigabyte of these lines is read a third faster.
-            rb"epoch:(?P<epoch>[0-9]++) ++train step:(?P<step>[0-9]++) ++"
+            rb"epoch:<epoch> ++train step:<step> ++"
             rb"(?:(?:lr: ++[^\s,]++, ++|top1: ++\S++ ++top5: ++\S++ ++)loss: ++<loss>)?+[^\r\nbe]*+"
             rb"(?:batch_cost: |(?:(?:b(?!atch_cost: )|e(?!poch:))[^\r\nbe]*+)++batch_cost: )"
-            rb"<step_seconds> s, reader_cost: <reader_seconds> s, "
-            rb"ips: <throughput> [si][am]",
+            rb"<step_seconds> s, reader_cost: <reader_seconds> s, ips: <throughput> [si][am]",
             unit="images/s",
             scope="device",
             cumulative_since=5,

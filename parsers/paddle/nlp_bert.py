@@ -27,9 +27,8 @@ FORMAT = Format(
     start=rb"(?m)^Namespace\(adam_epsilon=",
     readings=(
         Reading(
-            rb"to[tb]al step: (?P<step>\d++), epoch: (?P<epoch>\d++), batch: \d++, loss: <loss>, "
-            rb"avg_reader_cost: <reader_seconds> sec, "
-            rb"avg_batch_cost: <_batch_cost> sec, avg_samples: [\d.]++, "
+            rb"to[tb]al step: <step>, epoch: <epoch>, batch: \d++, loss: <loss>, "
+            rb"avg_reader_cost: <reader_seconds> sec, avg_batch_cost: <_batch_cost> sec, avg_samples: [\d.]++, "
             rb"ips: <throughput> sequences/sec",
             unit="sequences/s",
             scope="device",

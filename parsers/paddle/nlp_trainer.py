@@ -20,7 +20,7 @@ FORMAT = Format(
     end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",
     readings=(
         Reading(
-            rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: (?P<step>[0-9]++), " + _FIELDS
+            rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, " + _FIELDS
             + rb"(?:max_memory_allocated: <memory>, " + _FIELDS + rb")?+"
             rb"interval_runtime: <duration>, interval_samples_per_second: <throughput>(?=,)",
             unit="samples/s",

@@ -16,10 +16,9 @@ FORMAT = Format(
     start=rb"(?m)^\{'alpha': [\d.]++,\s",
     readings=(
         Reading(
-            rb"step_idx: (?P<step>[0-9]++), epoch: (?P<epoch>[0-9]++), batch: [0-9]++, avg loss: <loss>, "
+            rb"step_idx: <step>, epoch: <epoch>, batch: [0-9]++, avg loss: <loss>, "
             rb"(?:[^\r\nbs]++|b(?!atch_cost: )|s(?!tep_idx: ))*+batch_cost: <step_seconds> sec, "
-            rb"reader_cost: <reader_seconds> sec, tokens: (?P<samples>[0-9]++), "
-            rb"ips: <throughput> words/sec",
+            rb"reader_cost: <reader_seconds> sec, tokens: (?P<samples>[0-9]++), ips: <throughput> words/sec",
             unit="words/s",
             scope="device",
         ),

@@ -15,8 +15,7 @@ _JOB = rb"--%s_bench(?:ma|am)rk_"
 
 def _epoch(printed: bytes, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: (?P<epoch>[0-9]++), using time <duration> second, "
-        rb"ips <throughput> " + printed + rb"/sec",
+        rb"Epoch: <epoch>, using time <duration> second, ips <throughput> " + printed + rb"/sec",
         unit=unit,
         scope="node",
         span="epoch",
@@ -25,7 +24,7 @@ def _epoch(printed: bytes, unit: str) -> Reading:
 
 def _batch(printed: bytes, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: (?P<epoch>[0-9]++), Batch: (?P<step>[0-9]++), ++(?:auc: \[<accuracy>\], ++)?+"
+        rb"Epoch: <epoch>, Batch: <step>, ++(?:auc: \[<accuracy>\], ++)?+"
         rb"(?:(?:cost|LOSS): \[<loss>\], ++)?+avg_batch_cost: <step_seconds> sec, "
         rb"avg_samples: <batch>, ips: <throughput> " + printed + rb"/sec",
         unit=unit,

@@ -15,7 +15,7 @@ FORMAT = Format(
     start=rb"-Environment Information-",
     readings=(
         Reading(
-            rb"\[TRAIN\] epoch: (?P<epoch>\d++), iter: (?P<step>\d++)/\d++, loss: <loss>, "
+            rb"\[TRAIN\] epoch: <epoch>, iter: <step>/\d++, loss: <loss>, "
             rb"(?:[^\r\nb\[]++|b(?!atch_cost: ))*+batch_cost: <step_seconds>, "
             rb"reader_cost: <reader_seconds>, ips: <throughput> samples/sec" + MEMORY,
             unit="samples/s",

@@ -6,7 +6,7 @@ Nothing here opens a file for writing, reads a file name or knows the ingest lay
 import re
 import sys
 
-#: Formats are full of this: a possessive group whose alternatives are possessive too.
+#: Most formats use this: a possessive group whose alternatives are possessive as well.
 _PATTERN, _TEXT = rb"(?:[^\nb]++|b(?!atch))*+batch", b"xx by yy batch"
 
 
@@ -18,7 +18,7 @@ def possessive_quantifiers_work() -> bool:
         return False
 
 
-# Tried, not read off the version: distributions mend old releases, and other interpreters count their own.
+# Tested rather than read off the version: distributions fix old releases, and other interpreters differ.
 if not possessive_quantifiers_work():
     print(
         f"perfledger: Python {sys.version.split()[0]} ({sys.executable}) fails on possessive quantifiers "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
-_COLUMNS = ("throughput", *TIMED, "reader_seconds", "steps", "samples", "batch", "consumed", "clock")
+_COLUMNS = ("throughput", *TIMED, "steps", "samples", "batch", "consumed", "clock")
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG = 3
@@ -49,12 +49,11 @@ class StepRows:
 
     @property
     def step_seconds(self) -> Column | None:
-        """Seconds per step, with those spent waiting for data; None where none are printed."""
+        """Seconds per step; None where none are printed."""
         if "duration" in self:
             return self["duration"] / self.covered
         if "step_seconds" in self:
-            apart = self.records.reading.reader_apart and "reader_seconds" in self
-            return self["step_seconds"] + (self["reader_seconds"] if apart else 0.0)
+            return self["step_seconds"]
         return 1.0 / self["steps_per_second"] if "steps_per_second" in self else None
 
     def clock_intervals(self) -> tuple[StepRows, Column]:

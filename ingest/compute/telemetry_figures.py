@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from parsers.telemetry.contract import Recording
+from parsers.contract.telemetry import Recording
 from schema.records import Telemetry
 
 if TYPE_CHECKING:

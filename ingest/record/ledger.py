@@ -28,7 +28,7 @@ from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
 from ingest.record.run import identify, runs_of
-from parsers.telemetry.read import claimant
+from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
 
 FOLDER = Path("data") / "runs"

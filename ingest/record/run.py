@@ -308,8 +308,7 @@ def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, str] | N
         return None
     if "samples" in main:  # The printer says how many there were; its batch size is the most that there may be.
         return None
-    seconds = main["step_seconds"] + (main["reader_seconds"] if main.reading.reader_apart else 0.0)
-    implied = float(np.median(main["throughput"] * seconds))
+    implied = float(np.median(main["throughput"] * main["step_seconds"]))
     if abs(implied / stated - 1) <= _BATCH_TOLERANCE:
         return None
     return {"implied": f"{implied:.4g}", "stated": str(stated), "where": merged.stated["batch_size"].where}

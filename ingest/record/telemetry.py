@@ -21,10 +21,10 @@ from ingest.compute.telemetry_figures import UsedDevices, extent, seconds_of
 from ingest.read import run_json
 from ingest.read.redact import redact_record
 from ingest.read.walk import Input
+from parsers.contract.telemetry import Recording
 from parsers.engine.registry import telemetry_by_id
 from parsers.engine.scan import ScanError, check
-from parsers.telemetry.contract import Recording
-from parsers.telemetry.read import read_telemetry
+from parsers.engine.telemetry import read_telemetry
 from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of
 from schema.vocabulary import METRICS
 

@@ -1,22 +1,18 @@
-"""InsightFace, ArcFace (MXNet `recognition/ArcFace`): a `Speed` line per 20 batches, labelled by its first and last one.
+"""InsightFace, ArcFace (MXNet `recognition/ArcFace`): a `Speed` line per 20 batches, labelled with the first and last.
 
-`Speed` counts the batch that the trainer was started with, `per_batch_size` times its devices, which is that of the job, or
-of one worker where the head says that a distributed store joins several. Trap: DLPerf multiplied it by the number of nodes
-whatever it counted. `Iter[0]` is written by the trainer that splits the last layer.
+`Speed` counts the batch of the trainer, `per_batch_size` times its devices. That is the batch of the job, or of one
+worker if the head of the log says that a distributed store joins several. `Iter[0]` lines are from the trainer that
+splits the last layer. DLPerf multiplied by the number of nodes in either case.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window, up_to
 
 _ARGUMENTS = rb"Called with argument: Namespace\("
 
-_FIELDS = rb"(?:[\t ]++lossvalue=(?P<loss>" + NUMBER + rb")(?=\s))?+"
-_BATCH = (
-    rb"\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>"
-    + NUMBER
-    + rb") samples/sec"
-)
-_EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s)" + _FIELDS
-_ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=(?P<accuracy>" + NUMBER + rb")(?=\s))?+" + _FIELDS
+_FIELDS = rb"(?:[\t ]++lossvalue=<loss>(?=\s))?+"
+_BATCH = rb"\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++Speed: <throughput> samples/sec"
+_EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=<accuracy>(?=\s)" + _FIELDS
+_ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=<accuracy>(?=\s))?+" + _FIELDS
 _MANY_WORKERS = _ARGUMENTS + up_to(rb"\bkvstore='dist", _ARGUMENTS)
 
 FORMAT = Format(

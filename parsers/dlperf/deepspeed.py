@@ -1,23 +1,21 @@
-"""DeepSpeed's throughput timer, in whatever program trains with it: a line per `steps_per_print` steps, for the whole job.
+"""DeepSpeed's throughput timer, in any program that trains with it: a line per `steps_per_print` steps, for the job.
 
-Five dialects. The oldest prints only a running mean since the third step, which is undone here; it counts micro steps
-within the epoch, and from the second epoch on what the mean covers cannot be told, so those lines are not used. Since
-2022 `CurrSamplesPerSec` says how fast the last step was; from 2023 on steps are optimiser updates. The timer stops
-outside forward, backward and step. Pipelines print `steps: ... samples/sec:` instead, over the interval. Other programs print their own figures beside it, which come first. GB are GiB;
-memory is what tensors took at most. DLPerf averaged the running mean, which smooths twice.
+Five dialects. The oldest prints only a running mean since the third step, which is undone here. It counts micro steps
+within the epoch; from the second epoch on, what the mean covers is unknown, so those lines are not used. Since 2022
+`CurrSamplesPerSec` is the speed of the last step; since 2023 steps are optimiser updates. The timer runs during
+forward, backward and step only. Pipelines print `steps: ... samples/sec:` over the interval instead. Lines that the
+training program prints itself take precedence. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the
+running mean, which smooths twice.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 
-if TYPE_CHECKING:
-    pass
-
 _TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
-_SPEED = rb"(?P<throughput>" + NUMBER + rb")(?:(?=,)|" + ENDED + rb")"
+_SPEED = rb"<throughput>(?:(?=,)|" + ENDED + rb")"
 _MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++) ?GB)?+"
 _CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="
 _GIB = {"memory": 1024.0}
@@ -25,8 +23,6 @@ _GIB = {"memory": 1024.0}
 
 def _first_epoch(columns: Columns) -> Postprocessed:
     """Keep the records of epoch 0; where the steps begin again, as the mean does, count one epoch more."""
-    import numpy as np
-
     rows = np.flatnonzero(columns["epoch"] == 0)
     kept = {name: column[rows] for name, column in columns.items()}
     if len(rows):
@@ -42,23 +38,22 @@ FORMAT = Format(
     end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
     readings=(
         Reading(
-            _TIMER + rb"epoch=[0-9]++/micro_step=[0-9]++/global_step=(?P<step>[0-9]++)" + _CURRENT + _SPEED + _MEMORY,
+            _TIMER + rb"epoch=[0-9]++/micro_step=[0-9]++/global_step=<step>" + _CURRENT + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
             unit="samples/s", span="step", counts="update", factors=_GIB, weak=True,
         ),
         Reading(
-            _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++)" + _CURRENT + _SPEED + _MEMORY,
+            _TIMER + rb"<epoch>/<step>" + _CURRENT + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
             unit="samples/s", span="step", factors=_GIB, weak=True,
         ),
         Reading(
-            _TIMER + rb"(?P<epoch>[0-9]++)/(?P<step>[0-9]++), SamplesPerSec=" + _SPEED + _MEMORY,
+            _TIMER + rb"<epoch>/<step>, SamplesPerSec=" + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
             unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, postprocess=_first_epoch,
         ),
         Reading(
-            rb"\bsteps: (?P<step>[0-9]++) loss: (?P<loss>" + NUMBER + rb") iter time \(s\): (?P<step_seconds>" + NUMBER
-            + rb") samples/sec: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            rb"\bsteps: <step> loss: <loss> iter time \(s\): <step_seconds> samples/sec: <throughput>" + ENDED,
             marker=b" iter time (s): ",
             unit="samples/s", counts="update", weak=True,
         ),

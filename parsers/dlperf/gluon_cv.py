@@ -1,15 +1,14 @@
 """GluonCV (MXNet), image and video classification: a `Speed` line per `log_interval` batches, which ends in `lr=`.
 
-The figure counts all devices: the script without Horovod runs in one process, the one with it multiplies by its workers,
-of which the first prints. Labels are `Batch[20]`, `Batch [49]` or `Batch [0019]/[0055]`. Trap: lines with a loss and no
-speed stand between them; `[Epoch 3] speed:` is that of a whole epoch, without decimals.
+The figure counts all devices: the script without Horovod runs in one process, and with Horovod the first worker prints
+its own speed times the number of workers. Labels are `Batch[20]`, `Batch [49]` or `Batch [0019]/[0055]`. Lines with a
+loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without decimals.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 _FIELDS = (
-    rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=(?P<accuracy>" + NUMBER + rb")(?=\s)|loss=(?P<loss>" + NUMBER
-    + rb")(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
+    rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=<accuracy>(?=\s)|loss=<loss>(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
 )  # fmt: skip
 
 FORMAT = Format(
@@ -19,12 +18,12 @@ FORMAT = Format(
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
         Reading(
-            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch ?\[(?P<step>[0-9]++)\](?:/\[[0-9]++\])?+[\t ]++"
-            rb"Speed: (?P<throughput>" + NUMBER + rb") samples/sec" + _FIELDS + rb"[\t ]++lr=",
+            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[[0-9]++\])?+[\t ]++"
+            rb"Speed: <throughput> samples/sec" + _FIELDS + rb"[\t ]++lr=",
             unit="images/s",
         ),
         Reading(
-            rb"Epoch\[(?P<epoch>[0-9]++)\] Batch\[(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec"
+            rb"Epoch\[<epoch>\] Batch\[<step>\][\t ]++Speed: <throughput> samples/sec"
             + _FIELDS + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
             unit="images/s",
         ),

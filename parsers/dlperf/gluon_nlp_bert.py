@@ -1,15 +1,14 @@
 """GluonNLP (MXNet), BERT pre-training: a record per `log_interval` steps.
 
-Two emitters: the older one ends in `time`, the seconds since its last line; the newer one adds `latency`, milliseconds
-per step. Both are of the loop that all workers walk through together. Trap: with Horovod every worker prints its line into
-one file; `tks/s` counts the tokens of one worker without padding, so that it is not quoted.
+The older dialect ends in `time`, the seconds since its last line; the newer one adds `latency`, milliseconds per step.
+Both time the loop that all workers run in step. With Horovod every worker prints its line into one file. `tks/s` counts
+the tokens of one worker without padding and is not quoted.
 """
 
-from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Format, NearMiss, Reading, Sample, Window
 
 _STEP = (
-    rb"\[step (?P<step>[0-9]++)\][\t ]++mlm_loss=(?P<loss>" + NUMBER + rb")[\t ]++(?:mlm_acc=(?P<accuracy>" + NUMBER
-    + rb")[\t ]++)?+(?:(?!throughput=)\w++=\S++[\t ]++)*+throughput=\S++ tks/s[\t ]++(?:lr=\S++[\t ]++)?+time="
+    rb"\[step <step>\][\t ]++mlm_loss=<loss>[\t ]++(?:mlm_acc=<accuracy>[\t ]++)?+(?:(?!throughput=)\w++=\S++[\t ]++)*+throughput=\S++ tks/s[\t ]++(?:lr=\S++[\t ]++)?+time="
 )  # fmt: skip
 
 FORMAT = Format(
@@ -18,12 +17,12 @@ FORMAT = Format(
     marker=b" tks/s",
     readings=(
         Reading(
-            _STEP + rb"[^\s,]++,? latency=(?P<step_seconds>" + NUMBER + rb") ms/(?:batch|step)",
+            _STEP + rb"[^\s,]++,? latency=<step_seconds> ms/(?:batch|step)",
             unit="sequences/s",
             factors={"step_seconds": 1e-3},
             repeated=True,
         ),
-        Reading(_STEP + rb"(?P<duration>" + NUMBER + rb")[\t ]*+(?=\r?\n)", unit="sequences/s", repeated=True),
+        Reading(_STEP + rb"<duration>[\t ]*+(?=\r?\n)", unit="sequences/s", repeated=True),
     ),
     windows={"dlperf": Window(101, 200)},
     samples=(

@@ -1,12 +1,12 @@
 """HugeCTR (Wide & Deep, DLRM, DCN and others): a line per `display` iterations, with the seconds that they took.
 
 Three dialects of the prefix: `[19d22h10m18s][HUGECTR][INFO]`, `[HUGECTR][02:51:59][INFO][RANK0]` and
-`[HCTR][16:16:20.027][INFO][RK0][main]`. Evaluation lies within those seconds. DLPerf left out iteration 100, divided by
-`loss_print_every_n_iter` whatever the line said, and rounded the vocabulary down to a million; here it is what the
-workspace of one device holds.
+`[HCTR][16:16:20.027][INFO][RK0][main]`. The seconds include evaluation. DLPerf left out iteration 100, divided by
+`loss_print_every_n_iter` whatever the line said, and rounded the vocabulary down to a million; here the vocabulary is
+what the workspace of one device holds.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import argument, header_start
 
 _PREFIX = rb"\[INFO\](?:\[(?:RANK|RK)[0-9]++\])?+(?:\[\w++\])?+: "
@@ -32,11 +32,11 @@ FORMAT = Format(
     end=_PREFIX + rb"Finish [0-9]++ (?:iterations|epochs) with ",
     readings=(
         Reading(
-            _PREFIX + rb"Iter: (?P<step>[0-9]++) Time\((?P<steps>[0-9]++) iters\): (?P<duration>" + NUMBER + rb")s"
-            rb"(?: Loss: (?P<loss>" + NUMBER + rb")" + ENDED + rb"|(?=\s))",
+            _PREFIX + rb"Iter: <step> Time\((?P<steps>[0-9]++) iters\): <duration>s"
+            rb"(?: Loss: <loss>" + ENDED + rb"|(?=\s))",
             unit="samples/s",
         ),
-        Reading(_PREFIX + rb"Evaluation, (?:AUC|HitRate|AverageLoss): (?P<accuracy>" + NUMBER + rb")" + ENDED),
+        Reading(_PREFIX + rb"Evaluation, (?:AUC|HitRate|AverageLoss): <accuracy>" + ENDED),
     ),
     facts=(
         Fact("model", rb"^ *+(wide_workspace_size_per_gpu_in_mb|deep_vocab_size) ", lambda _: "Wide & Deep"),

@@ -1,23 +1,20 @@
 """Megatron-LM and its forks (Megatron-DeepSpeed, GPT-NeoX, Megatron Core): a line per `log_interval` iterations.
 
-Only GPT-NeoX prints a throughput that is read; elsewhere it is the samples of the interval over the milliseconds (in some
-forks, seconds) per iteration, a mean over the interval. Traps: the batch size may grow while it trains, so that samples are taken from `consumed
-samples` where that is printed; the loss is missing where all iterations were skipped; `1460.8/1450.4` is the interval's
-figure and the mean so far; validation lines print a loss, too; old releases print no global batch size, and then only
-the name of the log can say it. Memory is what tensors took at most, not what the allocator reserved.
+Only GPT-NeoX prints a throughput that is read. Otherwise it is the samples of the interval over the milliseconds (in
+some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples are
+taken from `consumed samples` if printed. The loss is missing if all iterations were skipped; `1460.8/1450.4` is the
+interval's figure and the mean so far; validation lines print a loss as well. Old releases print no global batch size:
+then it must be stated beside the log. Memory is the peak allocated to tensors, not what the allocator reserved.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
 
-if TYPE_CHECKING:
-    pass
-
-_HEAD = rb"iteration ++(?P<step>[0-9]++)/ *+[0-9]++ \|"
+_HEAD = rb"iteration ++<step>/ *+[0-9]++ \|"
 
 
 def _ahead(label: bytes, group: bytes) -> bytes:
@@ -50,8 +47,6 @@ _EXTRAS = (
 
 def _with_samples(columns: Columns) -> Postprocessed:
     """Add the samples of each record: those consumed since the record before, else batch size times steps."""
-    import numpy as np
-
     gaps = np.diff(columns["step"], prepend=np.nan)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
     consumed = np.diff(columns["consumed"], prepend=np.nan)
@@ -79,7 +74,7 @@ FORMAT = Format(
         _with_batch(b"ms", 1e-3),
         _with_batch(b"s", 1.0),
         Reading(
-            rb"\bsamples/sec: (?P<throughput>" + NUMBER + rb") \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,
+            rb"\bsamples/sec: <throughput> \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,
             unit="sequences/s", factors={"step_seconds": 1e-3},
         ),
         Reading(
@@ -89,7 +84,7 @@ FORMAT = Format(
         ),
         Reading(
             rb"\[Rank [0-9]++\] \(after [0-9]++ iterations\) memory \(MB\) \| allocated: \S++ \| "
-            rb"max allocated: (?P<memory>" + NUMBER + rb") \|"
+            rb"max allocated: <memory> \|"
         ),
     ),
     facts=(
@@ -116,7 +111,7 @@ FORMAT = Format(
         Fact("precision", rb"^ *+bf16 \.++ (\w++)", words={b"True": "bf16"}),
         Fact("precision", rb"^ *+fp16 \.++ (\w++)", words={b"True": "fp16", b"False": "fp32"}),
         Fact("checkpointing", rb"^ *+checkpoint_activations \.++ (\w++)", words={b"True": "full", b"False": "none"}),
-        # `selective` recomputes neither all nor nothing; the formula for the arithmetic knows no such case.
+        # `selective` recomputes a part, which the formula for FLOPs does not cover.
         Fact("checkpointing", rb"^ *+recompute_granularity \.++ (\w++)", words={b"full": "full", b"None": "none"}),
     ),
     windows={"dlperf": Window(301, 400, "seconds")},

@@ -1,27 +1,21 @@
-"""MindSpore's model zoo (BERT, ResNet-50 and others): a line of state, and a line with the time of what came before it.
+"""MindSpore's model zoo (BERT, ResNet-50 and others): a line with the state, then a line with the time it took.
 
 The time is that of a sink, the steps that run without the host; it is printed as `epoch time` whatever it covers. All
-ranks write to one file, untagged, and need not keep in step: the first time belongs to the first state that has none yet,
-and of one step all ranks' times count once. Callbacks print `step` of the run (BERT, `outputs are`) or of the epoch
-(`loss is`), for each step or for the last of the sink alone. Trap: newer releases begin with `Train epoch time`; some
-print seconds for milliseconds.
+ranks write to one file, untagged, and may be out of step: times are assigned to states first in, first out, and the
+times that several ranks print for one step count once. Callbacks print the `step` of the run (BERT, `outputs are`) or
+of the epoch (`loss is`), for each step or only for the last of the sink. Newer releases begin with `Train epoch time`;
+some print seconds instead of milliseconds.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample, Window
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from parsers.contract import NUMBER, Column, Columns, Format, NearMiss, Postprocessed, Reading, Rows, Sample, Window
 
 
 def _timed_steps(printed: Columns) -> Postprocessed:
     """Return the rows that print a time, with the step at which it ended. Milliseconds and seconds have own columns."""
-    import numpy as np
-
     duration = np.where(np.isnan(printed["duration"]), printed["_duration_in_seconds"], printed["duration"])
     times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
     times, states = _paired(times, states)
@@ -32,13 +26,11 @@ def _timed_steps(printed: Columns) -> Postprocessed:
     return times, {"step": ends, "steps": steps, "duration": duration[times], "loss": printed["loss"][states]}
 
 
-def _paired(times: NDArray[np.intp], states: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _paired(times: Rows, states: Rows) -> tuple[Rows, Rows]:
     """Pair each time with its state. Times before any state, as in a log without its head, are dropped.
 
     One state to a time: first in, first out. Several, one for each step of a sink: the last before the time.
     """
-    import numpy as np
-
     if len(states) > 1.5 * len(times):
         before = np.searchsorted(states, times)
         return times[before > 0], states[before[before > 0] - 1]
@@ -50,10 +42,8 @@ def _paired(times: NDArray[np.intp], states: NDArray[np.intp]) -> tuple[NDArray[
     return kept, states[: len(kept)]
 
 
-def _stride(step: NDArray[np.float64], epoch: NDArray[np.float64]) -> NDArray[np.float64]:
+def _stride(step: Column, epoch: Column) -> Column:
     """Return the steps per record: the last of the epoch, or the usual gap between the steps of the run."""
-    import numpy as np
-
     distinct = np.unique(step)
     gap = np.median(np.diff(distinct, prepend=0.0)) if len(distinct) else 1.0
     return np.where(np.isnan(epoch), gap, distinct.max(initial=1.0))
@@ -65,11 +55,10 @@ FORMAT = Format(
     marker=b"per step time: ",
     readings=(
         Reading(
-            rb"epoch: (?:(?P<epoch>[0-9]++),? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
-            rb"(?P<step>[0-9]++), (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
-            rb"(?P<loss>" + NUMBER + rb")(?=[\s\]),])"
-            rb"|epoch time: (?:(?P<duration>" + NUMBER + rb") ms|(?P<_duration_in_seconds>" + NUMBER + rb") s), "
-            rb"per step time: (?:(?P<step_seconds>" + NUMBER + rb") ms|" + NUMBER + rb" s)",
+            rb"epoch: (?:<epoch>,? step: (?=[0-9]++, loss is )|[0-9.]++,?(?: current epoch percent: [0-9.]++,)? step: (?=[0-9]++, outp))"
+            rb"<step>, (?:loss is |outp\w++ are \(Tensor\(shape=\[1?\], dtype=Float32, (?:value=)? ?\[? *+)"
+            rb"<loss>(?=[\s\]),])|epoch time: (?:<duration> ms|<_duration_in_seconds> s), "
+            rb"per step time: (?:<step_seconds> ms|" + NUMBER + rb" s)",
             unit="samples/s",
             factors={"duration": 1e-3, "step_seconds": 1e-3},
             repeated=True,

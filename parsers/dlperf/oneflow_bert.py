@@ -1,11 +1,11 @@
 """OneFlow-Benchmark, BERT pre-training (`run_pretraining.py`): a record per `loss_print_every_n_iter` steps.
 
-`throughput` counts the whole job in sentences. Most releases end the line with a Unix time, from which DLPerf computes.
-Steps are counted from 0. An older dialect prints `iter` for `step`, and the speed with three
-decimals beside the seconds per batch.
+`throughput` is that of the whole job, in sentences. Most releases end the line with a Unix time, from which DLPerf
+computes. Steps are counted from 0. An older dialect prints `iter` instead of `step`, with the speed in three decimals
+and the seconds per batch.
 """
 
-from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -15,13 +15,13 @@ FORMAT = Format(
     start=ONEFLOW_START,
     readings=(
         Reading(
-            rb"step: (?P<step>\d++), total_loss: (?P<loss>" + NUMBER + rb"), mlm_loss: \S++ nsp_loss: \S++ "
-            rb"throughput: (?P<throughput>" + NUMBER + rb")(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
+            rb"step: <step>, total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
+            rb"throughput: <throughput>(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
             unit="sequences/s",
         ),
         Reading(
-            rb"iter (?P<step>[0-9]++), total_loss: (?P<loss>" + NUMBER + rb"), mlm_loss: \S++ nsp_loss: \S++ "
-            rb"speed: (?P<step_seconds>" + NUMBER + rb")\(sec/batch\), (?P<throughput>" + NUMBER + rb")\(sentences/sec\)",
+            rb"iter <step>, total_loss: <loss>, mlm_loss: \S++ nsp_loss: \S++ "
+            rb"speed: <step_seconds>\(sec/batch\), <throughput>\(sentences/sec\)",
             unit="sequences/s",
         ),
     ),

@@ -1,12 +1,12 @@
 """OneFlow-Benchmark, GPT (`LanguageModeling/GPT`): a row of a table per printed interval, below the arguments.
 
-The columns are steps, micro-batches and sequences so far, sequences per second of the whole job, seconds per step, loss.
-`nvidia-smi` may print `100 %, 11838 MiB` in between, the whole device, whoever uses it. DLPerf summed the records from
-300 to 400, both included, and divided by one interval too few (1 % high at interval 1); here the window is the steps
-after 300 up to 400.
+The columns are steps, micro-batches and sequences so far, sequences per second of the whole job, seconds per step, and
+loss. Rows of `nvidia-smi` such as `100 %, 11838 MiB` may be printed in between, for the whole device. DLPerf summed the
+records from 300 to 400, both included, and divided by one interval too few (1 % high at interval 1); here the window is
+the steps after 300 up to 400.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
 
 FORMAT = Format(
@@ -16,8 +16,8 @@ FORMAT = Format(
     start=dotted_start(rb"(?:num_gpus_per_node|gpu_num_per_node|loss_print_every_n_iters?)"),
     readings=(
         Reading(
-            rb"\| (?P<step>[0-9]++) ++\| [0-9]++ ++\| (?P<consumed>[0-9]++) ++\| (?P<throughput>[0-9]++\.[0-9]++) ++"
-            rb"\| (?P<step_seconds>[0-9]++\.[0-9]++) ++\| (?P<loss>" + NUMBER + rb") ++\|(?=\s|\Z)",
+            rb"\| <step> ++\| [0-9]++ ++\| (?P<consumed>[0-9]++) ++\| (?P<throughput>[0-9]++\.[0-9]++) ++"
+            rb"\| (?P<step_seconds>[0-9]++\.[0-9]++) ++\| <loss> ++\|(?=\s|\Z)",
             unit="sequences/s",
         ),
         Reading(rb" %, (?P<memory>[0-9]++) MiB(?!\w)"),

@@ -1,10 +1,10 @@
 """OneFlow's models (`oneflow.nn`), Wide & Deep and DLRM: a line per printed interval with milliseconds per iteration.
 
-The latency is the mean over the interval. `batch_size` counts the whole job, `batch_size_per_proc` a device. DLPerf left
-out the first and the last line and took the mean; it counted one node whatever the log said.
+The latency is the mean over the interval. `batch_size` is of the whole job, `batch_size_per_proc` of a device. DLPerf
+took the mean without the first and the last line, and assumed one node whatever the log said.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start, header_start
 
 _KEYS = rb"(?:batch_size_per_proc|embedding_vec_size)"
@@ -16,8 +16,7 @@ FORMAT = Format(
     start=rb"(?:" + dotted_start(_KEYS) + rb"|" + header_start(_KEYS) + rb")",
     readings=(
         Reading(
-            rb"\[rank:[0-9]++\] iter: (?P<step>[0-9]++)/[0-9]++, loss: (?P<loss>" + NUMBER + rb"), "
-            rb"latency\(ms\): (?P<step_seconds>" + NUMBER + rb") \|",
+            rb"\[rank:[0-9]++\] iter: <step>/[0-9]++, loss: <loss>, latency\(ms\): <step_seconds> \|",
             unit="samples/s", factors={"step_seconds": 1e-3}, repeated=True,
         ),
     ),

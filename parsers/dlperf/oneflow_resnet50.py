@@ -1,10 +1,10 @@
 """OneFlow-Benchmark, ResNet-50 v1.5 (`of_cnn_train_val.py`): a record per `loss_print_every_n_iter` iterations.
 
-`samples/s` counts the whole job. Most releases end the line with a Unix time, from which DLPerf computes; the others end
-with the speed. `validation:` lines carry a speed of another workload.
+`samples/s` is the throughput of the whole job. Most releases end the line with a Unix time, from which DLPerf computes;
+the others end with the speed. `validation:` lines print the speed of inference.
 """
 
-from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -14,8 +14,8 @@ FORMAT = Format(
     start=ONEFLOW_START,
     readings=(
         Reading(
-            rb"train: epoch (?P<epoch>\d++), iter (?P<step>\d++), loss: (?P<loss>" + NUMBER + rb"), top_1: \S++ top_k: \S++ "
-            rb"samples/s: (?P<throughput>" + NUMBER + rb")(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
+            rb"train: epoch <epoch>, iter <step>, loss: <loss>, top_1: \S++ top_k: \S++ "
+            rb"samples/s: <throughput>(?: (?P<unix>\d{9,}+\.\d{3,}+))?" + ENDED,
             unit="images/s",
         ),
     ),

@@ -1,14 +1,14 @@
-"""OneFlow-Benchmark, Wide & Deep (`wdl_train_eval.py`): a line per `loss_print_every_n_iter` iterations, with the clock.
+"""OneFlow-Benchmark, Wide & Deep (`wdl_train_eval.py`): a line per `loss_print_every_n_iter` steps, with the clock.
 
-Only the clock tells the speed; it is a Unix time or, in the first releases, a date, and evaluation lies within it.
-`batch_size` counts the whole job. DLPerf took the seconds of the 1000 iterations after the first line for milliseconds
-per iteration, and 0 where the log is shorter. The memory lies in a `.mem` file beside the log.
+The speed follows from the clock alone: a Unix time or, in the first releases, a date. It includes evaluation.
+`batch_size` is of the whole job. DLPerf took the seconds of the 1000 iterations after the first line for milliseconds
+per iteration, and 0 for shorter logs. A `.mem` file beside the log states the memory.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import argument, header_start
 
-_LOSS = rb" loss (?P<loss>" + NUMBER + rb")" + ENDED
+_LOSS = rb" loss <loss>" + ENDED
 
 FORMAT = Format(
     title="OneFlow Wide & Deep",
@@ -16,13 +16,13 @@ FORMAT = Format(
     marker=b"loss ",
     start=header_start(rb"(?:deep_vocab_size|wide_vocab_size|deep_embedding_vec_size)"),
     readings=(
-        Reading(rb"(?<!\S)(?P<step>[0-9]++) time (?P<unix>[0-9]{9,11}+(?:\.[0-9]++)?+)" + _LOSS, unit="samples/s", marker=b" time "),
+        Reading(rb"(?<!\S)<step> time (?P<unix>[0-9]{9,11}+(?:\.[0-9]++)?+)" + _LOSS, unit="samples/s", marker=b" time "),
         Reading(
-            rb"(?<!\S)(?P<step>[0-9]++) time (?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]++)?+)" + _LOSS,
+            rb"(?<!\S)<step> time (?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]++)?+)" + _LOSS,
             unit="samples/s",
             marker=b" time ",
         ),
-        Reading(rb"(?<!\S)(?P<step>[0-9]++) eval_loss " + NUMBER + rb" eval_auc (?P<accuracy>" + NUMBER + rb")" + ENDED, marker=b" eval_loss "),
+        Reading(rb"(?<!\S)<step> eval_loss " + NUMBER + rb" eval_auc <accuracy>" + ENDED, marker=b" eval_loss "),
     ),
     facts=(
         Fact("model", rb"^ *+(deep_vocab_size|wide_vocab_size) ", lambda _: "Wide & Deep"),

@@ -1,11 +1,11 @@
 """PaddlePaddle/models, BERT pre-training of 2020 (`train.py`): a record per `skip_steps` steps.
 
-`speed` counts steps of the loop that all trainers walk through together, so that a job does speed times batch size times
-all of its devices. Trap: DLPerf multiplied by the devices of one node only, yet published figures of several nodes that
-no step rate of this kind gives; validation prints the same `speed`; `batch_size` counts tokens unless `in_tokens: False`.
+`speed` counts steps of the loop that all trainers run together: the throughput of the job is speed times batch size
+times all its devices. DLPerf multiplied by the devices of one node only, yet published figures of several nodes that no
+such step rate explains. Validation prints the same `speed`. `batch_size` counts tokens unless `in_tokens: False`.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="Paddle BERT (2020)",
@@ -14,8 +14,8 @@ FORMAT = Format(
     start=b"-  Configuration Arguments -",
     readings=(
         Reading(
-            rb"epoch: (?P<epoch>[0-9]++), progress: [0-9]++/[0-9]++, step: (?P<step>[0-9]++), loss: (?P<loss>" + NUMBER + rb"), "
-            rb"(?:ppl: \S++ next_sent_acc: (?P<accuracy>" + NUMBER + rb"), )?+speed: (?P<steps_per_second>" + NUMBER + rb") steps/s",
+            rb"epoch: <epoch>, progress: [0-9]++/[0-9]++, step: <step>, loss: <loss>, "
+            rb"(?:ppl: \S++ next_sent_acc: <accuracy>, )?+speed: <steps_per_second> steps/s",
             unit="sequences/s",
         ),
     ),

@@ -1,9 +1,9 @@
-"""PaddlePaddle PLSC (large-scale classification, faces): a line per ten batches; `qps` counts one node.
+"""PaddlePaddle PLSC (large-scale classification, faces): a line per ten batches; `qps` is the throughput of one node.
 
-DLPerf read it in a side branch only, multiplied by the nodes.
+DLPerf's extractor for it, in a side branch only, multiplied by the nodes.
 """
 
-from parsers.contract import ENDED, NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="PaddlePaddle PLSC",
@@ -11,9 +11,9 @@ FORMAT = Format(
     marker=b" qps:",
     readings=(
         Reading(
-            rb"\bPass: ?(?P<epoch>[0-9]++),? batch: ?(?P<step>[0-9]++),?"
-            rb"(?: (?!loss:|qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+(?: loss: ?(?P<loss>" + NUMBER + rb"),?)?+"
-            rb"(?: (?!qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+ qps: ?(?P<throughput>" + NUMBER + rb"),?" + ENDED,
+            rb"\bPass: ?<epoch>,? batch: ?<step>,?"
+            rb"(?: (?!loss:|qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+(?: loss: ?<loss>,?)?+"
+            rb"(?: (?!qps:)[^\s:]{1,40}+: ?[^\s:]{1,40}+){0,8}+ qps: ?<throughput>,?" + ENDED,
             unit="images/s", scope="node",
         ),
     ),

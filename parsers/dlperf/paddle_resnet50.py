@@ -1,15 +1,14 @@
 """PaddlePaddle/models, image classification of 2020 (`[Pass 0, train batch 10]`): a record per `print_step` batches.
 
-Two emitters: `elapse` is the time of that one batch, `batch_cost` the mean since the last line with those waited for data
-in it. Both count all devices together. Trap: early releases print `elapse` with two decimals; the `ips` of the later
-emitter counts the `batch_size` of whoever started it, of a node or of all, so that it is not quoted. Batches count from 0.
+Two dialects: `elapse` is the time of that one batch, `batch_cost` the mean since the last line, including the wait for
+data. Both count all devices together. Early releases print `elapse` with two decimals. The `ips` of the later dialect
+counts the `batch_size` as configured, of a node or of all nodes, and is not quoted. Batches are counted from 0.
 """
 
-from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Format, NearMiss, Reading, Sample, Window
 
 _BATCH = (
-    rb"\[Pass (?P<epoch>[0-9]++), train batch (?P<step>[0-9]++)\][\t ]++loss (?P<loss>" + NUMBER
-    + rb"),(?: acc1 (?P<accuracy>" + NUMBER + rb"),)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"
+    rb"\[Pass <epoch>, train batch <step>\][\t ]++loss <loss>,(?: acc1 <accuracy>,)?+(?: (?!elapse|batch_cost)\w++ [^\s,]++,)*+"
 )  # fmt: skip
 
 FORMAT = Format(
@@ -19,12 +18,12 @@ FORMAT = Format(
     start=b"-  Configuration Arguments -",
     readings=(
         Reading(
-            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-INFO: )?+" + _BATCH + rb" elapse (?P<step_seconds>" + NUMBER + rb") sec",
+            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-INFO: )?+" + _BATCH + rb" elapse <step_seconds> sec",
             unit="images/s",
             span="step",
         ),
         Reading(
-            _BATCH + rb" batch_cost (?P<step_seconds>" + NUMBER + rb") s(?:ec)?, reader_cost (?P<reader_seconds>" + NUMBER + rb") s(?:ec)?,",
+            _BATCH + rb" batch_cost <step_seconds> s(?:ec)?, reader_cost <reader_seconds> s(?:ec)?,",
             unit="images/s",
         ),
     ),

@@ -1,9 +1,9 @@
-"""InsightFace, Partial FC (MXNet `recognition/partial_fc`): a record per so many iterations, by the first rank.
+"""InsightFace, Partial FC (MXNet `recognition/partial_fc`): a record per logging interval, by the first rank.
 
-`Total` counts the whole job; its unit is printed as `it/sec` and is samples per second.
+`Total` is the throughput of the whole job; its unit is printed as `it/sec` and is samples per second.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="InsightFace Partial FC",
@@ -11,8 +11,8 @@ FORMAT = Format(
     marker=b"it/sec Total:",
     readings=(
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-Iter:(?P<step>[0-9]++) Rank:\S++ it/sec "
-            rb"Total:(?P<throughput>" + NUMBER + rb") it/sec(?: \[\d++\]\[loss\]:(?P<loss>" + NUMBER + rb")(?=\s))?+",
+            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})-Iter:<step> Rank:\S++ it/sec "
+            rb"Total:<throughput> it/sec(?: \[\d++\]\[loss\]:<loss>(?=\s))?+",
             unit="images/s",
             repeated=True,
         ),

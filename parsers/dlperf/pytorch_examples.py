@@ -1,12 +1,12 @@
-"""PyTorch examples, ImageNet (`main.py`) and what grew from it: a record per `--print-freq` batches.
+"""PyTorch examples, ImageNet (`main.py`) and scripts derived from it: a record per `--print-freq` batches.
 
-`Time` is that of the one batch that is printed; the mean in brackets runs since the epoch began, its slow start included.
-Trap: every process of a node prints to one file, so that a step stands there as often as the node has devices; DLPerf
-counted lines, and its hundred lines of eight devices span twelve steps. `Test:` lines are the validation. A `Time` of ten
-seconds and more fills the blank before it. The unit is samples of all devices; neither speed nor batch size is printed.
+`Time` is of the one batch that is printed; the mean in brackets runs since the start of the epoch, which is slow. Every
+process of a node prints to one file, so each step is printed once per device of the node. DLPerf counted lines: its
+hundred lines of eight devices span twelve steps. `Test:` lines are the validation. A `Time` of ten seconds or more
+leaves no blank before it. Neither speed nor batch size is printed; the unit is samples of all devices.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="PyTorch examples, ImageNet",
@@ -15,8 +15,8 @@ FORMAT = Format(
     start=rb"Use GPU: 0 for training",
     readings=(
         Reading(
-            rb"Epoch: \[(?P<epoch>[0-9]++)\]\[ *+(?P<step>[0-9]++)/[0-9]++\][\t ]++Time ++(?P<step_seconds>" + NUMBER + rb") "
-            rb"\( *+[^\s()]++\)[\t ]++Data ++(?P<reader_seconds>" + NUMBER + rb") \( *+[^\s()]++\)[\t ]++Loss ++(?P<loss>" + NUMBER + rb") ",
+            rb"Epoch: \[<epoch>\]\[ *+<step>/[0-9]++\][\t ]++Time ++<step_seconds> "
+            rb"\( *+[^\s()]++\)[\t ]++Data ++<reader_seconds> \( *+[^\s()]++\)[\t ]++Loss ++<loss> ",
             unit="images/s",
             span="step",
             repeated=True,

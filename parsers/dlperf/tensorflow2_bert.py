@@ -1,10 +1,10 @@
-"""TensorFlow Model Garden (TF 2), BERT (`model_training_utils.py`): a line per loop of steps, with a clock and no speed.
+"""TensorFlow Model Garden (TF 2), BERT (`model_training_utils.py`): a line per loop of steps, with a clock, no speed.
 
-Speed follows from the clocks of two lines. Trap: glog prints no year, and some builds no date, so that a run over midnight
-goes back in time, which once gave a negative speed; `--train_batch_size` is that of the job.
+The speed follows from the clocks of two lines. glog prints no year, and some builds no date, so that a run over
+midnight seems to go back in time, which once gave a negative speed. `--train_batch_size` is that of the job.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="TensorFlow 2 BERT",
@@ -13,8 +13,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] Train Step: "
-            rb"(?P<step>[0-9]++)/[0-9]++  / loss = (?P<loss>" + NUMBER + rb")(?=\s)"
-            rb"(?:[ \t]++(?:masked_lm|test|train)_accuracy = (?P<accuracy>" + NUMBER + rb")(?=\s))?+",
+            rb"<step>/[0-9]++  / loss = <loss>(?=\s)(?:[ \t]++(?:masked_lm|test|train)_accuracy = <accuracy>(?=\s))?+",
             unit="sequences/s",
         ),
     ),

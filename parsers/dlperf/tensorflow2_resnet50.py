@@ -1,11 +1,11 @@
 """TensorFlow Model Garden (TF 2), Keras callback `TimeHistory`: a record per `log_steps` steps.
 
-`examples/second` counts the whole job over the steps named. Trap: glog prints no year, and some builds no date, so that a
-run over midnight goes back in time; a progress bar may stand before the message on its line; some documents print the line
-with its figures masked. The figure stands before the unit, so that a cut one is not read.
+`examples/second` is the throughput of the whole job over the steps named. glog prints no year, and some builds no date,
+so that a run over midnight seems to go back in time. A progress bar may precede the message on its line. Some documents
+mask the figures of the line. The figure precedes the unit, so a truncated one is not read.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="TensorFlow 2 TimeHistory",
@@ -14,7 +14,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] TimeHistory: "
-            rb"(?P<duration>" + NUMBER + rb") seconds, (?P<throughput>" + NUMBER + rb") examples/second between steps [0-9]++ and (?P<step>[0-9]++)(?=\s)",
+            rb"<duration> seconds, <throughput> examples/second between steps [0-9]++ and <step>(?=\s)",
             unit="images/s",
         ),
     ),

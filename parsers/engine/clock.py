@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+
+from parsers.contract import Column
 
 _TO_ISO = bytes.maketrans(b"/, ", b"-.T")
 #: A time of day, or glog's month and day with it: `03:04:41.019742`, `0630 03:04:41.019742`.
 _DATELESS = re.compile(rb"(?:(\d\d)(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
-#: Stamps below are of a year that was not printed; a leap year, so that every day exists.
+#: Earlier stamps are those without a printed year: they are put into 1972, a leap year, which has every day.
 DATELESS_BEFORE = 3 * 366 * 86400.0
-#: A clock that goes back by less was set back, in autumn by an hour, or is that of another machine.
+#: A clock that jumps back by less was set back (in autumn, by an hour) or belongs to another machine.
 _TWO_HOURS, _DAY, _YEAR = 7_200.0, 86_400.0, 366 * 86_400.0
 
 
-def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
+def clocks(printed: Sequence[bytes]) -> Column:
     """Convert `2020-09-15 14:29:13.473765`, `2023/07/28 06:42:58`, `2020-12-16 08:36:06,505` or `08:36:06.5` to seconds.
 
     Args:
@@ -28,8 +27,6 @@ def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
     Returns:
         n float64 values in seconds, exact to a microsecond until the year 2106.
     """
-    import numpy as np
-
     if not printed or _DATELESS.fullmatch(printed[0]):
         return np.array([_seconds(each) for each in printed], dtype=np.float64)
     try:
@@ -39,19 +36,17 @@ def clocks(printed: Sequence[bytes]) -> NDArray[np.float64]:
     return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / 1e6)
 
 
-def unwrapped(clock: NDArray[np.float64]) -> NDArray[np.float64]:
+def unwrapped(clock: Column) -> Column:
     """Put stamps without a date in the order of time: a jump back by two hours or more is midnight.
 
     A pause of a day or more cannot be seen. Where the printed month and day go on, a jump back is a day; at New Year, a
     year.
     """
-    import numpy as np
-
     if not len(clock) or not np.nanmax(clock, initial=0.0) < DATELESS_BEFORE:
         return clock
     back = np.diff(clock, prepend=clock[0])
     turns = np.where(back < -_YEAR / 2, _YEAR, np.where(back < -_TWO_HOURS, _DAY, 0.0))
-    moved: NDArray[np.float64] = clock + np.cumsum(turns)
+    moved: Column = clock + np.cumsum(turns)
     return moved
 
 
@@ -64,8 +59,6 @@ def _iso(printed: bytes) -> str:
 
 
 def _seconds(printed: bytes) -> float:
-    import numpy as np
-
     try:
         stamp = np.datetime64(_iso(printed), "us")
         return float("nan") if np.isnat(stamp) else float(stamp.astype(np.int64)) / 1e6

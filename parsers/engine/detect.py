@@ -11,8 +11,9 @@ from itertools import islice
 from pathlib import Path
 
 from parsers.contract import Format
+from parsers.contract.chunk import Chunk
 from parsers.engine.registry import formats
-from parsers.engine.scan import CHUNK, Chunk, Noise, clean, open_log
+from parsers.engine.scan import CHUNK, Noise, clean, open_log
 
 HEAD_CHUNKS = 8
 PROBES = 16

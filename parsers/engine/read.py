@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parsers.contract import Format
+from parsers.contract.chunk import Chunk
 from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
-from parsers.engine.scan import Chunk, Noise, chunks
+from parsers.engine.scan import Noise, chunks
 from parsers.engine.session import FACTS_HEAD, FACTS_TAIL, Extent, Session
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords, Stretch
 
@@ -166,7 +167,7 @@ class _LogReader:
             current.head.append(Extent(stretch, piece.begin, piece.end))
             current.head_bytes += piece.end - piece.begin
         tail = Extent(stretch, max(piece.begin, piece.end - FACTS_TAIL), piece.end)
-        # Either two extents that touch, or one that is long enough: with a gap between them lines would be miscounted.
+        # Either two adjacent extents, or one that is long enough: a gap between them would make line numbers wrong.
         current.tail = [tail] if tail.end - tail.begin == FACTS_TAIL else [*current.tail[-1:], tail]
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:

@@ -1,20 +1,26 @@
-"""The registry of formats: every module of the packages below that has a `FORMAT`, and nothing else."""
+"""The registry of formats: every module of the packages below has one `FORMAT`, and nothing else is registered.
+
+Modules are found by name when they are first asked for, so that no import leads from the engine to a format.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from types import ModuleType
+from typing import TypeVar
 
 from parsers.contract import Format, FormatError, NearMiss
-from parsers.telemetry.contract import TelemetryFormat
+from parsers.contract.telemetry import TelemetryFormat
 
 #: Packages of formats of training logs, and the package of formats of the files beside them.
 PACKAGES, TELEMETRY = ("paddle", "ngc", "dlperf", "frameworks"), "telemetry"
 #: Records written before November 2026 name this package by its old name.
 _OLD_PACKAGE, _NEW_PACKAGE = "more.", "frameworks."
+
+_Kind = TypeVar("_Kind", Format, TelemetryFormat)
 
 
 @cache
@@ -22,9 +28,15 @@ def formats() -> tuple[Format, ...]:
     """Return all formats of training logs, by package and module; an id is `package.module`.
 
     Raises:
-        FormatError: a module has no docstring, no `FORMAT`, or a `FORMAT` without samples and near-misses.
+        FormatError: a module has no docstring, no `FORMAT`, or a `FORMAT` without near-misses.
     """
-    return tuple(_load(package, name, module) for package in PACKAGES for name, module in _modules(package))
+    found = [each for package in PACKAGES for each in _load(package, f"{package}.", Format)]
+    for each in found:
+        if not any(isinstance(sample, NearMiss) for sample in each.samples):
+            raise FormatError(
+                f"parsers.{each.id}: samples need a NearMiss: a line that looks alike and must yield nothing"
+            )
+    return tuple(found)
 
 
 def by_id(identifier: str) -> Format:
@@ -35,11 +47,7 @@ def by_id(identifier: str) -> Format:
 @cache
 def telemetry_formats() -> tuple[TelemetryFormat, ...]:
     """Return all formats of telemetry, by module; an id is the module's name."""
-    return tuple(
-        replace(module.FORMAT, id=name, doc=module.__doc__ or "")
-        for name, module in _modules(TELEMETRY)
-        if hasattr(module, "FORMAT")
-    )
+    return tuple(_load(TELEMETRY, "", TelemetryFormat))
 
 
 def telemetry_by_id(identifier: str) -> TelemetryFormat:
@@ -53,17 +61,14 @@ def current_id(identifier: str) -> str:
     return _NEW_PACKAGE + identifier.removeprefix(_OLD_PACKAGE) if old else identifier
 
 
-def _modules(package: str) -> list[tuple[str, ModuleType]]:
-    """Return the modules of a package with their names, sorted by name."""
+def _load(package: str, prefix: str, kind: type[_Kind]) -> Iterator[_Kind]:
+    """Yield the `FORMAT` of every module of a package, by name; an id is the prefix and that name."""
     folder = importlib.import_module(f"parsers.{package}").__path__
-    names = sorted(each.name for each in pkgutil.iter_modules(folder))
-    return [(name, importlib.import_module(f"parsers.{package}.{name}")) for name in names]
-
-
-def _load(package: str, name: str, module: ModuleType) -> Format:
-    found = getattr(module, "FORMAT", None)
-    if not isinstance(found, Format) or not module.__doc__:
-        raise FormatError(f"{module.__name__}: a format module needs a docstring and one FORMAT = Format(...)")
-    if not any(isinstance(each, NearMiss) for each in found.samples):
-        raise FormatError(f"{module.__name__}: samples need a NearMiss: a line that looks alike and must yield nothing")
-    return replace(found, id=f"{package}.{name}", doc=module.__doc__)
+    for name in sorted(each.name for each in pkgutil.iter_modules(folder)):
+        module = importlib.import_module(f"parsers.{package}.{name}")
+        found = getattr(module, "FORMAT", None)
+        if not isinstance(found, kind) or not module.__doc__:
+            raise FormatError(
+                f"{module.__name__}: a format module needs a docstring and one FORMAT = {kind.__name__}(...)"
+            )
+        yield replace(found, id=f"{prefix}{name}", doc=module.__doc__)

@@ -88,7 +88,7 @@ class Session:
 
     def _text(self, extent: Extent) -> tuple[bytes, int]:
         chunk = self.source.chunk(extent.stretch)
-        # Patterns of facts end at a line's end, and that is one byte, whoever wrote the file.
+        # Patterns of facts expect one byte at the end of a line, also in files that have two.
         return chunk.text[extent.begin : extent.end].replace(b"\r\n", b"\n"), chunk.line_of(extent.begin)
 
 

@@ -4,7 +4,7 @@ Their lines are shared by whole families of programs, so a format here says whic
 leave unsaid.
 """
 
-from parsers.contract import NUMBER, Fact
+from parsers.contract import NUMBER, Fact, grouped
 
 
 def quoted(key: bytes, column: bytes = b"") -> bytes:
@@ -33,5 +33,5 @@ FAIRSEQ = (
     Fact("accumulation", rb"\bupdate_freq'?[=:] ?\[(\d++)\]", int),
     Fact("precision", rb"\bbf16'?[=:] ?(True)", words={b"True": "bf16"}),
     Fact("precision", rb"\bfp16'?[=:] ?(True|False)", words={b"True": "fp16", b"False": "fp32"}),
-    Fact("parameters", rb"num\. (?:shared )?model params: ([\d,]++)", lambda printed: int(printed.replace(b",", b""))),
+    Fact("parameters", rb"num\. (?:shared )?model params: ([\d,]++)", grouped),
 )

@@ -1,25 +1,20 @@
 """Detectron2 (`CommonMetricPrinter`): a record per 20 iterations.
 
-`time` is a running mean of the seconds of an iteration since the third of the program; a resumed program counts its
-iterations on, so that the mean began where its first record did. It leaves out what stands between iterations, such as
-checkpoints and evaluations. Trap: `IMS_PER_BATCH` is the batch size of the job; the same line ends with several losses of
-a validation where a hook of the user computes them; `Overall training speed` is printed after a crash too.
+`time` is a running mean of the seconds per iteration since the third iteration of the program; a resumed program
+continues the count of iterations, so its mean begins at its first record. It leaves out what happens between
+iterations, such as checkpoints and evaluations. `IMS_PER_BATCH` is the batch size of the job. If a hook of the user
+computes validation losses, the same line ends with them. `Overall training speed` is printed after a crash as well.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-
-if TYPE_CHECKING:
-    pass
 
 
 def _since_start(columns: Columns) -> Postprocessed:
     """Count the iterations from the start of this program: those before the first interval are of an earlier one."""
-    import numpy as np
-
     steps = columns["step"]
     gaps = np.diff(steps)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
@@ -33,10 +28,7 @@ FORMAT = Format(
     start=rb"detectron2(?:\]:| INFO:) Rank of current process: 0\. World size: ",
     readings=(
         Reading(
-            rb"d2\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\ni]++)?+iter: (?P<step>[0-9]++)  total_loss: (?P<loss>" + NUMBER
-            + rb") (?:[^\r\n d]++| (?!time: )|d(?!2\.utils\.events))*+ time: (?P<step_seconds>" + NUMBER
-            + rb")  (?:last_time: " + NUMBER + rb"  )?+data_time: (?P<reader_seconds>" + NUMBER
-            + rb")  (?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
+            rb"d2\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\ni]++)?+iter: <step>  total_loss: <loss> (?:[^\r\n d]++| (?!time: )|d(?!2\.utils\.events))*+ time: <step_seconds>  (?:last_time: " + NUMBER + rb"  )?+data_time: <reader_seconds>  (?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
             unit="images/s",
             cumulative_since=2,
             postprocess=_since_start,

@@ -1,11 +1,11 @@
-"""NVIDIA DLLogger's JSON lines, of any program that logs through it; `DLLL ` in front on the screen, bare in a file.
+"""NVIDIA DLLogger's JSON lines, of any program that logs through it; on the screen they begin with `DLLL `.
 
-The speed stands under whatever key the program chose: `throughput`, `train.total_ips`, `training_sequences_per_second`,
-`items/s` and so on; by DeepLearningExamples' convention it counts the job. A line with two numbers or more as its step is an
-iteration, one with a single number in brackets an epoch, one with empty brackets the whole run. Trap: evaluation and
-inference log under keys of the same ending; `compute_ips` leaves out the time spent waiting for data; some programs
-print no speed but the losses and one figure at the end. Where a key does not say what is counted the unit is items.
-What the text form of the same programs prints is read by formats of their own.
+Each program chooses the key of its speed: `throughput`, `train.total_ips`, `training_sequences_per_second`, `items/s`
+and so on; by the convention of DeepLearningExamples it is that of the job. If the step is two numbers or more, the line
+is an iteration; if it is one number in brackets, an epoch; if the brackets are empty, the whole run. Evaluation and
+inference use keys with the same endings; `compute_ips` leaves out the wait for data; some programs print only losses
+and one figure at the end. If a key does not say what is counted, the unit is items. The text form of the same programs
+is read by formats of their own.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _COUNTED = {
 }  # fmt: skip
 _LOSS = rb'"(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss": ?+(?P<loss>' + NUMBER + rb")[,}]"
 _STEPS: dict[Span, bytes] = {
-    "interval": rb"(?:\[(?P<epoch>[0-9]++), ?+)?+(?P<step>[0-9]++)(?:, ?+[0-9]++)*+\]?+",
-    "epoch": rb"\[(?P<epoch>[0-9]++)\]",
+    "interval": rb"(?:\[<epoch>, ?+)?+<step>(?:, ?+[0-9]++)*+\]?+",
+    "epoch": rb"\[<epoch>\]",
     "run": rb"\[\]",
 }
 
@@ -42,7 +42,7 @@ def _reading(unit: str, span: Span) -> Reading:
     key = rb'"' + _PREFIX + _COUNTED[unit] + rb'(?:_train|_avg)?+": ?+'
     # What sums up a run under a bare `throughput` may be inference.
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
-    value = rb"(?P<throughput>" + NUMBER + rb")(?=[,}])"
+    value = rb"<throughput>(?=[,}])"
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
     return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span)
 

@@ -1,9 +1,9 @@
-"""fairseq since 0.9 (2020): a record per `--log-interval` updates, as text, as JSON, as tqdm's bar, or as Hydra prints them.
+"""fairseq since 0.9 (2020): a record per `--log-interval` updates, as text, JSON, tqdm's bar, or as Hydra prints them.
 
-`wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. Trap: the same keys
-stand in lines of `valid`, which is no training, and of `train`, which sum up an epoch with the validation inside it; JSON
-quotes its numbers; the bar goes on with every batch and repeats the figures of the last record, which count once. The
-batch size of a device is given in tokens, where it is given in tokens.
+`wps` are tokens per second of the whole job since the last record, over all `--update-freq` passes. The same keys are
+printed in `valid` lines, which are not training, and in `train` lines, which summarise an epoch including its
+validation. JSON prints its numbers in quotes. The bar is redrawn with every batch and repeats the figures of the last
+record, which count once. The batch size of a device is given in tokens, if it is given.
 """
 
 from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample
@@ -19,32 +19,31 @@ FORMAT = Format(
     start=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )(?:Namespace\(|\{'_name')",
     readings=(
         Reading(
-            _INNER + rb"epoch (?P<epoch>[0-9]++): ++(?P<step>[0-9]++) / [0-9]++ loss=(?P<loss>" + NUMBER + rb"), "
-            rb"(?:[^\r\nw|]++|w(?!ps=))*+wps=(?P<throughput>" + NUMBER + rb"), ups=" + NUMBER
-            + rb", wpb=(?P<batch>" + NUMBER + rb"),",
+            _INNER + rb"epoch <epoch>: ++<step> / [0-9]++ loss=<loss>, "
+            rb"(?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER
+            + rb", wpb=<batch>,",
             unit="tokens/s",
         ),
         Reading(
-            rb'\{"epoch": (?P<epoch>[0-9]++), "update": [0-9.]++, (?!' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
+            rb'\{"epoch": <epoch>, "update": [0-9.]++, (?!' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
             + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
             unit="tokens/s",
         ),
         Reading(
-            rb"(?:(?<=[\r\n])|\A)epoch (?P<epoch>[0-9]++):(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
-            rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=(?P<loss>" + NUMBER + rb"), (?:[^\r\nw|]++|w(?!ps=))*+wps=(?P<throughput>" + NUMBER
-            + rb"), ups=" + NUMBER + rb", wpb=(?P<batch>" + NUMBER + rb"), (?:[^\r\nn|]++|n(?!um_updates=))*+"
-            rb"num_updates=(?P<step>[0-9]++)(?=[,\]])",
+            rb"(?:(?<=[\r\n])|\A)epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
+            rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
+            rb"num_updates=<step>(?=[,\]])",
             unit="tokens/s",
             repeated=True,
         ),
         Reading(
-            _EPOCH + rb"epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
-            rb"wps (?P<throughput>" + NUMBER + rb") \| ",
+            _EPOCH + rb"epoch <epoch> \| loss <loss> \| (?:[^\r\nwt]++|w(?!ps )|t(?!rain(?: \| |\]\[INFO\])))*+"
+            rb"wps <throughput> \| ",
             unit="tokens/s",
             span="epoch",
         ),
         Reading(
-            rb'\{"epoch": (?P<epoch>[0-9]++), ' + quoted(b"train_loss", b"loss") + quoted(b"train_wps", b"throughput"),
+            rb'\{"epoch": <epoch>, ' + quoted(b"train_loss", b"loss") + quoted(b"train_wps", b"throughput"),
             unit="tokens/s",
             span="epoch",
         ),

@@ -1,26 +1,21 @@
 """fairseq before 0.9 (2018 to 2019), and MLPerf's Transformer built on it: a record per `--log-interval` batches.
 
-`wps` are tokens per second of the whole job as a running mean since the second batch of the epoch. Printed as text, as
-tqdm's bar or as JSON, of which only those with `oom` are of these releases. Trap: the line that closes an epoch, and that
-of the validation, begin alike; JSON counts in fractions of epochs, from which the batches are worked out; a batch whose
-loss overflowed is a batch all the same, though it adds none to `num_updates`.
+`wps` are tokens per second of the whole job, as a running mean since the second batch of the epoch. They are printed as
+text, tqdm's bar or JSON; of JSON only lines with `oom` are from these releases. The line that closes an epoch, and that
+of the validation, begin alike. JSON counts fractions of epochs, from which the batches are computed. A batch whose loss
+overflowed is still a batch, although `num_updates` does not count it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private
 from parsers.frameworks import FAIRSEQ, quoted
 
-if TYPE_CHECKING:
-    pass
-
 
 def _batches(columns: Columns) -> Postprocessed:
     """Compute the batches since the epoch began from the epochs done and the updates so far (`step`)."""
-    import numpy as np
-
     done, updates, epoch = columns["_epochs_done"], columns["step"], columns["epoch"]
     gaps, more = np.diff(done, prepend=0.0), np.diff(updates, prepend=0.0)
     per_epoch = np.median((more / np.where(gaps > 0, gaps, np.nan))[gaps > 0]) if (gaps > 0).any() else np.nan
@@ -35,23 +30,23 @@ FORMAT = Format(
     start=rb"(?m)^Namespace\((?=[^\n]{0,3000}?\bcriterion=')",
     readings=(
         Reading(
-            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++):(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+(?P<step>[0-9]++) ?/ ?[0-9]++ "
-            rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=(?P<loss>" + NUMBER + rb"), (?:[^\r\nw|]++|w(?!ps=))*+"
-            rb"wps=(?P<throughput>" + NUMBER + rb"), ups=" + NUMBER + rb", wpb=(?P<batch>" + NUMBER + rb"),",
+            rb"(?<!\w )\| epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+<step> ?/ ?[0-9]++ "
+            rb"(?:\[[^\r\n|,]*+, [^\r\n|,]*+, )?+loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+"
+            rb"wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>,",
             unit="tokens/s",
             cumulative_since=1,
             repeated=True,
         ),
         Reading(
-            rb'\{"epoch": (?P<epoch>[0-9]++), "update": (?P<_epochs_done>[0-9.]++), (?=' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
+            rb'\{"epoch": <epoch>, "update": (?P<_epochs_done>[0-9.]++), (?=' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
             + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
             unit="tokens/s",
             cumulative_since=1,
             postprocess=_batches,
         ),
         Reading(
-            rb"(?<!\w )\| epoch (?P<epoch>[0-9]++) \| loss (?P<loss>" + NUMBER + rb") \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"
-            rb"wps (?P<throughput>" + NUMBER + rb") \| ",
+            rb"(?<!\w )\| epoch <epoch> \| loss <loss> \| (?:[^\r\nwe]++|w(?!ps )|e(?!poch [0-9]))*+"
+            rb"wps <throughput> \| ",
             unit="tokens/s",
             span="epoch",
         ),

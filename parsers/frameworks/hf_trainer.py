@@ -1,35 +1,23 @@
-"""Hugging Face Trainer (`transformers`, and TRL over it): a summary at the end, losses on the way, and tqdm's bar.
+"""Hugging Face Trainer (`transformers`, and TRL over it): a summary at the end, losses during training, and tqdm's bar.
 
-`train_samples_per_second` of the summary counts the job over the whole run, evaluation and saving included; of a run that
-was resumed it counts what was trained before as well, and is too high. Every node prints the summary, and a table may
-follow; they count once. On the way only the bar tells the time: seconds per optimiser step, smoothed by tqdm over the last
-few, so that a record of it is not one step's. Trap: the bars of evaluations have the same form, and interrupt it; those of
-tokenising and loading have a name in front. Later versions put the numbers in quotes. Before 4.7 (2021) the summary has
-no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per second.
+`train_samples_per_second` of the summary is the throughput of the job over the whole run, including evaluation and
+saving; for a resumed run it counts what was trained before as well, and is too high. Every node prints the summary, and
+a table may follow; they count once. During training only the bar tells the time: seconds per optimiser step, which tqdm
+smooths over the last few steps, so a record is not the time of a single step. The bars of evaluations have the same
+form and interrupt it; those of tokenising and loading begin with a name. Later versions print numbers in quotes. Before
+4.7 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per
+second.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Reading, Sample
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Rows = NDArray[np.intp]
-
-
-def _count(printed: bytes) -> int:
-    """Convert `1,024` to a number."""
-    return int(printed.replace(b",", b""))
+from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Reading, Rows, Sample, grouped
 
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     """Return one row per step of the bar of optimiser steps; the median where several nodes print it."""
-    import numpy as np
-
     if "step" not in columns:
         return np.empty(0, np.intp), {}
     seconds = np.where(np.isfinite(columns["step_seconds"]), columns["step_seconds"], 1.0 / columns["steps_per_second"])
@@ -40,10 +28,8 @@ def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
     return rows[first], {"step": steps, "step_seconds": np.array(taken)}
 
 
-def _total(columns: Columns, seconds: NDArray[np.float64]) -> float:
+def _total(columns: Columns, seconds: Column) -> float:
     """Return how many steps the training takes: as stated, or else those of the bar that lasted longest."""
-    import numpy as np
-
     stated = columns["_stated_total"][np.isfinite(columns["_stated_total"])]
     if len(stated):
         return float(stated[0])
@@ -59,7 +45,7 @@ FORMAT = Format(
     title="Hugging Face Trainer",
     framework="PyTorch",
     marker=b"'epoch': ",
-    # Every node says so, and none of them has taken a step when the last does: they are one start.
+    # Every node prints this before any of them takes a step: together they are one start.
     start=rb"\*{5} Running training \*{5}(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?\*{5} Running training \*{5})*+",
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
     readings=(
@@ -84,7 +70,7 @@ FORMAT = Format(
             span="run",
         ),
         Reading(
-            rb"(?<=\s)train_samples_per_second ++= ++(?P<throughput>" + NUMBER + rb")(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
+            rb"(?<=\s)train_samples_per_second ++= ++<throughput>(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
             unit="samples/s", span="run", weak=True,
         ),
         Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),
@@ -95,10 +81,10 @@ FORMAT = Format(
         Fact("model", rb'"_name_or_path": "([\w./-]++)"'),
         Fact("model", rb"--model_type[= ]([\w-]++)"),
         Fact("model", rb'^ *+"model_type": "([\w-]++)"'),
-        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", _count),
-        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", _count),
-        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", _count),
-        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", _count),
+        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
+        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
+        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("devices", rb"print\]   world_size \.++ ([0-9]++)", int),
         Fact("zero", rb"print\]   zero_optimization_stage \.++ ([0-9]++)", int),
         Fact("precision", rb"\b(bf16|fp16)=True\b", words={b"bf16": "bf16", b"fp16": "amp"}),

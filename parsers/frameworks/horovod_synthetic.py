@@ -1,11 +1,11 @@
 """Horovod's synthetic benchmarks (`*_synthetic_benchmark.py`), and BytePS's after them: a record per timed iteration.
 
-An iteration is ten batches unless asked otherwise, timed as one; the figure is that of one device. The tool's own figure
-for the job is that of one rank times the number of devices. Trap: `Img/sec per GPU` is the mean of the iterations and
-`+-` 1.96 standard deviations of them. Warm-up is not timed. The device may be called CPU or HPU.
+An iteration is ten batches by default, timed as one; the figure is that of one device. The tool's own figure for the
+job is that of one rank times the number of devices. `Img/sec per GPU` is the mean of the iterations, and `+-` are 1.96
+standard deviations. Warm-up is not timed. The device may be called CPU or HPU.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 FORMAT = Format(
     title="Horovod synthetic",
@@ -14,13 +14,13 @@ FORMAT = Format(
     end=rb"Total img/sec on [0-9]++ \w++\(s\): ",
     readings=(
         Reading(
-            rb"Iter #(?P<step>[0-9]++): (?P<throughput>" + NUMBER + rb") img/sec per \w++",
+            rb"Iter #<step>: <throughput> img/sec per \w++",
             unit="images/s",
             scope="device",
             span="step",
         ),
         Reading(
-            rb"Total img/sec on [0-9]++ \w++\(s\): (?P<throughput>" + NUMBER + rb") \+-",
+            rb"Total img/sec on [0-9]++ \w++\(s\): <throughput> \+-",
             unit="images/s",
             span="run",
         ),

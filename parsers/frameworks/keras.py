@@ -1,24 +1,20 @@
-"""Keras (`fit` with its own bar, or with `verbose=2`): a record per epoch, of the first state of the bar that is complete.
+"""Keras (`fit` with its own bar, or with `verbose=2`): a record per epoch, from the first complete state of its bar.
 
-Steps are printed, not samples, hence the batch size must be known; releases to 2.1 of TensorFlow, and Keras before it, let
-the bar count samples where arrays were given: `Train on 60000 samples`, or `us/sample`. Trap: seconds are whole numbers,
-so that of an epoch's seconds and a step's milliseconds the longer number is taken, and neither where both are below 5;
-`evaluate` and `predict` draw the same bars, without `Epoch 1/10` before them; the state drawn at the end of an epoch holds
-its validation, which the option `validation` says; a step's time leaves out the first of the epoch in releases from 2.2 on.
+Steps are printed, not samples, so the batch size must be known. TensorFlow up to 2.1, and Keras before it, count
+samples if the data are arrays: `Train on 60000 samples`, or `us/sample`. Seconds are whole numbers: of an epoch's
+seconds and a step's milliseconds the number with more digits is used, and neither if both are below 5. `evaluate` and
+`predict` draw the same bars, without `Epoch 1/10` before them. If the last state of an epoch includes its validation,
+the option `validation` says so. From 2.2 on, the time of a step leaves out the first step of the epoch.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+import numpy as np
+
+from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
 from parsers.frameworks import resnet_v1
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
@@ -31,8 +27,6 @@ _BEGINS = rb"(?=[ \t\r]*+\n(?:[^\n]*+\n){0,30}?[\r ]*+(?:[^\r\n]*+\r){0,3}?[\r ]
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the finished epochs: the first complete bar after each line `Epoch n/m`, in steps or in samples."""
-    import numpy as np
-
     rows, epochs, in_samples, epoch, samples = [], [], False, np.nan, np.nan
     for row, (begun, given, bar) in enumerate(
         zip(columns["epoch"], columns["_dataset"], columns["steps"], strict=True)
@@ -55,10 +49,8 @@ def _epochs_in_samples(columns: Columns) -> Postprocessed:
     return rows, {"samples" if name == "steps" else name: each for name, each in found.items()}
 
 
-def _seconds(columns: Columns, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def _seconds(columns: Columns, rows: Rows) -> Column:
     """Return the seconds of an epoch by the number with more digits; NaN where both have too few."""
-    import numpy as np
-
     count, whole, milli, micro = (
         columns[each][rows] for each in ("steps", "duration", "_milliseconds", "_microseconds")
     )
@@ -71,10 +63,10 @@ def _seconds(columns: Columns, rows: NDArray[np.intp]) -> NDArray[np.float64]:
 def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
     """Return the reading of lines that begin an epoch, and of complete bars."""
     return Reading(
-        rb"(?m)^Epoch (?P<epoch>[0-9]++)/[0-9]++" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
+        rb"(?m)^Epoch <epoch>/[0-9]++" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
-        + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: (?P<accuracy>" + NUMBER + rb")(?=\s)))?+"
-        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: (?P<loss>" + NUMBER + rb")(?=\s)",
+        + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: <accuracy>(?=\s)))?+"
+        rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)",
         unit="samples/s",
         span="epoch",
         weak=True,

@@ -1,27 +1,22 @@
 """PyTorch Lightning's own bar (`Epoch 0: 100%|...| 500/500 [01:40<00:00, 5.00it/s`): a record per epoch.
 
-Of each epoch the first complete state counts, which in releases from 2.0 on is drawn before the validation. Steps are
-printed, not samples, hence the batch size must be known; the rate is a mean over the epoch, turned over (`1.25s/it`) where
-a step takes longer than a second. Trap: in older releases, those that print `loss=..., v_num=`, the bar goes on over the
-batches of the validation, which the option `validation` says; `Validation DataLoader 0` is a bar of its own; the bar of `rich` (`Epoch 0/9 ━━━ 500/500`)
-prints the rate of the last half minute, not of the epoch; bars of other programs with `Epoch 0:` in front are drawn alike
-and mean the same; NeMo's bars with `train_step_timing` are read by their own format.
+The first complete state of each epoch counts, which releases from 2.0 on draw before the validation. Steps are printed,
+not samples, so the batch size must be known. The rate is a mean over the epoch, inverted (`1.25s/it`) if a step takes
+longer than a second. In older releases, which print `loss=..., v_num=`, the bar includes the batches of the validation,
+as the option `validation` says; `Validation DataLoader 0` is a separate bar. The bar of `rich` (`Epoch 0/9 ━━━
+500/500`) prints the rate of the last half minute, not of the epoch. Bars of other programs that begin with `Epoch 0:`
+look alike and mean the same. NeMo's bars with `train_step_timing` have their own format.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-
-if TYPE_CHECKING:
-    pass
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
 def _epochs(columns: Columns) -> Postprocessed:
     """Return the first complete state of each epoch's bar, with the rate as seconds per step."""
-    import numpy as np
-
     rows = np.flatnonzero(np.diff(columns["epoch"], prepend=np.nan) != 0)
     found = {name: columns[name][rows] for name in ("epoch", "steps", "loss")}
     rate = columns["steps_per_second"][rows]
@@ -37,19 +32,19 @@ FORMAT = Format(
     end=rb"`(?:Trainer\.)?fit` stopped: ",
     readings=(
         Reading(
-            rb"Epoch (?P<epoch>[0-9]++): 100%\|[^|\r\n]++\| (?P<steps>[0-9]++)/(?P=steps) \[[0-9:]++<[0-9:]++, ++"
+            rb"Epoch <epoch>: 100%\|[^|\r\n]++\| (?P<steps>[0-9]++)/(?P=steps) \[[0-9:]++<[0-9:]++, ++"
             rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
             rb"(?![^\]\r\n]*?train_step_timing)(?:(?:[^\]\r\n ]++| (?!(?:train_)?+loss(?:_step|_epoch)?+=))*+"
-            rb" (?:train_)?+loss(?:_step|_epoch)?+=(?P<loss>" + NUMBER + rb")(?=[,\]]))?+[^\]\r\n]*+\]",
+            rb" (?:train_)?+loss(?:_step|_epoch)?+=<loss>(?=[,\]]))?+[^\]\r\n]*+\]",
             unit="samples/s",
             span="epoch",
             weak=True,
             postprocess=_epochs,
         ),
         Reading(
-            rb"Epoch (?P<epoch>[0-9]++)(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++[0-9:]++ "
+            rb"Epoch <epoch>(?:/[0-9]++)?+ ++(?:\xe2[\x80-\xbf][\x80-\xbf])++ ++(?P<steps>[0-9]++)/(?P=steps) ++[0-9:]++ "
             rb"\xe2\x80\xa2 [0-9:-]++ ++(?P<steps_per_second>[0-9.]++)it/s(?=\s)"
-            rb"(?:[^\r\n]{0,400}? (?:train_)?+loss(?:_step|_epoch)?+: (?P<loss>" + NUMBER + rb")(?=\s))?+",
+            rb"(?:[^\r\n]{0,400}? (?:train_)?+loss(?:_step|_epoch)?+: <loss>(?=\s))?+",
             unit="samples/s",
             span="epoch",
             weak=True,

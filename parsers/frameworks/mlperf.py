@@ -1,26 +1,22 @@
-"""MLPerf training logs: `:::MLLOG` with JSON (2020 on), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
+"""MLPerf training logs: `:::MLLOG` with JSON (since 2020), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
 
-Where the submitter logs `throughput`, alone or among `tracked_stats`, it counts the job, and this format stands above
-that of the training program whose lines stand between. Else the figure is that of whole epochs, evaluation in between
-left out where its times are logged; or of the whole run. Trap: `train_samples` is the size of the data set where it is
-logged before the first epoch, but what the run has processed where it is logged after; the last epoch may have ended
-where the target was met, and does not count. Every node may log the job's throughput, which counts once. `epoch_num` is
-in samples with some. `d_batch_size` and `gradient_accumulation_steps` are what a submitter makes of them, need not
-divide the batch of the job, and are not read. Times are of the wall clock, the start-up within the first epoch.
+If the submitter logs `throughput`, alone or among `tracked_stats`, it is that of the job, and this format takes
+precedence over that of the training program that prints between its lines. Otherwise the figure is computed from whole
+epochs, without evaluation if its times are logged, or from the whole run. `train_samples` is the size of the data set
+if logged before the first epoch, and the number of processed samples if logged after it. The last epoch does not count,
+since it may have ended when the target was met. Every node may log the throughput of the job, which counts once. Some
+submitters count `epoch_num` in samples. `d_batch_size` and `gradient_accumulation_steps` mean different things to
+different submitters, need not divide the batch of the job, and are not read. Times are wall-clock times; the first
+epoch includes the start-up.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+import numpy as np
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
 
 #: Times of events, of which `_epochs_or_run` makes records.
 _RUN, _RUN_END, _EPOCH, _EPOCH_END = "_run_start", "_run_stop", "_epoch_start", "_epoch_stop"
@@ -31,13 +27,11 @@ _VALUE = rb'", ?+"value": ?+'
 _TEXT = rb":::ML(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9])"
 _TIME = rb"[0-9]++(?:\.[0-9]++)?+"
 _WHERE = rb" (?:\([^)\r\n]{0,300}+\) )?+"
-_NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+(?P<epoch>[0-9]++)(?=[,}\s])'
+_NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+<epoch>(?=[,}\s])'
 
 
 def _epochs_or_run(columns: Columns) -> Postprocessed:
     """Return whole epochs, or the whole run, as records with samples and seconds."""
-    import numpy as np
-
     at = {name: np.flatnonzero(np.isfinite(each)) for name, each in columns.items()}
     stated = at.get("samples", np.empty(0, np.intp))
     if not len(stated):
@@ -53,7 +47,7 @@ def _epochs_or_run(columns: Columns) -> Postprocessed:
     }
 
 
-def _run(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
+def _run(columns: Columns, at: dict[str, Rows]) -> list[tuple[int, float, float]]:
     """Return (row, epoch, seconds) of the whole run, if both its ends were logged."""
     begin, end = at[_RUN][:1], at[_RUN_END][-1:]
     if not (len(begin) and len(end) and begin[0] < end[0]):
@@ -61,10 +55,8 @@ def _run(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, f
     return [(int(end[0]), 1.0, float(columns[_RUN_END][end[0]] - columns[_RUN][begin[0]]))]
 
 
-def _epochs(columns: Columns, at: dict[str, NDArray[np.intp]]) -> list[tuple[int, float, float]]:
+def _epochs(columns: Columns, at: dict[str, Rows]) -> list[tuple[int, float, float]]:
     """Return (row, epoch, seconds) of every epoch but the last, if they are numbered one by one."""
-    import numpy as np
-
     numbers = columns["epoch"]
     _, first = np.unique(numbers[at[_EPOCH]], return_index=True)
     starts = at[_EPOCH][np.sort(first)]
@@ -113,8 +105,8 @@ FORMAT = Format(
         ),
         Reading(
             _TEXT + rb"(?:(?=(?P<_run_start>" + _TIME + rb")" + _WHERE + rb"run_start\b)|(?=(?P<_run_stop>" + _TIME + rb")" + _WHERE
-            + rb"run_stop\b)|(?=(?P<_epoch_start>" + _TIME + rb")" + _WHERE + rb"(?:train_epoch: |epoch_start: " + _NUMBER_OF_EPOCH[:-len(rb"(?P<epoch>[0-9]++)(?=[,}\s])")]
-            + rb")(?P<epoch>[0-9]++)(?=[,}\s]))|(?=(?P<_epoch_stop>" + _TIME + rb")" + _WHERE + rb"epoch_stop\b)|(?=" + _TIME + _WHERE
+            + rb"run_stop\b)|(?=(?P<_epoch_start>" + _TIME + rb")" + _WHERE + rb"(?:train_epoch: |epoch_start: " + _NUMBER_OF_EPOCH[:-len(rb"<epoch>(?=[,}\s])")]
+            + rb")<epoch>(?=[,}\s]))|(?=(?P<_epoch_stop>" + _TIME + rb")" + _WHERE + rb"epoch_stop\b)|(?=" + _TIME + _WHERE
             + rb'(?:input_size: |preproc_num_train_examples: |train_samples: \{"value": )(?P<samples>[0-9]++)(?=[,}\s])))',
             unit="samples/s",
             span="epoch",

@@ -1,21 +1,21 @@
-"""MMSegmentation and its kin of OpenMMLab (MMDetection, MMPretrain, MMPose ...): a record per `interval` iterations.
+"""MMSegmentation and other OpenMMLab projects (MMDetection, MMPose ...): a record per `interval` iterations.
 
-`time` is seconds per iteration of the whole job, with those spent waiting for data in it; no speed is printed. Two
-dialects, of the runners of MMCV (`mmseg - INFO - Iter [50/40000]`), where it is a mean over the interval, and of MMEngine
-(`Iter(train)`), where it is one over the last ten iterations unless asked otherwise, so that a stall before them is not seen.
-Trap: the record that follows a checkpoint or an evaluation contains it; `gpu_ids = range(0, 1)` says nothing of a
-distributed run, in which older releases always print it; every device of the machine is listed, however many are used.
+`time` is seconds per iteration of the whole job, including the wait for data; no speed is printed. Two dialects: in
+that of MMCV (`mmseg - INFO - Iter [50/40000]`) it is a mean over the interval; in that of MMEngine (`Iter(train)`) by
+default over the last ten iterations, so an earlier stall is not seen. The record after a checkpoint or an evaluation
+includes it. Older releases print `gpu_ids = range(0, 1)` for every distributed run. Every device of the machine is
+listed, however many are used.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 
 def _reading(head: bytes, apart: bytes) -> Reading:
     """Return the reading of one dialect; `apart` stands between the fields."""
     return Reading(
-        head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: (?P<step_seconds>" + NUMBER + rb")" + apart
-        + rb"data_time: (?P<reader_seconds>" + NUMBER + rb")" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
-        + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: (?P<loss>" + NUMBER + rb")(?=[,\s]))?+",
+        head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
+        + rb"data_time: <reader_seconds>" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
+        + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: <loss>(?=[,\s]))?+",
         unit="samples/s",
     )  # fmt: skip
 
@@ -26,11 +26,11 @@ FORMAT = Format(
     marker=b" - mm",
     start=rb" - mm(?:engine - INFO - \n-{60}\nSystem environment:|[a-z0-9]++ - INFO - Environment info:)",
     readings=(
-        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[(?P<step>[0-9]++)/[0-9]++\][\t ]", rb", "),
-        _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[(?P<epoch>[0-9]++)\]\[(?P<step>[0-9]++)/[0-9]++\][\t ]", rb", "),
-        _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+(?P<step>[0-9]++)/ *+[0-9]++\] ", rb" ++"),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/[0-9]++\][\t ]", rb", "),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/[0-9]++\][\t ]", rb", "),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+[0-9]++\] ", rb" ++"),
         _reading(
-            rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+(?P<epoch>[0-9]++)\]\[ *+(?P<step>[0-9]++)/ *+[0-9]++\] ", rb" ++"
+            rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+[0-9]++\] ", rb" ++"
         ),
     ),
     facts=(

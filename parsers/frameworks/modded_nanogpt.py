@@ -1,26 +1,21 @@
-"""modded-nanogpt and what was made of it (parameter-golf and other speedruns): a line per step or per so many.
+"""modded-nanogpt and programs derived from it (parameter-golf and other speedruns): a line per step or per few steps.
 
-`train_time` is the time spent training since the start, in whole milliseconds; the clock stands still while the model is
-validated. Each record is what passed since the line before. Trap: `step_avg` is a mean since the start, or since step
-10 where the first ten steps do not count: there the clock begins anew, and what lies before is left out here too. Lines
-of validation bear the same fields. How many tokens a step takes only some print; the others print their own source
-code at the head of the log, from which no figure is taken.
+`train_time` is the time spent training since the start, in whole milliseconds; the clock stops during validation. Each
+record covers the time since the line before. `step_avg` is a mean since the start, or since step 10 if the first ten
+steps do not count: there the clock restarts, and earlier lines are left out here as well. Validation lines have the
+same fields. Only some versions print the tokens of a step; the others print their own source code at the head of the
+log, from which no figure is taken.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-
-if TYPE_CHECKING:
-    pass
 
 
 def _since_reset(columns: Columns) -> Postprocessed:
     """Return the rows since the clock last began again, where that was within the warm-up."""
-    import numpy as np
-
     steps, clock = columns["step"], columns["clock"]
     resets = np.flatnonzero((np.diff(clock) < 0) & (np.diff(steps) > 0) & (steps[1:] <= 20)) + 1
     rows = np.arange(resets[-1] if len(resets) else 0, len(clock))
@@ -40,7 +35,7 @@ FORMAT = Format(
     start=rb"(?m)^logs/[0-9a-f-]{36}\.txt\r?$",
     readings=(
         Reading(
-            rb"step:(?<![\w.]step:)(?P<step>[0-9]++)/[0-9]++ (?:train_loss:(?P<loss>" + NUMBER + rb") )?+"
+            rb"step:(?<![\w.]step:)<step>/[0-9]++ (?:train_loss:<loss> )?+"
             rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:" + NUMBER + rb"ms",
             unit="tokens/s",
             factors={"elapsed": 1e-3},

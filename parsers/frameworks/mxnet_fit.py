@@ -1,18 +1,17 @@
 """MXNet's `Module.fit` with the callback `Speedometer`: a line per `disp_batches` batches and metric.
 
-The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains, all
-devices of its machine, or the job where Horovod joins them; one without counts the job, which then is one process. Labels are `[20]` or `[0-20]`. Trap: a log
-may hold many starts, and `Validation-` lines and `Time cost=` say nothing of training speed. GluonCV, ArcFace and NGC print
-lines of nearly this form.
+The same speed is printed once for each metric and counts once. A line with `Node[0]` counts what that worker trains:
+all devices of its machine, or the job if Horovod joins them. A line without `Node` counts the job, which then is one
+process. Labels are `[20]` or `[0-20]`. A log may hold many starts; `Validation-` lines and `Time cost=` are not
+training speed. GluonCV, ArcFace and NGC print lines of nearly this form.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to
 
 _ARGUMENTS = rb"start with arguments Namespace\("
 
 _SPEED = (
-    rb"Epoch\[(?P<epoch>[0-9]++)\] Batch \[(?:[0-9]++-)?(?P<step>[0-9]++)\][\t ]++Speed: (?P<throughput>" + NUMBER
-    + rb") samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=(?P<accuracy>" + NUMBER + rb")(?=\s)"
+    rb"Epoch\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++Speed: <throughput> samples/sec(?![\t ]++acc=)(?:[\t ]++(?:(?:Train-)?accuracy=<accuracy>(?=\s)"
     rb"|(?!lr=|LR:|(?:Train-)?accuracy=)[\w-]++=\S++))*+[\t ]*+(?=\r?\n)"
 )  # fmt: skip
 _WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED
@@ -31,7 +30,7 @@ FORMAT = Format(
     facts=(
         Fact("nodes", _ARGUMENTS + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(device|local|nccl)'", lambda _: 1),
         Fact("batch_size_of_job", _ONE_MACHINE + up_to(rb"\bbatch_size=", _ARGUMENTS) + rb"(\d++)", int),
-        Fact("devices", _ONE_MACHINE + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", lambda printed: printed.count(b",") + 1),
+        Fact("devices", _ONE_MACHINE + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", listed),
         Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"([^'\n]{1,200}+)'"),
         Fact("precision", _ARGUMENTS + up_to(rb"\bdtype='", _ARGUMENTS) + rb"(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
     ),

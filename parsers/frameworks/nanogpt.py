@@ -1,64 +1,57 @@
-"""nanoGPT and its kin of the same author: a record per `log_interval` iterations, of that one iteration.
+"""nanoGPT and other programs of its author: a record per `log_interval` iterations, of that one iteration.
 
-Four dialects: nanoGPT's own, which prints the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat, which
-print tokens per second too. All count the job. Trap: in nanoGPT an iteration that evaluates or saves holds the time that takes; `mfu`
-is a running mean, and -100% until five iterations have run. nanoGPT says how many tokens an iteration takes where the
-version is of 2023 or later; of older ones the speed cannot be known without the command. Besides, `step 250: train
-loss` is an evaluation.
+Four dialects: nanoGPT prints the milliseconds of the iteration; `build-nanogpt`, llm.c and nanochat also print tokens
+per second. All count the job. In nanoGPT an iteration that evaluates or saves includes that time; `mfu` is a running
+mean, and -100% for the first five iterations. nanoGPT prints the tokens of an iteration since 2023; for older versions
+the speed is unknown without the command. `step 250: train loss` is an evaluation.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
-
-
-def _count(printed: bytes) -> int:
-    """Convert `491,520` to a number."""
-    return int(printed.replace(b",", b""))
-
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
 
 FORMAT = Format(
     title="nanoGPT",
     framework="PyTorch",
     marker=b"loss",
-    # Every rank says so, one after the other: they are one start.
+    # Every rank prints this, one after the other: together they are one start.
     start=rb"tokens per iteration will be: "
     rb"(?:(?!iter [0-9])(?:(?!tokens per iteration will)[^\n])*+\n(?:(?!iter [0-9]|[^\n]*?tokens per iteration will)[^\n]*+\n){0,299}+"
     rb"[^\n]*?tokens per iteration will be: )*+",
     readings=(
         Reading(
-            rb"iter (?<![\w.]iter )(?P<step>[0-9]++): loss (?P<loss>" + NUMBER + rb"), time (?P<step_seconds>" + NUMBER + rb")ms",
+            rb"iter (?<![\w.]iter )<step>: loss <loss>, time <step_seconds>ms",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+(?P<step>[0-9]++) \| loss: (?P<loss>" + NUMBER + rb") \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
-            rb"\| dt: (?P<step_seconds>" + NUMBER + rb")ms \| tok/sec: (?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
+            rb"step (?<![\w.]step ) *+<step> \| loss: <loss> \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
+            rb"\| dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9]++\.[0-9]++)(?=\s)",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+(?P<step>[0-9]++)/[0-9]++ \| (?:train )?+loss (?P<loss>" + NUMBER + rb")[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
-            rb"\| (?P<step_seconds>" + NUMBER + rb") ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
+            rb"step (?<![\w.]step ) *+<step>/[0-9]++ \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
+            rb"\| <step_seconds> ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"step (?<![\w.]step )(?P<step>[0-9]++)/[0-9]++ \([0-9.]++%\) \| loss: (?P<loss>" + NUMBER + rb") \| [^\r\n]{0,200}?\| "
-            rb"dt: (?P<step_seconds>" + NUMBER + rb")ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
+            rb"step (?<![\w.]step )<step>/[0-9]++ \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
+            rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
     ),
     facts=(
-        Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", _count),
-        Fact("tokens_per_step", rb"total desired batch size: ([0-9,]++)", _count),
+        Fact("tokens_per_step", rb"tokens per iteration will be: ([0-9,]++)", grouped),
+        Fact("tokens_per_step", rb"total desired batch size: ([0-9,]++)", grouped),
         Fact("tokens_per_step", rb"\| total batch size B \* T \* num_processes \* grad_accum_steps \| *+([0-9]++) ", int),
-        Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", _count),
+        Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
         Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
-        Fact("parameters", rb"^Number of parameters: ([0-9,]++)", _count),
+        Fact("parameters", rb"^Number of parameters: ([0-9,]++)", grouped),
         Fact("parameters", rb"number of parameters: ([\d.]++)M", lambda printed: round(float(printed) * 1e6)),
     ),
     samples=(

@@ -1,11 +1,11 @@
-"""NVIDIA NeMo over Lightning, GPT and its kin: a record per logged step, in any of five dialects.
+"""NVIDIA NeMo over Lightning, GPT and similar models: a record per logged step, in any of five dialects.
 
-DLLogger lines as JSON and as text, NeMo 2.0's line `Training epoch 0, iteration 5/99 | ...`, and the bars of Lightning
-that print `train_step_timing in s`. All count the job. Trap: with `step_timing_kwargs: buffer_size: 5`, as the published
-recipes have it, the timing is a mean over the last five steps, so that slow steps linger, those of the start too; hence
-the time between two DLLogger lines counts wherever there are some, and validation and saving with it. A bar stands
-several times for one step, glued to the line that follows it; numbers of seven figures are rounded in it. The samples
-of a step are the difference of `consumed_samples`, or the global batch size.
+The dialects are DLLogger lines as JSON and as text, NeMo 2.0's line `Training epoch 0, iteration 5/99 | ...`, and the
+bars of Lightning that print `train_step_timing in s`. All count the job. With `step_timing_kwargs: buffer_size: 5`, as
+in the published recipes, the timing is a mean over the last five steps, so slow steps linger. Hence the time between
+two DLLogger lines is used if there are any, including validation and saving. A bar is drawn several times per step,
+joined to the line that follows it; it rounds numbers of seven figures. The samples of a step are the difference of
+`consumed_samples`, or the global batch size.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
@@ -25,26 +25,26 @@ FORMAT = Format(
     end=rb"`Trainer\.fit` stopped: `max_(?:steps|epochs)=[0-9]++` reached|max_time reached",
     readings=(
         Reading(
-            rb'"timestamp": "(?P<unix>' + NUMBER + rb')", (?:[^\n{}"]++|"(?!(?:type|timestamp)": ))*+"type": "LOG", "step": (?P<step>[0-9]++), "data": \{'
+            rb'"timestamp": "(?P<unix>' + NUMBER + rb')", (?:[^\n{}"]++|"(?!(?:type|timestamp)": ))*+"type": "LOG", "step": <step>, "data": \{'
             + _JSON + rb'(?:"reduced_train_loss": (?P<loss>' + NUMBER + rb")" + _JSON + rb')?+(?:"consumed_samples": '
             rb"(?P<consumed>[0-9]++(?:\.[0-9]++)?+)" + _JSON + rb')?+"' + _TIMING + rb'": ' + NUMBER + rb"[,}]",
             unit="samples/s",
         ),
         Reading(
-            rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - (?P<step>[0-9]++) (?:reduced_train_loss : (?P<loss>" + NUMBER + rb") )?+"
+            rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - <step> (?:reduced_train_loss : <loss> )?+"
             + _TEXT + rb"(?:consumed_samples : (?P<consumed>[0-9]++(?:\.[0-9]++)?+) " + _TEXT + rb")?+"
             + _TIMING + rb" : " + NUMBER + rb"(?:(?=\s)|" + ENDED + rb")",
             unit="samples/s",
         ),
         Reading(
-            rb"Training epoch (?P<epoch>[0-9]++), iteration [0-9]++/[0-9]++" + _PIPE
-            + rb"(?: \| global_step: (?P<step>[0-9]++)(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: (?P<loss>" + NUMBER + rb")" + _PIPE + rb")?+ \| "
-            + _TIMING + rb": (?P<step_seconds>" + NUMBER + rb")(?=\s)(?:" + _PIPE + rb" \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
+            rb"Training epoch <epoch>, iteration [0-9]++/[0-9]++" + _PIPE
+            + rb"(?: \| global_step: <step>(?=\s)" + _PIPE + rb")?+(?: \| reduced_train_loss: <loss>" + _PIPE + rb")?+ \| "
+            + _TIMING + rb": <step_seconds>(?=\s)(?:" + _PIPE + rb" \| consumed_samples: (?P<consumed>[0-9]++)(?=\s))?+",
             unit="samples/s",
             repeated=True,
         ),
         Reading(
-            rb"\[[0-9:]++<[0-9:?]++,[^\r\n\]\[]*?[, ]reduced_train_loss=(?P<loss>" + NUMBER + rb")" + _BAR
+            rb"\[[0-9:]++<[0-9:?]++,[^\r\n\]\[]*?[, ]reduced_train_loss=<loss>" + _BAR
             + rb"global_step=(?P<step>[0-9]++\.[0-9]*+)(?=,)" + _BAR + rb"(?:consumed_samples=[^,\r\n\]]++" + _BAR + rb")?+"
             + _TIMING + rb"=(?P<step_seconds>[0-9.]++)(?=[,\]])",
             unit="samples/s",

@@ -1,25 +1,20 @@
 """The document that DLLogger wrote until 2019 (`nvlog.json`): one JSON object for the run, its series as columns.
 
-A record per epoch, of `train_epoch_items/sec`: items of the job over the time of the epoch. `train_epoch_avg_items/sec`, which
-stands beside it, is the mean of the speeds of the iterations; where there is but one epoch it is given as the tool's own
-figure. Trap: an item is what the program says, a frame of a spectrogram in Tacotron 2; the devices of the machine are
-listed, used or not; `world_size` are those in use. A file cut short has lost its last series and not only a line.
+A record per epoch, of `train_epoch_items/sec`: items of the job over the time of the epoch. `train_epoch_avg_items/sec`
+is the mean of the speeds of the iterations; if there is only one epoch, it is quoted as the tool's own figure. Each
+program decides what an item is; in Tacotron 2 it is a frame of a spectrogram. All devices of the machine are listed;
+`world_size` is the number in use. A truncated file has lost its last series, not only a line.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
-
-if TYPE_CHECKING:
-    pass
 
 
 def _series(columns: Columns) -> Postprocessed:
     """Return the numbers of one list: its first, and those that follow until another list begins."""
-    import numpy as np
-
     if "throughput" not in columns:
         return np.empty(0, np.intp), {}
     first, later = np.isfinite(columns["throughput"]), np.isfinite(columns["_later"])

@@ -1,9 +1,9 @@
 """PaddleDetection (`tools/train.py`): a record per `log_iter` iterations, in the words of today or of its static graph.
 
-`ips` counts one device; it and `batch_cost`, with the wait for data in it, are means of the last `log_iter` iterations.
-Trap: the first record of a run is of one iteration, with all that starts up; networks without a sum of their losses print
-no `loss:`; nothing announces the program, so that a start is known by what Paddle says of the device or of the ranks just
-before the first line of `ppdet`; the batch size is not printed. Memory is what the tensors take, 0 where it is not known.
+`ips` is the throughput of one device; `ips` and `batch_cost`, which includes the wait for data, are means of the last
+`log_iter` iterations. The first record of a run covers one iteration and the start-up. Networks without a sum of their
+losses print no `loss:`. Nothing announces the program: a start is recognised by what Paddle prints of the device or the
+ranks just before the first line of `ppdet`. The batch size is not printed. Memory is that of the tensors, 0 if unknown.
 """
 
 from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
@@ -18,18 +18,17 @@ FORMAT = Format(
     rb"(?:(?:[^pTHP]++|[THP](?!he server starts to|ybridParallelInfo: rank_id: 0,|lease NOTE: device: \d++, \w++ Capa))++|p(?!pdet\.)){0,400}+){1,20}+ppdet\.",
     readings=(
         Reading(
-            rb"INFO: Epoch: \[(?P<epoch>[0-9]++)\] \[ *+(?P<step>[0-9]++)/[0-9]++\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
-            rb"(?: loss: (?P<loss>" + NUMBER + rb")(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
-            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") data_cost: (?P<reader_seconds>" + NUMBER + rb") "
-            rb"ips: (?P<throughput>" + NUMBER + rb") [is][ma]"
+            rb"INFO: Epoch: \[<epoch>\] \[ *+<step>/[0-9]++\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
+            rb"(?: loss: <loss>(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
+            rb"batch_cost: <step_seconds> data_cost: <reader_seconds> ips: <throughput> [is][ma]"
             rb"(?:\w++/s" + MEMORY + rb")?+",
             unit="images/s",
             scope="device",
         ),
         Reading(
-            rb"\biter: (?P<step>[0-9]++), lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
-            rb"(?:'loss': '(?P<loss>" + NUMBER + rb")',(?:[^\r\nei\[]++|e(?!ta: )|i(?!ter: ))*+)?+eta: (?:[^\r\nbi\[]++|i(?!ter: ))*+"
-            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, ips: (?P<throughput>" + NUMBER + rb") images/sec",
+            rb"\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
+            rb"(?:'loss': '<loss>',(?:[^\r\nei\[]++|e(?!ta: )|i(?!ter: ))*+)?+eta: (?:[^\r\nbi\[]++|i(?!ter: ))*+"
+            rb"batch_cost: <step_seconds> sec, ips: <throughput> images/sec",
             unit="images/s",
             scope="device",
         ),

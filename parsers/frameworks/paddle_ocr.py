@@ -1,20 +1,21 @@
 """PaddleOCR (`tools/train.py`): a record per `print_batch_step` iterations, each of them a mean over the interval.
 
-`ips` counts one device. Two dialects: `avg_samples` and a unit (2022 on), and `samples`, the sum over the interval, with
-an `ips` that ends the line (2020 to 2021). Trap: the configuration names a batch size for evaluation too, before that for
-training; with a sampler of several scales no batch has the configured size; the first record of a run holds what starts
-up; a resumed run counts its steps from 0 in a later epoch. Memory is what the tensors take, 0 where it is not known.
+`ips` is the throughput of one device. Two dialects: `avg_samples` and a unit (since 2022), and `samples`, the sum over
+the interval, with an `ips` that ends the line (2020 to 2021). The configuration also names a batch size for evaluation,
+before that for training. With a sampler of several scales no batch has the configured size. The first record of a run
+includes the start-up. A resumed run counts its steps from 0 in a later epoch. Memory is that of the tensors, 0 if
+unknown.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample
 from parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
-    rb"INFO: epoch: \[(?P<epoch>[0-9]++)/[0-9]++\], (?:global_step|iter): (?P<step>[0-9]++), "
-    rb"(?:[^\r\n \[]++| (?!acc: |loss: |(?:avg_)?reader_cost: ))*+(?: acc: (?P<accuracy>" + NUMBER + rb"),)?+"
-    rb"(?:[^\r\n \[]++| (?!loss: |(?:avg_)?reader_cost: ))*+(?: loss: (?P<loss>" + NUMBER + rb"),)?+"
-    rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
-    rb"(?:avg_)?+batch_cost: (?P<step_seconds>" + NUMBER + rb") s, "
+    rb"INFO: epoch: \[<epoch>/[0-9]++\], (?:global_step|iter): <step>, "
+    rb"(?:[^\r\n \[]++| (?!acc: |loss: |(?:avg_)?reader_cost: ))*+(?: acc: <accuracy>,)?+"
+    rb"(?:[^\r\n \[]++| (?!loss: |(?:avg_)?reader_cost: ))*+(?: loss: <loss>,)?+"
+    rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: <reader_seconds> s, "
+    rb"(?:avg_)?+batch_cost: <step_seconds> s, "
 )  # fmt: skip
 
 FORMAT = Format(
@@ -24,13 +25,12 @@ FORMAT = Format(
     start=rb"(?:ppocr|root) INFO: Architecture : ",
     readings=(
         Reading(
-            _HEAD + rb"avg_samples: (?P<batch>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") s"
-            rb"(?:amples/s" + MEMORY + rb")?+",
+            _HEAD + rb"avg_samples: <batch>, ips: <throughput> s(?:amples/s" + MEMORY + rb")?+",
             unit="samples/s",
             scope="device",
         ),
         Reading(
-            _HEAD + rb"samples: (?P<samples>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            _HEAD + rb"samples: <samples>, ips: <throughput>" + ENDED,
             unit="samples/s",
             scope="device",
         ),

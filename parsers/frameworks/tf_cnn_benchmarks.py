@@ -1,24 +1,25 @@
 """TensorFlow's `tf_cnn_benchmarks.py`: a record per `--display_every` steps, and a figure of its own at the end.
 
-`images/sec` is a running mean since the first step after the warm-up. Trap: what it counts is told by the head of the log
-only: the whole job, one process under Horovod, where every process prints it, or one worker of a distributed run; the
-last line always counts the job. Passes of inference print the same lines, hence the option `mode`. Where `--display_perf_
-ewma` smooths the figures, no line tells. `resnet50` is version 1, and `resnet50_v1.5` another model. Without a head only the figure of the end can be believed.
+`images/sec` is a running mean since the first step after the warm-up. What it counts follows from the head of the log
+alone: the whole job, one process under Horovod, where every process prints it, or one worker of a distributed run;
+without a head only the figure at the end can be trusted, which always counts the job. Inference prints the same lines,
+hence the option `mode`. No line tells whether `--display_perf_ewma` smooths the figures. `resnet50` is version 1, and
+`resnet50_v1.5` another model.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Scope, listed
 from parsers.frameworks import resnet_v1
 
 _LINE = rb"(?m)^(?:[IW][0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] )?+"
-#: Training is what every log is taken to be of, so that it needs no word.
+#: Logs are assumed to be of training, so training is no option.
 _MODES = {b"forward-only": "inference", b"evaluation": "evaluation"}
 
 
 def _steps(scope: Scope, where: bytes) -> Reading:
     """Return the reading whose scope the head of the log states."""
     return Reading(
-        _LINE + rb"(?P<step>[0-9]++)[\t ]++(?:images|examples)/sec: (?P<throughput>" + NUMBER + rb") \+/- " + NUMBER
-        + rb" \(jitter = " + NUMBER + rb"\)[\t ]++(?P<loss>" + NUMBER + rb")(?=\s)",
+        _LINE + rb"<step>[\t ]++(?:images|examples)/sec: <throughput> \+/- " + NUMBER
+        + rb" \(jitter = " + NUMBER + rb"\)[\t ]++<loss>(?=\s)",
         unit="images/s",
         scope=scope,
         cumulative_since=1,
@@ -31,7 +32,7 @@ FORMAT = Format(
     title="tf_cnn_benchmarks",
     framework="TensorFlow",
     marker=b"/sec: ",
-    # Every process of Horovod says so, one after the other: they are one start.
+    # Every process of Horovod prints this, one after the other: together they are one start.
     start=_LINE + rb"TensorFlow: ++[0-9](?:(?=(?:[^\n]*+\n){1,80}?[^\n]*?Variables: ++horovod)"
     rb"(?:(?![^\n]*?(?:/sec: |Traceback|Error))[^\n]*+\n){1,200}?" + _LINE.removeprefix(rb"(?m)") + rb"TensorFlow: ++[0-9])*+",
     readings=(
@@ -39,7 +40,7 @@ FORMAT = Format(
         _steps("device", _LINE + rb"Variables: ++horovod"),
         _steps("node", _LINE + rb"Devices: [^\n]*?/job:"),
         Reading(
-            _LINE + rb"total (?:images|examples)/sec: (?P<throughput>" + NUMBER + rb")" + ENDED,
+            _LINE + rb"total (?:images|examples)/sec: <throughput>" + ENDED,
             unit="images/s",
             span="run",
         ),
@@ -50,7 +51,7 @@ FORMAT = Format(
         Fact("framework_version", _LINE + rb"TensorFlow: ++(\d[\w.]*+)"),
         Fact("batch_size_of_job", _LINE + rb"Batch size: ++(\d++)(?:\.0)?+ global", int),
         Fact("batch_size", _LINE + rb" *+(\d++)(?:\.0)?+ per device", int),
-        Fact("devices", _LINE + rb"Devices: ++\[((?:(?!/job:)[^\]\n])++)\]", lambda printed: printed.count(b",") + 1),
+        Fact("devices", _LINE + rb"Devices: ++\[((?:(?!/job:)[^\]\n])++)\]", listed),
         Fact("mode", _LINE + rb"Mode: ++([\w-]++)$", words=_MODES),
         Fact("mode", _LINE + rb"Mode: ++(training \+ evaluation)", lambda _: "training and evaluation"),
         Fact("precision", rb"--use_fp16(?:=| (?!-))?+((?:[Tt]rue|[Ff]alse|1|0)?+)(?![\w=])",

@@ -1,11 +1,11 @@
 """TensorFlow's Estimator and the tutorials before it: what their hooks print beside the loss.
 
-Speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials count the whole job;
-of the hook's two figures the one in brackets is that of the interval, the other a mean since the start. Without them a
-record is the seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size. Trap: releases from
-1.13 on print every line twice, once for each logger; the tutorial's `sec/batch` has two digits and, on several devices,
-counts one of them; many other TensorFlow programs print the lines of Estimator too, so that those claim a log only where
-nobody else does.
+The speeds of `ExamplesPerSecondHook` in its two spellings, of TPUEstimator and of the CIFAR-10 tutorials are those of
+the whole job; of the hook's two figures the one in brackets is of the interval, the other a mean since the start.
+Otherwise a record is the seconds beside `loss = ..., step = ...`, or `global_step/sec`, and needs the batch size.
+Releases from 1.13 on print every line twice, once per logger. The tutorial's `sec/batch` has two digits and, on several
+devices, counts one of them. Many other TensorFlow programs print the lines of Estimator as well, so these claim a log
+only if no other format does.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
@@ -40,7 +40,7 @@ FORMAT = Format(
     start=rb"(?:INFO:tensorflow:Using config: |Filling queue with \d++ \w++ images before starting to train)",
     readings=(
         Reading(
-            rb"\b[Ss]tep:? ++(?P<step>[0-9]++), (?:[Aa]ccuracy: ++(?P<accuracy>" + NUMBER + rb")%?+, )?+loss = "
+            rb"\b[Ss]tep:? ++<step>, (?:[Aa]ccuracy: ++<accuracy>%?+, )?+loss = "
             + _NUMBER % b"loss" + rb" \(" + _NUMBER % b"throughput" + rb" examples/sec[,;] " + NUMBER + rb" sec/batch\)",
             unit="samples/s",
             marker=b" sec/batch",
@@ -60,7 +60,7 @@ FORMAT = Format(
         _speeds(_TENSORFLOW),
         _speeds(_LOGGER),
         Reading(
-            rb"(?:INFO:tensorflow:|\] )loss = " + _NUMBER % b"loss" + rb", step = (?P<step>[0-9]++) \("
+            rb"(?:INFO:tensorflow:|\] )loss = " + _NUMBER % b"loss" + rb", step = <step> \("
             + _NUMBER % b"duration" + rb" sec\)",
             unit="samples/s",
             marker=b"loss = ",

@@ -1,15 +1,15 @@
 """torchtitan (`train.py`): a record per `log_freq` steps, in colour, from one rank or from each of them.
 
-`tps` (`wps` until 2025) counts tokens of one device over the interval: the job's over all devices, whatever the
-parallelism. Trap: numbers have thousands separators; the interval holds what is spent waiting for data, and what
-checkpoints take; the record of step 1 holds the compilation; newer versions print the gradient's norm between loss and
-memory. `memory` is the most that was reserved. `tflops` came later than `mfu`. Batch sizes are in
-sequences; the local one is that of a copy of the model, which may be cut over several devices.
+`tps` (`wps` until 2025) are tokens per second of one device over the interval: the job's throughput over all devices,
+whatever the parallelism. Numbers have thousands separators. The interval includes the wait for data and checkpoints;
+the record of step 1 includes the compilation. Newer versions print the gradient norm between loss and memory. `memory`
+is the peak reserved. `tflops` was added after `mfu`. Batch sizes are in sequences; the local one is that of a copy of
+the model, which may be split over several devices.
 """
 
 from math import prod
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 
@@ -23,14 +23,14 @@ FORMAT = Format(
     title="torchtitan",
     framework="PyTorch",
     marker=b"GiB(",
-    # Every rank says so, one after the other: they are one start.
+    # Every rank prints this, one after the other: together they are one start.
     start=rb"Starting job: (?:(?:(?!step: |Starting job: )[^\n])*+\n(?:(?![^\n]*?(?:step|Starting job): )[^\n]*+\n){0,299}+[^\n]*?Starting job: )*+",
     end=rb"- INFO - Training completed",
     readings=(
         Reading(
             rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - [\w.]++ - INFO - |(?<=\n)|(?<=[\]:] )|\A)"
-            rb"step: ++(?P<step>[0-9]++) ++loss: ++(?P<loss>" + NUMBER + rb")(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
-            rb"++memory: ++(?P<memory>" + NUMBER + rb")GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
+            rb"step: ++<step> ++loss: ++<loss>(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
+            rb"++memory: ++<memory>GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
             rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",
             unit="tokens/s",
             scope="device",
@@ -41,7 +41,7 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"Building (\w++ [\w.-]++) with "),
         Fact("model", rb"Model (\w++ [\w.-]++) size: "),
-        Fact("parameters", rb" size: ([0-9,]++) total parameters", lambda printed: int(printed.replace(b",", b""))),
+        Fact("parameters", rb" size: ([0-9,]++) total parameters", grouped),
         Fact("devices", rb"Building \d-D device mesh with \[[^\[\]\n]*+\], \[([0-9, ]++)\]", _product),
         Fact("micro_batch", rb"local batch size ([0-9]++),", int),
         Fact("batch_size_of_job", rb"global batch size ([0-9]++),", int),

@@ -1,11 +1,11 @@
-"""NGC DeepLearningExamples, MXNet ResNet-50 v1.5 with DLLogger (2021 on): a record per `disp_batches` iterations.
+"""NGC DeepLearningExamples, MXNet ResNet-50 v1.5 with DLLogger (since 2021): a record per `disp_batches` iterations.
 
-`train.ips` counts the whole job and the interval since the last record. Trap: iterations, epochs and the summary share
-one key; `batch_size` is that of the job; `dtype : float16  amp : False` is what NVIDIA's reports call AMP. `benchmark.py`
-closes with a table, whose figure is its own: the harmonic mean over the epochs after its warm-up epoch.
+`train.ips` is the throughput of the whole job since the last record. Iterations, epochs and the summary share one key.
+`batch_size` is that of the job. `dtype : float16  amp : False` is what NVIDIA's reports call AMP. `benchmark.py` ends
+with a table whose figure is the harmonic mean over the epochs after its warm-up epoch.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, listed, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, listed, up_to
 
 _PARAMETERS = rb" - PARAMETER arch : "
 
@@ -17,17 +17,17 @@ FORMAT = Format(
     end=rb" - Summary: train\.",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: (?P<epoch>\d++) Iteration: (?P<step>\d++) ++train\.loss : (?P<loss>" + NUMBER + rb") ++"
-            rb"train\.ips : (?P<throughput>" + NUMBER + rb") images/s",
+            DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss> ++"
+            rb"train\.ips : <throughput> images/s",
             unit="images/s",
         ),
         Reading(
-            rb"(?m)^train\.ips[\t \r]*+\n ++\| ++\d++ ++\|[\t \r]*+\n-++[\t \r]*+\n ++\d++ ++\| ++(?P<throughput>" + NUMBER + rb") ++\|",
+            rb"(?m)^train\.ips[\t \r]*+\n ++\| ++\d++ ++\|[\t \r]*+\n-++[\t \r]*+\n ++\d++ ++\| ++<throughput> ++\|",
             unit="images/s",
             span="run",
         ),
         Reading(
-            rb" - Summary: train\.loss : \S++ ++train\.ips : (?P<throughput>" + NUMBER + rb") images/s",
+            rb" - Summary: train\.loss : \S++ ++train\.ips : <throughput> images/s",
             unit="images/s",
             span="run",
         ),

@@ -1,10 +1,10 @@
 """NGC DeepLearningExamples, MXNet ResNet-50 v1.5 before DLLogger (until 2020): a `Speed` line per displayed batch.
 
-Every Horovod rank prints the throughput of the whole job, so that a job on eight devices prints eight lines per batch;
-they count once, as their median. Labels are `[20]` or `[20-39]`, counted from 0.
+Every Horovod rank prints the throughput of the whole job: a job on eight devices prints eight lines per batch, which
+count once, as their median. Labels are `[20]` or `[20-39]`, counted from 0.
 """
 
-from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="NGC MXNet ResNet-50 (Speed)",
@@ -12,8 +12,8 @@ FORMAT = Format(
     marker=b":INFO: Epoch[",
     readings=(
         Reading(
-            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}):INFO: Epoch\[(?P<epoch>\d++)\] Batch \[(?:\d++-)?(?P<step>\d++)\]"
-            rb"[\t ]++Speed: (?P<throughput>" + NUMBER + rb") samples/sec",
+            rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}):INFO: Epoch\[<epoch>\] Batch \[(?:\d++-)?<step>\]"
+            rb"[\t ]++Speed: <throughput> samples/sec",
             unit="images/s",
         ),
     ),

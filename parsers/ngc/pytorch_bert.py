@@ -1,13 +1,13 @@
 """NGC DeepLearningExamples, PyTorch BERT pre-training (LDDL and hdf5): one figure for the whole run.
 
-`training_sequences_per_second` counts the whole job. The lines in between carry losses only, but each is one optimiser
-step, so that their clocks give a throughput once the samples of a step are known. Trap: in FP16 runs the iteration number
-repeats or falls back when the loss scaler skips a step, and every such line is a full batch all the same. The last line
-prints `final_loss`. `--train_batch_size` counts all accumulation steps. FP32 runs contain
+`training_sequences_per_second` is the throughput of the whole job. The lines before it print losses only, one per
+optimiser step, so their clocks give a throughput once the samples of a step are known. In FP16 runs the iteration
+number repeats or falls back when the loss scaler skips a step; such a line is a full batch as well. The last line
+prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 runs contain
 `allreduce_post_accumulation_fp16=True`.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",
@@ -17,14 +17,13 @@ FORMAT = Format(
     end=rb"training_sequences_per_second : ",
     readings=(
         Reading(
-            rb"training_sequences_per_second : (?P<throughput>" + NUMBER + rb")(?: sequences/s)? "
-            rb"(?:[^\r\nrDt]++|r(?!aw_train_time : )|D(?!LL )|t(?!raining_sequences_per_second : ))*+raw_train_time : (?P<seconds>" + NUMBER + rb")(?=\s)",
+            rb"training_sequences_per_second : <throughput>(?: sequences/s)? "
+            rb"(?:[^\r\nrDt]++|r(?!aw_train_time : )|D(?!LL )|t(?!raining_sequences_per_second : ))*+raw_train_time : <seconds>(?=\s)",
             unit="sequences/s",
             span="run",
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"Training Epoch: (?P<epoch>\d++) Training Iteration: (?P<step>\d++) ++"
-            rb"(?:average|final)_loss : (?P<loss>" + NUMBER + rb") ",
+            DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++(?:average|final)_loss : <loss> ",
             unit="sequences/s",
             span="step",
             counts="update",

@@ -1,19 +1,16 @@
 """NGC DeepLearningExamples, PyTorch ResNet-50 v1.5 (ConvNets `main.py`): a DLLogger record per iteration.
 
-`total_ips` includes the time spent waiting for data, `compute_ips` does not; both count the whole job. Trap: epoch and
-`Summary` lines carry the same keys; the word `None` is a unit; the last iteration of an epoch can be very slow.
+`total_ips` includes the time spent waiting for data, `compute_ips` does not; both are of the whole job. Epoch and
+`Summary` lines have the same keys; the word `None` is printed as a unit; the last iteration of an epoch can be very
+slow.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window, up_to
 
 _PARAMETERS = rb" - PARAMETER"
 _COMMAND = rb"'\./main\.py', "
 
-_TO_TOTAL = (
-    rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : (?P<throughput>"
-    + NUMBER
-    + rb") (?:images|img)/s"
-)
+_TO_TOTAL = rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : <throughput> (?:images|img)/s"
 
 FORMAT = Format(
     title="NGC PyTorch ResNet-50",
@@ -23,7 +20,7 @@ FORMAT = Format(
     end=rb" - Summary: ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: (?P<epoch>\d++) Iteration: (?P<step>\d++) ++train\.loss : (?P<loss>" + NUMBER + rb")" + _TO_TOTAL,
+            DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss>" + _TO_TOTAL,
             unit="images/s",
             span="step",
         ),

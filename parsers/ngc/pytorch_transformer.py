@@ -1,11 +1,11 @@
-"""NGC DeepLearningExamples, PyTorch Transformer (`train.py`, grown from fairseq): a record per `--log-interval` steps.
+"""NGC DeepLearningExamples, PyTorch Transformer (`train.py`, based on fairseq): a record per `--log-interval` steps.
 
-`tokens/s` counts the whole job over the interval, `avg tokens` are those of one step. Trap: the last record of an epoch
-covers fewer steps; `step ()` is the validation; the notice that a device `may support faster training with --amp` stands
-in runs without it; a run whose loss is `nan` goes on printing speeds.
+`tokens/s` is the throughput of the whole job over the interval, `avg tokens` the tokens of one step. The last record of
+an epoch covers fewer steps. `step ()` is the validation. Runs without AMP print that a device `may support faster
+training with --amp`. A run with a `nan` loss continues to print speeds.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 FORMAT = Format(
     title="NGC PyTorch Transformer",
@@ -15,9 +15,8 @@ FORMAT = Format(
     end=rb"(?m)^\| done training in ",
     readings=(
         Reading(
-            rb"Transformer \| epoch (?P<epoch>[0-9]++) \| step (?P<step>[0-9]++) \|avg loss (?P<loss>" + NUMBER + rb") \|"
-            rb"avg tokens (?P<batch>" + NUMBER + rb") \|tokens/s (?P<throughput>" + NUMBER + rb") \|"
-            rb"walltime (?P<elapsed>" + NUMBER + rb") \|",
+            rb"Transformer \| epoch <epoch> \| step <step> \|avg loss <loss> \|"
+            rb"avg tokens <batch> \|tokens/s <throughput> \|walltime <elapsed> \|",
             unit="tokens/s",
         ),
     ),

@@ -1,11 +1,11 @@
 """NGC DeepLearningExamples, TensorFlow 1 BERT pre-training: a DLLogger record per optimiser step.
 
-Trap: the unit is `seq/s` (2020 to 2022) or `sequences/s` (2023). Loss-scaler retries repeat the iteration number. The
-same line without an iteration repeats the average of training; `throughput_val` and the second `Throughput Average`
-are inference. Records count the whole job and all accumulation steps.
+Records count the whole job and all accumulation steps. The unit is `seq/s` (2020 to 2022) or `sequences/s` (2023). When
+the loss scaler retries, the iteration number repeats. The same line without an iteration is the average of training;
+`throughput_val` and the second `Throughput Average` are inference.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
 
 FORMAT = Format(
     title="NGC TensorFlow BERT pre-training",
@@ -14,14 +14,14 @@ FORMAT = Format(
     end=rb"Throughput Average \(sentences/sec\) = |DLL [\d .:-]{26} -  throughput_train : ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"Iteration: (?P<step>\d++) ++throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s"
-            rb"(?: mlm_loss : \S++ ++nsp_loss : \S++ ++total_loss : (?P<loss>" + NUMBER + rb")(?=\s))?+",
+            DLLOGGER_CLOCK + rb"Iteration: <step> ++throughput_train : <throughput> seq(?:uences)?/s"
+            rb"(?: mlm_loss : \S++ ++nsp_loss : \S++ ++total_loss : <loss>(?=\s))?+",
             unit="sequences/s",
             span="step",
             counts="update",
         ),
         Reading(
-            rb"DLL [\d .:-]{26} -  throughput_train : (?P<throughput>" + NUMBER + rb") seq(?:uences)?/s",
+            rb"DLL [\d .:-]{26} -  throughput_train : <throughput> seq(?:uences)?/s",
             unit="sequences/s",
             span="run",
         ),

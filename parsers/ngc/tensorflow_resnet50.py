@@ -1,11 +1,11 @@
 """NGC DeepLearningExamples, TensorFlow 1 ResNet-50 v1.5 (`training_benchmark`): a DLLogger record per displayed step.
 
-Two dialects: `imgs_per_sec` (2020) and `total_ips` (2021 on). The figure is that of one step and counts the whole job;
-its unit is not printed. The hook prints nothing during its own warm-up. A figure at the end of a cut file is quoted only
-if the cut cannot have changed it.
+Two dialects: `imgs_per_sec` (2020) and `total_ips` (since 2021). The figure is of one step of the whole job, without a
+printed unit. The hook prints nothing during its own warm-up. A figure at the end of a truncated file is quoted only if
+the cut cannot have changed it.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.contract import DLLOGGER_CLOCK, ENDED, Fact, Format, NearMiss, Reading, Sample, Window, up_to
 
 _PARAMETERS = rb"PARAMETER arch : "
 
@@ -17,14 +17,13 @@ FORMAT = Format(
     end=rb"\(\) train_throughput : ",
     readings=(
         Reading(
-            DLLOGGER_CLOCK + rb"\((?P<epoch>\d++), (?P<step>\d++)\) (?:total_ips|imgs_per_sec) : "
-            rb"(?P<throughput>" + NUMBER + rb")" + ENDED
-            + rb"(?: ++cross_entropy : \S++ ++l2_loss : \S++ ++total_loss : (?P<loss>" + NUMBER + rb")(?=\s))?+",
+            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) (?:total_ips|imgs_per_sec) : <throughput>" + ENDED
+            + rb"(?: ++cross_entropy : \S++ ++l2_loss : \S++ ++total_loss : <loss>(?=\s))?+",
             unit="images/s",
             span="step",
         ),
         Reading(
-            rb"DLL [\d .:-]{26} - \(\) train_throughput : (?P<throughput>" + NUMBER + rb")" + ENDED,
+            rb"DLL [\d .:-]{26} - \(\) train_throughput : <throughput>" + ENDED,
             unit="images/s",
             span="run",
         ),

@@ -10,7 +10,7 @@ LAUNCHER = (
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
 )
 
-#: What newer trainers print behind a speed. Memory is what the tensors took at most, 0 where it is not known.
+#: What newer trainers print after a speed. Memory is the peak allocated to tensors, 0 if unknown.
 MEMORY = (
     rb"(?:,? eta: [^\r\nm\[|]*+)?+"
     rb"(?:,?+ ?+max_mem_reserved: [0-9.]++ MB,? max_mem_allocated: (?P<memory>[1-9][0-9]*+(?:\.[0-9]++)?+) MB)?+"

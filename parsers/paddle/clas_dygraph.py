@@ -1,13 +1,13 @@
 """PaddleClas, dynamic graph (`tools/train.py`): a record per `Global.print_batch_step` iterations.
 
-Trap: `[Eval]` lines carry an `ips` of their own, of another workload. `ips` counts one device. In releases of 2024 it is
-the mean since the last print; in those of 2022 a running mean since iteration 5 of the epoch, which no line tells, so
-that `sustained` is a mean of running means there: right where the speed is steady, and slow to show a stall. The
-configuration is printed before `-o` overrides of some releases are applied, so its batch size is checked against
-`ips * batch_cost` of the records.
+`ips` is the throughput of one device. Releases of 2024 print its mean since the last line. Releases of 2022 print a
+running mean since iteration 5 of the epoch, and no line tells which release it is: for those, `sustained` averages
+running means, which is right for a steady speed and slow to show a stall. `[Eval]` lines have an `ips` of their own,
+for inference. Some releases print the configuration before they apply `-o` overrides, so its batch size is checked
+against `ips * batch_cost` of the records.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 from parsers.paddle import CLAS, MEMORY
 
 FORMAT = Format(
@@ -17,11 +17,10 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
-            rb"\[Train\]\[Epoch (?P<epoch>\d++)/\d++\]\[Iter: (?P<step>\d++)/\d++\]"
-            rb"(?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
-            rb"(?:loss: (?P<loss>" + NUMBER + rb")(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
-            rb"batch_cost: (?P<step_seconds>" + NUMBER + rb")s, reader_cost: (?P<reader_seconds>" + NUMBER + rb")s?, "
-            rb"ips: (?P<throughput>" + NUMBER + rb") (?:samples|images)/s(?:ec)?+" + MEMORY,
+            rb"\[Train\]\[Epoch <epoch>/\d++\]\[Iter: <step>/\d++\](?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
+            rb"(?:loss: <loss>(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
+            rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
+            rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,
             unit="images/s",
             scope="device",
         ),

@@ -1,11 +1,11 @@
 """PaddleClas, static graph (`ppcls/static/train.py`): a record per `Global.print_batch_step` steps.
 
-Trap: `batch_cost` and `ips` are running means since step 5 of the epoch, not of the last interval, and count one
-device. The closing `END epoch` line carries no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can
-be negative. The configuration names three batch sizes (train, eval, infer), in any order.
+`batch_cost` and `ips` are running means since step 5 of the epoch, not of the last interval, and refer to one device.
+The closing `END epoch` line has no `ips`; the launcher prints `ips: None` or a list of hosts; accuracies can be
+negative. The configuration names three batch sizes (train, eval, infer), in any order.
 """
 
-from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample
+from parsers.contract import Format, NearMiss, Reading, Sample
 from parsers.paddle import CLAS
 
 FORMAT = Format(
@@ -17,11 +17,10 @@ FORMAT = Format(
         Reading(
             # Spelled for speed: the usual line, with no other `b` or `e` before its batch cost, meets no loop of
             # alternatives, and the unit is known by two letters. A gigabyte of these lines is read a third faster.
-            rb"epoch:(?P<epoch>[0-9]++) ++train step:(?P<step>[0-9]++) ++"
-            rb"(?:(?:lr: ++[^\s,]++, ++|top1: ++\S++ ++top5: ++\S++ ++)loss: ++(?P<loss>" + NUMBER + rb"))?+[^\r\nbe]*+"
+            rb"epoch:<epoch> ++train step:<step> ++"
+            rb"(?:(?:lr: ++[^\s,]++, ++|top1: ++\S++ ++top5: ++\S++ ++)loss: ++<loss>)?+[^\r\nbe]*+"
             rb"(?:batch_cost: |(?:(?:b(?!atch_cost: )|e(?!poch:))[^\r\nbe]*+)++batch_cost: )"
-            rb"(?P<step_seconds>" + NUMBER + rb") s, reader_cost: (?P<reader_seconds>" + NUMBER + rb") s, "
-            rb"ips: (?P<throughput>" + NUMBER + rb") [si][am]",
+            rb"<step_seconds> s, reader_cost: <reader_seconds> s, ips: <throughput> [si][am]",
             unit="images/s",
             scope="device",
             cumulative_since=5,

@@ -1,12 +1,24 @@
 """PaddleNLP, BERT pre-training (`examples/language_model/bert`): a record per `logging_steps` steps.
 
-Trap: older releases misspell `total step` as `tobal step`. `ips` counts one device; with gradient merge every 88th step
-or so also reduces and updates, so that one record in nine is slow and belongs to the truth. The command stands at the
-very end of some logs. `ips` is samples over batch cost plus reader cost.
+`ips` is the throughput of one device: samples over batch cost plus reader cost. With gradient merge, every 88th step or
+so also reduces and updates: one record in nine is therefore slow, and counts. Older releases misspell `total step` as
+`tobal step`. Some logs print the command at the very end.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
 from parsers.paddle import LAUNCHER
+
+
+def _with_waiting(columns: Columns) -> Postprocessed:
+    """Return all records; a step takes the printed batch cost and the reader cost, which is printed apart from it."""
+    made = {name: column for name, column in columns.items() if name != "_batch_cost"}
+    made["step_seconds"] = columns["_batch_cost"] + columns["reader_seconds"]
+    return np.arange(len(made["step"])), made
+
 
 FORMAT = Format(
     title="PaddleNLP BERT pre-training",
@@ -15,13 +27,12 @@ FORMAT = Format(
     start=rb"(?m)^Namespace\(adam_epsilon=",
     readings=(
         Reading(
-            rb"to[tb]al step: (?P<step>\d++), epoch: (?P<epoch>\d++), batch: \d++, loss: (?P<loss>" + NUMBER + rb"), "
-            rb"avg_reader_cost: (?P<reader_seconds>" + NUMBER + rb") sec, "
-            rb"avg_batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, avg_samples: [\d.]++, "
-            rb"ips: (?P<throughput>" + NUMBER + rb") sequences/sec",
+            rb"to[tb]al step: <step>, epoch: <epoch>, batch: \d++, loss: <loss>, "
+            rb"avg_reader_cost: <reader_seconds> sec, avg_batch_cost: <_batch_cost> sec, avg_samples: [\d.]++, "
+            rb"ips: <throughput> sequences/sec",
             unit="sequences/s",
             scope="device",
-            reader_apart=True,
+            postprocess=_with_waiting,
         ),
     ),
     facts=(
@@ -37,7 +48,7 @@ FORMAT = Format(
         Sample(
             b"total step: 10, epoch: 0, batch: 9, loss: 11.089721, avg_reader_cost: 0.05000 sec, avg_batch_cost: 0.75000 sec, "
             b"avg_samples: 96.00000, ips: 120.00000 sequences/sec",
-            step=10, epoch=0, loss=11.089721, reader_seconds=0.05, step_seconds=0.75, throughput=120.0,
+            step=10, epoch=0, loss=11.089721, reader_seconds=0.05, _batch_cost=0.75, throughput=120.0,
         ),
         Sample(
             b"tobal step: 90, epoch: 0, batch: 89, loss: 11.300495, avg_reader_cost: 0.00010 sec, avg_batch_cost: 1.37611 sec, "

@@ -1,18 +1,12 @@
 """PaddleNLP Trainer (`paddlenlp.trainer`): a line per `logging_steps` optimiser steps.
 
-`interval_samples_per_second` counts the job over the time since the last line, `interval_runtime`; an evaluation or a
-checkpoint lies in the interval that follows it. Trap: `train_samples_per_second` of the summary is of the whole run, and
-too high where that was resumed; `eval_samples_per_second` is no training; tokens are printed per device and padding
-included, so that samples are quoted. Memory is what tensors took at most, in GiB.
+`interval_samples_per_second` is the throughput of the job since the last line; an evaluation or a checkpoint counts in
+the interval that follows it. `train_samples_per_second` of the summary covers the whole run, and is too high for a
+resumed one; `eval_samples_per_second` is not training. Tokens are printed per device and include padding, so samples
+are quoted instead. Memory is the peak allocated to tensors, in GiB.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
-
-
-def _count(printed: bytes) -> int:
-    """Convert `1,024` to a number."""
-    return int(printed.replace(b",", b""))
-
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
@@ -26,25 +20,25 @@ FORMAT = Format(
     end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",
     readings=(
         Reading(
-            rb"\] - loss: (?P<loss>" + NUMBER + rb"), (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: (?P<step>[0-9]++), " + _FIELDS
-            + rb"(?:max_memory_allocated: (?P<memory>" + NUMBER + rb"), " + _FIELDS + rb")?+"
-            rb"interval_runtime: (?P<duration>" + NUMBER + rb"), interval_samples_per_second: (?P<throughput>" + NUMBER + rb")(?=,)",
+            rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, " + _FIELDS
+            + rb"(?:max_memory_allocated: <memory>, " + _FIELDS + rb")?+"
+            rb"interval_runtime: <duration>, interval_samples_per_second: <throughput>(?=,)",
             unit="samples/s",
             counts="update",
             factors={"memory": 1024},
         ),
         Reading(
-            rb"\] - train_runtime: (?P<seconds>" + NUMBER + rb"), train_samples_per_second: (?P<throughput>" + NUMBER + rb")(?=,)",
+            rb"\] - train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)",
             unit="samples/s",
             span="run",
         ),
     ),
     facts=(
         Fact("model", _ARGUMENT % (rb"model_name_or_path", rb"(?:[^\s/]++/)*+([\w.+-]++)/?+")),
-        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", _count),
-        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", _count),
-        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", _count),
-        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", _count),
+        Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
+        Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
+        Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+        Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
         Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
         Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),

@@ -1,12 +1,12 @@
 """PaddleNLP, Transformer for translation (`machine_translation/transformer`): a record per `print_step` steps.
 
-Two dialects: coloured lines with the time in brackets (2023), and `date-INFO: ` in front (2021). Trap: `batch_size` is the
-most tokens that a batch of one device may hold, so that `ips` is not batch size over seconds; how many there were stands
-in `tokens`. `ips` counts one device over the interval, and swings with the length of the sentences and at the end of an
-epoch. The record of step 0 prints no speed; the command stands at the very end of some logs.
+Two dialects: coloured lines with the time in brackets (2023), and lines that begin with `date-INFO: ` (2021). `ips` is
+the throughput of one device over the interval; it varies with the length of the sentences and at the end of an epoch.
+`batch_size` is the maximum of tokens in a batch of one device, so `ips` is not batch size over seconds; the actual
+number is `tokens`. The record of step 0 prints no speed. Some logs print the command at the very end.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, listed
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed
 from parsers.paddle import LAUNCHER
 
 FORMAT = Format(
@@ -16,10 +16,9 @@ FORMAT = Format(
     start=rb"(?m)^\{'alpha': [\d.]++,\s",
     readings=(
         Reading(
-            rb"step_idx: (?P<step>[0-9]++), epoch: (?P<epoch>[0-9]++), batch: [0-9]++, avg loss: (?P<loss>" + NUMBER + rb"), "
-            rb"(?:[^\r\nbs]++|b(?!atch_cost: )|s(?!tep_idx: ))*+batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, "
-            rb"reader_cost: (?P<reader_seconds>" + NUMBER + rb") sec, tokens: (?P<samples>[0-9]++), "
-            rb"ips: (?P<throughput>" + NUMBER + rb") words/sec",
+            rb"step_idx: <step>, epoch: <epoch>, batch: [0-9]++, avg loss: <loss>, "
+            rb"(?:[^\r\nbs]++|b(?!atch_cost: )|s(?!tep_idx: ))*+batch_cost: <step_seconds> sec, "
+            rb"reader_cost: <reader_seconds> sec, tokens: (?P<samples>[0-9]++), ips: <throughput> words/sec",
             unit="words/s",
             scope="device",
         ),

@@ -1,13 +1,13 @@
-"""PaddleRec's benchmark of parameter servers (CTR-DNN, Wide & Deep, Word2Vec): a line per epoch, and lines between.
+"""PaddleRec's benchmark of parameter servers (CTR-DNN, Wide & Deep, Word2Vec): a line per epoch, and lines per batch.
 
-The epoch line (`ips ` without a colon) counts one node with all its threads and is what figures are made of. Trap: the
-batch line (`ips: ` with a colon, DataLoader mode only) counts one thread, and for Word2Vec it counts training pairs, some
-five to a word, although it says `word/sec` as well. The two are never mixed. The log is that of the first trainer;
-`trainers:` says how many nodes there are. Which network trained is said by the job's name in the paths of some warnings,
-and nowhere else, but for Word2Vec, which alone counts words.
+Figures are computed from the epoch line (`ips ` without a colon), which counts one node with all its threads. The batch
+line (`ips: ` with a colon, DataLoader mode only) counts one thread; for Word2Vec it counts training pairs, about five
+per word, although it also says `word/sec`. The two are never mixed. The log is that of the first trainer; `trainers:`
+is the number of nodes. The network is named only in the paths of some warnings, except for Word2Vec, the only one that
+counts words.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
 #: A job's name as the cluster writes it into paths, misspelling and all: `--W2V_benchamrk_16_DataSet_async_conv`.
 _JOB = rb"--%s_bench(?:ma|am)rk_"
@@ -15,8 +15,7 @@ _JOB = rb"--%s_bench(?:ma|am)rk_"
 
 def _epoch(printed: bytes, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: (?P<epoch>[0-9]++), using time (?P<duration>" + NUMBER + rb") second, "
-        rb"ips (?P<throughput>" + NUMBER + rb") " + printed + rb"/sec",
+        rb"Epoch: <epoch>, using time <duration> second, ips <throughput> " + printed + rb"/sec",
         unit=unit,
         scope="node",
         span="epoch",
@@ -25,9 +24,9 @@ def _epoch(printed: bytes, unit: str) -> Reading:
 
 def _batch(printed: bytes, unit: str) -> Reading:
     return Reading(
-        rb"Epoch: (?P<epoch>[0-9]++), Batch: (?P<step>[0-9]++), ++(?:auc: \[(?P<accuracy>" + NUMBER + rb")\], ++)?+"
-        rb"(?:(?:cost|LOSS): \[(?P<loss>" + NUMBER + rb")\], ++)?+avg_batch_cost: (?P<step_seconds>" + NUMBER + rb") sec, "
-        rb"avg_samples: (?P<batch>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") " + printed + rb"/sec",
+        rb"Epoch: <epoch>, Batch: <step>, ++(?:auc: \[<accuracy>\], ++)?+"
+        rb"(?:(?:cost|LOSS): \[<loss>\], ++)?+avg_batch_cost: <step_seconds> sec, "
+        rb"avg_samples: <batch>, ips: <throughput> " + printed + rb"/sec",
         unit=unit,
         scope="thread",
     )  # fmt: skip

@@ -1,10 +1,11 @@
 """PaddleSeg (`train.py`): a record per `--log_iters` iterations.
 
-Trap: a record that contains a checkpoint, an evaluation or the start of an epoch is slow. `ips` counts one device and is
-`batch_size / batch_cost` with four decimals. `GPUs used` counts the whole job; the launcher prints `ips: 127.0.0.1`.
+`ips` is the throughput of one device, `batch_size / batch_cost`, with four decimals. A record that contains a
+checkpoint, an evaluation or the start of an epoch is slow. `GPUs used` counts the whole job; the launcher prints `ips:
+127.0.0.1`.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 from parsers.paddle import MEMORY
 
 FORMAT = Format(
@@ -14,9 +15,9 @@ FORMAT = Format(
     start=rb"-Environment Information-",
     readings=(
         Reading(
-            rb"\[TRAIN\] epoch: (?P<epoch>\d++), iter: (?P<step>\d++)/\d++, loss: (?P<loss>" + NUMBER + rb"), "
-            rb"(?:[^\r\nb\[]++|b(?!atch_cost: ))*+batch_cost: (?P<step_seconds>" + NUMBER + rb"), "
-            rb"reader_cost: (?P<reader_seconds>" + NUMBER + rb"), ips: (?P<throughput>" + NUMBER + rb") samples/sec" + MEMORY,
+            rb"\[TRAIN\] epoch: <epoch>, iter: <step>/\d++, loss: <loss>, "
+            rb"(?:[^\r\nb\[]++|b(?!atch_cost: ))*+batch_cost: <step_seconds>, "
+            rb"reader_cost: <reader_seconds>, ips: <throughput> samples/sec" + MEMORY,
             unit="samples/s",
             scope="device",
         ),

@@ -1,15 +1,15 @@
-"""Perfledger's own sampler of a machine without accelerators: load, use of the processors and memory, a row a second.
+"""Perfledger's own sampler of a machine without accelerators: load, processor use and memory, one row per second.
 
-The trap: all of it is of the whole machine, other programs included, and the load is a mean that trails by a minute, so
-that it still holds what ran before the start. Use is of all processors together: one busy thread of four is 25 %. The
-clock is UTC, whatever the zone of the log.
+All values are of the whole machine, including other programs. The load is a mean that trails by a minute, so it
+includes what ran before the start. Processor use is of all processors together: one busy thread of four is 25 %. The
+clock is UTC, whatever the time zone of the log.
 """
 
 from __future__ import annotations
 
 import re
 
-from parsers.telemetry.rows import Dialect, Header, rows_format
+from parsers.engine.rows import Dialect, Header, rows_format
 
 COLUMNS = {
     "load_1m": "load",
@@ -35,11 +35,8 @@ def _split(line: bytes) -> list[bytes]:
     return [b" ".join(found.groups()) if found else clock, *cells]
 
 
-_DIALECT = Dialect(_split, header, lambda _line: False)
-
-
 FORMAT = rows_format(
-    _DIALECT,
+    Dialect(_split, header),
     title="Perfledger, of a machine (CPU)",
     markers=(",".join(_NAMES).encode(),),
     host=True,

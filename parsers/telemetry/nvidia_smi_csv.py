@@ -1,8 +1,8 @@
 """`nvidia-smi --query-gpu=... --format=csv`, with any columns in any order, once or in a loop, appended or not.
 
-The trap: `nounits` leaves the units in the header and takes them off the rows, a file made in several goes repeats its
-header, perhaps with other columns, and without `index`, `uuid` or a bus id nothing says which of several GPUs a row is
-of. Every row bears a time of its own, in the host's own zone.
+`nounits` leaves the units in the header and removes them from the rows. A file written in several goes repeats its
+header, perhaps with other columns. Without `index`, `uuid` or a bus id nothing says which of several GPUs a row is of.
+Every row has a time of its own, in the time zone of the host.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from parsers.telemetry.contract import QUANTITIES
-from parsers.telemetry.rows import Dialect, Header, rows_format
+from parsers.contract.telemetry import QUANTITIES
+from parsers.engine.rows import Dialect, Header, rows_format
 
 #: Quantity to the columns that hold it, the best first. Source: `nvidia-smi --help-query-gpu`.
 COLUMNS = {
@@ -66,8 +66,5 @@ def _passed(line: bytes) -> bool:
     return line[:1] in b"UN" and bool(_PASSED.match(line))
 
 
-_DIALECT = Dialect(_split, header, _passed)
-
-
 _MARKERS = (b"memory.", b"utilization.", b"power.draw", b"temperature.", b"clocks.")
-FORMAT = rows_format(_DIALECT, title="nvidia-smi --query-gpu --format=csv", markers=_MARKERS)
+FORMAT = rows_format(Dialect(_split, header, _passed), title="nvidia-smi --query-gpu --format=csv", markers=_MARKERS)

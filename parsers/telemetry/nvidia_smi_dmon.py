@@ -1,13 +1,12 @@
-"""`nvidia-smi dmon`: a row per device and interval, under two lines of names and units that come again and again.
+"""`nvidia-smi dmon`: a row per device and interval, under two lines of names and units that are repeated.
 
-The trap: which columns there are depends on `-s` and on the driver, so that they are taken by their names; what is
-called MB under `fb` are MiB, as everywhere in NVML; without `-o DT` no row says when, and with `-o T` none says on
-which day. `pmon` looks alike and counts processes.
+The columns depend on `-s` and on the driver, so they are found by name. MB under `fb` are MiB, as everywhere in NVML.
+Without `-o DT` rows have no time, and with `-o T` no date. `pmon` looks alike and counts processes.
 """
 
 from __future__ import annotations
 
-from parsers.telemetry.rows import Dialect, Header, rows_format
+from parsers.engine.rows import Dialect, Header, rows_format
 
 COLUMNS = {
     "pwr": "power",
@@ -54,11 +53,8 @@ def _passed(line: bytes) -> bool:
     return line[:1] == b"#" and _is_units(line)
 
 
-_DIALECT = Dialect(_cells, header, _passed)
-
-
 FORMAT = rows_format(
-    _DIALECT,
+    Dialect(_cells, header, _passed),
     title="nvidia-smi dmon",
     markers=(b"# gpu", b"#gpu", b"#Date", b"# Date", b"#Time", b"# Time"),
 )

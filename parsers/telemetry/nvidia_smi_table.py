@@ -1,8 +1,8 @@
 """`nvidia-smi` by itself: a table per call, appended to a file by a loop or by `-l`, with the date above each.
 
-The trap: training logs hold such a table too, so that a file is claimed only if it holds nothing else. A GPU takes two
-lines of a table, whose columns grew wider with drivers 530 and 550; the rows of MIG instances and processes below are
-parts of what the GPU's own rows say. Power and use are whole numbers of one moment.
+Training logs contain such tables too, so a file is claimed only if it contains nothing else. A GPU takes two lines of a
+table; drivers 530 and 550 widened the columns. The rows of MIG instances and processes below are parts of the GPU's own
+rows. Power and utilisation are whole numbers of one moment.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from parsers.engine.scan import Chunk
-from parsers.telemetry import cells
-from parsers.telemetry.contract import Faults, SampleBlock, TelemetryFormat
+import numpy as np
+
+from parsers.contract.chunk import Chunk
+from parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
+from parsers.engine import cells
 
 _DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ++(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ++(?P<day>[0-9]{1,2})"
 _DATE = re.compile(_DAY + rb" (?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?: (?!AM|PM)[A-Z]{2,5})? (?P<year>[0-9]{4})\s*+")
@@ -25,7 +27,7 @@ _CELLS = re.compile(rb"\|(?P<first>[^|\n]*+)\|(?P<memory>[^|\n]*+)\|(?P<use>[^|\
 _STATE = re.compile(rb" *+(?:\S++) ++(?P<temperature>\S++) ++(?P<perf>\S++) ++(?P<power>\S++) */ *(?P<limit>\S++) *+")
 _MEMORY = re.compile(rb" *+(?P<used>\S++) */ *(?P<total>\S++) *+")
 _USE = re.compile(rb" *+(?P<use>N/A|ERR!|[0-9]++%) ++\S[^|\n]*+")
-#: All else that such a file holds. Not every line that begins with a `+`: `set -x` prints such into logs.
+#: All other lines of such a file. Not every line that begins with a `+`: `set -x` prints such into logs.
 _FRAME = re.compile(
     rb"\|[^\n]*[|+]\s*$|\+[-=+]++\s*$|Every [0-9.]++s: |"
     rb"Unable to determine the device handle|NVIDIA-SMI has failed|No devices were found"
@@ -89,8 +91,6 @@ def _sample(waiting: _OpenBlock, faults: Faults, number: int, name: bytes, clock
 
 
 def _block(waiting: _OpenBlock, faults: Faults) -> Iterator[SampleBlock]:
-    import numpy as np
-
     if not waiting.rows:
         return
     columns = zip(*waiting.rows, strict=True)

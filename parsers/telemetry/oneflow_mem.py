@@ -1,7 +1,7 @@
 """The `.mem` file beside a log of Wide & Deep (OneFlow, HugeCTR): `max device0 memory usage is: <bytes>`.
 
-The trap: it is the maximum of a poll of device 0 alone, once a second, and of the whole device: what other processes
-held counts too. DLPerf prints MiB without the part after the point, and so do we.
+It is the maximum of polling device 0 alone, once a second, and includes other processes on the device. DLPerf prints
+MiB without decimals, and so do we.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from parsers.engine.scan import Chunk
-from parsers.telemetry.contract import QUANTITIES, Faults, SampleBlock, TelemetryFormat
+import numpy as np
+
+from parsers.contract.chunk import Chunk
+from parsers.contract.telemetry import QUANTITIES, Faults, SampleBlock, TelemetryFormat
 
 _LINE = re.compile(rb"(?m)^[ \t]*+max device(?P<device>[0-9]{1,3}) memory usage is: *+(?P<bytes>[^\n]*+)$")
 _FEW = 10
@@ -24,8 +26,6 @@ def _claims(text: bytes) -> bool:
 
 
 def _blocks(chunks: Iterable[Chunk], faults: Faults) -> Iterator[SampleBlock]:
-    import numpy as np
-
     for chunk in chunks:
         devices, used = [], []
         for found in _LINE.finditer(chunk.text):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.contract import Format, NearMiss, Reading
-from parsers.engine.scan import Chunk
+from parsers.contract.chunk import Chunk
 from parsers.engine.session import Extent, Session
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords, Stretch
 

@@ -32,6 +32,15 @@ def command(format_id: str) -> str:
     return f"python -m tests.parsers.golden {format_id} LOG"
 
 
+def log_of(format_id: str) -> Path:
+    """Return the golden log of a format."""
+    logs = list((GOLDEN / format_id).glob("*.log"))
+    assert len(logs) == 1, (
+        f"tests/golden/{format_id}/ must hold one log, not {len(logs)}. To make it: {command(format_id)}"
+    )
+    return logs[0]
+
+
 @click.command()
 @click.argument("format_id", metavar="FORMAT")
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))

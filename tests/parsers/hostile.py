@@ -15,7 +15,7 @@ _REPEATS = {op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT}
 _LOOKS = {op.ASSERT, op.ASSERT_NOT}
 
 
-def texts(pattern: str, size: int, examples: int = 3, cuts: int = 16, seed: int = 0) -> Iterator[str]:
+def texts(pattern: str, size: int, examples: int, cuts: int, seed: int = 0) -> Iterator[str]:
     """Yield texts of about `size` characters that make a pattern with a quadratic search slow.
 
     Each example is a text that the pattern (nearly) matches, in pieces. Its beginnings are repeated on one line and on

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parsers.contract import Columns, Fact, FormatError, Postprocessed, Reading, up_to
-from parsers.engine.scan import Chunk
+from parsers.contract import Columns, Fact, Format, FormatError, Postprocessed, Reading, up_to
+from parsers.contract.chunk import Chunk
+from parsers.engine import registry
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 
 PRIVATE = rb"begin (?P<_begin>[0-9]++) end (?P<duration>[0-9]++)"
@@ -27,6 +28,18 @@ def records_of(lines: bytes, reading: Reading) -> SessionRecords:
     table = ReadingTable(LogSource(Path("never-opened.log")), reading)
     table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), reading.regex.findall(lines))
     return SessionRecords(table, 0, table.rows)
+
+
+def test_a_number_is_a_column_in_angle_brackets() -> None:
+    reading = Reading(rb"<step>\<stdout>: ips <throughput> in <_seconds> s", postprocess=since_begin)
+    assert reading.columns == ("step", "throughput", "_seconds")
+    assert reading.regex.findall(b"7<stdout>: ips 2.5 in 1e3 s") == [(b"7", b"2.5", b"1e3")]
+
+
+def test_an_unknown_column_is_refused() -> None:
+    for pattern in (rb"ips: <throughputs>", rb"ips: (?P<speed>[0-9]++)", rb"ips: ([0-9]++)"):
+        with pytest.raises(FormatError, match="groups must be named after columns"):
+            _ = Reading(pattern).regex
 
 
 def test_a_private_column_needs_a_postprocess() -> None:
@@ -57,3 +70,14 @@ def test_a_gap_ends_at_the_label_and_never_passes_a_new_beginning() -> None:
     pattern = re.compile(rb"begin " + up_to(rb"label=", rb"begin ") + rb"(\d)")
     assert pattern.findall(b"begin a label=1 label=2\nbegin b\nlabel=3\n") == [b"1"]
     assert pattern.search(b"begin a begin b label=4")[0] == b"begin b label=4"  # type: ignore[index]
+
+
+def test_a_module_without_a_format_is_refused() -> None:
+    with pytest.raises(FormatError, match=r"parsers\.engine\.cells: a format module needs a docstring and one FORMAT"):
+        list(registry._load("engine", "", Format))
+
+
+def test_a_format_without_a_near_miss_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_load", lambda *_: iter([Format("Test", b"", (), (), id="paddle.test")]))
+    with pytest.raises(FormatError, match=r"parsers\.paddle\.test: samples need a NearMiss"):
+        registry.formats.__wrapped__()

@@ -31,32 +31,30 @@ def agree(printed: list[bytes]) -> None:
         assert bits(value) == bits(want) or (math.isnan(value) and math.isnan(want)), (each, value, want)
 
 
-WORDS = st.sampled_from(
-    [
-        b"nan",
-        b"inf",
-        b"-inf",
-        b"",
-        b".",
-        b"1.",
-        b".5",
-        b"-0.0",
-        b"+1.5",
-        b"1e5",
-        b"1.5e-7",
-        b"1.2.3",
-        b"--1",
-        b"e",
-        b"007.50",
-        b"12:30",
-    ]
-)
-NUMBERS = st.floats(allow_nan=False, allow_infinity=False).map(lambda each: repr(each).encode())
+WORDS = [
+    b"nan", b"inf", b"-inf", b"", b".", b"1.", b".5", b"-0.0", b"+1.5", b"1e5", b"1.5e-7", b"1.2.3", b"--1", b"e",
+    b"007.50", b"12:30", b"1e400", b"-1e400", b"1e-400", b"9007199254740993", b"18446744073709551616", b"null", b"[1]",
+    b"1]", b"-0",
+]  # fmt: skip
+#: With all digits, with more than there are, and with as many as printers print.
+FORMS = st.sampled_from(["r", ".20e", ".5f", ".3g"])
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.one_of(WORDS, NUMBERS), max_size=60))
-def test_each_value_is_what_float_reads(printed: list[bytes]) -> None:
+@st.composite
+def numbers(draw: st.DrawFn) -> bytes:
+    value, form = draw(st.floats(allow_nan=False, allow_infinity=False)), draw(FORMS)
+    return (repr(value) if form == "r" else format(value, form)).encode()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(numbers(), max_size=60))
+def test_each_number_is_what_float_reads(printed: list[bytes]) -> None:
+    agree(printed)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(WORDS), numbers()), max_size=20))
+def test_each_word_is_what_float_reads(printed: list[bytes]) -> None:
     agree(printed)
 
 

@@ -65,7 +65,7 @@ def greedy(tree: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("each", FORMATS, ids=lambda each: each.id)
 def test_unbounded_repeats_are_possessive_or_lazy(each: Format) -> None:
-    patterns = [one.pattern for one in (*each.readings, *each.facts)]
+    patterns = [one.regex.pattern for one in (*each.readings, *each.facts)]
     patterns += [one for one in (each.start, each.end, *(reading.where for reading in each.readings)) if one]
     for pattern in patterns:
         found = list(greedy(_parser.parse(pattern)))

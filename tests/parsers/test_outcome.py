@@ -27,30 +27,30 @@ CRASH = [
 STOPPED = [b"LAUNCH INFO Terminating with signal 15", b"Exit with signal 15", b"caught SIGTERM", b"KeyboardInterrupt"]
 
 
-@pytest.mark.parametrize("said", OOM)
+@pytest.mark.parametrize("message", OOM)
 @pytest.mark.parametrize("records", [0, 30])
-def test_out_of_memory(said: bytes, records: int) -> None:
-    found = ending(RECORD * 3 + said + b"\n", 100, None, records)
+def test_out_of_memory(message: bytes, records: int) -> None:
+    found = ending(RECORD * 3 + message + b"\n", 100, None, records)
     assert (found.outcome, found.line) == ("oom", 103)
 
 
-@pytest.mark.parametrize("said", CRASH)
+@pytest.mark.parametrize("message", CRASH)
 @pytest.mark.parametrize("records", [0, 30])
-def test_a_crash(said: bytes, records: int) -> None:
-    found = ending(RECORD + said + b"\n", 1, None, records)
+def test_a_crash(message: bytes, records: int) -> None:
+    found = ending(RECORD + message + b"\n", 1, None, records)
     assert (found.outcome, found.line) == ("failed", 2)
 
 
-@pytest.mark.parametrize("said", STOPPED)
-def test_stopped_by_a_signal(said: bytes) -> None:
-    assert ending(RECORD + said + b"\n", 1, None, 30).outcome == "truncated"
-    assert ending(said + b"\n", 1, None, 0).outcome == "failed"
+@pytest.mark.parametrize("message", STOPPED)
+def test_stopped_by_a_signal(message: bytes) -> None:
+    assert ending(RECORD + message + b"\n", 1, None, 30).outcome == "truncated"
+    assert ending(message + b"\n", 1, None, 0).outcome == "failed"
 
 
-@pytest.mark.parametrize("said", [*OOM, *CRASH, *STOPPED])
-def test_messages_after_the_end_do_not_count(said: bytes) -> None:
-    """Launchers complain when the others leave; the printer had said that it was done."""
-    assert ending(RECORD + said + b"\n", 1, True, 30).outcome == "completed"
+@pytest.mark.parametrize("message", [*OOM, *CRASH, *STOPPED])
+def test_messages_after_the_end_do_not_count(message: bytes) -> None:
+    """Launchers complain when the others leave; the printer had message that it was done."""
+    assert ending(RECORD + message + b"\n", 1, True, 30).outcome == "completed"
 
 
 def test_out_of_memory_comes_before_the_crash_it_causes() -> None:
@@ -75,7 +75,7 @@ def test_outcome_without_messages(ended: bool | None, records: int, outcome: str
 
 
 @pytest.mark.parametrize(
-    "said", [b"killer whale", b"signal processing", b"Exit code 0", b"traceback", b"out of memory of him"]
+    "message", [b"killer whale", b"signal processing", b"Exit code 0", b"traceback", b"out of memory of him"]
 )
-def test_similar_messages_are_not_failures(said: bytes) -> None:
-    assert ending(RECORD + said + b"\n", 1, None, 5).outcome == "completed"
+def test_similar_messages_are_not_failures(message: bytes) -> None:
+    assert ending(RECORD + message + b"\n", 1, None, 5).outcome == "completed"

@@ -328,14 +328,14 @@ def in_blocks(lines: list[str]) -> str:
     return "".join(f"{rank}: {each}\n" for block in blocks for rank in (1, 0) for each in block)
 
 
-@pytest.mark.parametrize("carried", [as_printed, by_line, in_blocks])
+@pytest.mark.parametrize("carry", [as_printed, by_line, in_blocks])
 @pytest.mark.parametrize("printer", PRINTERS, ids=lambda each: each.__name__)
 def test_figure_is_samples_over_time(
-    printer: Callable[[], Job], carried: Callable[[list[str]], str], tmp_path: Path
+    printer: Callable[[], Job], carry: Callable[[list[str]], str], tmp_path: Path
 ) -> None:
     job = printer()
     path = tmp_path / "train.log"
-    path.write_text(carried(job.lines))
+    path.write_text(carry(job.lines))
     (session,) = read(path).sessions
     case = {name: each.value for name, each in session.facts.items()} | job.case
     kept = job.covers[max(1, len(job.covers) // 5) :]

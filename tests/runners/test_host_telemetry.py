@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 from parsers.engine.registry import telemetry_by_id
-from parsers.telemetry.read import claimant, read_telemetry
+from parsers.engine.telemetry import claimant, read_telemetry
 from tests.runners.node import ended, kernel, nvidia_smi, polls, prepared, tool
 
 pytestmark = pytest.mark.usefixtures("bash")

@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
+from parsers.contract.chunk import Chunk
+from parsers.contract.telemetry import QUANTITIES, Faults, Recording, SampleBlock, TelemetryFormat
 from parsers.engine import detect
 from parsers.engine.clock import DATELESS_BEFORE, unwrapped
 from parsers.engine.registry import telemetry_formats
-from parsers.engine.scan import Chunk, Noise, ScanError, check, chunks, clean, open_log
-from parsers.telemetry.contract import QUANTITIES, Faults, Recording, SampleBlock, TelemetryFormat
+from parsers.engine.scan import Noise, ScanError, check, chunks, clean, open_log
 
 FIRST, HEAD, TAIL = 1 << 13, 1 << 16, 1 << 16
 _PACKED = frozenset({".gz", ".zst"})
@@ -72,8 +75,6 @@ def read_telemetry(path: Path, format: TelemetryFormat) -> Recording:
 
 def recording(format: TelemetryFormat, blocks: Iterable[SampleBlock], faults: Faults) -> Recording:
     """Join blocks to one recording. Devices are kept apart only where every row names its device."""
-    import numpy as np
-
     found = list(blocks)
     time = np.concatenate([each.time for each in found]) if found else np.empty(0)
     named = bool(found) and all(each.devices is not None for each in found)

@@ -8,15 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from parsers.engine.scan import Chunk
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
+from parsers.contract import Column, Rows
+from parsers.contract.chunk import Chunk
 
 
 class Quantity(NamedTuple):
@@ -133,7 +128,7 @@ class Recording:
 
     format: TelemetryFormat
     time: Column
-    device: NDArray[np.intp]
+    device: Rows
     devices: tuple[str, ...]
     ids: Mapping[str, str]
     values: Mapping[str, Column]

@@ -11,21 +11,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from schema import vocabulary
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 Scope = Literal["thread", "device", "node", "job"]
 Span = Literal["step", "interval", "epoch", "run"]
-Quantity = Literal["throughput", "seconds", "clock"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
-#: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore; they go no
-#: further.
+#: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore: nothing but
+#: the `postprocess` sees them.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
         "epoch": "epoch",
@@ -39,7 +37,6 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "batch": "samples per step, at the reading's scope",
         "consumed": "samples since the start, at the reading's scope",
         "reader_seconds": "seconds per step spent waiting for data",
-        "compute_throughput": "throughput without the time spent waiting for data",
         "loss": "training loss",
         "accuracy": "training accuracy or what the model is judged by, as printed",
         "memory": "MiB of one device",
@@ -55,6 +52,11 @@ CLOCKS = frozenset({"clock", "unix", "elapsed"})
 #: A number as printers print it. `nan` and `inf` match too: they must be quoted so that a rule can refuse them.
 #: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
+
+#: `<throughput>` in the pattern of a reading; `\<` is the character itself.
+_COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)>")
+#: Columns that are whole numbers.
+_WHOLE = {b"epoch", b"step"}
 
 #: Lookahead after a number at the end of a line: white space, or the end of the file after six decimals or more. A file
 #: that was cut there has lost insignificant digits only.
@@ -82,20 +84,20 @@ DLLOGGER_CLOCK = rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - "
 FACTS: Mapping[str, str] = MappingProxyType(
     {name: fact.meaning for name, fact in vocabulary.FACTS.items() if fact.in_log}
 )
-#: Facts that make another workload or another way to run it: cases that differ in them are not repeats.
+#: Facts that change the workload or how it is run: cases that differ in one of them are not repeats.
 OPTIONS = vocabulary.OPTIONS
-
-
-_PLAIN = re.compile(rb"[\w -]+")
 
 
 _LONGEST_WORD, _MORE_THAN_ANY = 1000, 10**9
 _MORE_PARAMETERS = 10**15
 
 
-Columns = Mapping[str, "NDArray[np.float64]"]
+Column = NDArray[np.float64]
+Columns = Mapping[str, Column]
+#: Indices of rows.
+Rows = NDArray[np.intp]
 #: The rows that are records, and the columns of these records.
-Postprocessed = tuple["NDArray[np.intp]", Columns]
+Postprocessed = tuple[Rows, Columns]
 
 
 def is_private(column: str) -> bool:
@@ -107,12 +109,17 @@ class FormatError(ValueError):
     """A format module contradicts the contract; raised when formats are loaded, never while logs are read."""
 
 
+def _group(column: re.Match[bytes]) -> bytes:
+    return rb"(?P<%s>%s)" % (column[1], rb"[0-9]++" if column[1] in _WHOLE else NUMBER)
+
+
 @dataclass(frozen=True)
 class Reading:
     """One kind of line, and what its named groups mean.
 
     Attributes:
-        pattern: finds the records; its named groups are columns.
+        pattern: finds the records; its named groups are columns. `<throughput>` is a column that is a NUMBER; `<epoch>` and `<step>`
+            are whole numbers.
         unit: of the printed throughput or samples, such as `images/s`.
         scope: what the printed throughput or samples count: a thread, a device, a node or the whole job.
         span: the stretch of training that a record covers.
@@ -123,7 +130,6 @@ class Reading:
         marker: stands in every line of the reading. Needed only where most lines of a log hold the format's marker.
         repeated: every rank prints a line per step, or one line per metric is printed. The records of one epoch and
             step then count once, as their median.
-        reader_apart: the printed seconds per step do not contain those spent waiting for data.
         weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
@@ -141,7 +147,6 @@ class Reading:
     factors: Mapping[str, float] = field(default_factory=dict)
     marker: bytes = b""
     repeated: bool = False
-    reader_apart: bool = False
     weak: bool = False
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
@@ -149,7 +154,7 @@ class Reading:
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
         """Compile the pattern and check that its groups are named after columns."""
-        regex = compiled(self.pattern)
+        regex = compiled(_COLUMN.sub(_group, self.pattern))
         names = set(regex.groupindex) | set(self.factors)
         unknown = sorted(each for each in names - set(COLUMNS) if not (self.postprocess and is_private(each)))
         if unknown or regex.groups != len(regex.groupindex):
@@ -188,6 +193,11 @@ def listed(printed: bytes) -> int:
     return printed.count(b",") + 1
 
 
+def grouped(printed: bytes) -> int:
+    """Convert a whole number with separators of thousands: `1,024` is 1024."""
+    return int(printed.replace(b",", b""))
+
+
 @dataclass(frozen=True)
 class Fact:
     """A fact that a log states once: the first match of `pattern`, its group 1, read by `read`.
@@ -209,7 +219,7 @@ class Fact:
     def regex(self) -> re.Pattern[bytes]:
         """Compile the pattern in multi-line mode: `^` is the start of a line."""
         if self.name not in FACTS:
-            raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers/contract.py)")
+            raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers.contract.FACTS)")
         return compiled(self.pattern, re.MULTILINE)
 
     def value(self, printed: bytes) -> int | str | None:
@@ -242,7 +252,7 @@ class Window:
 
     first: int
     last: int | None
-    of: Quantity = "throughput"
+    of: Literal["throughput", "seconds", "clock"] = "throughput"
     every: int = 1
     by: Literal["step", "record", "since_first"] = "step"
 
@@ -302,16 +312,8 @@ class Format:
         return compiled(self.start) if self.start else None
 
     def starts(self, text: bytes) -> list[int]:
-        """Return where the program starts. A start that is a plain text is found by `find`, five times as fast."""
-        if self.start is None or self.start_regex is None:
-            return []
-        if not _PLAIN.fullmatch(self.start):
-            return [match.start() for match in self.start_regex.finditer(text)]
-        found, at = [], text.find(self.start)
-        while at >= 0:
-            found.append(at)
-            at = text.find(self.start, at + 1)
-        return found
+        """Return where the program starts."""
+        return [match.start() for match in self.start_regex.finditer(text)] if self.start_regex else []
 
     @cached_property
     def end_regex(self) -> re.Pattern[bytes] | None:

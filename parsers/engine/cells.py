@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from parsers.contract import Column
+from parsers.contract.telemetry import QUANTITIES, Faults
 from parsers.engine.clock import clocks
-from parsers.telemetry.contract import QUANTITIES, Faults
-
-if TYPE_CHECKING:
-    from parsers.telemetry.contract import Column
 
 #: What nvidia-smi writes where it does not know: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!`, and dmon's `-`.
 _UNKNOWN = re.compile(rb"\[[^\[\]\n]*+\]|N/A|ERR!|Unknown Error|Not Supported|-|\?\??")
@@ -32,8 +31,6 @@ def values(quantity: str, printed: Sequence[bytes], lines: Sequence[int], faults
     Returns:
         n float64 in the quantity's unit, NaN where there is no figure.
     """
-    import numpy as np
-
     # A column holds few different cells, however long it is.
     distinct = {each: each.strip() for each in set(printed)}
     # Where some cells carry their unit and others do not, these were cut, perhaps inside their digits.
@@ -70,8 +67,6 @@ def stamps(printed: Sequence[bytes], lines: Sequence[int], faults: Faults) -> Co
         lines: their n line numbers.
         faults: told of cells that are no stamps.
     """
-    import numpy as np
-
     cells = [each.strip() for each in printed]
     good = [bool(_STAMP.fullmatch(each) or _TIME.fullmatch(each)) for each in cells]
     found = np.full(len(cells), np.nan)

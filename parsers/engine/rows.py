@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from parsers.engine.scan import Chunk
-from parsers.telemetry import cells
-from parsers.telemetry.contract import Faults, SampleBlock, TelemetryFormat
+import numpy as np
+
+from parsers.contract.chunk import Chunk
+from parsers.contract.telemetry import Faults, SampleBlock, TelemetryFormat
+from parsers.engine import cells
 
 #: The share of lines that must be of a dialect before a file is claimed.
 _MOSTLY = 0.9
@@ -29,11 +31,18 @@ class Header:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a printer splits its lines. `header` gives None for a line that is none; `passed` are lines without meaning."""
+    """How a printer splits its lines.
+
+    Attributes:
+        split: returns the cells of a row.
+        header: returns the columns that a line names, None for a line that names none.
+        passed: returns whether a line has no meaning.
+        first: the columns of a printer without headers.
+    """
 
     split: Callable[[bytes], list[bytes]]
-    header: Callable[[bytes], Header | None]
-    passed: Callable[[bytes], bool]
+    header: Callable[[bytes], Header | None] = lambda _line: None
+    passed: Callable[[bytes], bool] = lambda _line: False
     first: Header | None = None
 
 
@@ -107,8 +116,6 @@ def _block(waiting: _OpenRows, faults: Faults) -> Iterator[SampleBlock]:
     header, rows, lines = waiting.header, waiting.rows, waiting.lines
     if not header or not rows:
         return
-    import numpy as np
-
     columns = list(zip(*rows, strict=True))
     values = {
         name: cells.values(name, columns[at], lines, faults, header.names[at]) for name, at in header.quantities.items()

@@ -1,0 +1,28 @@
+"""A chunk of clean text, which the engine cuts from a file and hands on."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A stretch of whole lines, cleaned. `first_line` counts from 1, `offset` is the byte in the (unpacked) file."""
+
+    text: bytes
+    first_line: int
+    offset: int
+    bytes: int
+    lines: int
+    #: (position in text, rank) of every removed tag, in order of position; empty where nothing was tagged.
+    tags: tuple[tuple[int, int], ...] = ()
+
+    def line_of(self, position: int) -> int:
+        """Return the line number of a position in `text`."""
+        return self.first_line + self.text.count(b"\n", 0, position)
+
+    def ranks(self, positions: list[int]) -> list[int]:
+        """Return the rank that printed each position, 0 before the first tag."""
+        starts = [at for at, _ in self.tags]
+        return [self.tags[found - 1][1] if (found := bisect_right(starts, each)) else 0 for each in positions]

@@ -1,0 +1,989 @@
+"""Dialects that no golden log shows, and lines that mean something only together; figures are worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import golden
+import pytest
+
+from ingest.compute import rules
+from ingest.compute.metrics import metrics
+from parsers.engine.read import Log, read
+from parsers.engine.session import Session
+from schema.records import Figure, MetricFigure, NoFigure, Reason
+
+#: The rule that drops no record.
+ALL = "sustained:skip=0"
+#: A job of one device, for printers of seconds.
+ONE = {"devices": 1, "batch_size": 32}
+
+
+def log_of(lines: Sequence[str], folder: Path, end: str = "\n") -> Log:
+    # What a session states is read again when asked for, so that every log stays where it is.
+    path = folder / f"train{len(list(folder.iterdir()))}.log"
+    path.write_bytes("".join(f"{each}{end}" for each in lines).encode())
+    return read(path)
+
+
+def session_of(lines: Sequence[str], folder: Path, format_id: str, end: str = "\n") -> Session:
+    log = log_of(lines, folder, end)
+    assert [each.format.id for each in log.claims] == [format_id]
+    (session,) = log.sessions
+    return session
+
+
+def golden_lines(format_id: str) -> list[str]:
+    return golden.log_of(format_id).read_text().splitlines()
+
+
+def facts_of(session: Session) -> dict[str, Any]:
+    return {name: each.value for name, each in session.facts.items()}
+
+
+def figure(session: Session, rule: str = ALL, **case: int) -> Figure | NoFigure:
+    return rules.figure(rule, session, facts_of(session) | case)
+
+
+def value(session: Session, rule: str = ALL, **case: int) -> float:
+    found = figure(session, rule, **case)
+    assert isinstance(found, Figure), found
+    return found.value
+
+
+def reason(session: Session, rule: str = ALL, **case: int) -> str:
+    found = figure(session, rule, **case)
+    assert isinstance(found, NoFigure), found
+    return found.reason.code
+
+
+def metrics_of(session: Session, **case: int) -> dict[str, MetricFigure | NoFigure]:
+    return metrics(session, facts_of(session) | case, figure(session, "sustained", **case))
+
+
+class Dialect(NamedTuple):
+    """Lines of one session, and the figure that follows from them.
+
+    Attributes:
+        used: the number of records that count, where it is not plain from the lines.
+        seconds: of one step, for printers that also state its samples.
+    """
+
+    format: str
+    lines: Iterable[str]
+    value: float
+    rule: str = ALL
+    case: dict[str, int] = {}  # noqa: RUF012
+    used: int | None = None
+    seconds: float | None = None
+
+
+def fairseq_json(epoch: int, update: float, wps: float, updates: int, **more: str) -> str:
+    stats = {"loss": "6.5", "wps": f"{wps:g}", "ups": "1", "wpb": "1000", "num_updates": f"{updates}", **more}
+    return json.dumps({"epoch": epoch, "update": update, **stats})
+
+
+def fairseq_old_epochs() -> list[str]:
+    """Epochs of 400 batches; the second half of each takes twice as long as the first, which a running mean hides."""
+    return [
+        fairseq_json(epoch, epoch - 1 + done / 400, 1000 * done / seconds, 400 * (epoch - 1) + done, oom="0")
+        for epoch in (1, 2, 3)
+        for done, seconds in ((200, 200.0), (400, 600.0))
+    ]
+
+
+def fairseq_bar() -> str:
+    """Return a bar with a thousand tokens a batch, of which each state is drawn three times."""
+    bar = "epoch 001:  10%|#  | {n}/1000 [00:15<02:30, 6.66it/s, loss=6.5, wps={wps}, ups=1, wpb=1000, bsz=8, "
+    bar += "num_updates={at}, wall=9]"
+    return "\r".join(
+        bar.format(n=100 * i + more, wps=wps, at=100 * i)
+        for i, wps in enumerate((1000, 2000, 4000), 1)
+        for more in (0, 20, 50)
+    )
+
+
+def fairseq_old_bar() -> str:
+    """100 batches took 100 s, 200 took 100 s, 400 took 250 s; one state is drawn twice."""
+    return "\r".join(
+        f"| epoch 001:  25%|##5       | {step}/400 [00:45<01:01,  4.44it/s, loss=7.125, ppl=45.25, wps={wps}, ups=4.4, "
+        f"wpb=1000, bsz=300, num_updates={step}, lr=0.0005, oom=0]"
+        for step, wps in [(100, 1000), (200, 2000), (200, 2000), (400, 1600)]
+    )
+
+
+def detectron2_resumed() -> Iterable[str]:
+    """Resumed at iteration 5000: 0.5 s each for the first 18 that count, then 0.25 s."""
+    spent = 0.0
+    for number in range(1, 6):
+        spent += 18 * 0.5 if number == 1 else 20 * 0.25
+        yield (
+            f"[11/20 09:00:00 d2.utils.events]:  eta: 0:02:03  iter: {4999 + 20 * number}  total_loss: 4.1  "
+            f"loss_cls: 1.2  time: {spent / (20 * number - 2):.10f}  data_time: 0.01  lr: 0.01  max_mem: 3000M"
+        )
+
+
+def lightning(count: int, rate: str, *, epoch: int = 0, more: str = "") -> str:
+    return f"Epoch {epoch}: 100%|##########| {count}/{count} [01:40<00:00,  {rate}{more}]"
+
+
+def lightning_rich() -> Iterable[str]:
+    """Three epochs of 100 steps at 5, 4 and 8 steps per second; every state is drawn twice."""
+    for epoch, rate in enumerate((5, 4, 8)):
+        for n in (50, 100, 100):
+            yield f"Epoch {epoch}/2  ━━━━━━━━ {n}/100 0:00:20 • 0:00:00 {rate:.2f}it/s v_num: 0.000 train_loss: 0.500"
+
+
+def steps_of(line: str, count: int = 6) -> list[str]:
+    return [line.format(at=4.0 * step, step=step, seen=64 * (step + 1)) for step in range(count)]
+
+
+def nemo_bars() -> list[str]:
+    """Each bar is drawn again while the next step runs, and `consumed_samples` is rounded from seven figures on."""
+    bar = (
+        "Epoch 0: :  5%|#    | {n}/20 [00:21<06:46, v_num=, reduced_train_loss=2.50, global_step={n:.2f}, "
+        "consumed_samples={seen}, train_step_timing in s={took:.3f}]"
+    )
+    drawn = [
+        bar.format(n=step, seen=f"{8192 * (step + 1):.2e}", took=4.0 if step % 2 else 6.0) for step in range(10, 20)
+    ]
+    return ["    global_batch_size: 8192", *(each for each in drawn for _ in range(2))]
+
+
+def bars(total: int, rate: str, every: int = 1) -> list[str]:
+    return [f" 10%|#    | {step}/{total} [00:21<06:46,  {rate}]" for step in range(every, total + 1, every)]
+
+
+LOSS = "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"
+EVAL = "{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}"
+HF_HEAD = [
+    "***** Running training *****",
+    "  Total train batch size (w. parallel, distributed & accumulation) = 64",
+    "  Total optimization steps = 10",
+]
+
+
+def estimator(seconds: Sequence[float]) -> list[str]:
+    """Return what Estimator 1.13 and later print every 100 steps: each line by both of its loggers."""
+    lines = ["INFO:tensorflow:Using config: {'_model_dir': 'made/up'}", "INFO:tensorflow:loss = 9.5, step = 0"]
+    for n, took in enumerate(seconds, 1):
+        for text in (f"global_step/sec: {100 / took:g}", f"loss = {9.5 - n}, step = {100 * n} ({took:.3f} sec)"):
+            lines += [f"INFO:tensorflow:{text}", f"I1120 10:00:00.000000 1400 basic_session_run_hooks.py:692] {text}"]
+    return [*lines, "INFO:tensorflow:Loss for final step: 3.5."]
+
+
+ESTIMATOR = estimator([50.0, 20.0, 40.0])
+HUGECTR = {
+    "new": "[HCTR][16:16:20.027][INFO][RK0][main]: Iter: {} Time({} iters): {:.6f}s Loss: 0.136125 lr:0.004",
+    "middle": "[HUGECTR][02:51:59][INFO][RANK0]: Iter: {} Time({} iters): {:.6f}s Loss: 0.125125 lr:0.001000",
+    "old": "[19d22h10m18s][HUGECTR][INFO]: Iter: {} Time({} iters): {:.6f}s Loss: 0.124875",
+}
+
+
+def megatron(step: int, milliseconds: float, fields: str = "", unit: str = "ms") -> str:
+    return (
+        f" iteration {step:8d}/     500 |{fields} elapsed time per iteration ({unit}): {milliseconds} |"
+        f" learning rate: 1.5E-04 |"
+    )
+
+
+def plain_megatron(step: int) -> str:
+    return (
+        f" iteration {step}/500000 | elapsed time per iteration (ms): 500.0 | learning rate 1.0E-05 | lm loss 8.2E+00 |"
+    )
+
+
+def deepspeed(epoch: int, step: int, mean: float) -> str:
+    return f"[2026-11-20 01:24:{step % 60:02d},852] [INFO] [timer.py:154:stop] {epoch}/{step}, SamplesPerSec={mean!r}"
+
+
+#: Of 8 samples each, 48 steps take 96 s, then 50 take 50 s and 50 take 100 s; printed means are since step 3.
+DEEPSPEED_MEANS = [
+    deepspeed(0, step, 8 * (step - 2) / seconds) for step, seconds in ((50, 96.0), (100, 146.0), (150, 246.0))
+]
+DEEPSPEED_PIPELINE = [
+    f"steps: {step} loss: 7.5250 iter time (s): {256 / speed} samples/sec: {speed:.3f}"
+    for step, speed in ((10, 16.0), (20, 64.0), (30, 128.0))
+]
+
+
+def dllogger(step: Any, data: dict[str, Any]) -> str:
+    line = {"timestamp": "1795168800.500000", "elapsedtime": "9.5", "type": "LOG", "step": step, "data": data}
+    return "DLLL " + json.dumps(line)
+
+
+TORCHTITAN = "2026-11-20 10:00:{step:02d},250 - root - INFO - step: {step:2d}  loss: 2.5000  memory: 20.50GiB(25.92%)  "
+HARMONIC = 2 / (1 / 2000 + 1 / 4000)
+DIALECTS = {
+    "deepspeed running mean": Dialect("dlperf.deepspeed", DEEPSPEED_MEANS, 8 * 148 / 246),
+    "deepspeed running mean, first record dropped": Dialect(
+        "dlperf.deepspeed", DEEPSPEED_MEANS, 8 * 100 / 150, "sustained"
+    ),
+    "deepspeed running mean, two dropped": Dialect(
+        "dlperf.deepspeed", DEEPSPEED_MEANS, 8 * 50 / 100, "sustained:skip=2"
+    ),
+    # A slow start lasts in the mean: steps 3 to 100 take 2 s each, those after it 1 s.
+    "deepspeed window of DLPerf": Dialect(
+        "dlperf.deepspeed",
+        [deepspeed(0, step, 8 * (step - 2) / (2.0 * min(step - 2, 98) + max(step - 100, 0))) for step in range(3, 221)],
+        8.0, "dlperf",
+    ),
+    "deepspeed steps that begin again": Dialect(
+        "dlperf.deepspeed", [deepspeed(0, step, speed) for speed in (10.0, 20.0) for step in (10, 20, 30)],
+        2 * 28 / (28 / 10 + 28 / 20),
+    ),
+    # What such a mean covers is not known from the second epoch on.
+    "deepspeed mean of unknown start": Dialect(
+        "dlperf.deepspeed", [
+            *(deepspeed(0, step, 10.0) for step in (10, 20, 30)),
+            *(deepspeed(1, step, 99.0) for step in (10, 20, 30)),
+        ], 10.0, used=3,
+    ),
+    "deepspeed pipeline": Dialect("dlperf.deepspeed", DEEPSPEED_PIPELINE, 2 / (1 / 64 + 1 / 128), "sustained"),
+    # Megatron-DeepSpeed prints both; the program's own lines are read.
+    "deepspeed lines beside those of the program": Dialect(
+        "dlperf.megatron",
+        [*(f"{megatron(step, 2000.0)} global batch size: 6 |" for step in (1, 2)), deepspeed(0, 2, 463.5)], 3.0,
+    ),
+    # The batch grows from 4 to 8 within the second interval: 4 x 4 and 6 x 8 samples, though the line says 8.
+    "megatron consumed samples": Dialect(
+        "dlperf.megatron", [
+            megatron(step, 1000.0, f" consumed samples: {seen} |") + f" global batch size: {batch} | lm loss: 9.5E+00 |"
+            for step, seen, batch in ((10, 40, 4), (20, 104, 8), (30, 184, 8))
+        ], 144 / 20, "sustained",
+    ),
+    "megatron without consumed samples": Dialect(
+        "dlperf.megatron",
+        [f"{megatron(step, 2000.0)} global batch size: 6 | lm loss: 9.5E+00 |" for step in (100, 200, 300)], 3.0,
+    ),
+    "megatron without a batch size": Dialect(
+        "dlperf.megatron", [plain_megatron(step) for step in (100, 200, 300)], 1024.0, case={"batch_size_of_job": 512},
+    ),
+    "megatron in seconds": Dialect(
+        "dlperf.megatron", [
+            megatron(step, 1.25, f" consumed samples: {16 * step} | consumed tokens: {32768 * step} |", "s")
+            + " global batch size: 16 | number of nan iterations: 0 | samples per second: 12.800 | TFLOPs: 24.75 |"
+            for step in (10, 20, 30)
+        ], 12.8, seconds=1.25,
+    ),
+    "gpt-neox": Dialect(
+        "dlperf.megatron", [
+            f" samples/sec: {speed} | iteration {step}/320000 | elapsed time per iteration (ms): {32000 / speed:.1f} |"
+            " learning rate 9.375E-06 | approx flops per GPU: 24.5TFLOPS | lm_loss 1.0875E+01 | loss scale 65536.0 |"
+            for step, speed in ((10, 8.0), (20, 16.0), (30, 32.0))
+        ], 24.0, "mean",
+    ),
+    # 1000 steps from 23:59:58 to 00:00:08 are 10 ms each.
+    "oneflow wide & deep with dates, over midnight": Dialect(
+        "dlperf.oneflow_wdl", [
+            "100 time 2026-11-20 23:59:58.000000 loss 0.546875125",
+            "600 time 2026-11-21 00:00:03.000000 loss 0.526875125",
+            "600 eval_loss 0.484675125 eval_auc 0.76162425",
+            "1100 time 2026-11-21 00:00:08.000000 loss 0.516875125",
+        ], 1638400, "dlperf", {"batch_size_of_job": 16384}, seconds=0.01,
+    ),
+    "oneflow models, a step printed by all ranks": Dialect(
+        "dlperf.oneflow_models_ctr", [
+            f"[rank:{rank}] iter: {step}/900, loss: 0.078, latency(ms): {latency + rank} | 2026-11-20 13:19:02.848"
+            for step, latency in ((100, 50.0), (200, 3.0), (300, 5.0))
+            for rank in range(3)
+        ], 32 * 2 / (0.004 + 0.006), "sustained", ONE,
+    ),
+    # Two lines of 100 iterations, then one of 50; the first is dropped.
+    **{
+        f"hugectr {name}, {rule}": Dialect(
+            "dlperf.hugectr",
+            [line.format(*each) for each in ((100, 100, 9.0), (200, 100, 0.5), (250, 50, 0.3))],
+            1024 * 150 / 0.8,
+            rule,
+            {"batch_size_of_job": 1024},
+        )
+        for name, line in HUGECTR.items()
+        for rule in ("sustained", "dlperf")
+    },
+    "nemo of dllogger": Dialect(
+        "frameworks.nemo", steps_of(
+            "DLL 2026-11-20 10:00:{at:06.3f}000 - {step} reduced_train_loss : 2.5  global_step : {step}.0  "
+            "consumed_samples : {seen}.0  train_step_timing in s : 9.75  epoch : 0 "
+        ), 64 / 4,
+    ),
+    "nemo 2": Dialect(
+        "frameworks.nemo", steps_of(
+            "Training epoch 0, iteration {step}/99 | lr: 1e-06 | global_batch_size: 64 | global_step: {step} | "
+            "reduced_train_loss: 2.5 | train_step_timing in s: 5.0 | consumed_samples: {seen}"
+        ), 64 / 5,
+    ),
+    "nemo 2.0, with the global batch size on the line": Dialect(
+        "frameworks.nemo", steps_of(
+            "Training epoch 0, iteration {step}/99 | lr: 1e-06 | global_batch_size: 64 | global_step: {step} | "
+            "reduced_train_loss: 2.5 | train_step_timing in s: 5.0"
+        ), 64 / 5,
+    ),
+    "nemo bars": Dialect("frameworks.nemo", nemo_bars(), 8192 / 5, used=10),
+    "nanochat": Dialect(
+        "frameworks.nanogpt", steps_of(
+            "step {step:05d}/21400 (0.09%) | loss: 8.125000 | grad norm: 1.2500 | lrm: 1.00 | dt: 250.00ms | "
+            "tok/sec: 4,096 | mfu: 48.50 | total time: 0.10m"
+        ), 4096, seconds=0.25,
+    ),
+    "build-nanogpt": Dialect(
+        "frameworks.nanogpt", steps_of(
+            "step {step:5d} | loss: 2.512500 | lr 2.5000e-04 | norm: 1.7500 | dt: 250.00ms | tok/sec: 4096.00"
+        ), 4096, seconds=0.25,
+    ),
+    "llm.c": Dialect(
+        "frameworks.nanogpt", steps_of(
+            "step {step:4d}/19560 | loss 7.125000 (+1.50z)| norm 1.2500 (-0.50z)| lr 3.00e-05 | 250.00 ms | "
+            "40.1% bf16 MFU | 4096 tok/s"
+        ), 4096, seconds=0.25,
+    ),
+    "modded-nanogpt with tokens of a step": Dialect(
+        "frameworks.modded_nanogpt",
+        [f"step:{step}/1770 train_time:{step * 50}ms step_avg:50.00ms" for step in range(11, 60)], 8 * 1024 / 0.05,
+        case={"devices": 8, "batch_size": 1, "sequence_length": 1024},
+    ),
+    "torchtitan, every rank untagged": Dialect(
+        "frameworks.torchtitan", [
+            *["2026-11-20 10:00:00,250 - root - INFO - Starting job: a run"] * 2,
+            *(
+                TORCHTITAN.format(step=step) + f"wps: {speed:,}  mfu: 30.00%"
+                for step in range(10, 60, 10)
+                for speed in (9900, 10100)
+            ),
+        ], 20000, case={"devices": 2}, used=5,
+    ),
+    # 8 sequences of 4096 tokens at 8192 tokens per second are 4 s, not a thousandth of one.
+    "torchtitan with the length of a sequence": Dialect(
+        "frameworks.torchtitan",
+        [TORCHTITAN.format(step=step) + "tps: 4,096  tflops: 380.10  mfu: 30.00%" for step in range(10, 60, 10)], 8192,
+        case={"devices": 2, "batch_size": 4, "sequence_length": 4096}, seconds=4,
+    ),
+    # The evaluation comes first and has more steps, but lasts 5 s; training lasts 20 s.
+    "hugging face, bar of training without a head": Dialect(
+        "frameworks.hf_trainer",
+        [*bars(50, "10.00it/s", 10), EVAL, *bars(10, "2.00s/it"), LOSS, *bars(50, "10.00it/s", 10), EVAL], 32,
+        case={"batch_size_of_job": 64}, seconds=2,
+    ),
+    "hugging face, bar of training by its stated length": Dialect(
+        "frameworks.hf_trainer", [*HF_HEAD, *bars(10, "2.00s/it"), LOSS, *bars(50, "3.00s/it", 10), EVAL], 32
+    ),
+    "hugging face, summary": Dialect(
+        "frameworks.hf_trainer", [
+            LOSS, "***** train metrics *****", "  epoch                    =        1.0",
+            "  train_runtime            = 0:08:32.50", "  train_samples_per_second =     19.512",
+            "  train_steps_per_second   =      0.305",
+        ], 19.512, "reported",
+    ),
+    # Before 4.7 what is called samples are steps.
+    "hugging face, old summary": Dialect(
+        "frameworks.hf_trainer", [
+            LOSS, "{'train_runtime': 400.0, 'train_samples_per_second': 1.25, 'epoch': 3.0}",
+            "***** train metrics *****", "  train_samples_per_second =       1.25",
+        ], 80, "reported", {"batch_size_of_job": 64},
+    ),
+    "dllogger epochs": Dialect(
+        "frameworks.dllogger", [
+            *(dllogger([n], {"train_throughput": 2000.5, "validation_throughput": 9000.5}) for n in range(5)),
+            dllogger([], {"train_throughput": 1900.5, "best_accuracy": 0.5}),
+        ], 2000.5,
+    ),
+    "dllogger summary": Dialect(
+        "frameworks.dllogger",
+        [dllogger([0], {"train_throughput": 2000.5}), dllogger([], {"train_throughput": 1900.5})], 1900.5, "reported",
+    ),
+    **{
+        f"horovod on processors, {rule}": Dialect(
+            "frameworks.horovod_synthetic",
+            [
+                "Model: resnet50", "Batch size: 8", "Number of CPUs: 2",
+                *(f"Iter #{n}: 10.0 img/sec per CPU" for n in range(5)), "Total img/sec on 2 CPU(s): 20.0 +-0.0",
+            ],
+            20.0,
+            rule,
+        )
+        for rule in (ALL, "reported")
+    },
+    # The same number of tokens at 1000, 2000 and 4000 tokens/s; the first is dropped.
+    "fairseq in json": Dialect(
+        "frameworks.fairseq", [
+            f"2026-11-20 09:00:00 | INFO | train_inner | {fairseq_json(1, 0.1 * i, speed, 100 * i)}"
+            for i, speed in enumerate((1000.0, 2000.0, 4000.0), 1)
+        ], HARMONIC, "sustained",
+    ),
+    "fairseq by the bar of tqdm": Dialect("frameworks.fairseq", ["", fairseq_bar()], HARMONIC, "sustained"),
+    "fairseq with epochs alone": Dialect(
+        "frameworks.fairseq", [
+            f"2026-11-20 09:00:00 | INFO | train | epoch {i:03d} | loss 6.5 | ppl 50 | wps {speed} | ups 1.2 | wpb 255"
+            for i, speed in enumerate((1000, 2000, 4000), 1)
+        ], 3000, "mean",
+    ),
+    # Without the first record: 200 + 400 + 400 batches in 400 + 600 + 600 seconds.
+    "old fairseq in json, running means": Dialect(
+        "frameworks.fairseq_old", fairseq_old_epochs(), 1000 * 1000 / 1600, "sustained"
+    ),
+    "old fairseq by the bar of tqdm": Dialect(
+        "frameworks.fairseq_old", [fairseq_old_bar()], 1000 * 300 / 150, "sustained"
+    ),
+    "estimator, both loggers": Dialect(
+        "frameworks.tf_estimator", ESTIMATOR, 32 * 200 / 60, "sustained", ONE, used=2
+    ),
+    "estimator, mean of both loggers": Dialect(
+        "frameworks.tf_estimator", ESTIMATOR, 32 * 100 * (1 / 20 + 1 / 40) / 2, "mean", ONE
+    ),
+    "estimator, step rates alone": Dialect(
+        "frameworks.tf_estimator", [each for each in ESTIMATOR if "loss" not in each], 2 * 32 / (1 / 5 + 1 / 2.5),
+        "sustained", ONE,
+    ),
+    "estimator, examples per second before step rates": Dialect(
+        "frameworks.tf_estimator",
+        [*estimator([50.0, 20.0]), *(f"INFO:tensorflow:examples/sec: {each}.5" for each in (100, 200, 300))], 250.5,
+        "mean",
+    ),
+    "lightning in seconds per iteration": Dialect(
+        "frameworks.lightning",
+        [lightning(100, rate, epoch=epoch) for epoch, rate in enumerate(["9.00it/s", "2.00it/s", "1.50s/it"])],
+        32 * 200 / (50 + 150), "sustained", ONE,
+    ),
+    "lightning by rich": Dialect(
+        "frameworks.lightning", lightning_rich(), 32 * 200 / (25 + 12.5), "sustained", {"batch_size_of_job": 32}
+    ),
+    "detectron2 resumed": Dialect(
+        "frameworks.detectron2", detectron2_resumed(), 16 / 0.25, "sustained", {"devices": 4, "batch_size": 4}
+    ),
+    "paddle detection of the static graph": Dialect(
+        "frameworks.paddle_detection", [
+            f"2026-11-20 13:14:40,123-INFO: iter: {20 * i}, lr: 0.000413, 'loss_cls': '0.5', 'loss': '0.7', "
+            f"eta: 1 day, 2:03:04, batch_cost: {2 / speed:.5f} sec, ips: {speed:.5f} images/sec"
+            for i, speed in enumerate((2.0, 8.0, 4.0))
+        ], 4 * 2 / (1 / 8 + 1 / 4), "sustained", {"devices": 4, "batch_size": 2},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_figure_of_a_dialect(name: str, tmp_path: Path) -> None:
+    each = DIALECTS[name]
+    lines = list(each.lines)
+    session = session_of(lines, tmp_path, each.format)
+    found = figure(session, each.rule, **each.case)
+    assert isinstance(found, Figure), found
+    assert found.value == pytest.approx(each.value)
+    assert found.scope == "job"
+    assert each.used in (None, found.used)
+    if each.seconds:
+        assert metrics_of(session, **each.case)["latency"].value == pytest.approx(1000 * each.seconds)
+    # Writers on Windows end lines otherwise.
+    other = session_of(lines, tmp_path, each.format, "\r\n")
+    assert value(other, each.rule, **each.case) == found.value
+
+
+@pytest.mark.parametrize(
+    ("lines", "rule", "case", "code"),
+    [
+        (DEEPSPEED_MEANS, "dlperf", {}, "window_not_reached"),
+        ([deepspeed(1, step, 99.0) for step in (10, 20, 30)], ALL, ONE, "no_records"),
+        ([plain_megatron(step) for step in (100, 200, 300)], ALL, {"devices": 8}, "no_batch_size"),
+        (
+            [f"{step} time 17951637{step // 10:02d}.5000000 loss 0.546875125" for step in (100, 200, 300)],
+            "dlperf", {"batch_size_of_job": 16384}, "window_not_reached",
+        ),
+        (
+            [f"step:{step}/1770 train_time:{step * 50}ms step_avg:50.00ms" for step in range(11, 60)],
+            ALL, {"devices": 8, "batch_size": 64}, "no_tokens_per_step",
+        ),
+        (DIALECTS["hugging face, old summary"].lines, "reported", {}, "no_devices"),
+        ([each for each in ESTIMATOR if "loss" not in each], "sustained", {"devices": 1}, "no_batch_size"),
+    ],
+)  # fmt: skip
+def test_reason_for_no_figure(lines: Sequence[str], rule: str, case: dict[str, int], code: str, tmp_path: Path) -> None:
+    (session,) = log_of(lines, tmp_path).sessions
+    assert reason(session, rule, **case) == code
+
+
+# DeepSpeed and Megatron-LM
+
+
+def test_deepspeed_window_differs_from_the_mean_that_dlperf_averaged(tmp_path: Path) -> None:
+    session = session_of(list(DIALECTS["deepspeed window of DLPerf"].lines), tmp_path, "dlperf.deepspeed")
+    assert value(session, "mean") < 7
+
+
+def test_deepspeed_step_is_an_update(tmp_path: Path) -> None:
+    """12 updates of 16 x 8 x 2 samples: at 160 per second, 1.6 s each, in two steps of 16 x 8."""
+    found = metrics_of(session_of(golden_lines("dlperf.deepspeed"), tmp_path, "dlperf.deepspeed"))
+    assert found["memory"].value == 22.5 * 1024
+    speeds = [160.0, 160.5, 161.0, 160.0, 80.0, 160.25, 161.5, 160.0, 162.0, 160.5]
+    assert found["latency"].value == pytest.approx(1000 * sum(256 / each for each in speeds) / 20)
+
+
+def test_deepspeed_pipeline_has_seconds_of_a_step_by_its_accumulation(tmp_path: Path) -> None:
+    session = session_of(DEEPSPEED_PIPELINE, tmp_path, "dlperf.deepspeed")
+    case = {"devices": 8, "nodes": 1, "batch_size": 4}
+    assert metrics_of(session, **case)["latency"].reason == Reason("no_accumulation")
+    assert metrics_of(session, accumulation=4, **case)["latency"].value == pytest.approx(750.0)
+
+
+def test_megatron_prints_samples_and_flops(tmp_path: Path) -> None:
+    session = session_of(list(DIALECTS["megatron consumed samples"].lines), tmp_path, "dlperf.megatron")
+    assert session.main["samples"].tolist() == [40, 64, 80]
+    session = session_of(list(DIALECTS["megatron in seconds"].lines), tmp_path, "dlperf.megatron")
+    assert metrics_of(session)["flops"].value == 24.75
+
+
+def test_megatron_figures_beside_the_throughput(tmp_path: Path) -> None:
+    """The first interval skipped all its iterations and has no loss; memory stands in lines of its own."""
+    session = session_of(golden_lines("dlperf.megatron"), tmp_path, "dlperf.megatron")
+    found = metrics_of(session)
+    assert isinstance(found["loss"], MetricFigure)
+    assert (found["loss"].first, found["loss"].value) == (11.75, 9.75)
+    assert found["memory"].value == 9112.5
+    s, l, h, v = 2048, 24, 2048, 51200  # noqa: E741
+    flops = 96 * s * l * h**2 * (1 + s / (6 * h) + v / (16 * l * h)) * value(session, "sustained") / 8 / 1e12
+    assert found["flops"].value == pytest.approx(flops)
+
+
+def test_megatron_facts_come_from_its_arguments(tmp_path: Path) -> None:
+    lines = golden_lines("dlperf.megatron")
+    facts = facts_of(session_of(lines, tmp_path, "dlperf.megatron"))
+    assert (facts["sequence_length"], facts["hidden"]) == (2048, 2048)
+    garbled = [each.replace("fp16 ........", "bf16_ .......").removesuffix(" 24") for each in lines]
+    assert not {"layers", "precision"} & facts_of(session_of(garbled, tmp_path, "dlperf.megatron")).keys()
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("order", [1, -1])
+def test_old_megatron_batch_size_is_per_device_without_model_parallelism(size: int, order: int, tmp_path: Path) -> None:
+    arguments = ["  batch_size ...................... 4", "  lr .............................. 0.1"]
+    arguments.append(f"  model_parallel_size ............. {size}")
+    lines = ["-------------------- arguments --------------------", *arguments[::order]]
+    lines += ["  world_size ...................... 8", "---------------- end of arguments ----------------"]
+    lines += [plain_megatron(step) for step in (100, 200, 300)]
+    facts = facts_of(session_of(lines, tmp_path, "dlperf.megatron"))
+    assert facts["devices"] == 8
+    assert facts.get("batch_size") == (4 if size == 1 else None)
+
+
+# OneFlow and HugeCTR
+
+
+def test_oneflow_gpt_memory_is_the_most_that_was_seen(tmp_path: Path) -> None:
+    session = session_of(golden_lines("dlperf.oneflow_gpt"), tmp_path, "dlperf.oneflow_gpt")
+    found = metrics_of(session, devices=8, nodes=1, batch_size=4)
+    assert found["memory"].value == 11808
+    assert found["latency"].value == pytest.approx(1000 * sum((12.8, 12.5, 12.8, 12.8, 12.5, 12.8, 12.8, 13.0)) / 8)
+
+
+def test_oneflow_wide_and_deep_is_judged_by_its_auc(tmp_path: Path) -> None:
+    lines = DIALECTS["oneflow wide & deep with dates, over midnight"].lines
+    found = metrics_of(session_of(list(lines), tmp_path, "dlperf.oneflow_wdl"), **ONE)
+    assert found["accuracy"].value == 0.76162425
+
+
+def test_ctr_models_devices_follow_from_two_batch_sizes(tmp_path: Path) -> None:
+    lines = golden_lines("dlperf.oneflow_models_ctr")
+    facts = facts_of(session_of(lines, tmp_path, "dlperf.oneflow_models_ctr"))
+    assert (facts["batch_size_of_job"], facts["batch_size"]) == (16384, 2048)
+    dlrm = [each.replace("deep_vocab_size", "bottom_mlp ....") for each in lines]
+    assert facts_of(session_of(dlrm, tmp_path, "dlperf.oneflow_models_ctr"))["model"] == "DLRM"
+
+
+def test_hugectr_start_with_and_without_arguments(tmp_path: Path) -> None:
+    banner = "=" * 40 + "Model Init" + "=" * 40
+    run = [banner, *(HUGECTR["new"].format(100 * n, 100, 0.5) for n in (1, 2, 3))]
+    assert [len(each.main) for each in log_of([*run, *run], tmp_path).sessions] == [3, 3]
+    assert len(log_of(golden_lines("dlperf.hugectr") * 3, tmp_path).sessions) == 3
+
+
+# MLPerf
+
+
+def mllog(at: float, key: str, of: Any = None, **metadata: Any) -> str:
+    """Return a line of MLPerf's, `at` seconds after the start."""
+    kind = {"start": "INTERVAL_START", "stop": "INTERVAL_END"}.get(key.rpartition("_")[2], "POINT_IN_TIME")
+    line = {"namespace": "", "time_ms": 1795168800000 + round(at * 1000), "event_type": kind, "key": key, "value": of}
+    return ":::MLLOG " + json.dumps(line | {"metadata": {"file": "train.py", "lineno": 7} | metadata})
+
+
+def epochs(numbers: list[int]) -> list[str]:
+    """Epochs of 100 s, evaluated for 20 s each; the last is given up after 50 s."""
+    lines = []
+    for at, number in enumerate(numbers):
+        took = 50 if number == numbers[-1] else 100
+        lines += [
+            mllog(120 * at, "epoch_start", epoch_num=number),
+            mllog(120 * at + took, "epoch_stop", epoch_num=number),
+            mllog(120 * at + took + 20, "eval_accuracy", 0.5 + at / 8, epoch_num=number),
+        ]
+    return lines
+
+
+def test_mlperf_size_of_the_data_set_counts_per_whole_epoch(tmp_path: Path) -> None:
+    lines = [mllog(-9, "run_start"), mllog(-8, "train_samples", 5000), *epochs([1, 2, 3]), mllog(310, "run_stop")]
+    session = session_of(lines, tmp_path, "frameworks.mlperf")
+    found = figure(session)
+    assert isinstance(found, Figure)
+    assert (found.value, found.used, found.first_line, found.last_line) == (50.0, 2, 4, 7)
+    assert metrics_of(session)["accuracy"].value == 0.75
+
+
+def test_mlperf_samples_that_the_run_has_processed(tmp_path: Path) -> None:
+    lines = [mllog(-50, "run_start"), *epochs([1]), mllog(200, "run_stop"), mllog(200, "train_samples", 5000)]
+    assert value(session_of(lines, tmp_path, "frameworks.mlperf")) == pytest.approx(5000 / 250)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [mllog(-8, "train_samples", 5000), *epochs([1])],
+        [mllog(-8, "train_samples", 5000), *epochs([1000, 2000, 3000])],
+        [*epochs([1, 2, 3])],
+        [*epochs([1]), mllog(200, "train_samples", 5000)],
+    ],
+    ids=["one-epoch", "epochs-in-samples", "no-samples", "no-run"],
+)
+def test_mlperf_without_epochs_or_samples_has_no_figure(lines: list[str], tmp_path: Path) -> None:
+    assert isinstance(figure(session_of(lines, tmp_path, "frameworks.mlperf")), NoFigure)
+
+
+def test_mlperf_of_2018_counts_epochs_once(tmp_path: Path) -> None:
+    events = [(0, "run_start"), (1, "input_size: 1000")]
+    events += [(10 + 25 * (each // 2), f"train_epoch: {each // 2}") for each in range(8)]
+    lines = [f":::MLPv0.5.0 resnet {1795168800 + at:.9f} (/w/log.py:49) {event}" for at, event in events]
+    found = figure(session_of(lines, tmp_path, "frameworks.mlperf"))
+    assert isinstance(found, Figure)
+    assert (found.value, found.used) == (40.0, 3)
+
+
+def test_mlperf_claims_a_log_before_the_training_program(tmp_path: Path) -> None:
+    lines = []
+    for each in range(6):
+        lines.append(f"Epoch[{each}] Batch [0-20]\tSpeed: {900 + each}.00 samples/sec\taccuracy=0.5")
+        lines.append(mllog(each, "throughput", 1000.0))
+    assert value(session_of(lines, tmp_path, "frameworks.mlperf")) == 1000
+
+
+# Hugging Face, torchtitan, fairseq, Estimator
+
+
+def test_hugging_face_losses_of_training_alone_count(tmp_path: Path) -> None:
+    lines = DIALECTS["hugging face, bar of training without a head"].lines
+    assert metrics_of(session_of(list(lines), tmp_path, "frameworks.hf_trainer"))["loss"].value == 2.5
+
+
+def test_hugging_face_bars_without_other_lines_are_not_claimed(tmp_path: Path) -> None:
+    assert log_of(bars(10, "2.00s/it"), tmp_path).claims == ()
+
+
+def test_hugging_face_head_starts_a_session(tmp_path: Path) -> None:
+    """Two nodes each; what the nodes print one after the other before the first step is one start."""
+    run = [*["***** Running training *****", "  Num examples = 64"] * 2, *bars(10, "2.00s/it"), LOSS]
+    assert [len(each.main) for each in log_of(run * 2, tmp_path).sessions] == [9, 9]
+
+
+def test_torchtitan_memory_is_in_mebibytes(tmp_path: Path) -> None:
+    lines = list(DIALECTS["torchtitan, every rank untagged"].lines)
+    assert metrics_of(session_of(lines, tmp_path, "frameworks.torchtitan"), devices=2)["memory"].value == 20.5 * 1024
+
+
+def test_torchtitan_seconds_need_the_length_of_a_sequence(tmp_path: Path) -> None:
+    lines = list(DIALECTS["torchtitan with the length of a sequence"].lines)
+    session = session_of(lines, tmp_path, "frameworks.torchtitan")
+    assert "latency" not in metrics_of(session, devices=2, batch_size=4)
+
+
+def test_old_fairseq_json_prints_steps_of_the_epoch(tmp_path: Path) -> None:
+    session = session_of(fairseq_old_epochs(), tmp_path, "frameworks.fairseq_old")
+    assert session.records[1]["step"].tolist() == [200, 400] * 3
+
+
+def test_estimator_lines_claim_no_log_that_another_format_reads(tmp_path: Path) -> None:
+    other = "DLL 2026-11-20 04:01:45.500000 - (0, 21) imgs_per_sec : 96.969697  cross_entropy : 7.1 "
+    session_of([*ESTIMATOR, other], tmp_path, "ngc.tensorflow_resnet50")
+
+
+# Keras and Lightning
+
+
+def bar(text: str, drawn: str = "[==============================] -") -> str:
+    count, rest = text.split(" ", 1)
+    return f"{count}/{count} {drawn} {rest}"
+
+
+def redrawn(last: str) -> str:
+    """Return a bar that is redrawn in place, up to its last state."""
+    states = [f"{n:3d}/100 [=====>........................] - ETA: 9s - loss: 0.9000" for n in (1, 50, 99)]
+    return "\r".join(["", *states, last])
+
+
+def keras(seconds: Sequence[int], *, more: str = "", drawn: str = "[====] -", per: str = "step") -> list[str]:
+    lines = []
+    for epoch, took in enumerate(seconds, 1):
+        last = f"{took}s {10 * took}ms/{per} - loss: 0.5000 - accuracy: 0.7500{more}"
+        lines += [f"Epoch {epoch}/{len(seconds)}", redrawn(bar(f"100 {last}", drawn))]
+    return lines
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("drawn", ["[====] -", "━━━━━━", "-"])
+def test_keras_counts_an_epoch_once(drawn: str, end: str, tmp_path: Path) -> None:
+    lines = [*keras([50, 20, 40], drawn=drawn), bar("10 9s 900ms/step - loss: 0.7000")]
+    session = session_of(lines, tmp_path, "frameworks.keras", end)
+    assert value(session, "sustained", **ONE) == pytest.approx(32 * 200 / 60)
+    assert "validation" not in session.facts
+    assert session.main["epoch"].tolist() == [1, 2, 3]
+    assert session.main["loss"].tolist() == [0.5] * 3
+
+
+#: Keras 2.0 erases every state before it draws the next; what stays is the last, with the validation in it.
+ERASED = ["50/100 [==>...] - ETA: 9s - loss: 0.9", *[bar("100 30s - loss: 0.7 - acc: 0.5")] * 3]
+BACKSPACES = "".join(f"{each}{chr(8) * len(each)}\r" for each in ERASED)
+BACKSPACES += bar("100 40s 400ms/step - loss: 0.7 - acc: 0.5 - val_loss: 0.8")
+VALIDATION = "Validation DataLoader 0: 100%|####| 9/9 [00:01<00:00, 9.00it/s]\r"
+WARNINGS = ["2026-11-20 10:00:00.1: I tensorflow/stream_executor] opened", "WARNING:tensorflow:Callbacks are slow"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected", "case"),
+    [
+        # Releases of old draw the complete bar twice; the first state is of the training alone.
+        (
+            [
+                each + "\r" + bar("100 90s 900ms/step - loss: 0.5 - val_loss: 0.6") if "/step" in each else each
+                for each in keras([50, 20, 40])
+            ],
+            32 * 200 / 60,
+            ONE,
+        ),
+        # 100 samples in 20 and in 40 seconds, whatever the unit is called: the bar counts what was announced.
+        *(
+            (["Train on 100 samples, validate on 10 samples", *keras([50, 20, 40], per=per)], 200 / 60, case)
+            for per in ("step", "sample")
+            for case in ({}, ONE)
+        ),
+        # Of seconds and milliseconds, the number with more digits counts.
+        *(
+            (["Epoch 1/2", bar("1000 9s 9ms/step - loss: 0.5"), "Epoch 2/2", bar(f"{last} - loss: 0.4")], expected, ONE)
+            for last, expected in (("1000 8s 7900us/step", 32 / 0.0079), ("9000 72s 8ms/step", 32 * 9000 / 72))
+        ),
+        (
+            ["Train on 100 samples, validate on 10 samples", "Epoch 1/2", BACKSPACES, "Epoch 2/2", BACKSPACES],
+            100 / 40,
+            {},
+        ),
+        (
+            ["Epoch 1/2", *WARNINGS, " 1/100 [>....] - ETA: 9s - loss: 0.9", bar("100 50s 500ms/step - loss: 0.7"),
+             "Epoch 2/2", "  1/Unknown - 1s 500ms/step - loss: 0.5", bar("100 20s 200ms/step - loss: 0.6")],
+            32 / 0.2,
+            ONE,
+        ),
+    ],
+)  # fmt: skip
+def test_keras_bars(lines: list[str], expected: float, case: dict[str, int], tmp_path: Path) -> None:
+    session = session_of(lines, tmp_path, "frameworks.keras")
+    assert value(session, "sustained", **case) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("lines", "stated"),
+    [
+        (keras([50, 20], more=" - val_loss: 0.6000 - val_accuracy: 0.7000"), True),
+        (["Epoch 1/2", BACKSPACES, "Epoch 2/2", BACKSPACES], True),
+        ([f"{each}\r{bar('100 90s 900ms/step - loss: 0.5 - val_loss: 0.6')}" for each in keras([50, 20])[1::2]], False),
+        ([VALIDATION + lightning(99, "5.00it/s", more=", loss=0.625, v_num=0")], True),
+        ([VALIDATION + lightning(99, "5.00it/s", more=", v_num=0, train_loss=0.625")], False),
+    ],
+)  # fmt: skip
+def test_bar_that_includes_validation_is_stated(lines: list[str], stated: bool, tmp_path: Path) -> None:
+    lines = lines if lines[0].startswith(("Epoch", "Valid")) else ["Epoch 1/2", lines[0], "Epoch 2/2", lines[1]]
+    (session,) = log_of(lines, tmp_path).sessions
+    assert facts_of(session).get("validation") == ("included" if stated else None)
+
+
+def test_keras_seconds_of_too_few_digits_are_nan(tmp_path: Path) -> None:
+    lines = ["Epoch 1/2", bar("100 0s 3ms/step - loss: 0.5 "), "Epoch 2/2", bar("100 0s 3ms/step - loss: 0.4 ")]
+    assert isinstance(figure(session_of(lines, tmp_path, "frameworks.keras"), "sustained", **ONE), NoFigure)
+
+
+def test_every_fit_of_a_keras_program_is_a_run(tmp_path: Path) -> None:
+    lines = ["Train on 100 samples", "WARNING: of something", *keras([50, 20])]
+    log = log_of([*lines, bar("10 9s 900ms/step - loss: 0.7 "), *lines], tmp_path)
+    assert [len(each.main) for each in log.sessions] == [2, 2]
+    assert all("samples" in each.main for each in log.sessions)
+
+
+def test_other_programs_with_epochs_are_not_keras(tmp_path: Path) -> None:
+    assert log_of(["Epoch 1/10", "loss: 0.5", "Epoch 2/10", "loss: 0.4"], tmp_path).claims == ()
+
+
+# MXNet and tf_cnn_benchmarks: the head decides what a line counts
+
+FIT = "2026-11-20 09:00:00,000 Node[0] start with arguments Namespace(batch_size=256, kv_store='{}', network='vgg')"
+ARCFACE = "Called with argument: Namespace(batch_size=512, ctx_num=8, kvstore='{}', network='r100', per_batch_size=64)"
+
+
+def speeds(node: int) -> list[str]:
+    return [
+        f"2026-11-20 09:00:{i:02},000 Node[{node}] Epoch[0] Batch [{20 * i}]\tSpeed: {100 * i}.00 samples/sec\t"
+        f"accuracy={i}.0"
+        for i in range(1, 4)
+    ]
+
+
+FACES = [
+    f"INFO:root:Epoch[0] Batch [{20 * i - 20}-{20 * i}]\tSpeed: {100 * i}.00 samples/sec\tacc=0.000000\tlossvalue=4.0"
+    for i in range(1, 4)
+]
+
+
+def head(devices: str, variables: str, mode: str = "training") -> list[str]:
+    """Return the head of tf_cnn_benchmarks; four devices are named as `devices` says."""
+    names = ", ".join(f"'{devices}{n}'" for n in range(2 if "/job" in devices else 4))
+    return [
+        "TensorFlow:  1.15", "Model:       resnet50", f"Mode:        {mode}", "Batch size:  256 global",
+        "             64 per device", f"Devices:     [{names}]", f"Variables:   {variables}",
+        "Step\tImg/sec\ttotal_loss",
+    ]  # fmt: skip
+
+
+STEPS = [f"{step}\timages/sec: {speed:.1f} +/- 0.1 (jitter = 0.2)\t7.5" for step, speed in [(10, 90), (20, 100)]]
+TOTAL = "total images/sec: 400.00"
+LOCAL, HOROVOD, WORKERS = "/gpu:", "horovod/gpu:", "/job:worker/replica:0/task0/gpu:"
+
+
+@pytest.mark.parametrize(
+    ("lines", "nodes", "expected", "scope"),
+    [
+        ([FIT.format("device"), *speeds(0)], None, 250, "node"),
+        ([FIT.format("device"), *speeds(0)], 1, 250, "job"),
+        ([FIT.format("dist_device_sync"), *speeds(0)], 2, 500, "job"),
+        ([FIT.format("dist_device_sync"), *speeds(0), *speeds(1)], 2, 500, "job"),
+        ([FIT.format("dist_device_sync"), *speeds(0)], None, 250, "node"),
+        ([FIT.format("horovod"), *speeds(0)], 2, 250, "job"),
+        ([ARCFACE.format("device"), *FACES], 2, 250, "job"),
+        (FACES, 2, 250, "job"),
+        ([ARCFACE.format("dist_device_sync"), *FACES], 2, 500, "job"),
+        ([ARCFACE.format("dist_device_sync"), *FACES], None, 250, "node"),
+        ([*head(LOCAL, "replicated"), *STEPS, TOTAL], None, 100, "job"),
+        ([*head(LOCAL, "parameter_server"), *STEPS, TOTAL], None, 100, "job"),
+        ([*head(HOROVOD, "horovod"), *STEPS, TOTAL], None, 400, "job"),
+        ([*head(HOROVOD, "horovod"), *STEPS * 4, TOTAL], None, 400, "job"),
+        ([*head(WORKERS, "parameter_server"), *STEPS, TOTAL], None, 100, "node"),
+    ],
+)
+def test_scope_follows_the_head(
+    lines: list[str], nodes: int | None, expected: float, scope: str, tmp_path: Path
+) -> None:
+    (session,) = log_of(lines, tmp_path).sessions
+    stated = {} if nodes is None else {"nodes": nodes}
+    # A local store states one node by itself; here the lines alone decide.
+    case = stated | {name: each for name, each in facts_of(session).items() if name == "devices"}
+    found = rules.figure("mean:skip=1" if TOTAL in lines else "mean", session, case)
+    assert isinstance(found, Figure), found
+    assert (found.value, found.scope) == (expected, scope)
+
+
+@pytest.mark.parametrize(("store", "stated"), [("device", True), ("local", True), ("dist_sync", False)])
+def test_local_store_states_one_node(store: str, stated: bool, tmp_path: Path) -> None:
+    facts = facts_of(session_of([FIT.format(store), *speeds(0)], tmp_path, "frameworks.mxnet_fit"))
+    assert ("nodes" in facts, "batch_size_of_job" in facts) == (stated, stated)
+    facts = facts_of(session_of([ARCFACE.format(store), *FACES], tmp_path, "dlperf.arcface"))
+    assert ("batch_size_of_job" in facts) == stated
+
+
+def test_records_without_a_head_are_not_read(tmp_path: Path) -> None:
+    session = session_of([*STEPS, TOTAL], tmp_path, "frameworks.tf_cnn_benchmarks")
+    assert isinstance(figure(session, "median"), NoFigure)
+    assert value(session, "reported") == 400.0
+
+
+@pytest.mark.parametrize(("mode", "stated"), [("forward-only", "inference"), ("training", None)])
+def test_inference_is_another_case(mode: str, stated: str | None, tmp_path: Path) -> None:
+    lines = [*head(LOCAL, "replicated", mode), *STEPS]
+    assert facts_of(session_of(lines, tmp_path, "frameworks.tf_cnn_benchmarks")).get("mode") == stated
+
+
+HOROVOD_RUN = [*head(HOROVOD, "horovod"), *STEPS, TOTAL]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        [f"[1,{rank}]<stdout>:{line}" for line in HOROVOD_RUN for rank in (2, 0, 3, 1)],
+        [line for line in HOROVOD_RUN for _ in range(4)],
+    ],
+    ids=["tagged", "untagged"],
+)
+def test_four_ranks_start_one_session(run: list[str], tmp_path: Path) -> None:
+    """Four ranks print the head and the steps, out of order; a second run is appended to it."""
+    found = log_of(run * 2, tmp_path).sessions
+    assert [[len(each) for each in session.records] for session in found] == [[0, 8, 0, 4]] * 2
+    assert value(found[1], "median", devices=4, batch_size=64) == 400.0
+
+
+def test_four_untagged_ranks_start_another_session_after_a_crash(tmp_path: Path) -> None:
+    early = [*head(HOROVOD, "horovod"), "Traceback (most recent call last):"]
+    found = log_of([*early, *(line for line in HOROVOD_RUN for _ in range(4))], tmp_path).sessions
+    assert [[len(each) for each in session.records] for session in found] == [[0] * 4, [0, 8, 0, 4]]
+
+
+def test_log_of_another_rank_than_0_has_sessions(tmp_path: Path) -> None:
+    run = [f"[1,3]<stdout>:{line}" for line in (*head(LOCAL, "replicated"), *STEPS)]
+    assert len(log_of(run * 2, tmp_path).sessions) == 2
+
+
+# PaddleRec: a path within a warning, a word with its first letter cut off
+
+REC_END = "2026-11-20 14:38:09,247 - INFO - Epoch: 0, using time 700.5 second, ips 15500.25 {}/sec."
+REC_JOB = "/x/disk2/1.user-2026-1--{}_conv_cloud/python/io.py:1324: UserWarning: states are not zero"
+REC_GEO = "I1120 14:26:20.289086 17480 communicator.h:480] GeoCommunicator Initialized"
+
+
+@pytest.mark.parametrize(
+    ("lines", "unit", "expected"),
+    [
+        *(
+            ([REC_JOB.format(job)], "example", expected)
+            for job, expected in (
+                ("CtrDnn_benchamrk_16_DataSet_async", {"model": "CTR-DNN", "sync_mode": "async"}),
+                ("WideDeep_benchmark_4_DataLoader_sync", {"model": "Wide & Deep", "sync_mode": "sync"}),
+                ("W2V_benchamrk_32_DataLoader_geo", {"model": "Word2Vec", "sync_mode": "geo"}),
+                ("ctr_dnn_benchmark_8", {"model": "CTR-DNN"}),
+                ("DeepFM_benchamrk_16_DataSet_async", {"sync_mode": "async"}),
+                ("CtrDnn_training_16_DataSet_async", {}),
+            )
+        ),
+        ([REC_GEO], "example", {"sync_mode": "geo"}),
+        (["ync_mode: geo"], "example", {"sync_mode": "geo"}),
+        (["  sync_mode: async"], "example", {"sync_mode": "async"}),
+        (["async_mode: 1"], "example", {}),
+        (["2026-11-20 14:26:20,325 - INFO - Epoch: 0, Running Dataset Begin."], "example", {"reader": "DataSet"}),
+        (["2026-11-20 14:26:20,325 - INFO - Epoch: 0, Running DataLoader Begin."], "example", {"reader": "DataLoader"}),
+        (["I1120 14:26:20.288252 17480 communicator.h:205] trainers: 32"], "example", {"nodes": 32}),
+        (["I1120 14:26:20.288250 17480 communicator.h:205] trainer_id: 3"], "example", {}),
+        (["Epoch 0 Var cost\tmean_1.tmp_0\t  - place: CPUPlace"], "example", {}),
+        # Only Word2Vec counts words, and a geo run under a job called async is geo.
+        ([], "word", {"model": "Word2Vec"}),
+        (
+            [REC_JOB.format("W2V_benchamrk_16_DataLoader_async"), REC_GEO],
+            "word",
+            {"model": "Word2Vec", "sync_mode": "geo"},
+        ),
+    ],
+)
+def test_paddle_rec_facts(lines: list[str], unit: str, expected: dict[str, str], tmp_path: Path) -> None:
+    begin = "2026-11-20 14:26:20,125 - INFO - Run Worker Begin"
+    assert facts_of(session_of([begin, *lines, REC_END.format(unit)], tmp_path, "paddle.rec")) == expected
+
+
+def test_paddle_rec_node_and_thread_figures_are_separate_series(tmp_path: Path) -> None:
+    batch = (
+        "2026-11-20 14:28:02,412 - INFO - Epoch: 0, Batch: {}, auc: [0.66], cost: [0.49],  "
+        "avg_batch_cost: 1.00000 sec, avg_samples: 1000.00000, ips: 1000.00000 example/sec"
+    )
+    lines = [batch.format(100), batch.format(200), REC_END.format("example")]
+    session = session_of(lines, tmp_path, "paddle.rec")
+    assert {each.reading.scope: len(each) for each in session.records if len(each)} == {"node": 1, "thread": 2}
+    assert session.main["throughput"].tolist() == [15500.25]

@@ -84,7 +84,7 @@ class Statement:
 
     def option(self, name: str, workload: Workload) -> Values:
         """Return the value of an option, or the one that is meant where none is stated."""
-        return self.options.get(name, _values(workload.get(name)))
+        return self.options[name] if name in self.options else _values(workload.get(name))
 
 
 @dataclass(frozen=True)

@@ -84,9 +84,10 @@ def tables(records: Sequence[ResultRecord], workloads: Mapping[str, Workload]) -
     verdicts: dict[tuple[Outcome, ...], int] = {}
     for (suite, metric), members in _by_figure(records).items():
         workload = workloads.get(suite, {})
-        statements.setdefault(suite, {})[metric] = _statement_table(members, metric, workload, verdicts)
+        stated = {record.id: _statement(record, metric) for record in members}
+        statements.setdefault(suite, {})[metric] = _statement_table(stated, workload, verdicts)
         if metric != RATIO:
-            ahead.setdefault(metric, {}).update(_ahead(members, metric, workload))
+            ahead.setdefault(metric, {}).update(_ahead(_cases(members, stated, workload), metric))
     outcomes: dict[Outcome, int] = {}
     places = [[_number(each, outcomes) for each in verdict] for verdict in verdicts]
     by_dimension = [dict(zip(DIMENSIONS, each, strict=True)) for each in places]
@@ -111,9 +112,8 @@ def _by_figure(records: Sequence[ResultRecord]) -> dict[tuple[str, str], list[Re
 
 
 def _statement_table(
-    records: Sequence[ResultRecord], metric: str, workload: Workload, verdicts: dict[tuple[Outcome, ...], int]
+    stated: Mapping[str, Statement], workload: Workload, verdicts: dict[tuple[Outcome, ...], int]
 ) -> StatementTable:
-    stated = {record.id: _statement(record, metric) for record in records}
     options = sorted({name for each in stated.values() for name in each.options})
     distinct: dict[tuple[Values, ...], int] = {}
     numbers, examples = {}, dict[int, Statement]()
@@ -148,8 +148,10 @@ def _pairs(
 def _statement(record: ResultRecord, metric: str) -> Statement:
     """Return what a result states besides what the page's reader chooses."""
     found = statement_of_record(record, THROUGHPUT if metric == RATIO else metric)
-    facts = {**found.facts, **{name: ("chosen",) for name in _CHOSEN if found.facts[name]}}
-    return replace(found, facts={**facts, "unit": (RATIO,)} if metric == RATIO else facts)
+    chosen = {name: ("chosen",) for name in _CHOSEN if found.facts[name]}
+    # A loss has no unit; that is not one that nobody states.
+    unit = () if metric == RATIO else found.facts["unit"]
+    return replace(found, facts={**found.facts, **chosen, "unit": unit or (RATIO,)})
 
 
 def _verdict(a: Statement, b: Statement, workload: Workload) -> tuple[Outcome, ...]:
@@ -178,11 +180,9 @@ def _names(found: Sequence[Difference]) -> tuple[str, ...]:
 # ---- which is best ----
 
 
-def _ahead(
-    records: Sequence[ResultRecord], metric: str, workload: Workload
-) -> Iterator[tuple[str, dict[str, Standing]]]:
+def _ahead(cases: Iterable[Sequence[ResultRecord]], metric: str) -> Iterator[tuple[str, dict[str, Standing]]]:
     """Yield each result that could lead its case, with the results of other frameworks that it is ahead of."""
-    for members in _cases(records, workload):
+    for members in cases:
         figures = {each.id: _measured(each, metric) for each in members}
         better = "higher" if metric == THROUGHPUT else members[0].metrics[metric].better
         for first in members:
@@ -192,10 +192,12 @@ def _ahead(
                 yield first.id, {name: each for name, each in found.items() if each != "near"}
 
 
-def _cases(records: Sequence[ResultRecord], workload: Workload) -> Iterable[list[ResultRecord]]:
+def _cases(
+    records: Sequence[ResultRecord], stated: Mapping[str, Statement], workload: Workload
+) -> Iterable[Sequence[ResultRecord]]:
     found: dict[tuple[object, ...], list[ResultRecord]] = {}
     for record in records:
-        options = (statement_of_record(record).option(name, workload) for name in workload)
+        options = (stated[record.id].option(name, workload) for name in workload)
         facts = (getattr(record, name) for name in (*_CHOSEN, "nodes"))
         found.setdefault((*facts, *options), []).append(record)
     return found.values()

@@ -323,7 +323,8 @@
   function valueFor(item, kind, name, workload) {
     if (kind === "option") return optionOf(item.result, name, workload);
     if (kind === "condition") return (item.result.conditions || {})[name];
-    return { text: item.figure.text, unit: item.figure.unit, measured_from: item.figure.sources }[name] || item.result[name];
+    const ofFigure = { text: item.figure.text, unit: item.figure.unit, measured_from: item.figure.sources };
+    return name in ofFigure ? ofFigure[name] : item.result[name];
   }
 
   /** The largest part of a setting whose members may all be compared, begun from each of the likeliest members. */

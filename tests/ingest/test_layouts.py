@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -378,17 +377,18 @@ def test_a_folder_or_bytes_are_no_layout(tmp_path: Path) -> None:
             layout.load(str(tmp_path / name))
 
 
-def test_a_hostile_template_cannot_hang(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_hostile_template_cannot_hang(
+    tmp_path: Path, ingest: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nested choices would take years; the search is given up, and the log goes by what it says itself."""
+    monkeypatch.setattr(layout, "_TIMEOUT_SECONDS", 0.01)
     hostile = tmp_path / "hostile.toml"
     slots = "".join(f"{{s{i}}}" for i in range(30))
     hostile.write_text(f'[[path]]\ntemplate = "{slots}!"\n')
     log = tmp_path / "logs" / ("a" * 120 + "!a")
     log.parent.mkdir()
     log.write_text("\n".join(seg([4.0, 5.0, 5.0])) + "\n")
-    begin = time.perf_counter()
     called = ingest(tmp_path / "logs", "--layout", hostile, "--json")
-    assert time.perf_counter() - begin < 20
     assert called.code == 1
     assert len(called.lines) == 1
     assert called.lines[0]["case"] == {"framework": "PaddlePaddle", "options": {}}

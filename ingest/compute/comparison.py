@@ -244,7 +244,7 @@ def _text(value: object) -> str:
 
 
 def differences(a: Statement, b: Statement, workload: Workload) -> list[Difference]:
-    """Return everything in which two results are not known to agree."""
+    """Return every fact, option and condition in which two results differ, or that one of them does not state."""
     found = [_fact(name, a, b, strict=True) for name in _CASE]
     found += [
         Difference("option", name, a.option(name, workload), b.option(name, workload), name in workload)
@@ -361,7 +361,7 @@ def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candi
 def _rival(
     first: Candidate, ranked: Sequence[Candidate], candidates: Sequence[Candidate], better: str
 ) -> Candidate | None:
-    """Return the candidate over which the first has no clear lead; None where it leads."""
+    """Return the candidate that is too close to the first for a lead; None where the first leads."""
     second = ranked[1]
     # Repeats of the third may reach into the first's where those of the second do not.
     others = [

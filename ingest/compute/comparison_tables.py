@@ -49,7 +49,7 @@ class StatementTable(Struct, frozen=True):
 
     Attributes:
         numbers: by result id, the number of its statement.
-        pairs: for each statement, and each statement up to it, the place of the verdict.
+        pairs: `pairs[a][b]` is the index of the verdict on the statements a and b, where b <= a.
     """
 
     numbers: dict[str, int]
@@ -61,9 +61,9 @@ class ComparisonTables(Struct, frozen=True):
 
     Attributes:
         statements: by suite and metric.
-        verdicts: by dimension, the place of the outcome.
-        outcomes: what `comparability` returns.
-        ahead: by metric and result id: the results of other frameworks that it is ahead of, and how clearly.
+        verdicts: by dimension, the index of the outcome.
+        outcomes: the distinct outcomes.
+        ahead: by metric and id of a result that may lead: the results of other frameworks behind it, and how clearly.
     """
 
     statements: dict[str, dict[str, StatementTable]]
@@ -146,7 +146,7 @@ def _pairs(
 
 
 def _statement(record: ResultRecord, metric: str) -> Statement:
-    """Return what a result states besides what the page's reader chooses."""
+    """Return the statement of a result, with every fact of the reader's choice replaced by the same word."""
     found = statement_of_record(record, THROUGHPUT if metric == RATIO else metric)
     chosen = {name: ("chosen",) for name in _CHOSEN if found.facts[name]}
     # A loss has no unit; that is not one that nobody states.
@@ -155,7 +155,7 @@ def _statement(record: ResultRecord, metric: str) -> Statement:
 
 
 def _verdict(a: Statement, b: Statement, workload: Workload) -> tuple[Outcome, ...]:
-    """Return the outcome along each dimension; a chosen fact that is compared differs."""
+    """Return the outcome along each dimension; facts of the reader's choice are equal, except the compared one."""
     return tuple(
         _outcome(_chosen(a, fact, "first"), _chosen(b, fact, "second"), dimension, workload)
         for dimension, fact in DIMENSIONS.items()

@@ -36,7 +36,7 @@ RATIO = "ratio"
 _CHOSEN = ("hardware", "precision", "devices", "batch_size")
 
 
-class Outcome(Struct, frozen=True):
+class PairOutcome(Struct, frozen=True):
     """What comparing two results says, as `kind.name`: what forbids it; otherwise what is unknown and what follows."""
 
     reasons: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class ComparisonTables(Struct, frozen=True):
 
     statements: dict[str, dict[str, StatementTable]]
     verdicts: list[dict[str, int]]
-    outcomes: list[Outcome]
+    outcomes: list[PairOutcome]
     ahead: dict[str, dict[str, dict[str, Standing]]]
 
 
@@ -81,14 +81,14 @@ def tables(records: Sequence[ResultRecord], workloads: Mapping[str, Workload]) -
     """
     statements: dict[str, dict[str, StatementTable]] = {}
     ahead: dict[str, dict[str, dict[str, Standing]]] = {}
-    verdicts: dict[tuple[Outcome, ...], int] = {}
+    verdicts: dict[tuple[PairOutcome, ...], int] = {}
     for (suite, metric), members in _by_figure(records).items():
         workload = workloads.get(suite, {})
         stated = {record.id: _statement(record, metric) for record in members}
         statements.setdefault(suite, {})[metric] = _statement_table(stated, workload, verdicts)
         if metric != RATIO:
             ahead.setdefault(metric, {}).update(_ahead(_cases(members, stated, workload), metric))
-    outcomes: dict[Outcome, int] = {}
+    outcomes: dict[PairOutcome, int] = {}
     places = [[_number(each, outcomes) for each in verdict] for verdict in verdicts]
     by_dimension = [dict(zip(DIMENSIONS, each, strict=True)) for each in places]
     return ComparisonTables(statements, by_dimension, list(outcomes), ahead)
@@ -112,7 +112,7 @@ def _by_figure(records: Sequence[ResultRecord]) -> dict[tuple[str, str], list[Re
 
 
 def _statement_table(
-    stated: Mapping[str, Statement], workload: Workload, verdicts: dict[tuple[Outcome, ...], int]
+    stated: Mapping[str, Statement], workload: Workload, verdicts: dict[tuple[PairOutcome, ...], int]
 ) -> StatementTable:
     options = sorted({name for each in stated.values() for name in each.options})
     distinct: dict[tuple[Values, ...], int] = {}
@@ -131,7 +131,7 @@ def _pairs(
     values: Sequence[Sequence[Values]],
     examples: Mapping[int, Statement],
     workload: Workload,
-    verdicts: dict[tuple[Outcome, ...], int],
+    verdicts: dict[tuple[PairOutcome, ...], int],
 ) -> Iterator[list[int]]:
     # Only whether values are stated and equal matters: pairs that are alike in that share one verdict.
     known: dict[tuple[tuple[bool, bool, bool], ...], int] = {}
@@ -154,7 +154,7 @@ def _statement(record: ResultRecord, metric: str) -> Statement:
     return replace(found, facts={**found.facts, **chosen, "unit": unit or (RATIO,)})
 
 
-def _verdict(a: Statement, b: Statement, workload: Workload) -> tuple[Outcome, ...]:
+def _verdict(a: Statement, b: Statement, workload: Workload) -> tuple[PairOutcome, ...]:
     """Return the outcome along each dimension; facts of the reader's choice are equal, except the compared one."""
     return tuple(
         _outcome(_chosen(a, fact, "first"), _chosen(b, fact, "second"), dimension, workload)
@@ -166,11 +166,11 @@ def _chosen(statement: Statement, fact: str, value: str) -> Statement:
     return replace(statement, facts={**statement.facts, fact: (value,)}) if fact in _CHOSEN else statement
 
 
-def _outcome(a: Statement, b: Statement, dimension: str, workload: Workload) -> Outcome:
+def _outcome(a: Statement, b: Statement, dimension: str, workload: Workload) -> PairOutcome:
     found = comparability(a, b, dimension, workload)
     if found.reasons:
-        return Outcome(reasons=_names(found.reasons))
-    return Outcome(unknown=_names(found.unknown), follows=_names(found.follows))
+        return PairOutcome(reasons=_names(found.reasons))
+    return PairOutcome(unknown=_names(found.unknown), follows=_names(found.follows))
 
 
 def _names(found: Sequence[Difference]) -> tuple[str, ...]:

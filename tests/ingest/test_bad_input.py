@@ -485,17 +485,6 @@ def test_an_unreadable_file(broken: Broken, tree: Path, monkeypatch: pytest.Monk
     one_problem(called, "logs/bad/one.log", "Permission denied")
 
 
-def test_an_unreadable_file_by_its_permissions(broken: Broken) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root reads every file")
-
-    def add(tree: Path) -> None:
-        at("bad/one.log", SEG)(tree)
-        (tree / "bad/one.log").chmod(0)
-
-    one_problem(broken(add), "logs/bad/one.log", "Permission denied")
-
-
 def test_an_unreadable_folder(broken: Broken, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse(monkeypatch, tree / "closed")
     called = broken(at("closed/one.log", SEG))

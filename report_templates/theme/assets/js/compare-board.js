@@ -451,7 +451,7 @@
   }
 
   compare.board = {
-    ALL: ALL, FACETS: FACETS, NEEDED: NEEDED, settle: settle, board: board, several: several, valueOf: valueOf, figureOf: figureOf,
+    ALL: ALL, FACETS: FACETS, NEEDED: NEEDED, settle: settle, board: board, several: several, valueOf: valueOf,
     optionOf: optionOf, workloadOf: workloadOf, stated: stated, item: item, outcome: outcome, unrelated: unrelated,
   };
 })();

@@ -107,7 +107,7 @@
       return words["metric." + name] || word("published_metric", name);
     }
 
-    return { say: say, word: word, value: value, facet: facet, nameOf: nameOf, reason: reason, listed: listed, upper: upper, size: size, sized: sized, source: source, framework: framework, result: result, unknown: unknown, follows: follows, metric: metric, language: config.language, optionName: (name) => nameOf({ kind: "option", name: name }) };
+    return { say: say, value: value, facet: facet, reason: reason, upper: upper, size: size, sized: sized, source: source, framework: framework, result: result, unknown: unknown, follows: follows, metric: metric, language: config.language, optionName: (name) => nameOf({ kind: "option", name: name }) };
   }
 
   compare.speaker = speaker;

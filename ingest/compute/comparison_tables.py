@@ -121,10 +121,10 @@ def _statement_table(
         values = (*each.facts.values(), *(each.option(name, workload) for name in options), *each.conditions.values())
         numbers[identifier] = _number(values, distinct)
         examples.setdefault(numbers[identifier], each)
-    # What is the same in all statements tells no pair from another.
+    # Values that are the same in all statements distinguish no pair.
     varying = [each for each in zip(*distinct, strict=True) if len(set(each)) > 1]
-    told_apart = list(zip(*varying, strict=True)) or [()]
-    return StatementTable(numbers, list(_pairs(told_apart, examples, workload, verdicts)))
+    distinguishing = list(zip(*varying, strict=True)) or [()]
+    return StatementTable(numbers, list(_pairs(distinguishing, examples, workload, verdicts)))
 
 
 def _pairs(

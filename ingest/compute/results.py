@@ -310,5 +310,5 @@ def _workload(result: Result) -> tuple[Any, ...]:
 
 
 def _options(result: Result) -> dict[str, Plain]:
-    """Return the options by which a case is told from others of more devices, or of less."""
+    """Return the options that distinguish cases besides their number of devices."""
     return {name: value for name, value in result.options.items() if name not in _GROWING}

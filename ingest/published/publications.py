@@ -294,8 +294,8 @@ def _table(path: Path, sources: Mapping[str, Publisher], problems: list[Problem]
 def _difference(header: tuple[str, ...]) -> str:
     unknown = [name for name in header if name not in COLUMNS]
     missing = [name for name in COLUMNS if name not in header]
-    said = [f"{word} {', '.join(names)}" for word, names in (("unknown:", unknown), ("missing:", missing)) if names]
-    return "; ".join(said) or "another order"
+    parts = [f"{word} {', '.join(names)}" for word, names in (("unknown:", unknown), ("missing:", missing)) if names]
+    return "; ".join(parts) or "another order"
 
 
 def _row(

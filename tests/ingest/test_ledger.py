@@ -406,3 +406,15 @@ def test_the_key_depends_on_the_code(
     monkeypatch.setattr(ledger, "_code", lambda layout: "another")
     assert ingest(tree, "--out", out).code == 0
     assert len(read_logs) == 5
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["parsers/a/b.py", "ingest/compute/a.py", "ingest/read/a.toml", "schema/a.toml", "report_templates/suites/a.toml"],
+)
+def test_the_code_that_lines_depend_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(ledger, "__file__", str(tmp_path / "ingest/record/ledger.py"))
+    before = ledger._code.__wrapped__("perfledger")
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text("# a rule\n")
+    assert ledger._code.__wrapped__("perfledger") != before

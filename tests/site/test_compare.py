@@ -141,9 +141,8 @@ def results_of(site: Path) -> list[Record]:
     return found
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_choosing_changes_table_chart_and_address(page: Any, address: str, site: Path, language: str) -> None:
-    opened(page, address + language + "compare/?model=resnet50&precision=fp32&batch=64")
+def test_choosing_changes_table_chart_and_address(page: Any, address: str, site: Path) -> None:
+    opened(page, address + "zh/compare/?model=resnet50&precision=fp32&batch=64")
     known = {
         (each["framework"], each["devices"]): each
         for each in results_of(site)
@@ -183,9 +182,8 @@ def test_scaling_is_drawn_over_the_devices_with_the_ideal(page: Any, address: st
     assert figures(page) == [("PyTorch", "1.00×"), ("PyTorch", f"{value[8]:.2f}×")]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_shared_address_opens_the_same_choice_and_back_leads_back(page: Any, address: str, language: str) -> None:
-    opened(page, address + language + "compare/")
+def test_a_shared_address_opens_the_same_choice_and_back_leads_back(page: Any, address: str) -> None:
+    opened(page, address + "zh/compare/")
     choose(page, "precision", "amp")
     page.uncheck("#pl-c-framework-TensorFlow")
     choose(page, "metric", "latency")
@@ -420,12 +418,11 @@ def test_figures_of_different_units_never_share_an_axis(page: Any, address: str)
     assert "unit words/s against images/s" in page.locator(".pl-compare-out").inner_text()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_figure_leads_to_its_run_and_its_model(page: Any, address: str, language: str) -> None:
-    opened(page, address + language + "compare/?model=resnet50&precision=fp32&batch=64")
-    assert page.locator("#pl-compare caption a").get_attribute("href") == address + language + "models/resnet50/"
+def test_a_figure_leads_to_its_run_and_its_model(page: Any, address: str) -> None:
+    opened(page, address + "zh/compare/?model=resnet50&precision=fp32&batch=64")
+    assert page.locator("#pl-compare caption a").get_attribute("href") == address + "zh/models/resnet50/"
     page.locator("#pl-compare tbody tr").first.locator(".pl-n a").click()
-    page.wait_for_url(f"{address}{language}runs/resnet50-paddlepaddle-n1d1-fp32-*/")
+    page.wait_for_url(f"{address}zh/runs/resnet50-paddlepaddle-n1d1-fp32-*/")
 
 
 def test_everything_can_be_chosen_with_the_keyboard(page: Any, address: str) -> None:
@@ -546,25 +543,27 @@ def test_the_comparison_fits_a_phone(browser: Any, address: str, language: str) 
     phone.close()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_readers_without_scripts_are_led_to_the_models(browser: Any, address: str, language: str) -> None:
+def test_readers_without_scripts_are_led_to_the_models(browser: Any, address: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(address + language + "compare/")
+    page.goto(address + "zh/compare/")
     assert "JavaScript" in page.locator("article").inner_text()
     page.locator("#pl-compare-models a", has_text="ResNet-50 v1.5").click()
-    page.wait_for_url(address + language + "models/resnet50/")
+    page.wait_for_url(address + "zh/models/resnet50/")
     context.close()
 
 
-@pytest.mark.parametrize(("status", "body"), [(404, ""), (200, "<html>"), (200, "{}"), (200, '{"results": [null]}')])
+@pytest.mark.parametrize(
+    ("name", "status", "body"),
+    [("results", 404, ""), ("results", 200, '{"results": [null]}'), ("comparisons", 404, "")],
+)
 def test_results_that_do_not_arrive_are_told_and_the_models_offered(
-    page: Any, address: str, status: int, body: str
+    page: Any, address: str, name: str, status: int, body: str
 ) -> None:
-    page.route("**/data/results.json", lambda route: route.fulfill(status=status, body=body))
+    page.route(f"**/data/{name}.json", lambda route: route.fulfill(status=status, body=body))
     page.goto(address + "compare/")
     page.wait_for_selector("#pl-compare [role=alert]")
-    assert "data/results.json" in page.locator("#pl-compare").inner_text()
+    assert f"data/{name}.json" in page.locator("#pl-compare").inner_text()
     assert page.locator("#pl-compare-models a").first.is_visible()
 
 
@@ -649,10 +648,9 @@ def test_the_results_lie_there_as_a_script_only_for_reading_from_the_disk(site: 
     assert not (site / "data" / "results.js").exists()
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
-def test_the_chart_fits_the_paper_and_stands_clear_of_its_legend(browser: Any, address: str, language: str) -> None:
+def test_the_chart_fits_the_paper_and_stands_clear_of_its_legend(browser: Any, address: str) -> None:
     opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    opened.goto(address + language + "compare/")
+    opened.goto(address + "compare/")
     opened.wait_for_selector("#pl-compare-chart")
     opened.wait_for_selector(".pl-compare-table tbody tr")
     opened.emulate_media(media="print")

@@ -381,7 +381,10 @@ class ResultMetric(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """The figure of one case, framework version and benchmark round, over its repeats; `value` counts the whole job."""
+    """The figure of one case, framework version and benchmark round, over its repeats; `value` counts the whole job.
+
+    `baseline` is the result of one device that `speedup` is against; None for one of one device, which is its own.
+    """
 
     suite: str | None
     model: str | None
@@ -403,6 +406,7 @@ class Result(Struct, frozen=True, kw_only=True):
     run_ids: tuple[str, ...] = ()
     speedup: float | None = None
     speedup_reason: Reason | None = None
+    baseline: Result | None = None
     efficiency: float | None = None
     outcome: str | None = None
     reason: Reason | None = None

@@ -1,6 +1,6 @@
 """The records of `results.json`: every result of a site, measured here from logs or published by others.
 
-`RESULTS_VERSION` is raised when a key goes or changes its meaning; new keys may come at any time.
+`RESULTS_VERSION` is raised when a key is removed or changes its meaning; keys may be added at any time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Both(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a figure is printed."""
+    """A place that prints a figure."""
 
     address: Annotated[Address, Meta(description="Address of the page where the figure stands.")]
     place: Annotated[str, Meta(description="Page and heading.")]
@@ -53,31 +53,29 @@ class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A figure other than throughput: the median over the repeats."""
 
-    value: Annotated[float | None, Meta(description="Null where it is no finite number.")]
+    value: Annotated[float | None, Meta(description="Null if it is not a finite number.")]
     text: Annotated[str | None, Meta(description="As the pages show it.")]
     unit: Annotated[str, Meta(description="Unit; empty where it has none.")]
     better: Annotated[Literal["higher", "lower"], Meta(description="Whether more or less of it is better.")]
     low: Annotated[
         float | UnsetType | None,
-        Meta(description="Least of the repeats. This and the following are left out of published figures."),
+        Meta(description="Lowest of the repeats. This key and the following are absent in published figures."),
     ] = UNSET
-    high: Annotated[float | UnsetType | None, Meta(description="Most of the repeats.")] = UNSET
+    high: Annotated[float | UnsetType | None, Meta(description="Highest of the repeats.")] = UNSET
     spread: Annotated[
         float | UnsetType | None,
-        Meta(description="Standard deviation of the repeats as a share of their mean; null where there are no two."),
+        Meta(description="Sample standard deviation of the repeats over their mean; null for fewer than two."),
     ] = UNSET
     range: Annotated[
         str | UnsetType | None,
-        Meta(
-            description="From the least to the most of the repeats, as the pages show it; null where there are no two."
-        ),
+        Meta(description="Lowest to highest of the repeats, as the pages show them; null for fewer than two."),
     ] = UNSET
     repeats: Annotated[Amount | UnsetType, Meta(description="Runs behind the value.")] = UNSET
     sources: Annotated[
         tuple[str, ...] | UnsetType,
         Meta(
-            description="What it was read from: `log`, `telemetry`, `formula`. Figures from different sources are "
-            "not compared."
+            description="Where it was read: `log`, `telemetry`, `formula`. Figures from different sources are not "
+            "compared."
         ),
     ] = UNSET
 
@@ -90,38 +88,34 @@ class ReasonText(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: Both
 
 
-class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What two results should share before they are compared; each is one text, or all distinct texts."""
+_Condition = Condition | UnsetType
 
-    cpu: Annotated[Condition | UnsetType, Meta(description="Processor.")] = UNSET
-    cuda: Annotated[Condition | UnsetType, Meta(description="CUDA version.")] = UNSET
-    cudnn: Annotated[Condition | UnsetType, Meta(description="cuDNN version.")] = UNSET
-    driver: Annotated[Condition | UnsetType, Meta(description="Driver of the device.")] = UNSET
-    gpu_ecc: Annotated[
-        Condition | UnsetType,
-        Meta(description="Whether the memory of the GPUs corrects errors, as the driver says it."),
-    ] = UNSET
-    image: Annotated[
-        Condition | UnsetType,
-        Meta(description="Container image, by its digest where that is known."),
-    ] = UNSET
-    kernel: Annotated[Condition | UnsetType, Meta(description="Kernel of the operating system.")] = UNSET
-    nccl: Annotated[Condition | UnsetType, Meta(description="NCCL version.")] = UNSET
-    os: Annotated[Condition | UnsetType, Meta(description="Operating system.")] = UNSET
+
+class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Conditions that comparable results should share; each is a text, or all distinct texts of its runs."""
+
+    cpu: Annotated[_Condition, Meta(description="Processor.")] = UNSET
+    cuda: Annotated[_Condition, Meta(description="CUDA version.")] = UNSET
+    cudnn: Annotated[_Condition, Meta(description="cuDNN version.")] = UNSET
+    driver: Annotated[_Condition, Meta(description="Driver of the device.")] = UNSET
+    gpu_ecc: Annotated[_Condition, Meta(description="Whether GPU memory uses ECC, as the driver reports it.")] = UNSET
+    image: Annotated[_Condition, Meta(description="Container image, by its digest if that is known.")] = UNSET
+    kernel: Annotated[_Condition, Meta(description="Kernel of the operating system.")] = UNSET
+    nccl: Annotated[_Condition, Meta(description="NCCL version.")] = UNSET
+    os: Annotated[_Condition, Meta(description="Operating system.")] = UNSET
     power_limit: Annotated[
-        Condition | UnsetType,
-        Meta(description="Power limit of the device, as the host states it, or in watts."),
+        _Condition, Meta(description="Power limit of the device, as the host states it, or in watts.")
     ] = UNSET
-    python: Annotated[Condition | UnsetType, Meta(description="Python version.")] = UNSET
-    topology: Annotated[Condition | UnsetType, Meta(description="How the devices are connected.")] = UNSET
+    python: Annotated[_Condition, Meta(description="Python version.")] = UNSET
+    topology: Annotated[_Condition, Meta(description="How the devices are connected.")] = UNSET
 
 
 class RunLink(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A run behind a result."""
 
     id: Annotated[str, Meta(description="Name of the run, as in runs/*.jsonl.")]
-    page: Annotated[str | None, Meta(description="Its page below the folder of a language; null where it has none.")]
-    date: Annotated[Day | None, Meta(description="Day on which it began; null where nothing states it.")]
+    page: Annotated[str | None, Meta(description="Its page below the folder of a language; null if it has none.")]
+    date: Annotated[Day | None, Meta(description="Date of its start; null if unknown.")]
 
 
 class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -130,9 +124,8 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     id: Annotated[
         Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")],
         Meta(
-            description="Name of the result: what its case is called, and ten signs of a hash of everything that "
-            "tells it from others. It follows from the case, unit, framework version and round alone, "
-            "so it stays the same whatever runs are added."
+            description="Stable id: the name of the case, and ten characters of a hash of its case, unit, framework "
+            "version and round. New runs do not change it."
         ),
     ]
     origin: Annotated[
@@ -147,16 +140,16 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         str | None,
         Meta(
             description="Version of the framework as the run states it, otherwise of the package it is installed "
-            "as; null where neither is known. Results of other versions are other results."
+            "as; null if neither is known. Different versions are different results."
         ),
     ]
     hardware: Annotated[str | None, Meta(description="Device, as the host or the source names it.")]
-    nodes: Annotated[Count | None, Meta(description="Machines; null where not known.")]
-    devices: Annotated[Count | None, Meta(description="Devices of the whole job; null where not known.")]
-    batch_size: Annotated[Count | None, Meta(description="Samples per device and step; null where not known.")]
+    nodes: Annotated[Count | None, Meta(description="Machines; null if unknown.")]
+    devices: Annotated[Count | None, Meta(description="Devices of the whole job; null if unknown.")]
+    batch_size: Annotated[Count | None, Meta(description="Samples per device and step; null if unknown.")]
     precision: Annotated[
         str | None,
-        Meta(description="A precision of the vocabulary, such as `fp32` or `bf16`; null where not known."),
+        Meta(description="A precision of the vocabulary, such as `fp32` or `bf16`; null if unknown."),
     ]
     group: Annotated[
         str,
@@ -164,7 +157,7 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ]
     options: Annotated[
         dict[str, Plain],
-        Meta(description="What else distinguishes the case, such as `xla`, `sequence_length`."),
+        Meta(description="Further options of the case, such as `xla`, `sequence_length`."),
     ]
     round: Annotated[
         str | None,
@@ -178,30 +171,30 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             "rule is not known."
         ),
     ]
-    unit: Annotated[str | None, Meta(description="Unit of the throughput; null where none is known.")]
+    unit: Annotated[str | None, Meta(description="Unit of the throughput; null if unknown.")]
     value: Annotated[
         Positive | None,
         Meta(
             description="Throughput of the whole job in `unit`: the median over the repeats, not rounded. Null "
-            "where there is none; `reason` then says why."
+            "if there is none; `reason` then says why."
         ),
     ]
     text: Annotated[
         str | None,
         Meta(
-            description="The value as the pages show it: digits no finer than its spread supports, of a published "
-            "value those that were printed."
+            description="The value as the pages show it: rounded to what its spread supports; a published value as it "
+            "was printed."
         ),
     ]
     range: Annotated[
         str | None,
         Meta(
-            description="From the least to the most of the repeats, as the pages show it; null where there are no "
-            "two, and for published results."
+            description="Lowest to highest of the repeats, as the pages show them; null for fewer than two, and for "
+            "published results."
         ),
     ]
-    low: Annotated[Positive | None, Meta(description="Least of the repeats.")]
-    high: Annotated[Positive | None, Meta(description="Most of the repeats.")]
+    low: Annotated[Positive | None, Meta(description="Lowest of the repeats.")]
+    high: Annotated[Positive | None, Meta(description="Highest of the repeats.")]
     spread: Annotated[
         NotNegative | None,
         Meta(description="Sample standard deviation of the repeats over their mean; null for fewer than two."),
@@ -210,14 +203,13 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     speedup: Annotated[
         Positive | None,
         Meta(
-            description="Against one device of the same case, version and round; of published results as printed "
-            "beside the figure."
+            description="Against one device of the same case, version and round; for published results the printed one."
         ),
     ]
     efficiency: Annotated[Positive | None, Meta(description="Speed-up over devices.")]
     speedup_reason: Annotated[
         ReasonText | None,
-        Meta(description="Why there is no speed-up; null where there is one, and for published results."),
+        Meta(description="Why there is no speed-up; null if there is one, and for published results."),
     ]
     metrics: Annotated[dict[str, Metric], Meta(description="Figures other than throughput.")]
     outcome: Annotated[
@@ -228,15 +220,15 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             "`pending`."
         ),
     ]
-    reason: Annotated[ReasonText | None, Meta(description="Why there is no value; null where there is one.")]
+    reason: Annotated[ReasonText | None, Meta(description="Why there is no value; null if there is one.")]
     conditions: Annotated[
         Conditions,
         Meta(
-            description="What two results should share before they are compared; each is one text, or all "
-            "distinct texts where the runs differ. What is not known is left out."
+            description="Conditions that comparable results should share: each is a text, or all distinct texts where "
+            "the runs differ. Unknown ones are left out."
         ),
     ]
-    diverged: Annotated[bool, Meta(description="Whether the loss of a run behind the figure left the rails.")]
+    diverged: Annotated[bool, Meta(description="Whether the loss diverged in one of the runs.")]
     runs: Annotated[
         tuple[RunLink, ...],
         Meta(description="The runs behind the figure, the repeats; empty for published results."),
@@ -260,7 +252,7 @@ def _if(key: str, condition: dict[str, Any], then: dict[str, Any], otherwise: di
     }
 
 
-#: What types alone do not say: a figure has its text, an absent one its reason, and a measured one its runs.
+#: Constraints across keys: a figure has a text, an absent one a reason, and a measured one has runs.
 _CONSISTENT = {
     "allOf": [
         _if(
@@ -287,8 +279,8 @@ _CONSISTENT = {
 class ResultsDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Every result of a site: measured here from logs, and published by others.
 
-    `version` is raised when a key goes or changes its meaning; new keys may come at any time, so readers should pass
-    over those they do not know.
+    `version` is raised when a key is removed or changes its meaning. Keys may be added at any time, so readers should
+    ignore those they do not know.
     """
 
     schema: Annotated[Literal["results.schema.json"], Meta(description="Where this schema lies, relative to the file.")]

@@ -22,6 +22,8 @@ from schema.results import Conditions, ResultRecord
 Kind = Literal["fact", "option", "condition"]
 #: What can be said of several frameworks in one case; `conditions`: the two fastest may not be compared.
 Outcome = Literal["lead", "tie", "alone", "units", "conditions", "none"]
+#: How clearly the best is ahead of another: not at all, by figures of which one ran only once, or by repeated ones.
+Standing = Literal["near", "single", "clear"]
 
 #: The fact that each dimension compares.
 DIMENSIONS: Mapping[str, str] = {
@@ -68,16 +70,21 @@ NARROW = 0.005
 
 #: Options that make another workload, with the value that is meant where none is stated; None: no value is meant.
 Workload = Mapping[str, Any]
-_Values = tuple[str, ...]
+#: What is stated of a fact as sorted texts, so that `535` and `["535"]` are the same; none where nothing is.
+Values = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a result states about its case and how it was measured; values are sorted texts, () where not stated."""
+    """What a result states about its case and how it was measured."""
 
-    facts: Mapping[str, _Values]
-    options: Mapping[str, Plain]
-    conditions: Mapping[str, _Values]
+    facts: Mapping[str, Values]
+    options: Mapping[str, Values]
+    conditions: Mapping[str, Values]
+
+    def option(self, name: str, workload: Workload) -> Values:
+        """Return the value of an option, or the one that is meant where none is stated."""
+        return self.options[name] if name in self.options else _values(workload.get(name))
 
 
 @dataclass(frozen=True)
@@ -89,8 +96,8 @@ class Difference:
 
     kind: Kind
     name: str
-    first: _Values
-    second: _Values
+    first: Values
+    second: Values
     strict: bool
 
 
@@ -163,12 +170,6 @@ class Verdict:
         return self.pair[0].result if self.kind == "lead" else None
 
 
-def rules() -> Mapping[str, Any]:
-    """Return the rules as data, for the compare page: it applies them to results that the reader chooses."""
-    facts = {"case": _CASE, "manner": (*_MANNER, "measured_from"), "optional": ("measured_from",)}
-    return {"dimensions": DIMENSIONS, "follows": FOLLOWS, "facts": facts, "narrow": NARROW}
-
-
 # ---- what a result states ----
 
 
@@ -179,17 +180,24 @@ def statement(result: Result, figure: Measured, conditions: Conditions) -> State
     return _statement(facts, figure.sources, result.options, conditions)
 
 
-def statement_of_record(record: ResultRecord) -> Statement:
-    """Return what a record of `results.json` states, measured or published, about its throughput."""
+def statement_of_record(record: ResultRecord, metric: str = "throughput") -> Statement:
+    """Return what a record of `results.json` states, measured or published, about one of its figures."""
     names = (*_CASE, *_MANNER, "round")
-    return _statement({name: getattr(record, name) for name in names}, (), record.options, record.conditions)
+    facts = {name: getattr(record, name) for name in names}
+    if metric == "throughput":
+        return _statement(facts, (), record.options, record.conditions)
+    figure = record.metrics[metric]
+    return _statement(facts | {"unit": figure.unit}, figure.sources or (), record.options, record.conditions)
 
 
 def _statement(
     facts: Mapping[str, object], sources: Sequence[str], options: Mapping[str, Plain], conditions: Conditions
 ) -> Statement:
-    known = {**{name: _values(value) for name, value in facts.items()}, "measured_from": _values(sources)}
-    return Statement(known, options, {name: _values(getattr(conditions, name)) for name in CONDITIONS})
+    return Statement(
+        {**{name: _values(value) for name, value in facts.items()}, "measured_from": _values(sources)},
+        {name: _values(value) for name, value in options.items()},
+        {name: _values(getattr(conditions, name)) for name in CONDITIONS},
+    )
 
 
 def conditions_of(runs: Sequence[Run]) -> Conditions:
@@ -205,7 +213,7 @@ def image_of(run: Run) -> str:
     return f"{image}@{digest}" if image and digest else str(image or "")
 
 
-def _distinct(runs: Iterable[Run], keys: Sequence[str]) -> _Values:
+def _distinct(runs: Iterable[Run], keys: Sequence[str]) -> Values:
     environments = (run.environment | {"image": image_of(run)} for run in runs)
     stated = ([each.get(key) for key in keys] for each in environments)
     known = (next((each for each in values if each not in (None, "", [], {})), None) for values in stated)
@@ -216,8 +224,8 @@ def _condition(value: object) -> str:
     return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else numbers.quantity(value)
 
 
-def _values(value: object) -> _Values:
-    """Return a value as texts without order, so that `535` and `["535"]` are the same."""
+def _values(value: object) -> Values:
+    """Return a value, or several, as sorted texts."""
     found = value if isinstance(value, tuple | list) else () if _is_absent(value) else (value,)
     return tuple(sorted(map(_text, found)))
 
@@ -236,11 +244,12 @@ def _text(value: object) -> str:
 
 
 def differences(a: Statement, b: Statement, workload: Workload) -> list[Difference]:
-    """Return everything in which two results are not known to agree."""
+    """Return every fact, option and condition in which two results differ, or that one of them does not state."""
     found = [_fact(name, a, b, strict=True) for name in _CASE]
-    for name in sorted({*a.options, *b.options}):
-        first, second = (_values(each.options.get(name, workload.get(name))) for each in (a, b))
-        found.append(Difference("option", name, first, second, name in workload))
+    found += [
+        Difference("option", name, a.option(name, workload), b.option(name, workload), name in workload)
+        for name in sorted({*a.options, *b.options})
+    ]
     found += [_fact(name, a, b) for name in _MANNER]
     # Memory as the driver counts it is not what a framework has allocated.
     if a.facts["measured_from"] and b.facts["measured_from"]:
@@ -352,17 +361,21 @@ def rank(candidates: Sequence[Candidate], better: str) -> tuple[str, tuple[Candi
 def _rival(
     first: Candidate, ranked: Sequence[Candidate], candidates: Sequence[Candidate], better: str
 ) -> Candidate | None:
-    """Return the candidate over which the first has no clear lead; None where it leads."""
+    """Return the candidate that is too close to the first for a lead; None where the first leads."""
     second = ranked[1]
-    if lead(first.figure, second.figure, better) < NARROW:
-        return second
     # Repeats of the third may reach into the first's where those of the second do not.
     others = [
         each for each in candidates if each.framework != first.framework and each.figure.unit == first.figure.unit
     ]
-    reaching = next((each for each in (*ranked[1:], *others) if overlap(first.figure, each.figure, better)), None)
-    # One run says nothing about its spread.
-    return reaching or (second if min(first.figure.repeats, second.figure.repeats) < 2 else None)
+    near = (each for each in (*ranked[1:], *others) if standing(first.figure, each.figure, better) == "near")
+    return next(near, second if standing(first.figure, second.figure, better) == "single" else None)
+
+
+def standing(first: Measured, other: Measured, better: str) -> Standing:
+    """Return how clearly the first is ahead of another figure; one run says nothing about its spread."""
+    if lead(first, other, better) < NARROW or overlap(first, other, better):
+        return "near"
+    return "clear" if min(first.repeats, other.repeats) > 1 else "single"
 
 
 def lead(first: Measured, second: Measured, better: str) -> float:

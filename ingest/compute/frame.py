@@ -184,8 +184,8 @@ def _once_per_step(
 def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[Rows, NDArray[np.bool_]]:
     """Return the index of each row's step, and whether the row goes back further than a rank may lag.
 
-    Where every step is told once, none may: then `lag` is 0. Ranks that are told apart by tags may lag as they like:
-    what they print into a pipe comes in blocks of many lines.
+    `lag` is 0 where every step is printed once: then no row may go back. Ranks with tags may lag freely, since what
+    they print into a pipe arrives in blocks of many lines.
     """
     import numpy as np
 

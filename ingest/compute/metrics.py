@@ -119,8 +119,8 @@ def _per_step(records: SessionRecords, rows: NDArray[np.intp], seconds: Column, 
     if not (took > 0 and done > 0):
         return None
     first, last = records.lines([int(rows[kept][0]), int(rows[-1])])
-    shown = f"1000 × Σ s / Σ steps: 1000 × {took:.8g} / {done:.10g}"
-    return MetricFigure(_digits(1000 * took / done), METRICS["latency"].unit, "log", first, last, shown)
+    arithmetic = f"1000 × Σ s / Σ steps: 1000 × {took:.8g} / {done:.10g}"
+    return MetricFigure(_digits(1000 * took / done), METRICS["latency"].unit, "log", first, last, arithmetic)
 
 
 def _memory(session: Session) -> MetricFigure | None:
@@ -133,8 +133,8 @@ def _memory(session: Session) -> MetricFigure | None:
             if values[row] <= 0:
                 continue
             line = records.lines([row])[0]
-            shown = f"max of {len(values)}"
-            return MetricFigure(_digits(values[row]), METRICS["memory"].unit, "log", line, line, shown)
+            arithmetic = f"max of {len(values)}"
+            return MetricFigure(_digits(values[row]), METRICS["memory"].unit, "log", line, line, arithmetic)
     return None
 
 
@@ -146,11 +146,11 @@ def _flops(session: Session, case: Facts, headline: Figure | NoFigure) -> dict[s
     devices, peak = case.get("devices"), peak_of(case.get("hardware"), case.get("precision"))
     found: dict[str, MetricFigure | None] = {"flops": each}
     if peak:
-        shown = f"100 × {each.value:.6g} / {peak:g}"
-        found["peak_share"] = _like(each, "peak_share", 100 * each.value / peak, shown)
+        arithmetic = f"100 × {each.value:.6g} / {peak:g}"
+        found["peak_share"] = _like(each, "peak_share", 100 * each.value / peak, arithmetic)
     if devices:
-        shown = f"{each.value:.6g} × {devices} / 1000"
-        found["flops_of_job"] = _like(each, "flops_of_job", each.value * devices / 1000, shown)
+        arithmetic = f"{each.value:.6g} × {devices} / 1000"
+        found["flops_of_job"] = _like(each, "flops_of_job", each.value * devices / 1000, arithmetic)
     return found
 
 
@@ -187,9 +187,9 @@ def _computed_flops(case: Facts, headline: Figure | NoFigure) -> MetricFigure | 
     factor = 96 if again not in (False, "False", "false", "none", "None", 0) else 72
     each = factor * s * l * h**2 * (1 + s / (6 * h) + v / (16 * l * h))
     value = each * headline.value / devices / 1e12
-    shown = f"{factor} s l h² (1 + s / 6h + V / 16lh) × {headline.value:.8g} / {devices:g} / 1e12"
+    arithmetic = f"{factor} s l h² (1 + s / 6h + V / 16lh) × {headline.value:.8g} / {devices:g} / 1e12"
     first, last = headline.first_line, headline.last_line
-    return MetricFigure(_digits(value), METRICS["flops"].unit, "formula", first, last, shown)
+    return MetricFigure(_digits(value), METRICS["flops"].unit, "formula", first, last, arithmetic)
 
 
 def _last(session: Session, column: str) -> MetricFigure | None:
@@ -203,10 +203,12 @@ def _last(session: Session, column: str) -> MetricFigure | None:
             continue
         first, last = float(values[printed[0]]), float(values[printed[-1]])
         line = records.lines([int(printed[-1])])[0]
-        shown, diverged = f"{first:g} → {last:g}", None
+        arithmetic, diverged = f"{first:g} → {last:g}", None
         if column == "loss":
             diverged = not math.isfinite(last) or (first > 0 and last > _DIVERGED * first)
-        return MetricFigure(_finite(last), METRICS[column].unit, "log", line, line, shown, _finite(first), diverged)
+        return MetricFigure(
+            _finite(last), METRICS[column].unit, "log", line, line, arithmetic, _finite(first), diverged
+        )
     return None
 
 

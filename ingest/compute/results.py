@@ -256,8 +256,14 @@ def _with_speedup(result: Result, baselines: Sequence[Result]) -> Result:
         return replace(result, speedup_reason=result.reason)
     if len(baselines) != 1:
         return replace(result, speedup_reason=Reason("several_baselines" if baselines else "no_baseline"))
-    speedup = result.value / (baselines[0].value or math.nan)
-    return replace(result, speedup=speedup, efficiency=speedup / (result.devices or math.nan))
+    (baseline,) = baselines
+    speedup = result.value / (baseline.value or math.nan)
+    return replace(
+        result,
+        speedup=speedup,
+        efficiency=speedup / (result.devices or math.nan),
+        baseline=None if baseline is result else baseline,
+    )
 
 
 def _baselines(found: Sequence[Result]) -> Mapping[int, Sequence[int]]:
@@ -304,5 +310,5 @@ def _workload(result: Result) -> tuple[Any, ...]:
 
 
 def _options(result: Result) -> dict[str, Plain]:
-    """Return the options by which a case is told from others of more devices, or of less."""
+    """Return the options that distinguish cases besides their number of devices."""
     return {name: value for name, value in result.options.items() if name not in _GROWING}

@@ -163,12 +163,15 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
         if samples <= 0 or seconds <= 0:
             raise no_figure("too_few_records", records=len(given), needed=len(given) + 1)
         value = samples / seconds
-        shown = f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}"
+        arithmetic = f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}"
     elif rule.statistic == "median":
-        value, shown = float(np.median(values)), f"median of {len(values)}{factor}"
+        value, arithmetic = float(np.median(values)), f"median of {len(values)}{factor}"
     else:
-        value, shown = float(values.mean()), f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}"
-    return _figure(value, given, used, shown)
+        value, arithmetic = (
+            float(values.mean()),
+            f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}",
+        )
+    return _figure(value, given, used, arithmetic)
 
 
 def _figure(value: float, given: ThroughputSeries, used: Rows, arithmetic: str) -> Figure:
@@ -187,8 +190,8 @@ def _reported(session: Session, case: Facts) -> Figure:
             multiplier, scope = scoped(records.reading, case)
             line = records.lines([len(records) - 1])[0]
             value = float(records["throughput"][-1]) * multiplier
-            shown = f"{value / multiplier:.10g}" + (f" × {multiplier}" if multiplier > 1 else "")
-            return Figure(value, records.reading.unit, scope, 1, len(records) - 1, line, line, shown)
+            arithmetic = f"{value / multiplier:.10g}" + (f" × {multiplier}" if multiplier > 1 else "")
+            return Figure(value, records.reading.unit, scope, 1, len(records) - 1, line, line, arithmetic)
     raise no_figure("no_reported_figure")
 
 
@@ -203,8 +206,8 @@ def _reported_steps(records: SessionRecords, session: Session, case: Facts) -> F
     printed = records["steps_per_second"][-1:]
     refuse_impossible(printed, records, _last_row(records))
     samples, line = samples_per_step(session, records.reading, case), records.lines([len(records) - 1])[0]
-    shown = f"{printed[0]:.10g} × {samples:.10g}"
-    return Figure(float(printed[0]) * samples, records.reading.unit, "job", 1, len(records) - 1, line, line, shown)
+    arithmetic = f"{printed[0]:.10g} × {samples:.10g}"
+    return Figure(float(printed[0]) * samples, records.reading.unit, "job", 1, len(records) - 1, line, line, arithmetic)
 
 
 def _window(name: str, session: Session, case: Facts, given: Callable[[], ThroughputSeries]) -> Figure:
@@ -220,8 +223,8 @@ def _window_of(window: Window, given: ThroughputSeries) -> Figure:
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
         return _figure(samples / seconds, given, used, f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}")
     values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
-    shown = f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}"
-    return _figure(float(values.mean()), given, used, shown)
+    arithmetic = f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}"
+    return _figure(float(values.mean()), given, used, arithmetic)
 
 
 def _inside(window: Window, given: ThroughputSeries) -> Rows:
@@ -268,8 +271,8 @@ def _clock_window(window: Window, session: Session, case: Facts) -> Figure:
     samples = samples_per_step(session, records.reading, case) * float(steps[end] - steps[begin])
     first, last = records.lines([begin, end])
     used = end - begin + 1
-    shown = f"samples / s: {samples:.10g} / {seconds:.8g}"
-    return Figure(samples / seconds, records.reading.unit, "job", used, len(records) - used, first, last, shown)
+    arithmetic = f"samples / s: {samples:.10g} / {seconds:.8g}"
+    return Figure(samples / seconds, records.reading.unit, "job", used, len(records) - used, first, last, arithmetic)
 
 
 def _refuse_lost_days(records: SessionRecords, begin: int, end: int, seconds: float) -> None:

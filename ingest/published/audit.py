@@ -18,14 +18,8 @@ from typing import Any
 from msgspec import UNSET
 
 from ingest.compute.rules import HEADLINE, NAMES
-from ingest.published.publications import (
-    Publications,
-    Published,
-    case_without_devices,
-    one_device_figures,
-    options_agree,
-    options_cell,
-)
+from ingest.published import cases
+from ingest.published.publications import Publications, Published, options_cell
 from schema.records import Figure, Figures, Problem, Run, to_json
 
 TOLERANCE = 0.001
@@ -38,12 +32,10 @@ COLUMNS = (
     "recomputed_unit", "difference", "first_line", "last_line", "other_log", "read", "format", "records", "sha256",
     "problems",
 )  # fmt: skip
-#: If the name of a log and its content contradict each other about one of these, one of them is of another run.
+#: Facts of the case: if a log's name and content differ in one of them, the log belongs to another run.
 _CASE = frozenset({"model", "nodes", "devices", "devices_per_node", "batch_size", "precision"})
 
 _EXACT = Context(prec=1000)
-#: Options whose absence means "off"; for all others, such as clipping, absence means "unknown".
-_OFF = frozenset({("xla", "no"), ("dali", "no")})
 
 
 @dataclass(frozen=True)
@@ -68,8 +60,8 @@ class LogFigure:
 class Audited:
     """A published figure and its verdict.
 
-    `run` is the run of its log, if there is one; `house` our figure of it, `closest` that of the other rule which comes
-    closest. Where the figure belongs to another log, `other` is the figure of that one, if it is known which.
+    `run` is the run of the log that the figure names. `house` is our figure of it by the headline rule, `closest` the
+    nearest one by any other rule. `other` is the figure of another log that equals the published one.
     """
 
     row: Published
@@ -83,7 +75,7 @@ class Audited:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Figures of one source for one cell that differ by more than their rounding."""
+    """Figures that one source prints for one case and that differ by more than their rounding."""
 
     rows: tuple[Published, ...]
 
@@ -95,7 +87,7 @@ def audit(publications: Publications, runs: Sequence[Run]) -> tuple[Audited, ...
 
 
 def _comparable(row: Published) -> bool:
-    """Return whether rules can compute the figure: they compute throughputs, and other figures have no log yet."""
+    """Return whether the audit covers a figure: rules compute throughputs only; one without a log is listed anyway."""
     return not row.log or row.metric.startswith("throughput")
 
 
@@ -113,11 +105,11 @@ def disagreements(rows: Iterable[Published]) -> tuple[Disagreement, ...]:
     The figures of single repeats are left out: they differ by nature. Their median is what tables publish.
     """
     known = [row for row in rows if row.value is not None]
-    cells: dict[str, list[Published]] = {}
+    by_cell: dict[str, list[Published]] = {}
     for row in known:
         if row.metric != "throughput_run":
-            cells.setdefault(_cell(row), []).append(row)
-    found = [Disagreement(tuple(each)) for each in map(_distinct, cells.values()) if len(each) > 1]
+            by_cell.setdefault(cases.cell(row), []).append(row)
+    found = [Disagreement(tuple(each)) for each in map(_distinct, by_cell.values()) if len(each) > 1]
     return (*found, *_stale_outputs(known))
 
 
@@ -126,20 +118,15 @@ def _stale_outputs(rows: Sequence[Published]) -> Iterable[Disagreement]:
 
     Outputs rarely state their options, so a median matches if it equals any figure of its case.
     """
-    tables: dict[tuple[object, ...], list[Published]] = {}
+    tables: dict[cases.Case, list[Published]] = {}
     for row in rows:
         if row.metric == "throughput":
-            tables.setdefault(_case(row), []).append(row)
+            tables.setdefault(cases.case_on_page(row), []).append(row)
     for median in (row for row in rows if row.metric == "throughput_median"):
-        there = [row for row in tables.get(_case(median), ()) if options_agree(row.options, median.options)]
+        of_case = tables.get(cases.case_on_page(median), ())
+        there = [row for row in of_case if cases.options_agree(row.options, median.options)]
         if there and not any(same(row, median) for row in there):
             yield Disagreement((*_distinct(there), median))
-
-
-def _case(row: Published) -> tuple[object, ...]:
-    """Return what the tables and outputs of a page both state: the page, and the case without its options."""
-    case = (row.model, row.framework, row.nodes, row.devices, row.batch_size, row.precision, row.unit)
-    return (row.source, row.place, *case)
 
 
 #: How far rounding two figures and their quotient may move a speed-up that is printed with two digits.
@@ -148,7 +135,7 @@ _ROUNDING = 0.015
 
 @dataclass(frozen=True)
 class Slip:
-    """A published speed-up and the one that follows from the figures of its page."""
+    """A published speed-up, and the one computed from the figures of its page."""
 
     row: Published
     computed: float
@@ -164,24 +151,15 @@ def slips(rows: Iterable[Published]) -> tuple[Slip, ...]:
 
 
 def _slips_of_page(rows: Sequence[Published]) -> Iterable[Slip]:
-    ones = one_device_figures(rows)
-    made = (_slip(row, ones.get(case_without_devices(row), ())) for row in rows if row.speedup)
+    ones = cases.one_device_figures(rows)
+    made = (_slip(row, ones.get(cases.case_without_devices(row), ())) for row in rows if row.speedup)
     return (each for each in made if each and abs(each.computed - float(each.row.speedup)) > _ROUNDING)
 
 
 def _slip(row: Published, ones: Sequence[float]) -> Slip | None:
     """Return the speed-up nearest to the printed one; None without a figure of one device."""
-    followed = [(row.value or 0.0) / one for one in ones]
-    return Slip(row, min(followed, key=lambda each: abs(each - float(row.speedup)))) if followed else None
-
-
-def _cell(row: Published) -> str:
-    names = (
-        "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
-        "metric", "unit",
-    )  # fmt: skip
-    stated = {name: value for name, value in row.options.items() if (name, value) not in _OFF}
-    return json.dumps([*(getattr(row, name) for name in names), options_cell(stated)])
+    computed = [(row.value or 0.0) / one for one in ones]
+    return Slip(row, min(computed, key=lambda each: abs(each - float(row.speedup)))) if computed else None
 
 
 def _distinct(rows: Sequence[Published]) -> list[Published]:
@@ -309,15 +287,14 @@ def table(found: Iterable[Audited]) -> bytes:
 
 def _cells(each: Audited) -> dict[str, object]:
     row, run = each.row, each.run
-    said = {name: value for name in COLUMNS if (value := getattr(row, name, None)) is not None}
-    shown = each.other or each.closest
+    best = each.other or each.closest
     return {
-        **said,
+        **{name: value for name in COLUMNS if (value := getattr(row, name, None)) is not None},
         "options": options_cell(row.options),
         "published": row.printed,
         "verdict": each.verdict,
-        **({"sustained": each.house.value, "sustained_difference": _short(each.house)} if each.house else {}),
-        **(_of(shown) if shown else {}),
+        **({"sustained": each.house.value, "sustained_difference": _relative(each.house)} if each.house else {}),
+        **(_rule_cells(best) if best else {}),
         "other_log": each.other.run.path if each.other else "",
         "read": "" if each.run is None else "recorded" if each.recorded else "here",
         **({"format": run.format, "sha256": run.sha256, "records": run.observations} if run else {}),
@@ -325,35 +302,35 @@ def _cells(each: Audited) -> dict[str, object]:
     }
 
 
-def _of(found: LogFigure) -> dict[str, object]:
+def _rule_cells(found: LogFigure) -> dict[str, object]:
     return {
         "rule": found.rule,
         "recomputed": found.value,
         "recomputed_unit": found.unit,
-        "difference": _short(found),
+        "difference": _relative(found),
         "first_line": found.first_line,
         "last_line": found.last_line,
     }
 
 
-def _short(found: LogFigure) -> str:
+def _relative(found: LogFigure) -> str:
     return f"{found.difference:.6f}"
 
 
-#: What a record keeps of a run: facts and figures, and no line of the log.
-_KEPT = ("path", "session", "sha256", "format", "outcome", "observations", "case", "problems")
+#: What is recorded of a run besides its figures; no line of the log is.
+_RECORDED = ("path", "session", "sha256", "format", "outcome", "observations", "case", "problems")
 _FIGURE = ("value", "unit", "scope", "used", "skipped", "first_line", "last_line")
 
 
 def record(runs: Iterable[Run]) -> bytes:
-    """Return what was computed from logs that stay where they are, one run per line, sorted."""
+    """Return the runs of logs that are not published here, one per line, sorted, for `Publications.recorded`."""
     ordered = sorted(runs, key=lambda each: (each.path, each.session))
-    kept = [{name: to_json(run)[name] for name in _KEPT} | _figures_of(run) for run in ordered]
-    return b"".join(json.dumps(each, sort_keys=True, ensure_ascii=False).encode() + b"\n" for each in kept)
+    lines = ({name: to_json(run)[name] for name in _RECORDED} | _figures_of(run) for run in ordered)
+    return b"".join(json.dumps(each, sort_keys=True, ensure_ascii=False).encode() + b"\n" for each in lines)
 
 
 def _figures_of(run: Run) -> dict[str, dict[str, dict[str, object]]]:
-    """Return the figures that there are, without their arithmetic."""
+    """Return the figures of a run without the steps of their computation."""
     found = {"figures": _shortened(run.figures)}
     return found if run.audit is UNSET else {**found, "audit": _shortened(run.audit)}
 

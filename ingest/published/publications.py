@@ -268,28 +268,6 @@ def options_cell(options: Mapping[str, str]) -> str:
     return "; ".join(f"{name}={value}" for name, value in sorted(options.items()))
 
 
-def options_agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
-    """Return whether the options that both state are the same; what only one of them states is no difference."""
-    return all(one[name] == two[name] for name in one.keys() & two.keys())
-
-
-def case_without_devices(row: Published) -> tuple[object, ...]:
-    """Return what figures have in common that differ in their number of devices only."""
-    case = (row.model, row.framework, row.framework_source, row.hardware, row.batch_size, row.precision)
-    return (*case, row.metric, row.unit, options_cell(row.options))
-
-
-def one_device_figures(rows: Iterable[Published]) -> Mapping[tuple[object, ...], list[float]]:
-    """Return the different figures of one device, by their case: those that speed-ups are computed from."""
-    found: dict[tuple[object, ...], list[float]] = {}
-    for row in rows:
-        if row.devices == 1 and row.value:
-            known = found.setdefault(case_without_devices(row), [])
-            if row.value not in known:
-                known.append(row.value)
-    return found
-
-
 def _cells(row: Published) -> list[str]:
     special = {"options": options_cell(row.options), "value": row.printed}
     return [special.get(name, "" if (cell := getattr(row, name)) is None else str(cell)) for name in COLUMNS]
@@ -316,8 +294,8 @@ def _table(path: Path, sources: Mapping[str, Publisher], problems: list[Problem]
 def _difference(header: tuple[str, ...]) -> str:
     unknown = [name for name in header if name not in COLUMNS]
     missing = [name for name in COLUMNS if name not in header]
-    said = [f"{word} {', '.join(names)}" for word, names in (("unknown:", unknown), ("missing:", missing)) if names]
-    return "; ".join(said) or "another order"
+    parts = [f"{word} {', '.join(names)}" for word, names in (("unknown:", unknown), ("missing:", missing)) if names]
+    return "; ".join(parts) or "another order"
 
 
 def _row(

@@ -16,8 +16,9 @@ from functools import partial
 from operator import attrgetter
 
 from ingest.common.words import Text
+from ingest.published.cases import case_without_devices, one_device_figures
 from ingest.published.declarations import CASE, REST, TABLE, Block, Report, ReportError, Where
-from ingest.published.publications import Published, case_without_devices, one_device_figures
+from ingest.published.publications import Published
 
 Values = tuple[tuple[str, str], ...]
 TEXTS = frozenset({"place", "line", "model", "framework", "hardware", "precision", "metric", "unit", "state"})

@@ -262,7 +262,7 @@ def _window(data: _RunData) -> tuple[float, float] | None:
 
 
 def _covered(window: tuple[float, float], whole: tuple[float, float]) -> float:
-    """Return how much of a window lies within the whole; of a moment, all or nothing."""
+    """Return the share of a window that lies within the whole; 0 or 1 for a single moment."""
     common = min(window[1], whole[1]) - max(window[0], whole[0])
     if window[1] > window[0]:
         return max(0.0, common) / (window[1] - window[0])
@@ -302,7 +302,7 @@ def _rank(printer: str) -> tuple[int, str]:
 
 
 def _first_of(found: Sequence[Telemetry]) -> Telemetry:
-    """Return several printers' figures as one: the first one's, and of the others what it does not have."""
+    """Merge the figures of several printers: those of the first, completed by the others."""
     first = found[0]
     for other in found[1:]:
         known = {key: value for key in telemetry_figures.KEYS if (value := getattr(other, key)) is not None}
@@ -337,7 +337,7 @@ def _of_printer(data: _RunData, job: UsedDevices, owned: Sequence[_Owned]) -> Te
 
 
 def _used(given: Recording, job: UsedDevices) -> Recording:
-    """Return the devices that run.json says the run was given, where the file knows them by those names."""
+    """Keep the samples of the devices that run.json assigns to the run, if the file names them alike."""
     known = job.visible and len(given.devices) > len(job.visible) and set(job.visible) <= set(given.devices)
     return telemetry_figures.chosen(given, job.visible) if known else given
 
@@ -350,7 +350,7 @@ def _too_many(given: Recording, job: UsedDevices) -> int | None:
 
 
 def _in_window(data: _RunData, given: Recording, job: UsedDevices) -> Sampled | None:
-    """Return the same from the first to the last record of the run, where both have clocks that meet."""
+    """Return the figures between the first and the last record of the run, if both clocks overlap."""
     window, whole = _window(data), extent(given) if given.dated else None
     if not window or not whole or _covered(window, whole) < COVERED:
         return None

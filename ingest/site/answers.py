@@ -148,7 +148,7 @@ def _place(suite: Suite, row: Row) -> tuple[str, int, int]:
 def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer:
     """Return the answer of the case that the rule picks among those of one place."""
     cases = comparison.cases(rows, suite.row_key)
-    verdicts = [comparison.verdict(candidates(site, suite, case), "higher", suite.workload) for case in cases]
+    verdicts = [comparison.verdict(candidates(site, case), "higher", suite.workload) for case in cases]
     chosen, found = max(
         zip(cases, verdicts, strict=True),
         key=lambda each: (len(each[1].ranked), each[0][0].batch_size or 0, _top(each[0])),

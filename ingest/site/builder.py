@@ -26,16 +26,19 @@ from ingest.published.publications import table as published_table
 from ingest.site import addresses
 from ingest.site.data import badges, changes, results
 from ingest.site.model import Site, suites
-from ingest.site.pages import log, pages
+from ingest.site.pages import compare, log, pages
 from ingest.site.pages import problems as problem_pages
 from ingest.site.render import colours, drawing
 from ingest.site.render.chart import Chart
 from ingest.site.run_paging import LIMITS, Limits
 from schema.records import Problem, Result, Run, text_of
+from schema.results import ResultRecord
 
 PUBLISHED, AUDIT = "data/published.csv", "data/audit.csv"
 RESULTS, RESULTS_TABLE, CHANGES = "data/results.json", "data/results.csv", "data/changes.json"
 PROBLEMS = "data/problems.jsonl"
+#: For the compare page alone; it follows from the results.
+COMPARISONS = "data/comparisons.json"
 #: Committed, for those who read figures without building the site, and for `--diff`.
 COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
@@ -90,13 +93,15 @@ def build(
     site = Site(ordered, tuple(problems), suites(), _results_of, found, shards or {}, limits, logs or {})
     words = words_module.load()
     if check:
-        return Built(stale=tuple(_stale(_data(site, words), out)))
+        return Built(stale=tuple(_stale(_data(site, words, results.records(site, words)), out)))
     with Cache(cache) as cached:
         key = _inputs(site, words)
         if (known := cached.get(key)) and _holds(out, hashes := json.loads(known)):
             return Built(unchanged=tuple(hashes))
         # All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
-        files = {**_pages(site, words, cached), **_data(site, words), **badges.badges(site, words), STYLES: _styles()}
+        records = results.records(site, words)
+        files = {**_pages(site, words, cached), **_data(site, words, records), **badges.badges(site, words)}
+        files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
         built = _written(files, out)
         cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
     return built
@@ -187,9 +192,8 @@ def _contents(paths: Iterable[Path]) -> str:
     return key_of(version, *(path.read_bytes().decode("utf-8", "replace") for path in sorted(paths)))
 
 
-def _data(site: Site, words: Words) -> Files:
+def _data(site: Site, words: Words, found: Sequence[ResultRecord]) -> Files:
     """Return the files for programs, which are committed."""
-    found = results.records(site, words)
     files = {
         RESULTS: results.document(found),
         RESULTS_TABLE: results.table(found),

@@ -220,14 +220,14 @@ def _in_view(site: Site, suite: Suite, rows: Sequence[Row], view: View, best: Se
     chosen = [row for row in rows if numbers.known(row.value)] or [row for row in rows if row.outcome != "oom"]
     if not chosen:
         return _figures(site, suite, rows)
-    if not any(measured(site, suite, row, view.key) for row in chosen):
+    if not any(measured(site, row, view.key) for row in chosen):
         return absent(_why_not(chosen[0], view.key))
     return Cell(tuple(_entry_in_view(site, suite, row, chosen, view, _is_among(row, best)) for row in chosen))
 
 
 def _entry_in_view(site: Site, suite: Suite, row: Row, rows: Sequence[Row], view: View, best: bool) -> Entry:
     """Return a row's figure in a view; a dash where it has none, so that the entries of all views correspond."""
-    figure, marks = measured(site, suite, row, view.key), _told_apart(suite, row, rows)
+    figure, marks = measured(site, row, view.key), _told_apart(suite, row, rows)
     if figure is None:
         return Entry(numbers.ABSENT, marks=marks)
     text = _written(view.key, figure.value, figure.spread)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isclose
 
 from ingest.common import numbers
 from ingest.common.words import phrase
@@ -33,28 +32,28 @@ def views(rows: Sequence[Row], unit: str) -> tuple[View, ...]:
     return tuple(found)
 
 
-def measured(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
+def measured(site: Site, row: Row, view: str) -> Measured | None:
     """Return a row's figure in a view; None where there is none."""
     if view == THROUGHPUT:
         return _of(row.value, row.low, row.high, row.repeats, row.spread, row.unit)
     if view in DERIVED:
-        return _derived(site, suite, row, view)
+        return _derived(row, view)
     if (found := row.metrics.get(view)) is None:
         return None
     read_from = tuple(sources([site.by_id[each] for each in row.run_ids], view))
     return _of(found.value, found.low, found.high, found.repeats, found.spread, found.unit, read_from)
 
 
-def candidates(site: Site, suite: Suite, rows: Sequence[Row], view: str = THROUGHPUT) -> list[Candidate]:
+def candidates(site: Site, rows: Sequence[Row], view: str = THROUGHPUT) -> list[Candidate]:
     """Return the rows that have a figure in a view, with that figure."""
-    found = ((row, measured(site, suite, row, view)) for row in rows)
+    found = ((row, measured(site, row, view)) for row in rows)
     return [Candidate(row, figure, tuple(site.by_id[each] for each in row.run_ids)) for row, figure in found if figure]
 
 
 def leaders(site: Site, suite: Suite, rows: Sequence[Row], view: View) -> list[Row]:
     """Return the rows that lead in their case, in a view."""
     found = (
-        comparison.verdict(candidates(site, suite, case, view.key), view.better, suite.workload)
+        comparison.verdict(candidates(site, case, view.key), view.better, suite.workload)
         for case in comparison.cases(rows, suite.row_key)
     )
     return [each.leader for each in found if each.leader]
@@ -75,33 +74,19 @@ def _of(
     return Measured(value, least, most, repeats, spread, unit, sources)
 
 
-def _derived(site: Site, suite: Suite, row: Row, view: str) -> Measured | None:
-    """Speed-up and efficiency: as uncertain as the figure and its baseline together."""
+def _derived(row: Row, view: str) -> Measured | None:
+    """Return a speed-up or an efficiency: as uncertain as the figure and its baseline together."""
     if row.speedup is None or not row.value or not numbers.known(row.speedup):
         return None
     share = 1 / (row.devices or 1) if view == "efficiency" else 1.0
     value = row.efficiency if view == "efficiency" else row.speedup
-    base = _baseline(site, suite, row)
-    if base is None or base is row or value is None:  # against itself every framework's is one
+    base = row.baseline
+    if base is None or value is None:  # against itself every framework's is one
         return _of(value, None, None, 0)
     low, high = (row.low or row.value) / (base.high or row.value), (row.high or row.value) / (base.low or row.value)
     return Measured(value, low * share, high * share, min(row.repeats, base.repeats))
 
 
-def _baseline(site: Site, suite: Suite, row: Row) -> Row | None:
-    """Return the one-device row that the speed-up was computed against, found by its figure."""
-    wanted = (row.value or 0) / (row.speedup or 1)
-    if row.devices == 1:
-        return row
-    same = [
-        each
-        for each in site.rows.get(suite.id, ())
-        if each.devices == 1 and each.value and isclose(each.value, wanted, rel_tol=1e-9)
-        and each.framework == row.framework
-    ]  # fmt: skip
-    return same[0] if same else None
-
-
 def sources(runs: Sequence[Run], metric: str) -> list[str]:
-    """Where a metric comes from: memory as the driver counts it is not what a framework has allocated."""
+    """Return where a metric comes from: memory as the driver counts it is not what a framework has allocated."""
     return sorted({run.metrics[metric].source or "" for run in runs if metric in run.metrics})

@@ -28,7 +28,8 @@ PREVIEW = "assets/social.png"
 ENTRIES = 100
 #: Lets the theme search without a worker. The theme's plugin would load it from elsewhere, unless it is there.
 SHIM = "assets/vendor/iframe-worker.js"
-RESULTS = "data/results.json"
+#: What the page that compares results reads.
+COMPARED = ("results", "comparisons")
 #: Rendered once, in the default language's build; each language's build would write over the other's.
 ONCE = {"404.html", "sitemap.xml", "robots.txt", "feed.xml", "zh/feed.xml"}
 NO_CHANGE = "1970-01-01"
@@ -51,11 +52,11 @@ def on_config(config: Any) -> Any:
 
 
 def on_post_build(config: Any) -> None:
-    """Offline, put the results as a script beside their file, for the page that compares them: it cannot fetch."""
-    results = Path(config["site_dir"]) / RESULTS
-    if _is_offline(config) and results.is_file():
-        script = f"window.perfledger_results = {results.read_text('utf-8')};\n"
-        results.with_suffix(".js").write_text(script, "utf-8")
+    """Offline, put the data of the page that compares results beside their files as scripts: it cannot fetch."""
+    for name in COMPARED if _is_offline(config) else ():
+        data = Path(config["site_dir"]) / "data" / f"{name}.json"
+        if data.is_file():
+            data.with_suffix(".js").write_text(f"window.perfledger_{name} = {data.read_text('utf-8')};\n", "utf-8")
 
 
 def _is_offline(config: Any) -> bool:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from made_trees import Called, make_tree
 
 from ingest.cli import main
+from ingest.site import builder, pages
+
+
+@pytest.fixture(autouse=True, scope="module")
+def light_site() -> Iterator[None]:
+    """Build sites without drawings and without the page of all formats, which cost most: tests/site has them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "drawn", lambda *_: '<svg class="pl-chart"></svg>')
+        patched.setattr(pages, "KINDS", tuple(each for each in pages.KINDS if each is not pages.formats))
+        yield
 
 
 @pytest.fixture

@@ -6,81 +6,134 @@ from typing import Any
 
 import pytest
 
-from ingest.compute.comparison import CONDITIONS, Statement, comparability, contradicted
+from ingest.compute.comparison import CONDITIONS, Measured, Standing, Statement, comparability, contradicted, standing
 from schema.records import Result, from_json
 
 FACTS = {
-    "model": "ResNet-50 v1.5", "framework": "PyTorch", "hardware": "A100", "precision": "amp", "devices": "8",
-    "nodes": "1", "batch_size": "256", "unit": "images/s", "framework_version": "2.5", "rule": "sustained",
-    "round": "2026Q4", "measured_from": "",
+    "model": "ResNet-50 v1.5", "framework": "PyTorch", "hardware": "H", "precision": "amp", "devices": 8, "nodes": 1,
+    "batch_size": 64, "unit": "images/s", "framework_version": "2.13.0", "rule": "sustained", "round": "2026Q4",
+    "measured_from": None,
 }  # fmt: skip
+KNOWN = {"driver": "535.54", "power_limit": "300", "cuda": "12.4", "image": "a:1"}
+MXNET = {"framework": "MXNet", "framework_version": "2.0"}
+Changes = dict[str, Any]
 
 
-def stated(options: dict[str, Any] | None = None, conditions: dict[str, str] | None = None, **facts: str) -> Statement:
-    """Return a statement of one ordinary result, with some values changed; an empty text is not stated."""
-    told = {name: (value,) if value else () for name, value in {**FACTS, **facts}.items()}
-    known = {name: (value,) if (value := (conditions or {}).get(name)) else () for name in CONDITIONS}
-    return Statement(told, options or {}, known)
+def stated(options: Changes | None = None, conditions: Changes | None = None, **facts: Any) -> Statement:
+    """Return the statement of one ordinary result, with some values changed; None is not stated."""
+    known = dict.fromkeys(CONDITIONS) | KNOWN | (conditions or {})
+    return Statement(texts(FACTS | facts), texts(options or {}), texts(known))
 
 
-def reasons(a: Statement, b: Statement, dimension: str, workload: dict[str, Any] | None = None) -> list[str]:
-    return [each.name for each in comparability(a, b, dimension, workload or {}).reasons]
+def texts(values: Changes) -> dict[str, tuple[str, ...]]:
+    lists = {
+        name: value if isinstance(value, tuple) else () if value is None else (value,) for name, value in values.items()
+    }
+    return {name: tuple(map(str, each)) for name, each in lists.items()}
 
 
-def test_results_that_differ_in_the_compared_fact_alone_may_be_compared() -> None:
-    assert reasons(stated(), stated(framework="MXNet"), "framework") == []
-    assert reasons(stated(), stated(batch_size="128"), "batch") == []
+#: What differs of the second result, what is compared, the options that make another workload, and the outcome:
+#: reasons, what is not known, what follows.
+CASES: list[tuple[Changes, str, Changes, list[str], list[str], list[str]]] = [
+    ({}, "framework", {}, [], [], []),
+    (MXNET, "framework", {}, [], [], ["framework_version"]),
+    ({**MXNET, "conditions": {"image": "b:2"}}, "framework", {}, [], [], ["framework_version", "image"]),
+    ({**MXNET, "batch_size": 32}, "framework", {}, ["batch_size"], [], ["framework_version"]),
+    ({**MXNET, "precision": "fp16"}, "framework", {}, ["precision"], [], ["framework_version"]),
+    ({**MXNET, "devices": 4}, "framework", {}, ["devices"], [], ["framework_version"]),
+    ({**MXNET, "devices": 16, "nodes": 2}, "framework", {}, ["devices"], [], ["framework_version"]),
+    ({**MXNET, "nodes": 2}, "framework", {}, ["nodes"], [], ["framework_version"]),
+    ({**MXNET, "model": "ResNet-50 v1"}, "framework", {}, ["model"], [], ["framework_version"]),
+    ({**MXNET, "rule": "dlperf"}, "framework", {}, ["rule"], [], ["framework_version"]),
+    ({**MXNET, "rule": None}, "framework", {}, [], ["rule"], ["framework_version"]),
+    ({**MXNET, "unit": "samples/s"}, "framework", {}, ["unit"], [], ["framework_version"]),
+    ({**MXNET, "conditions": {"driver": "550.90"}}, "framework", {}, ["driver"], [], ["framework_version"]),
+    ({**MXNET, "conditions": {"driver": None}}, "framework", {}, [], ["driver"], ["framework_version"]),
+    ({**MXNET, "conditions": {"driver": ("535.54", "9")}}, "framework", {}, ["driver"], [], ["framework_version"]),
+    ({**MXNET, "conditions": {"power_limit": "250"}}, "framework", {}, ["power_limit"], [], ["framework_version"]),
+    ({**MXNET, "conditions": {"gpu_ecc": "Disabled"}}, "framework", {}, [], ["gpu_ecc"], ["framework_version"]),
+    # A framework brings its own CUDA libraries, of which the driver bears several; of one framework they are the same.
+    ({**MXNET, "conditions": {"cuda": "11.8"}}, "framework", {}, [], [], ["cuda", "framework_version"]),
+    ({"conditions": {"cuda": "11.8"}}, "framework", {}, ["cuda"], [], []),
+    # Another version of the same framework does not follow from comparing frameworks.
+    ({"framework_version": "2.12.0"}, "framework", {}, ["framework_version"], [], []),
+    ({"framework_version": None}, "framework", {}, [], ["framework_version"], []),
+    ({"conditions": {"image": "b:2"}}, "framework", {}, ["image"], [], []),
+    ({"framework_version": "2.12.0", "conditions": {"image": "b:2"}}, "version", {}, [], [], ["image"]),
+    ({"framework_version": "2.12.0", "conditions": {"driver": "550.90"}}, "version", {}, ["driver"], [], []),
+    (MXNET, "version", {}, ["framework"], [], []),
+    ({"round": "2026Q3", "framework_version": "2.12.0"}, "round", {}, [], [], ["framework_version"]),
+    ({"round": "2026Q3", "conditions": {"driver": "550.90"}}, "round", {}, ["driver"], [], []),
+    ({"round": "2026Q3"}, "framework", {}, [], [], []),
+    ({"hardware": "G", "conditions": {"power_limit": "700"}}, "hardware", {}, [], [], ["power_limit"]),
+    ({"hardware": "G", "conditions": {"driver": "550.90"}}, "hardware", {}, ["driver"], [], []),
+    # Another machine is the reason; that its power limit differs goes without saying.
+    ({"hardware": "G", "conditions": {"power_limit": "700"}}, "batch", {}, ["hardware"], [], []),
+    ({"precision": "fp32"}, "precision", {}, [], [], []),
+    ({"precision": None}, "framework", {}, ["precision"], [], []),
+    ({"devices": 16, "nodes": 2, "options": {"data_parallel": 16}}, "devices", {}, [], [], ["nodes"]),
+    ({"devices": 16, "batch_size": 32}, "devices", {}, ["batch_size"], [], []),
+    ({"batch_size": 32}, "batch", {}, [], [], []),
+    ({"batch_size": 32, "framework_version": "2.12.0"}, "batch", {}, ["framework_version"], [], []),
+    # Options: what both state has to agree; what one states is noted, unless it makes another workload.
+    ({"options": {"xla": True}}, "framework", {}, [], ["xla"], []),
+    ({"options": {"image_size": 64}}, "framework", {"image_size": 224}, ["image_size"], [], []),
+    ({"options": {"image_size": 224}}, "framework", {"image_size": 224}, [], [], []),
+    ({"options": {"sequence_length": 128}}, "framework", {"sequence_length": None}, ["sequence_length"], [], []),
+    # A fact of the case that only one states is a difference, one that nobody states is none.
+    ({**MXNET, "batch_size": None}, "framework", {}, ["batch_size"], [], ["framework_version"]),
+    ({"framework_version": None}, "version", {}, [], [], []),
+    ({**MXNET, "measured_from": "log"}, "framework", {}, [], [], ["framework_version"]),
+    ({"options": {"image_size": 64}}, "framework", {"image_size": None}, ["image_size"], [], []),
+]  # fmt: skip
 
 
-def test_a_second_difference_forbids_the_comparison() -> None:
-    assert reasons(stated(), stated(framework="MXNet", precision="fp32"), "framework") == ["precision"]
-    assert reasons(stated(), stated(framework="MXNet"), "precision") == ["framework"]
+@pytest.mark.parametrize(("change", "dimension", "workload", "reasons", "unknown", "follows"), CASES)
+def test_what_may_be_compared_and_what_forbids_it(
+    change: Changes, dimension: str, workload: Changes, reasons: list[str], unknown: list[str], follows: list[str]
+) -> None:
+    for first, second in ((stated(), stated(**change)), (stated(**change), stated())):
+        found = comparability(first, second, dimension, workload)
+        assert sorted(each.name for each in found.reasons) == reasons
+        assert sorted(each.name for each in found.unknown) == unknown
+        assert sorted(each.name for each in found.follows) == follows
 
 
-def test_a_fact_of_the_case_that_only_one_states_forbids_the_comparison() -> None:
-    assert reasons(stated(), stated(framework="MXNet", batch_size=""), "framework") == ["batch_size"]
-    assert reasons(stated(batch_size=""), stated(framework="MXNet", batch_size=""), "framework") == []
+def test_options_that_both_state_must_agree() -> None:
+    one, two = stated({"xla": "true"}), stated({"xla": "false"}, **MXNET)
+    (found,) = comparability(one, two, "framework", {}).reasons
+    assert (found.kind, found.name, found.first, found.second) == ("option", "xla", ("true",), ("false",))
 
 
-def test_a_fact_of_the_measurement_that_only_one_states_is_unknown() -> None:
-    found = comparability(stated(), stated(framework_version=""), "precision", {})
+def test_figures_that_were_measured_differently_are_not_compared() -> None:
+    log, driver = stated(measured_from="log"), stated(measured_from="telemetry", **MXNET)
+    assert [each.name for each in comparability(log, driver, "framework", {}).reasons] == ["measured_from"]
+
+
+def test_facts_that_nobody_states_are_unknown() -> None:
+    nothing = stated(batch_size=None, framework_version=None)
+    found = comparability(nothing, nothing, "version", {})
+    assert {"batch_size", "framework_version"} <= {each.name for each in found.unknown}
     assert found.reasons == ()
-    assert "framework_version" in [each.name for each in found.unknown]
-
-
-def test_what_follows_from_the_compared_fact_is_excused_only_where_that_fact_differs() -> None:
-    newer = stated(framework_version="2.6")
-    assert reasons(stated(), stated(framework="MXNet", framework_version="2.0"), "framework") == []
-    assert reasons(stated(), newer, "framework") == ["framework_version"]
-    found = comparability(stated(), stated(framework="MXNet", framework_version="2.0"), "framework", {})
-    assert [each.name for each in found.follows] == ["framework_version"]
-
-
-def test_a_compared_fact_that_nobody_states_is_unknown() -> None:
-    found = comparability(stated(framework_version=""), stated(framework_version=""), "version", {})
-    assert [each.name for each in found.unknown if each.name == "framework_version"] == ["framework_version"]
-
-
-def test_what_follows_from_another_reason_is_no_reason_of_its_own() -> None:
-    here, there = stated(conditions={"cpu": "EPYC"}), stated(hardware="V100", conditions={"cpu": "Xeon"})
-    assert reasons(here, there, "precision") == ["hardware"]
-    assert reasons(here, stated(conditions={"cpu": "Xeon"}), "precision") == ["cpu"]
 
 
 @pytest.mark.parametrize(
-    ("mine", "theirs", "workload", "expected"),
+    ("other", "better", "expected"),
     [
-        ({"threads": 1}, {"threads": 2}, {}, ["threads"]),
-        ({"threads": 1}, {}, {}, []),
-        ({"image_size": 64}, {}, {"image_size": 224}, ["image_size"]),
-        ({"image_size": 224}, {}, {"image_size": 224}, []),
-        ({"image_size": 64}, {}, {"image_size": None}, ["image_size"]),
+        (Measured(90.0, 89.0, 91.0, 2), "higher", "clear"),
+        (Measured(90.0, 90.0, 90.0, 1), "higher", "single"),
+        (Measured(90.0, 89.0, 99.0, 2), "higher", "near"),
+        (Measured(99.6, 98.9, 98.9, 2), "higher", "near"),
+        (Measured(98.9, 98.9, 98.9, 2), "higher", "clear"),
+        (Measured(110.0, 109.0, 111.0, 2), "higher", "near"),
+        (Measured(110.0, 109.0, 111.0, 2), "lower", "clear"),
+        (Measured(110.0, 101.0, 111.0, 2), "lower", "near"),
     ],
 )
-def test_options_differ_by_what_is_meant_where_none_is_stated(
-    mine: dict[str, Any], theirs: dict[str, Any], workload: dict[str, Any], expected: list[str]
+def test_a_result_is_ahead_if_no_repeat_of_the_other_reaches_it(
+    other: Measured, better: str, expected: Standing
 ) -> None:
-    assert reasons(stated(mine), stated(theirs, framework="MXNet"), "framework", workload) == expected
+    assert standing(Measured(100.0, 99.0, 101.0, 2), other, better) == expected
 
 
 def row(framework: str, **options: Any) -> Result:

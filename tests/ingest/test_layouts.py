@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -122,56 +121,37 @@ def test_other_paths_are_not_read(path: str) -> None:
     assert layout.load("paddle-perf").facts(path) is None
 
 
+RN50, BERT, GPT = {"model": "ResNet-50 v1.5"}, {"model": "BERT-base"}, {"model": "GPT"}
+ONE_OF_R100 = {"nodes": 1, "devices_per_node": 8, "model": "InsightFace R100", "precision": "fp32", "repeat": 2}
+
+
+SHAPE = {"data_parallel": 2, "micro_batch": 8, "sequence_length": 2048, "layers": 24, "hidden": 2304, "heads": 24}
+
+
 @pytest.mark.parametrize(
     ("path", "facts"),
     [
         (
             "logs/ngc/1n1g/rn50_b128_fp16_3.log",
-            {
-                "nodes": 1,
-                "devices_per_node": 1,
-                "model": "ResNet-50 v1.5",
-                "batch_size": 128,
-                "precision": "amp",
-                "repeat": 3,
-            },
+            RN50 | {"nodes": 1, "devices_per_node": 1, "batch_size": 128, "precision": "amp", "repeat": 3},
         ),
         (
             "4n8g/bert-base-adam-training_b96_fp32_5.log",
-            {
-                "nodes": 4,
-                "devices_per_node": 8,
-                "model": "BERT-base",
-                "batch_size": 96,
-                "precision": "fp32",
-                "repeat": 5,
-            },
+            BERT | {"nodes": 4, "devices_per_node": 8, "batch_size": 96, "precision": "fp32", "repeat": 5},
+        ),
+        ("a/2n16g/bert_base_b32_fp32_1.log", BERT | {"nodes": 2, "devices_per_node": 16, "batch_size": 32}),
+        (
+            "megatron_pretrain_gpt_2n8d_dp2_mp8_pp1_mbz8_gbz16_s2048_l24_h2304_nh24_rank0.log",
+            GPT | SHAPE | {"nodes": 2, "tensor_parallel": 8, "pipeline_parallel": 1, "batch_size_of_job": 16},
         ),
         (
-            "a/2n16g/bert_base_b32_fp32_1.log",
-            {
-                "nodes": 2,
-                "devices_per_node": 16,
-                "model": "BERT-base",
-                "batch_size": 32,
-                "precision": "fp32",
-                "repeat": 1,
-            },
+            "gpt/pretrain_gpt_1n8d_dp2_mp4_pp1_mbz8_gbz16_s2048_l24_h2304_nh24.log",
+            GPT | SHAPE | {"nodes": 1, "devices_per_node": 8, "tensor_parallel": 4, "batch_size_of_job": 16},
         ),
-    ],
-)
-def test_names_of_dlperf(path: str, facts: dict[str, object]) -> None:
-    found = layout.load("dlperf").facts(path)
-    assert found is not None
-    assert {name: found[name] for name in facts} == facts
-
-
-ONE_OF_R100 = {"nodes": 1, "devices_per_node": 8, "model": "InsightFace R100", "precision": "fp32", "repeat": 2}
-
-
-@pytest.mark.parametrize(
-    ("path", "facts"),
-    [
+        (
+            "logs/megatron_lm_perf_4n8g_dp2_mp4_pp4_mbs8_gbs512_pretrain_3.log",
+            GPT | {"nodes": 4, "pipeline_parallel": 4, "micro_batch": 8, "batch_size_of_job": 512},
+        ),
         ("logs/paddle/resnet50/bz128/10n8g/r50_b128_fp32_1.log", {"nodes": 10, "devices_per_node": 8}),
         ("logs/tensorflow/bert/bz64/1n128g/bert_b64_fp32_1.log", {"nodes": 1, "devices_per_node": 128}),
         ("logs_fp32/mindspore/resnet50/bz128/4n8g/rn50_b128_fp32_5.log", {"model": "ResNet-50 v1.5", "nodes": 4}),
@@ -198,39 +178,11 @@ ONE_OF_R100 = {"nodes": 1, "devices_per_node": 8, "model": "InsightFace R100", "
         ),
     ],
 )
-def test_folders_of_dlperf(path: str, facts: dict[str, object]) -> None:
+def test_names_and_folders_of_dlperf(path: str, facts: dict[str, object]) -> None:
     found = layout.load("dlperf").facts(path)
     assert found is not None
     assert {name: found[name] for name in facts} == facts
     assert ("partial_fc" in found) == ("partial_fc" in facts)
-
-
-SHAPE = {"data_parallel": 2, "micro_batch": 8, "sequence_length": 2048, "layers": 24, "hidden": 2304, "heads": 24}
-
-
-@pytest.mark.parametrize(
-    ("path", "facts"),
-    [
-        (
-            "megatron_pretrain_gpt_2n8d_dp2_mp8_pp1_mbz8_gbz16_s2048_l24_h2304_nh24_rank0.log",
-            {"nodes": 2, "devices_per_node": 8, "tensor_parallel": 8, "pipeline_parallel": 1, "batch_size_of_job": 16}
-            | SHAPE,
-        ),
-        (
-            "gpt/pretrain_gpt_1n8d_dp2_mp4_pp1_mbz8_gbz16_s2048_l24_h2304_nh24.log",
-            {"nodes": 1, "devices_per_node": 8, "tensor_parallel": 4, "batch_size_of_job": 16} | SHAPE,
-        ),
-        (
-            "logs/megatron_lm_perf_4n8g_dp2_mp4_pp4_mbs8_gbs512_pretrain_3.log",
-            {"nodes": 4, "tensor_parallel": 4, "pipeline_parallel": 4, "micro_batch": 8, "batch_size_of_job": 512},
-        ),
-    ],
-)
-def test_long_names_of_gpt(path: str, facts: dict[str, object]) -> None:
-    found = layout.load("dlperf").facts(path)
-    assert found is not None
-    assert {name: found[name] for name in facts} == facts
-    assert found["model"] == "GPT"
 
 
 @pytest.mark.parametrize(
@@ -378,17 +330,18 @@ def test_a_folder_or_bytes_are_no_layout(tmp_path: Path) -> None:
             layout.load(str(tmp_path / name))
 
 
-def test_a_hostile_template_cannot_hang(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+def test_a_hostile_template_cannot_hang(
+    tmp_path: Path, ingest: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nested choices would take years; the search is given up, and the log goes by what it says itself."""
+    monkeypatch.setattr(layout, "_TIMEOUT_SECONDS", 0.01)
     hostile = tmp_path / "hostile.toml"
     slots = "".join(f"{{s{i}}}" for i in range(30))
     hostile.write_text(f'[[path]]\ntemplate = "{slots}!"\n')
     log = tmp_path / "logs" / ("a" * 120 + "!a")
     log.parent.mkdir()
     log.write_text("\n".join(seg([4.0, 5.0, 5.0])) + "\n")
-    begin = time.perf_counter()
     called = ingest(tmp_path / "logs", "--layout", hostile, "--json")
-    assert time.perf_counter() - begin < 20
     assert called.code == 1
     assert len(called.lines) == 1
     assert called.lines[0]["case"] == {"framework": "PaddlePaddle", "options": {}}

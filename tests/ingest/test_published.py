@@ -17,7 +17,6 @@ from ingest.common import suites
 from ingest.published import publications
 from ingest.published.publications import COLUMNS, METRICS
 from ingest.read.walk import walk
-from ingest.site import builder
 from parsers.contract import FACTS
 from schema.vocabulary import OPTIONS
 from tests.corpus import shared
@@ -87,13 +86,6 @@ def kept(text: str) -> list[dict[str, str]]:
 def test_no_figure_is_lost_or_altered(name: str) -> None:
     found = Counter(map(figure_kept, kept((FOLDER / name).read_text("utf-8"))))
     assert found == Counter(map(figure_given, given(name)))
-
-
-def test_every_figure_is_in_the_data_of_a_built_site(tmp_path: Path) -> None:
-    everything = [each for name in TABLES for each in given(name)]
-    builder.build([], [], tmp_path / "docs", cache=tmp_path / "cache.json", published=publications.read([FOLDER]))
-    built = kept((tmp_path / "docs" / "data" / "published.csv").read_text("utf-8"))
-    assert Counter(map(figure_kept, built)) == Counter(map(figure_given, everything))
 
 
 @pytest.mark.parametrize("name", TABLES)

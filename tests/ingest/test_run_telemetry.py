@@ -17,6 +17,9 @@ from made_trees import Called, write_run
 
 from ingest.record import ledger, telemetry
 from ingest.record.telemetry import bare, stem
+from ingest.site import pages
+from ingest.site.pages import formats
+from parsers.engine.registry import telemetry_formats
 from schema.records import Run, from_json, to_json
 from tests.site.tabled import rows_in
 
@@ -576,11 +579,12 @@ def test_a_log_of_samples_makes_no_unknown_format(root: Path, ingest: Ingest) ->
     assert (called.code, called.problems, len(called.lines)) == (0, [], 1)
 
 
-def test_every_printer_is_described_in_both_languages(root: Path, ingest: Ingest) -> None:
-    from parsers.engine.registry import telemetry_formats
-
+def test_every_printer_is_described_in_both_languages(
+    root: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log_of(root / "a/b/c/1")
     out = root.parent / "docs"
+    monkeypatch.setattr(pages, "KINDS", (formats,))
     ingest(root, "--out", out)
     assert telemetry_formats()
     for language in ("en", "zh"):

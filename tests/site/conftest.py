@@ -9,16 +9,20 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ingest.compute.comparison_tables import tables
 from ingest.published import publications
 from ingest.site import builder
-from schema.records import Problem, Run, from_text
+from ingest.site.data import results
+from ingest.site.model import suites
+from schema.records import Problem, Run, from_text, text_of
+from schema.results import ResultRecord
 from tests import builders
 from tests.site import kinds
 
@@ -165,3 +169,15 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     yield opened
     opened.close()
     assert not wrong
+
+
+def serve(page: Any, found: Sequence[ResultRecord]) -> None:
+    """Make the compare page read these results instead of those of the site."""
+    workloads = {each.id: each.workload for each in suites()}
+    bodies = {"results": results.document(found), "comparisons": text_of(tables(found, workloads)).encode()}
+    for name, body in bodies.items():
+        page.route(f"**/data/{name}.json", functools.partial(_fulfil, body))
+
+
+def _fulfil(body: bytes, route: Any) -> None:
+    route.fulfill(body=body, content_type="application/json")

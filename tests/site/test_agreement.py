@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ from ingest.site.table_metrics import leaders
 from schema.records import Run, from_text
 from schema.results import ResultRecord, ResultsDocument
 from tests import builders
-from tests.site.conftest import ROOT
+from tests.site.conftest import ROOT, serve
 
 DATA = ROOT / "docs" / "data"
 #: What the table of a model's page can show, and which direction of it is better.
@@ -78,9 +77,9 @@ def records() -> tuple[ResultRecord, ...]:
     return from_text((DATA / "results.json").read_bytes(), ResultsDocument).results
 
 
-def opened(page: Any, address: str, body: str) -> Any:
+def opened(page: Any, address: str, found: Sequence[ResultRecord]) -> Any:
     """Return the compare page, with these results instead of those of the fixture."""
-    page.route("**/data/results.json", lambda route: route.fulfill(body=body, content_type="application/json"))
+    serve(page, found)
     page.goto(address + "compare/")
     page.wait_for_selector("#pl-compare .pl-compare-status")
     return page
@@ -148,7 +147,7 @@ def test_a_badge_shows_the_figure_that_leads(results_site: Site) -> None:
 
 
 def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, page: Any, address: str) -> None:
-    opened(page, address, data.document(data.records(results_site, load())).decode())
+    opened(page, address, data.records(results_site, load()))
     choices = [
         {"model": suite.id, "by": "framework", "hardware": [row.hardware], "precision": [row.precision],
          "batch": [str(row.batch_size)]}
@@ -160,9 +159,10 @@ def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, pa
               const config = JSON.parse(document.getElementById("pl-compare").dataset.config);
               const board = perfledger.compare.board;
               const all = (await (await fetch("../data/results.json")).json()).results;
+              const tables = await (await fetch("../data/comparisons.json")).json();
               return choices.flatMap((wanted) => {
                 const settled = board.settle(all, { ...wanted, metric: metric }, config.suites);
-                const shown = board.board(settled.results, settled.choice, config.suites);
+                const shown = board.board(settled.results, settled.choice, config.suites, tables);
                 return settled.choice.metric === metric ? shown.drawn.filter((each) => each.best) : [];
               }).map((each) => each.result.id);
             }""",
@@ -171,41 +171,55 @@ def test_the_compare_page_marks_the_leaders_and_no_others(results_site: Site, pa
         assert set(found) == {identity(row) for _, row in leading(results_site, view)}, view
 
 
-def pairs(records: tuple[ResultRecord, ...]) -> Iterator[tuple[ResultRecord, ResultRecord]]:
-    """All pairs of measured results of a model, and of all results of one hardware and precision."""
-    by_suite, alike = defaultdict(list), defaultdict(list)
-    for each in records:
-        alike[each.suite, each.hardware, each.precision, each.devices].append(each)
-        if each.origin == "measured":
-            by_suite[each.suite].append(each)
-    found = {(a.id, b.id): (a, b) for group in (*by_suite.values(), *alike.values()) for a, b in combinations(group, 2)}
-    yield from found.values()
-
-
-def test_the_compare_page_refuses_the_pairs_that_ingest_refuses(
-    records: tuple[ResultRecord, ...], page: Any, address: str
+@pytest.mark.parametrize(
+    ("metric", "dimensions", "least"),
+    [("throughput", list(comparison.DIMENSIONS), 5000), ("memory", ["framework"], 20), ("speedup", ["devices"], 50)],
+)
+def test_the_compare_page_looks_up_what_ingest_decides_of_every_pair_that_it_places(
+    records: tuple[ResultRecord, ...], page: Any, address: str, metric: str, dimensions: list[str], least: int
 ) -> None:
-    opened(page, address, (DATA / "results.json").read_text("utf-8"))
+    opened(page, address, records)
     workloads = {each.id: each.workload for each in suites()}
-    chosen = list(pairs(records))
-    assert len(chosen) > 5000
     found = page.evaluate(
-        """async ([pairs, dimensions, workloads]) => {
+        """async ([dimensions, metric, workloads]) => {
+          const board = perfledger.compare.board;
           const all = (await (await fetch("../data/results.json")).json()).results;
-          const known = new Map(all.map((each) => [each.id, each]));
-          const names = (each) => each.kind + "." + each.name;
-          return pairs.map(([a, b]) => dimensions.map((dimension) => {
-            const [one, two] = [known.get(a), known.get(b)];
-            const said = perfledger.compare.rules.verdict(one, two, dimension, workloads[one.suite] || {});
-            return [said.reasons, said.unknown, said.follows].map((list) => list.map(names).sort().join(" "));
-          }));
+          const tables = await (await fetch("../data/comparisons.json")).json();
+          return dimensions.flatMap((by) => {
+            const choice = { by: by, metric: metric }, settings = {};
+            all.forEach((each) => {
+              const item = board.item(each, choice, workloads[each.suite] || {});
+              if (item.figure.value !== null) (settings[each.suite + item.setting] ||= []).push(item);
+            });
+            return Object.values(settings).flatMap((items) => items.flatMap((a, index) => items.slice(0, index)
+              .filter((b) => !board.unrelated(a, b, by))
+              .map((b) => [by, a.result.id, b.result.id, board.outcome(a, b, choice, tables)])));
+          });
         }""",
-        [[(a.id, b.id) for a, b in chosen], list(comparison.DIMENSIONS), workloads],
+        [dimensions, metric, workloads],
     )
-    stated = {each.id: comparison.statement_of_record(each) for each in records}
-    for (a, b), said in zip(chosen, found, strict=True):
-        for dimension, shown in zip(comparison.DIMENSIONS, said, strict=True):
-            one = comparison.comparability(stated[a.id], stated[b.id], dimension, workloads.get(a.suite, {}))
-            lists = (one.reasons, one.unknown, one.follows)
-            wanted = [" ".join(sorted(f"{each.kind}.{each.name}" for each in found)) for found in lists]
-            assert shown == wanted, (a.id, b.id, dimension)
+    assert len(found) > least
+    known = {each.id: each for each in records}
+    stated = {each.id: statement(each, metric) for each in records}
+    for by, a, b, shown in found:
+        assert shown == outcome(stated[a], stated[b], by, workloads.get(known[a].suite, {})), (a, b, by)
+
+
+def statement(record: ResultRecord, metric: str) -> comparison.Statement:
+    if metric in ("throughput", *record.metrics):
+        return comparison.statement_of_record(record, metric)
+    found = comparison.statement_of_record(record)
+    return replace(found, facts=found.facts | {"unit": ("the same for all",)})
+
+
+def outcome(
+    a: comparison.Statement, b: comparison.Statement, by: str, workload: comparison.Workload
+) -> dict[str, list[str]]:
+    """Return what the page should look up: notes matter only of results that may be compared."""
+    fact = comparison.DIMENSIONS[by]
+    # Where the compared fact is the same, different frameworks are compared.
+    found = comparison.comparability(a, b, by if a.facts[fact] != b.facts[fact] else "framework", workload)
+    lists = {"reasons": found.reasons} if found.reasons else {"unknown": found.unknown, "follows": found.follows}
+    return {
+        name: [f"{each.kind}.{each.name}" for each in lists.get(name, ())] for name in ("reasons", "unknown", "follows")
+    }

@@ -79,6 +79,7 @@ def test_a_network_cut_over_devices_is_compared_by_the_batch_of_the_job() -> Non
     mine = edited(run("a", options={"batch_size_of_job": 64}), case={"batch_size": None})
     assert found([mine], batch_size=None, options={"batch_size_of_job": "64"})
     assert not found([mine], batch_size=None, options={"batch_size_of_job": "128"})
+    assert not found([mine], batch_size=None)
 
 
 def test_another_metric_is_compared_with_its_own() -> None:

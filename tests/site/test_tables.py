@@ -261,7 +261,7 @@ def test_a_speed_up_is_as_uncertain_as_its_baseline() -> None:
     ]  # fmt: skip
     site, suite, rows = parts(runs)
     (torch,) = [row for row in rows if row.framework == "PyTorch" and row.devices == 8]
-    found = table_metrics.measured(site, suite, torch, "speedup")
+    found = table_metrics.measured(site, torch, "speedup")
     assert found
     assert (round(found.low, 3), round(found.high, 3)) == (round(800 / 130, 3), round(801 / 100, 3))
     table = comparison(site, suite, rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime
 
 from ingest.common import numbers
@@ -51,15 +52,12 @@ def date_of(run: Run) -> str | None:
 
 
 def _day(stated: str) -> str | None:
-    try:
+    with suppress(ValueError, OverflowError):
         at = datetime.fromisoformat(stated)
         return (at.astimezone(UTC) if at.tzinfo else at).date().isoformat()
-    except (ValueError, OverflowError):
-        pass
-    try:
+    with suppress(ValueError):
         return date.fromisoformat(stated[:10]).isoformat()
-    except ValueError:
-        return None
+    return None
 
 
 def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ingest.common.words import phrase
-from ingest.compute import comparison
+from ingest.compute.comparison import DIMENSIONS
+from ingest.compute.comparison_tables import tables
 from ingest.site import addresses
 from ingest.site.model import Page, Site, framework_of
 from ingest.site.render import colours
+from schema.records import text_of
+from schema.results import ResultRecord
 
 #: What the page that compares says: tables of the words file, all of them by key.
 COMPARE_WORDS = (
@@ -18,15 +21,15 @@ COMPARE_WORDS = (
 )  # fmt: skip
 COMPARE_SCRIPTS = (
     "assets/vendor/chart.umd.min.js",
-    *(f"assets/js/compare{each}.js" for each in ("-rules", "-board", "-address", "-words", "-chart", "")),
+    *(f"assets/js/compare{each}.js" for each in ("-board", "-address", "-words", "-chart", "")),
 )
 
 
 def pages(site: Site) -> list[Page]:
-    """Return the compare page; its figures come from `data/results.json`, so it holds names only."""
+    """Return the compare page; its figures and verdicts are data files, so it holds names only."""
     config = {
         "suites": {each.id: {"workload": each.workload} for each in site.known},
-        "rules": comparison.rules(),
+        "dimensions": DIMENSIONS,
         "inks": _inks({*map(framework_of, site.runs), *(row.framework for row in site.published.rows)}),
     }
     models = [(suite.title, addresses.model_page(suite)) for suite in site.shown]
@@ -39,6 +42,11 @@ def pages(site: Site) -> list[Page]:
         scripts=COMPARE_SCRIPTS,
     )
     return [page]
+
+
+def data(site: Site, found: Sequence[ResultRecord]) -> bytes:
+    """Return `data/comparisons.json`: the verdicts that the page looks up."""
+    return text_of(tables(found, {each.id: each.workload for each in site.known})).encode() + b"\n"
 
 
 def _inks(frameworks: Iterable[str]) -> Mapping[str, Any]:

@@ -1,11 +1,17 @@
 /* What is chosen, and what stands together: from records and a choice to what is drawn, what is not, and why.
-   Pure functions; compare-rules.js says which two results may be compared. */
+   Pure functions. Which two results may be compared, and which is ahead of which, is looked up in data/comparisons.json,
+   which ingest/compute/comparison_tables.py writes. */
 (function () {
   "use strict";
 
-  const compare = window.perfledger.compare;
-  const rules = compare.rules;
-  const KEYS = rules.KEYS;
+  const perfledger = (window.perfledger = window.perfledger || {});
+  const compare = (perfledger.compare = perfledger.compare || {});
+  /** The fact that each dimension compares. */
+  const KEYS = JSON.parse(document.getElementById("pl-compare").dataset.config).dimensions;
+  /** The table of figures without a unit: speed-ups, efficiencies, and those that are absent. */
+  const RATIO = "ratio";
+  /** The reason of a figure whose place another has taken. */
+  const SAME = "same.text";
 
   /** In this order a choice is settled: each facet offers what the ones before it leave. */
   const FACETS = ["hardware", "precision", "batch", "framework", "devices", "version", "round"];
@@ -16,11 +22,14 @@
   const ALL = "all";
   const PRECISIONS = ["fp32", "tf32", "amp", "fp16", "bf16", "fp8"];
   const SEEDS = 12;
-  const CLOSEST = 5;
+
+  function stated(value) {
+    return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && !value.length);
+  }
 
   function valueOf(result, facet) {
     const value = facet === "model" ? result.suite : result[KEYS[facet]];
-    return rules.stated(value) ? String(value) : "";
+    return stated(value) ? String(value) : "";
   }
 
   /** Values in their own order: counts by size, versions by their parts, precisions from wide to narrow. */
@@ -79,7 +88,7 @@
   function optionOf(result, name, workload) {
     const value = (result.options || {})[name];
     const meant = value === undefined ? workload[name] : value;
-    return rules.stated(meant) ? String(meant) : "";
+    return stated(meant) ? String(meant) : "";
   }
 
   function workloadText(result, workload) {
@@ -190,21 +199,24 @@
   }
 
   function fits(result, choice, workload) {
-    return FACETS.every((facet) => allowed(result, facet, choice)) && Object.keys(choice.options).every((name) => {
-      const value = optionOf(result, name, workload);
-      return value === choice.options[name] || (value === "" && !(name in workload));
-    });
+    return !unmetBy(result, choice, workload).length;
+  }
+
+  function meetsOption(result, name, choice, workload) {
+    const value = optionOf(result, name, workload);
+    return value === choice.options[name] || (value === "" && !(name in workload));
   }
 
   /* ---- what stands together ---- */
 
   /** {drawn, absent, out, notes, xs, series}: what to draw, in order; what has no figure; what may not stand with it. */
-  function board(results, choice, suites) {
+  function board(results, choice, suites, tables) {
     const workload = workloadOf(suites, choice.model);
     const fitting = results.filter((each) => fits(each, choice, workload));
     const items = fitting.filter((each) => valueOf(each, choice.by) !== "").map((each) => item(each, choice, workload));
-    const clash = remembered((a, b) => clashes(a, b, choice.by, workload));
-    const parts = groups(items, (each) => each.setting).map((group) => together(group, choice, clash));
+    const compared = (a, b) => outcome(a, b, choice, tables);
+    const clash = (a, b) => clashes(a, b, choice.by, compared);
+    const parts = groups(items, (each) => each.setting).map((group) => together(group, choice, clash, workload));
     const out = parts.flatMap((part) => part.out);
     const fit = ofOneUnit(parts.flatMap((part) => part.drawn), out);
     const meeting = choice.by === "framework" ? [] : groups(fit, (each) => each.series).filter(meets).flat();
@@ -214,9 +226,9 @@
     const series = new Set(drawn.map((each) => each.series));
     const absent = parts.flatMap((part) => part.absent).filter((each) => !meeting.length || series.has(each.series)).sort(inOrder);
     const shown = drawn.concat(absent);
-    shares(drawn, choice.by);
+    shares(drawn, choice.by, tables.ahead[choice.metric] || {});
     return {
-      drawn: drawn, absent: absent, out: out, notes: notes(drawn, choice.by, workload), unplaced: fitting.length - items.length,
+      drawn: drawn, absent: absent, out: out, notes: notes(drawn, choice.by, compared, workload), unplaced: fitting.length - items.length,
       alone: fit.length - drawn.length,
       xs: distinct(shown.slice().sort(inOrder).map((each) => each.x)), series: distinct(shown.slice().sort(bySeries).map((each) => each.series)),
     };
@@ -240,8 +252,6 @@
   function item(result, choice, workload) {
     const source = result.origin === "published" && choice.by !== "round" ? (result.source || {}).name || "" : "";
     const found = { result: result, figure: figureOf(result, choice.metric), setting: settingOf(result, choice.by, workload), source: source };
-    // As the rules see it: unit and source are those of the figure that is shown.
-    found.record = Object.assign({}, result, { unit: found.figure.unit, measured_from: found.figure.sources });
     const size = [valueOf(result, "devices"), result.nodes || "", valueOf(result, "batch"), workloadText(result, workload)];
     found.x = choice.by === "framework" ? JSON.stringify(size) : valueOf(result, choice.by);
     found.series = JSON.stringify([result.framework || "", source].concat(choice.by === "framework" ? [] : [found.setting]));
@@ -276,32 +286,49 @@
     return Array.from(found.values());
   }
 
-  /** Why two of one setting may not both be drawn. Different frameworks meet where the dimension is the same. */
-  function clashes(a, b, by, workload) {
-    const place = a.x === b.x && a.series === b.series;
-    const crossing = by !== "framework" && a.series !== b.series;
-    if (crossing && a.x !== b.x) return [];
-    const reasons = rules.incomparable(a.record, b.record, crossing ? "framework" : by, workload);
-    return place && !reasons.length ? sameCase(a, b) : reasons;
+  /** What two items of one setting say about each other: {reasons, unknown, follows}, each a list of `kind.name`. */
+  function outcome(a, b, choice, tables) {
+    const ofSuite = tables.statements[a.result.suite];
+    const both = a.figure.value !== null && b.figure.value !== null;
+    const table = (both && ofSuite[choice.metric]) || ofSuite[RATIO];
+    const one = table.numbers[a.result.id], two = table.numbers[b.result.id];
+    const verdict = tables.verdicts[table.pairs[Math.max(one, two)][Math.min(one, two)]];
+    return tables.outcomes[verdict[a.x === b.x ? "framework" : choice.by]];
   }
 
-  function sameCase(a, b) {
-    const mine = a.result.round, theirs = b.result.round;
-    if (!rules.equal(mine, theirs)) return [{ kind: "fact", name: "round", mine: mine, theirs: theirs }];
-    return [{ kind: "same", name: "same", mine: a.figure.text, theirs: b.figure.text }];
+  /** Whether two of one setting stand at different places of different series: nothing compares them. */
+  function unrelated(a, b, by) {
+    return by !== "framework" && a.series !== b.series && a.x !== b.x;
   }
 
-  function remembered(call) {
-    const found = new Map();
-    return (a, b) => {
-      if (!found.has(a)) found.set(a, new Map());
-      if (!found.get(a).has(b)) found.get(a).set(b, call(a, b));
-      return found.get(a).get(b);
-    };
+  /** Why two of one setting may not both be drawn, as `kind.name`. */
+  function clashes(a, b, by, compared) {
+    if (unrelated(a, b, by)) return [];
+    const reasons = compared(a, b).reasons;
+    return a.x === b.x && a.series === b.series && !reasons.length ? samePlace(a, b) : reasons;
+  }
+
+  /** A place has room for one figure. */
+  function samePlace(a, b) {
+    const differing = ["nodes", "round"].filter((name) => String(a.result[name]) !== String(b.result[name]));
+    return differing.length ? differing.map((name) => "fact." + name) : [SAME];
+  }
+
+  /** `kind.name` with the values of both. */
+  function difference(found, a, b, workload) {
+    const [kind, name] = found.split(".");
+    return { kind: kind, name: name, mine: valueFor(a, kind, name, workload), theirs: valueFor(b, kind, name, workload) };
+  }
+
+  function valueFor(item, kind, name, workload) {
+    if (kind === "option") return optionOf(item.result, name, workload);
+    if (kind === "condition") return (item.result.conditions || {})[name];
+    const ofFigure = { text: item.figure.text, unit: item.figure.unit, measured_from: item.figure.sources };
+    return name in ofFigure ? ofFigure[name] : item.result[name];
   }
 
   /** The largest part of a setting whose members may all be compared, begun from each of the likeliest members. */
-  function together(group, choice, clash) {
+  function together(group, choice, clash, workload) {
     const figures = group.filter((each) => each.figure.value !== null).sort((a, b) => preferred(a, b, choice.ref));
     const starts = figures[0] && figures[0].result.id === choice.ref ? figures.slice(0, 1) : figures.slice(0, SEEDS);
     let drawn = [];
@@ -309,7 +336,7 @@
       const found = grown(start, figures, clash);
       if (found.length > drawn.length) drawn = found;
     });
-    const out = figures.filter((each) => !drawn.includes(each)).map((each) => refused(each, drawn, clash)).filter((each) => !told(each));
+    const out = figures.filter((each) => !drawn.includes(each)).map((each) => refused(each, drawn, clash, workload)).filter(Boolean);
     return { drawn: drawn, out: out, absent: without(group, drawn, clash) };
   }
 
@@ -330,15 +357,13 @@
       (y.repeats || 0) - (x.repeats || 0) || (x.id < y.id ? -1 : 1);
   }
 
-  /** Whether what is left out only says again what is drawn. */
-  function told(each) {
-    return each.reasons.every((reason) => reason.kind === "same") && each.item.figure.value === each.against.figure.value;
-  }
-
-  function refused(each, drawn, clash) {
+  /** What is left out, and why; nothing where it only repeats what is drawn. */
+  function refused(each, drawn, clash, workload) {
     const against = drawn.filter((other) => clash(each, other).length)
       .sort((a, b) => clash(each, a).length - clash(each, b).length)[0];
-    return { item: each, against: against, reasons: clash(each, against) };
+    const reasons = clash(each, against);
+    if (reasons[0] === SAME && each.figure.value === against.figure.value) return null;
+    return { item: each, against: against, reasons: reasons.map((name) => difference(name, each, against, workload)) };
   }
 
   /** Results without this figure: shown with their reason, one at each place that is free. */
@@ -346,63 +371,57 @@
     const taken = new Set(drawn.map((each) => each.x + each.series));
     return group.filter((each) => {
       const place = each.x + each.series;
-      const unfit = each.figure.value !== null || taken.has(place) || drawn.some((other) => reasonsButUnit(clash(each, other)).length);
+      const unfit = each.figure.value !== null || taken.has(place) || drawn.some((other) => clash(each, other).length);
       if (!unfit) taken.add(place);
       return !unfit;
     });
   }
 
-  function reasonsButUnit(reasons) {
-    return reasons.filter((each) => each.name !== "unit");
-  }
-
-  /** For each value of the dimension that is nowhere: the closest result that has it, and what keeps it out. */
+  /** For each value of the dimension that is nowhere: the closest result that has it, and what in the choice keeps it out. */
   function nearby(results, choice, workload, drawn, items) {
     if (!drawn.length) return [];
     const here = new Set(items.map((each) => valueOf(each.result, choice.by)));
     const chosen = (each) => [choice.by].concat(SETS).every((facet) => allowed(each, facet, choice));
-    const wanted = results.filter((each) => chosen(each) && !here.has(valueOf(each, choice.by)));
-    return groups(wanted, (each) => valueOf(each, choice.by)).map((group) => closest(group, choice, workload, drawn)).filter(Boolean);
+    const wanted = results.filter((each) => chosen(each) && !here.has(valueOf(each, choice.by))).map((each) => item(each, choice, workload));
+    const groupsOfValue = groups(wanted.filter((each) => each.figure.value !== null), (each) => valueOf(each.result, choice.by));
+    return groupsOfValue.map((group) => closest(group, choice, workload, drawn));
   }
 
   function closest(group, choice, workload, drawn) {
-    const far = (each) => FACETS.filter((facet) => facet !== choice.by && !allowed(each, facet, choice)).length;
-    const candidates = group.map((each) => ({ far: far(each), item: item(each, choice, workload) }))
-      .filter((each) => each.item.figure.value !== null)
-      .sort((a, b) => a.far - b.far || preferred(a.item, b.item, "")).slice(0, CLOSEST);
-    let found = null;
-    candidates.forEach((each) => drawn.forEach((other) => {
-      const reasons = rules.incomparable(each.item.record, other.record, choice.by, workload);
-      if (reasons.length && (!found || reasons.length < found.reasons.length)) found = { item: each.item, against: other, reasons: reasons, near: true };
-    }));
-    return found;
+    const unmet = (each) => unmetBy(each.result, choice, workload);
+    const found = group.sort((a, b) => unmet(a).length - unmet(b).length || preferred(a, b, ""))[0];
+    const against = drawn.find((each) => each.result.framework === found.result.framework) || drawn[0];
+    return { item: found, against: against, reasons: unmet(found).map((name) => difference(name, found, against, workload)), near: true };
+  }
+
+  /** What of a choice a result does not meet, as `kind.name`. */
+  function unmetBy(result, choice, workload) {
+    const facets = FACETS.filter((facet) => !allowed(result, facet, choice)).map((facet) => "fact." + KEYS[facet]);
+    return facets.concat(Object.keys(choice.options).filter((name) => !meetsOption(result, name, choice, workload)).map((name) => "option." + name));
   }
 
   /** The share of each figure in the best of its comparison, or in the first along the dimension. */
-  function shares(drawn, by) {
+  function shares(drawn, by, ahead) {
     if (by === "devices") return;
     groups(drawn, (each) => (by === "framework" ? each.x : each.series)).filter((group) => group.length > 1).forEach((group) => {
-      const faster = (a, b) => (a.figure.better === "lower" ? a.figure.value - b.figure.value : b.figure.value - a.figure.value);
       const base = by === "framework" ? group.slice().sort(faster)[0] : group[0];
       group.forEach((each) => {
         each.share = base.figure.value ? each.figure.value / base.figure.value : null;
-        each.best = by === "framework" && each === base && leads(base, group);
+        each.best = by === "framework" && each === base && leads(base, group, ahead);
         each.tie = each !== base && overlap(each.figure, base.figure);
       });
     });
   }
 
-  /** As `verdict` of ingest/compute/comparison.py: the best of several frameworks, unless its lead lies within the
-      repeats' spread, is too small to be written, or one of the two fastest ran only once. */
-  function leads(base, group) {
-    const others = group.filter((each) => each.result.framework !== base.result.framework).map((each) => each.figure);
-    const faster = (a, b) => (a.better === "lower" ? a.value - b.value : b.value - a.value);
-    const told = (each) => each.repeats > 1 && each.low !== null && each.low !== undefined;
-    const reaches = (each) => (told(each) ? overlap(each, base.figure) : base.figure.better === "lower" ? each.value <= base.figure.high : each.value >= base.figure.low);
-    if (!others.length) return false;
-    const second = others.sort(faster)[0];
-    const ahead = base.figure.better === "lower" ? second.value / base.figure.value : base.figure.value / second.value;
-    return ahead - 1 >= rules.NARROW && told(base.figure) && told(second) && !others.some(reaches);
+  function faster(a, b) {
+    return a.figure.better === "lower" ? a.figure.value - b.figure.value : b.figure.value - a.figure.value;
+  }
+
+  /** Whether the best is clearly ahead of the next framework, and ahead of all others: as ingest has found of each two. */
+  function leads(base, group, ahead) {
+    const others = group.filter((each) => each.result.framework !== base.result.framework).sort(faster);
+    const over = (each) => (ahead[base.result.id] || {})[each.result.id];
+    return others.length > 0 && over(others[0]) === "clear" && others.every(over);
   }
 
   /** Whether the repeats of two figures reach into each other; a figure without repeats says nothing of that. */
@@ -412,14 +431,14 @@
   }
 
   /** What is not known of some of the drawn, and what differs because the dimension does. */
-  function notes(drawn, by, workload) {
+  function notes(drawn, by, compared, workload) {
     const unknown = new Map(), follows = new Map();
     groups(drawn, (each) => each.setting).forEach((group) => group.forEach((a, index) => group.slice(0, index).forEach((b) => {
-      const crossing = by !== "framework" && a.series !== b.series;
-      if (crossing && a.x !== b.x) return;
-      const found = rules.verdict(a.record, b.record, crossing ? "framework" : by, workload);
-      found.unknown.forEach((each) => noted(unknown, each, rules.stated(each.mine) ? [] : [a], rules.stated(each.theirs) ? [] : [b], a, b));
-      found.follows.forEach((each) => noted(follows, each, [a], [b], a, b));
+      if (unrelated(a, b, by)) return;
+      const found = compared(a, b);
+      found.unknown.map((name) => difference(name, a, b, workload))
+        .forEach((each) => noted(unknown, each, stated(each.mine) ? [] : [a], stated(each.theirs) ? [] : [b], a, b));
+      found.follows.map((name) => difference(name, a, b, workload)).forEach((each) => noted(follows, each, [a], [b], a, b));
     })));
     return { unknown: Array.from(unknown.values()), follows: Array.from(follows.values()) };
   }
@@ -432,7 +451,7 @@
   }
 
   compare.board = {
-    ALL: ALL, FACETS: FACETS, NEEDED: NEEDED, settle: settle, board: board, several: several, valueOf: valueOf, figureOf: figureOf,
-    optionOf: optionOf, workloadOf: workloadOf,
+    ALL: ALL, FACETS: FACETS, NEEDED: NEEDED, settle: settle, board: board, several: several, valueOf: valueOf,
+    optionOf: optionOf, workloadOf: workloadOf, stated: stated, item: item, outcome: outcome, unrelated: unrelated,
   };
 })();

@@ -3,7 +3,7 @@
   "use strict";
 
   const compare = window.perfledger.compare;
-  const rules = compare.rules;
+  const stated = compare.board.stated;
   const LISTED = 4;
 
   /** `config`: {language, words: {table.key: text}}. Returns the functions that say things. */
@@ -22,7 +22,7 @@
     /** The value of a facet or a fact; what is empty is said to be unknown. */
     function value(name, given) {
       if (Array.isArray(given)) return given.map((each) => value(name, each)).join(say("site.comma"));
-      if (!rules.stated(given)) return say("site.unknown");
+      if (!stated(given)) return say("site.unknown");
       if (given === true || given === "true") return say("report.yes");
       if (given === false || given === "false") return say("report.no");
       const table = { precision: "precision", rule: "rule", measured_from: "source" }[name];
@@ -72,9 +72,9 @@
     /** A result in one line: framework with its version, and the size of its case. */
     function result(item) {
       const each = item.result;
-      const version = rules.stated(each.framework_version) ? " " + each.framework_version : "";
+      const version = stated(each.framework_version) ? " " + each.framework_version : "";
       const parts = [framework(item) + version, say("compare.size", { devices: sized(each), batch: value("batch", each.batch_size) })];
-      if (rules.stated(each.round) && each.origin === "measured") parts.push(String(each.round));
+      if (stated(each.round) && each.origin === "measured") parts.push(String(each.round));
       return parts.join(say("site.comma"));
     }
 
@@ -107,7 +107,7 @@
       return words["metric." + name] || word("published_metric", name);
     }
 
-    return { say: say, word: word, value: value, facet: facet, nameOf: nameOf, reason: reason, listed: listed, upper: upper, size: size, sized: sized, source: source, framework: framework, result: result, unknown: unknown, follows: follows, metric: metric, language: config.language, optionName: (name) => nameOf({ kind: "option", name: name }) };
+    return { say: say, value: value, facet: facet, reason: reason, upper: upper, size: size, sized: sized, source: source, framework: framework, result: result, unknown: unknown, follows: follows, metric: metric, language: config.language, optionName: (name) => nameOf({ kind: "option", name: name }) };
   }
 
   compare.speaker = speaker;

@@ -13,6 +13,7 @@
   const say = words.say;
   const parts = {};
   let results = [];
+  let tables = null;
   let state = null;
 
   /* ---- small helpers ---- */
@@ -63,7 +64,7 @@
 
   function settled(wanted) {
     const found = compare.board.settle(results, wanted, config.suites);
-    found.board = compare.board.board(found.results, found.choice, config.suites);
+    found.board = compare.board.board(found.results, found.choice, config.suites, tables);
     return found;
   }
 
@@ -489,24 +490,26 @@
 
   /* ---- start ---- */
 
-  /** A page from the disk may not fetch; the build for reading without a server has the data as a script too. */
-  function load() {
+  /** A page from the disk may not fetch; the build for reading without a server has the data as scripts too. */
+  function load(name) {
+    const address = (ending) => new URL("../../data/" + name + ending, script);
     if (location.protocol !== "file:") {
-      return fetch(new URL("../../data/results.json", script)).then((answer) => {
+      return fetch(address(".json")).then((answer) => {
         if (!answer.ok) throw new Error(String(answer.status));
         return answer.json();
       });
     }
     return new Promise((resolve, reject) => {
-      const data = make("script", { src: new URL("../../data/results.js", script).href });
-      data.onload = () => resolve(window.perfledger_results);
-      data.onerror = () => reject(new Error("results.js"));
+      const data = make("script", { src: address(".js").href });
+      data.onload = () => resolve(window["perfledger_" + name]);
+      data.onerror = () => reject(new Error(name + ".js"));
       document.head.append(data);
     });
   }
 
-  function start(data) {
+  function start([data, decided]) {
     results = data.results;
+    tables = decided;
     frame();
     place.hidden = false;
     fromAddress();
@@ -526,5 +529,5 @@
 
   const models = document.getElementById("pl-compare-models");
   models.hidden = true;
-  load().then(start).catch(failed);
+  Promise.all(["results", "comparisons"].map(load)).then(start).catch(failed);
 })();

@@ -1,0 +1,210 @@
+"""Tabulate the decisions of `comparison` for every two results that the compare page can place together.
+
+The page places results together that agree in hardware, precision, devices and batch size, except in what it compares.
+What else they state decides whether they may be compared. Results differ little in that: each gets the number of its
+statement, and a table holds the verdict on every two statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from msgspec import UNSET, Struct
+
+from ingest.compute.comparison import (
+    DIMENSIONS,
+    Difference,
+    Measured,
+    Standing,
+    Statement,
+    Values,
+    Workload,
+    comparability,
+    standing,
+    statement_of_record,
+)
+from schema.results import Metric, ResultRecord
+
+_Key = TypeVar("_Key")
+
+THROUGHPUT = "throughput"
+#: Any figure without a unit: a speed-up, an efficiency, or one that is absent.
+RATIO = "ratio"
+#: Facts that the page's reader chooses, and by which it groups results.
+_CHOSEN = ("hardware", "precision", "devices", "batch_size")
+
+
+class PairOutcome(Struct, frozen=True):
+    """What comparing two results says, as `kind.name`: what forbids it; otherwise what is unknown and what follows."""
+
+    reasons: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
+
+
+class StatementTable(Struct, frozen=True):
+    """What the results of a suite state about one metric.
+
+    Attributes:
+        numbers: by result id, the number of its statement.
+        pairs: `pairs[a][b]` is the index of the verdict on the statements a and b, where b <= a.
+    """
+
+    numbers: dict[str, int]
+    pairs: list[list[int]]
+
+
+class ComparisonTables(Struct, frozen=True):
+    """The decisions that the compare page looks up.
+
+    Attributes:
+        statements: by suite and metric.
+        verdicts: by dimension, the index of the outcome.
+        outcomes: the distinct outcomes.
+        ahead: by metric and id of a result that may lead: the results of other frameworks behind it, and how clearly.
+    """
+
+    statements: dict[str, dict[str, StatementTable]]
+    verdicts: list[dict[str, int]]
+    outcomes: list[PairOutcome]
+    ahead: dict[str, dict[str, dict[str, Standing]]]
+
+
+def tables(records: Sequence[ResultRecord], workloads: Mapping[str, Workload]) -> ComparisonTables:
+    """Return the decisions about the results of `results.json`.
+
+    Args:
+        records: the results.
+        workloads: by suite, the options that make another workload.
+    """
+    statements: dict[str, dict[str, StatementTable]] = {}
+    ahead: dict[str, dict[str, dict[str, Standing]]] = {}
+    verdicts: dict[tuple[PairOutcome, ...], int] = {}
+    for (suite, metric), members in _by_figure(records).items():
+        workload = workloads.get(suite, {})
+        stated = {record.id: _statement(record, metric) for record in members}
+        statements.setdefault(suite, {})[metric] = _statement_table(stated, workload, verdicts)
+        if metric != RATIO:
+            ahead.setdefault(metric, {}).update(_ahead(_cases(members, stated, workload), metric))
+    outcomes: dict[PairOutcome, int] = {}
+    places = [[_number(each, outcomes) for each in verdict] for verdict in verdicts]
+    by_dimension = [dict(zip(DIMENSIONS, each, strict=True)) for each in places]
+    return ComparisonTables(statements, by_dimension, list(outcomes), ahead)
+
+
+def _number(key: _Key, known: dict[_Key, int]) -> int:
+    return known.setdefault(key, len(known))
+
+
+def _by_figure(records: Sequence[ResultRecord]) -> dict[tuple[str, str], list[ResultRecord]]:
+    """Return the results by suite and metric."""
+    found: dict[tuple[str, str], list[ResultRecord]] = {}
+    for record in records:
+        stated = [name for name, metric in record.metrics.items() if metric.value is not None]
+        for name in (RATIO, *([] if record.value is None else [THROUGHPUT]), *stated):
+            found.setdefault((record.suite, name), []).append(record)
+    return found
+
+
+# ---- what may be compared ----
+
+
+def _statement_table(
+    stated: Mapping[str, Statement], workload: Workload, verdicts: dict[tuple[PairOutcome, ...], int]
+) -> StatementTable:
+    options = sorted({name for each in stated.values() for name in each.options})
+    distinct: dict[tuple[Values, ...], int] = {}
+    numbers, examples = {}, dict[int, Statement]()
+    for identifier, each in stated.items():
+        values = (*each.facts.values(), *(each.option(name, workload) for name in options), *each.conditions.values())
+        numbers[identifier] = _number(values, distinct)
+        examples.setdefault(numbers[identifier], each)
+    # Values that are the same in all statements distinguish no pair.
+    varying = [each for each in zip(*distinct, strict=True) if len(set(each)) > 1]
+    distinguishing = list(zip(*varying, strict=True)) or [()]
+    return StatementTable(numbers, list(_pairs(distinguishing, examples, workload, verdicts)))
+
+
+def _pairs(
+    values: Sequence[Sequence[Values]],
+    examples: Mapping[int, Statement],
+    workload: Workload,
+    verdicts: dict[tuple[PairOutcome, ...], int],
+) -> Iterator[list[int]]:
+    # Only whether values are stated and equal matters: pairs that are alike in that share one verdict.
+    known: dict[tuple[tuple[bool, bool, bool], ...], int] = {}
+    for a, of_a in enumerate(values):
+        row = []
+        for b, of_b in enumerate(values[: a + 1]):
+            alike = tuple((bool(x), bool(y), x == y) for x, y in zip(of_a, of_b, strict=True))
+            if alike not in known:
+                known[alike] = _number(_verdict(examples[a], examples[b], workload), verdicts)
+            row.append(known[alike])
+        yield row
+
+
+def _statement(record: ResultRecord, metric: str) -> Statement:
+    """Return the statement of a result, with every fact of the reader's choice replaced by the same word."""
+    found = statement_of_record(record, THROUGHPUT if metric == RATIO else metric)
+    chosen = {name: ("chosen",) for name in _CHOSEN if found.facts[name]}
+    # A loss has no unit; that is not one that nobody states.
+    unit = () if metric == RATIO else found.facts["unit"]
+    return replace(found, facts={**found.facts, **chosen, "unit": unit or (RATIO,)})
+
+
+def _verdict(a: Statement, b: Statement, workload: Workload) -> tuple[PairOutcome, ...]:
+    """Return the outcome along each dimension; facts of the reader's choice are equal, except the compared one."""
+    return tuple(
+        _outcome(_chosen(a, fact, "first"), _chosen(b, fact, "second"), dimension, workload)
+        for dimension, fact in DIMENSIONS.items()
+    )
+
+
+def _chosen(statement: Statement, fact: str, value: str) -> Statement:
+    return replace(statement, facts={**statement.facts, fact: (value,)}) if fact in _CHOSEN else statement
+
+
+def _outcome(a: Statement, b: Statement, dimension: str, workload: Workload) -> PairOutcome:
+    found = comparability(a, b, dimension, workload)
+    if found.reasons:
+        return PairOutcome(reasons=_names(found.reasons))
+    return PairOutcome(unknown=_names(found.unknown), follows=_names(found.follows))
+
+
+def _names(found: Sequence[Difference]) -> tuple[str, ...]:
+    return tuple(f"{each.kind}.{each.name}" for each in found)
+
+
+# ---- which is best ----
+
+
+def _ahead(cases: Iterable[Sequence[ResultRecord]], metric: str) -> Iterator[tuple[str, dict[str, Standing]]]:
+    """Yield each result that could lead its case, with the results of other frameworks that it is ahead of."""
+    for members in cases:
+        figures = {each.id: _measured(each, metric) for each in members}
+        better = "higher" if metric == THROUGHPUT else members[0].metrics[metric].better
+        for first in members:
+            others = [each for each in members if each.framework != first.framework]
+            found = {each.id: standing(figures[first.id], figures[each.id], better) for each in others}
+            if "clear" in found.values():
+                yield first.id, {name: each for name, each in found.items() if each != "near"}
+
+
+def _cases(
+    records: Sequence[ResultRecord], stated: Mapping[str, Statement], workload: Workload
+) -> Iterable[Sequence[ResultRecord]]:
+    found: dict[tuple[object, ...], list[ResultRecord]] = {}
+    for record in records:
+        options = (stated[record.id].option(name, workload) for name in workload)
+        facts = (getattr(record, name) for name in (*_CHOSEN, "nodes"))
+        found.setdefault((*facts, *options), []).append(record)
+    return found.values()
+
+
+def _measured(record: ResultRecord, metric: str) -> Measured:
+    figure: ResultRecord | Metric = record if metric == THROUGHPUT else record.metrics[metric]
+    value = figure.value or 0.0
+    low, high = (each if isinstance(each, float | int) else value for each in (figure.low, figure.high))
+    return Measured(value, low, high, 1 if figure.repeats is UNSET else figure.repeats)

@@ -1,0 +1,100 @@
+"""Decide which figures are of one case: published ones with each other, and our results with a published one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+
+from ingest.common.suites import folded, model
+from ingest.published.publications import Published, options_cell
+from schema.records import Plain, Result
+
+Case = tuple[object, ...]
+#: PaddlePaddle's own libraries of models. NVIDIA's trainers are not those of the frameworks in their names:
+#: `NGC PyTorch` is never `PyTorch`.
+_LIBRARIES = frozenset({"paddleclas", "paddleseg", "paddlenlp", "paddlerec", "paddledetection", "paddleocr"})
+_SWITCH = {"yes": "true", "no": "false"}
+_BATCH_OF_JOB = "batch_size_of_job"
+#: Options whose absence means "off"; for all others, such as clipping, absence means "unknown".
+_OFF = frozenset({("xla", "no"), ("dali", "no")})
+
+
+# ---- published figures with each other ----
+
+
+def cell(row: Published) -> str:
+    """Return what figures share that a source should publish one value of, wherever it prints them."""
+    names = (
+        "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
+        "metric", "unit",
+    )  # fmt: skip
+    stated = {name: value for name, value in row.options.items() if (name, value) not in _OFF}
+    return json.dumps([*(getattr(row, name) for name in names), options_cell(stated)])
+
+
+def case_on_page(row: Published) -> Case:
+    """Return what the tables and the script outputs of a page both state: the page, and the case without options."""
+    case = (row.model, row.framework, row.nodes, row.devices, row.batch_size, row.precision, row.unit)
+    return (row.source, row.place, *case)
+
+
+def case_without_devices(row: Published) -> Case:
+    """Return what figures have in common that differ in their number of devices only."""
+    case = (row.model, row.framework, row.framework_source, row.hardware, row.batch_size, row.precision)
+    return (*case, row.metric, row.unit, options_cell(row.options))
+
+
+def one_device_figures(rows: Iterable[Published]) -> Mapping[Case, list[float]]:
+    """Return the different figures of one device, by their case: those that speed-ups are computed from."""
+    found: dict[Case, list[float]] = {}
+    for row in rows:
+        if row.devices == 1 and row.value:
+            known = found.setdefault(case_without_devices(row), [])
+            if row.value not in known:
+                known.append(row.value)
+    return found
+
+
+def options_agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
+    """Return whether the options that both state are the same; what only one of them states is no difference."""
+    return all(one[name] == two[name] for name in one.keys() & two.keys())
+
+
+# ---- our results with a published figure ----
+
+
+def matcher(results: Iterable[Result]) -> Callable[[Published], list[Result]]:
+    """Return a function that looks up the results of the case of a published figure, in the order of the results.
+
+    Two cases are the same if they agree in model, framework, hardware, machines, devices, batch size (of a device or of
+    the job), precision, and in every option that both state.
+    """
+    by_case: dict[Case, list[Result]] = {}
+    for result in results:
+        by_case.setdefault(_case(result, model(result.model or "")), []).append(result)
+
+    def of_case(figure: Published) -> list[Result]:
+        found = by_case.get(_case(figure, figure.model), ()) if figure.devices else ()
+        return [each for each in found if _options_match(figure, each)]
+
+    return of_case
+
+
+def _case(of: Result | Published, name: str) -> Case:
+    """Return what has to be the same, apart from options."""
+    framework = folded(of.framework or "")
+    framework = "paddlepaddle" if framework in _LIBRARIES else framework
+    return (name, framework, of.hardware or "", of.nodes or 1, of.devices, of.batch_size, of.precision or "")
+
+
+def _options_match(figure: Published, result: Result) -> bool:
+    ours, published = _in_one_spelling(result.options), _in_one_spelling(figure.options)
+    if figure.batch_size is None and not (_BATCH_OF_JOB in ours and _BATCH_OF_JOB in published):
+        return False
+    return options_agree(ours, published)
+
+
+def _in_one_spelling(options: Mapping[str, Plain]) -> dict[str, str]:
+    """Return options in one spelling: tables have yes and no, logs true and false."""
+    lower = {name: str(value).casefold() for name, value in options.items()}
+    return {name: _SWITCH.get(value, value) for name, value in lower.items()}

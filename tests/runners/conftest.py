@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.runners import quick
+
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every runner that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -43,6 +45,11 @@ OMP_NUM_THREADS = "{{threads}}"
 
 WriteRecipe = Callable[..., Path]
 OnlyRun = Callable[[], tuple[Path, dict[str, Any]]]
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick.shorten(monkeypatch.setattr)
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def until(wanted: Callable[[], bool], seconds: float = 20) -> None:
 
 def words(path: Path, tmp_path: Path, *more: str) -> list[str]:
     """Return the command line that runs a recipe into `raw`."""
-    return [sys.executable, "-m", "runners", "run", str(path), "--raw-logs", str(tmp_path / "raw"), *more]
+    return [sys.executable, "-m", "tests.runners.quick", "run", str(path), "--raw-logs", str(tmp_path / "raw"), *more]
 
 
 @contextmanager

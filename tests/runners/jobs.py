@@ -11,11 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from runners import nodes, recipe
-from runners.cases import select_cases
 from runners.command import Settings, build_run
 from runners.job import PlannedRun
-from runners.nodes import Job, JobState
-from runners.transport import AnyTarget, Ssh
+from runners.recipe import select_cases
+from runners.transport import AnyTarget, Job, JobState, Ssh
 from tests.runners.node import polls, tool
 
 

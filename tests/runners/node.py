@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 
 from runners import nodes, recipe
-from runners.cases import select_cases
 from runners.command import Settings, build_run
-from runners.nodes import Reply
+from runners.recipe import select_cases
+from runners.transport import Reply
 
 #: What runs the agent: the Python of these tests, or an older one that a variable names.
 PYTHON = os.environ.get("AGENT_PYTHON", sys.executable)

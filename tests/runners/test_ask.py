@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from runners.errors import RunnerError
+from runners.job import RunnerError
 from runners.nodes import NO_ANSWER, ProgramResult, Question, ask
 from tests.runners.node import ended
 

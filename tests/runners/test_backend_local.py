@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from runners.errors import RunnerError
-from runners.run import attended, planned_launch
+from runners.job import RunnerError
+from runners.record import attended, planned_launch
 from runners.transport import Local, Slurm, Ssh
 from tests.runners.jobs import Placed, change_agent, planned
 from tests.runners.node import ended
@@ -57,10 +57,10 @@ def test_a_job_outlives_whoever_started_it_and_is_found_again(write_recipe, tmp_
     started = planned(write_recipe(WAIT), LOCAL, tmp_path)
     kept = {"facts": msgspec.to_builtins(started.job.facts), "spec": msgspec.to_builtins(started.run.spec)}
     program = (
-        "import json, msgspec, os, pathlib, signal; from runners import job, nodes, transport\n"
+        "import json, msgspec, os, pathlib, signal; from runners import job, transport\n"
         f"kept = json.loads({json.dumps(kept)!r})\n"
-        "facts, spec = msgspec.convert(kept['facts'], nodes.JobFacts), msgspec.convert(kept['spec'], job.JobSpec)\n"
-        f"transport.Local().start(nodes.Job(facts, pathlib.Path({str(started.run.folder)!r})), spec)\n"
+        "facts, spec = msgspec.convert(kept['facts'], transport.JobFacts), msgspec.convert(kept['spec'], job.JobSpec)\n"
+        f"transport.Local().start(transport.Job(facts, pathlib.Path({str(started.run.folder)!r})), spec)\n"
         "os.killpg(os.getpgrp(), signal.SIGKILL)"
     )
     root = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from runners import slurm as cluster
-from runners.errors import RunnerError
+from runners import transport as cluster
+from runners.job import RunnerError
 from runners.transport import Slurm
 from tests.runners.clusters import slurm_cluster
 from tests.runners.jobs import change_agent, planned
@@ -33,8 +33,6 @@ def slurm(started_cluster, monkeypatch):
     """Yield the cluster that this test's commands use, and empty it at the end."""
     for name, value in started_cluster.variables.items():
         monkeypatch.setenv(name, value)
-    # Both nodes and we write to one disk.
-    monkeypatch.setattr(cluster, "SHARED_SECONDS", 0.5)
     yield started_cluster
     started_cluster.call("scancel", "--user=root")
     deadline = time.monotonic() + 20
@@ -183,18 +181,18 @@ def test_the_state_comes_from_the_queue_or_the_accounting(
     started = planned(write_recipe("true"), SLURM, tmp_path)
     started.incoming.mkdir()
     (started.incoming / "slurm.number").write_text("7\n")
-    state = cluster.state(started.job)
+    state = cluster.slurm_state(started.job)
     assert (state.kind, state.outcome) == (kind, outcome)
 
 
 def test_a_job_whose_number_was_not_kept_is_not_lost_while_slurm_does_not_answer(write_recipe, tmp_path, monkeypatch):
     started = planned(write_recipe("true"), SLURM, tmp_path)
     monkeypatch.setenv("PATH", tool(tmp_path / "tools", "squeue", "echo 'Unable to contact controller' >&2; exit 1"))
-    assert cluster.state(started.job).kind == "unreachable"
+    assert cluster.slurm_state(started.job).kind == "unreachable"
     with pytest.raises(RunnerError, match="Slurm does not answer: Unable to contact controller"):
         started.stop()
     tool(tmp_path / "tools", "squeue", "true")
-    assert cluster.state(started.job).kind == "lost"
+    assert cluster.slurm_state(started.job).kind == "lost"
 
 
 def test_a_query_for_gpus_asks_slurm_for_one_node(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from runners import transport
-from runners.errors import RunnerError
+from runners.job import RunnerError
 from runners.transport import Local, Ssh
 from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts
 from tests.runners.jobs import change_agent, host_python, planned

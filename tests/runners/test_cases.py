@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from runners import recipe
 from runners.batch import Batch, order
-from runners.cases import case_choices, framework_slug, select_cases, slugify
 from runners.command import Settings, build_run, environment_variables, launch_words, trainer_words
-from runners.errors import RunnerError
-from runners.job import NodeVariable, texts, word
+from runners.job import NodeVariable, RunnerError, texts, word
+from runners.recipe import case_choices, framework_slug, select_cases, slugify
 from tests.runners.written import MATRIX, loaded
 
 SHAPES = '[matrix]\nshape = ["1n1d", "1n8d", "2n8d"]\nbatch_size = [8]\nprecision = ["fp32"]\n'

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from runners import record, run
-from runners.errors import RunnerError
+from runners.job import RunnerError
 from runners.record import Lost, redact
 from runners.run import collect
 from tests.runners.arrivals import LINE, arrive, begun, launched, lost, stated

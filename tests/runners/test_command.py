@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from runners import recipe as recipes
-from runners.cases import select_cases
 from runners.command import Settings, build_run, commit_of, environment_variables, launch_words
-from runners.errors import RunnerError
 from runners.job import (
     NODE_VARIABLES,
-    ContainerRecord,
     NodeVariable,
     PlannedRun,
+    RunnerError,
     SourceRecord,
     checked,
     texts,
     word,
 )
+from runners.recipe import select_cases
+from schema.records import Container
 from tests.runners.node import prepared
 from tests.runners.written import filled, loaded
 
@@ -172,7 +172,7 @@ def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_use
     assert record.source == SourceRecord("a/b", "c0ffee")
     assert record.recipe.container is None
     record = build_run(recipe, case, tmp_path, Settings("podman")).record
-    assert record.recipe.container == ContainerRecord("podman", "a/b:1")
+    assert record.recipe.container == Container("podman", "a/b:1")
     fixed = structs.replace(recipe, source=structs.replace(recipe.source, commit="of the recipe"))
     assert build_run(fixed, case, tmp_path, commit="c0ffee").record.source == SourceRecord("a/b", "of the recipe")
 

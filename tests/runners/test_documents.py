@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from ingest.site import reproduce
 from runners import cli, recipe
-from runners.cases import select_cases
 from runners.cli import main
 from runners.command import Settings, build_run
 from runners.job import NODE_VARIABLES, PlannedRecord
-from runners.recipe import DERIVED, LAUNCHERS, PRECISIONS, RecipeFile
+from runners.recipe import DERIVED, RecipeFile
 from schema.records import Run, from_json
+from schema.vocabulary import LAUNCHERS, PRECISIONS, select_cases
 from tests.runners.home import ROOT
 
 PAGES = ROOT / "report_templates/pages"

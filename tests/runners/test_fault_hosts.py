@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import pytest
 
 from runners import nodes, transport
-from runners.errors import RunnerError
+from runners.job import RunnerError
 from runners.transport import Local, Ssh
 from tests.runners.clusters import link, namespaces, ssh_hosts
 from tests.runners.jobs import host_python, planned

@@ -9,9 +9,9 @@ import subprocess
 import pytest
 
 from runners import recipe
-from runners.cases import select_cases
+from runners.batch import largest_fitting, next_size, smallest_sizes
 from runners.cli import main
-from runners.max_batch import largest_fitting, next_size, smallest_sizes
+from runners.recipe import select_cases
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, words
 
 

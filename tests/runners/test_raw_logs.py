@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runners.recipe import PRECISIONS
+from schema.vocabulary import PRECISIONS
 
 RAW_LOGS = Path(__file__).parents[2] / "raw_logs"
 RUNS = sorted(RAW_LOGS.glob("*/*/*/*/run.json"))

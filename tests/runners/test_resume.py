@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from runners import recipe, run
+from runners import recipe, record
 from runners.batch import order, settled_runs
-from runners.cases import select_cases
 from runners.cli import main
 from runners.command import build_run
-from runners.errors import RunnerError
-from runners.job import PlannedRun
-from runners.nodes import JobState, Target
-from runners.transport import Local
+from runners.job import PlannedRun, RunnerError
+from runners.recipe import select_cases
+from runners.transport import JobState, Local, Target
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
 from tests.runners.node import ended
@@ -192,7 +190,7 @@ def test_an_invalid_launch_json_is_refused(tmp_path, text):
     (tmp_path / "launch.json").write_text(text)
     with (
         pytest.raises(RunnerError, match=r"launch\.json: it is not a launch\.json of this"),
-        run.attended(tmp_path),
+        record.attended(tmp_path),
     ):
         pass
 
@@ -201,7 +199,7 @@ def test_nothing_starts_on_a_file_system_without_locks(write_recipe, tmp_path, m
     def refuse(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(run.fcntl, "flock", refuse)
+    monkeypatch.setattr(record.fcntl, "flock", refuse)
     assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw")]) == 2
     assert "its file system does not support locks: No locks available; choose another" in capfd.readouterr().err
     assert not (tmp_path / "raw").exists()

@@ -15,8 +15,10 @@ import pytest
 
 from runners import recipe, record
 from runners.cli import cli, main
-from runners.errors import RunnerError, printable
-from runners.output import complain
+from runners.job import RunnerError
+from runners.nodes import printable
+from runners.run import complain
+from tests.runners import quick
 from tests.runners.arrivals import arrive, begun
 from tests.runners.home import RECORD, ROOT, folder_of, load, until
 from tests.runners.node import ended
@@ -373,6 +375,7 @@ def no_ingest(tmp_path, monkeypatch):
     (tmp_path / "root/ingest").mkdir(parents=True)
     (tmp_path / "root/ingest/__init__.py").write_text("raise ImportError('regex is not installed')\n")
     monkeypatch.setattr(record, "ROOT", tmp_path / "root")
+    monkeypatch.setattr(record, "_ingest", quick.INGEST)
 
 
 @pytest.mark.usefixtures("no_ingest")

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 import pytest
 
 from runners import run as runs
-from runners import slurm
 from runners.cli import main
 from tests.runners.clusters import SshHost, slurm_cluster, ssh_hosts
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until
@@ -149,7 +148,6 @@ def test_a_run_through_slurm(write_recipe, tmp_path, monkeypatch):
     with slurm_cluster() as cluster:
         for name, value in cluster.variables.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(slurm, "SHARED_SECONDS", 0.5)
         path = write_recipe(f'{RECORD} record 1; echo "rank $RANK"', more=RANK)
         words = ["--raw-logs", str(tmp_path / "raw"), "--on", "slurm:debug", "--case", "nodes=2,devices=2", "--resume"]
         assert main(["run", str(path), *words]) == 0

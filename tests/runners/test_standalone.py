@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 from runners import recipe
-from runners.cases import select_cases
 from runners.command import build_run
+from runners.recipe import select_cases
 from runners.run import standalone
 
 

@@ -467,7 +467,7 @@ SLURM_SECONDS = 60
 SHARED_SECONDS = 5
 # States of Slurm jobs. Source: squeue(1), "JOB STATE CODES". All others are an end.
 SLURM_WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
-SLURM_RUNNING = ("SLURM_RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED")
+SLURM_RUNNING = ("RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED")
 SLURM_OUTCOMES = {"CANCELLED": "stopped", "TIMEOUT": "timeout", "DEADLINE": "timeout", "OUT_OF_MEMORY": "oom"}
 SLURM_SIGNALS = {"stopped": "TERM", "timeout": "USR1"}
 #: Slurm copies the batch script to the node. It becomes the agent by exec, so that the agent gets the signals.

@@ -52,11 +52,14 @@ class Placed:
     def until(self, wanted: Callable[[JobState], bool], seconds: float = 30) -> JobState:
         """Wait for a state of the job that fulfils the condition, and return it."""
         state: JobState | None = None
+        # Each look starts a Python for each node, which others need, too.
+        pause = 0.1
         for _ in polls(seconds):
             state = self.look()
             if wanted(state):
                 return state
-            time.sleep(0.1)
+            time.sleep(pause)
+            pause = min(1.3 * pause, 0.5)
         raise AssertionError(f"the job did not come to it; it is {state}")
 
     def over(self, seconds: float = 30) -> JobState:

@@ -182,7 +182,7 @@ def nvidia_smi(folder: Path, *gpus: Mapping[str, Any], refused: Sequence[str] = 
     told = json.dumps({"gpus": [dict(gpu) for gpu in gpus], "refused": list(refused), "topology": topology})
     path = tool(folder, "nvidia-smi", "")
     program = FAKE_NVIDIA_SMI.format(told=told)
-    (folder / "nvidia-smi").write_text(f"#!{sys.executable}\n{program}", encoding="utf-8")
+    (folder / "nvidia-smi").write_text(f"#!{sys.executable} -IS\n{program}", encoding="utf-8")
     return path
 
 

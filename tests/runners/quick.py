@@ -41,7 +41,7 @@ def shorten(set_to: Callable[[Any, str, Any], None]) -> None:
     """Shorten the waits of this process."""
     source = agent()
     set_to(nodes, "AGENT", SimpleNamespace(read_text=lambda encoding: source))
-    set_to(run, "LONGEST_PAUSE", 0.3)
+    set_to(run, "LONGEST_PAUSE", 0.5)
     set_to(transport, "SHARED_SECONDS", 0.5)
     set_to(record, "_ingest", ingested)
 

@@ -112,42 +112,26 @@ def test_a_job_whose_agent_is_killed_is_lost_and_leaves_no_process(write_recipe,
     assert (started.node(0) / "train.log").read_text() == f"{child}\n"
 
 
-def test_a_process_with_a_reused_pid_is_not_the_job(write_recipe, tmp_path):
-    started = planned(write_recipe("echo begun; sleep 300"), LOCAL, tmp_path)
-    started.start()
-    started.printing()
-    os.kill(int((started.node(0) / "pid").read_text()), signal.SIGKILL)
-    stranger = subprocess.Popen(["sleep", "300"])
-    try:
-        (started.node(0) / "pid").write_text(f"{stranger.pid}\n")
-        assert started.over().kind == "lost"
-        started.stop()
-        assert stranger.poll() is None
-    finally:
-        stranger.kill()
-        stranger.wait()
-
-
-def test_a_job_from_before_a_restart_of_its_host_is_reported(write_recipe, tmp_path):
-    started = planned(write_recipe("echo begun; sleep 300"), LOCAL, tmp_path)
-    started.start()
-    started.printing()
-    os.kill(int((started.node(0) / "pid").read_text()), signal.SIGKILL)
-    (started.node(0) / "machine").write_text(f"another\n{os.uname().nodename}\n")
-    assert started.until(lambda state: state.kind == "lost").cause == "the host was restarted"
-    started.stop()
-
-
-def test_a_job_of_another_machine_is_not_taken_for_lost(write_recipe, tmp_path):
+def test_a_job_whose_agent_is_gone_is_told_from_a_restart_another_machine_and_a_reused_pid(write_recipe, tmp_path):
     started = planned(write_recipe("echo begun; sleep 300"), LOCAL, tmp_path)
     started.start()
     started.printing()
     os.kill(int((started.node(0) / "pid").read_text()), signal.SIGKILL)
     assert started.over().kind == "lost"
+    (started.node(0) / "machine").write_text(f"another\n{os.uname().nodename}\n")
+    assert started.look().cause == "the host was restarted"
     (started.node(0) / "machine").write_text("another\nfar away\n")
     state = started.look()
     assert (state.kind, state.cause) == ("unreachable", "the run was started on another machine; ask there")
-    started.stop()
+    stranger = subprocess.Popen(["sleep", "300"])
+    try:
+        (started.node(0) / "pid").write_text(f"{stranger.pid}\n")
+        assert started.look().kind != "running"
+        started.stop()
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
 
 
 def test_no_line_of_a_log_is_taken_for_an_answer_of_the_runner(write_recipe, tmp_path):

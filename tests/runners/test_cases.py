@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from runners import recipe
 from runners.batch import Batch, order
-from runners.command import Settings, build_run, environment_variables, launch_words, trainer_words
+from runners.command import Settings, build_run, environment_variables, trainer_words
 from runners.job import NodeVariable, RunnerError, texts, word
 from runners.recipe import case_choices, framework_slug, select_cases, slugify
 from tests.runners.written import MATRIX, loaded
@@ -39,18 +38,6 @@ PROBED = ["a b", "a/b", "../..", "$(touch x)", "a-b", "a_b", "A-b", "", ".", "..
 
 def slugs(chosen, choices):
     return [case.slug for case in select_cases(chosen, choices)]
-
-
-def test_there_are_recipes_and_each_can_be_launched():
-    assert recipe.names()
-    for name in recipe.names():
-        chosen = recipe.load(recipe.find(name))
-        cases = select_cases(chosen, {})
-        assert len({case.slug for case in cases}) == len(cases)
-        for case in cases:
-            assert launch_words(chosen, case, "/data")
-            assert select_cases(chosen, case_choices(chosen, case)) == [case]
-        assert all(path.is_file() for path in chosen.files.values()), name
 
 
 def test_the_matrix_is_combined_in_the_order_it_is_written(tmp_path):

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from runners import record, run
-from runners.job import RunnerError
+from runners.job import RunnerError, WantedRecords
 from runners.record import Lost, redact
 from runners.run import collect
 from tests.runners.arrivals import LINE, arrive, begun, launched, lost, stated
@@ -293,3 +293,16 @@ def test_unusable_records_do_not_count(tmp_path):
     bar = "100/100 [==============================] -"
     log.write_text("".join(f"Epoch {n}/4\n{bar} {line} - loss: 0.5\n" for n, line in enumerate(lines, start=1)))
     assert record.count_records(log) == {"frameworks.keras": 2}
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"a.b": 2}, ""),
+        ({"a.b": 1, "c.d": 9}, "the log holds 1 records, and the recipe asks for 2"),
+        ({}, "the log is not in the recipe's format a.b: no format knows it"),
+        ({"c.d": 9}, "the log is not in the recipe's format a.b: it is in c.d"),
+    ],
+)
+def test_a_log_with_too_few_records_is_short_with_a_reason(found, said):
+    assert record.shortfall(found, WantedRecords("a.b", 2)) == said

@@ -80,19 +80,33 @@ def test_any_value_of_any_slot_reaches_the_process(before, value, number):
 
 
 @pytest.mark.usefixtures("bash")
-@pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_value_reaches_the_command_on_a_node(write_recipe, tmp_path, text):
-    """In a word, in a variable, in the name of a folder and in the text of a file."""
-    (tmp_path / "trainer.txt").write_text(text, encoding="utf-8", newline="")
-    path = write_recipe(
-        'printf "%s|%s|" "$1" "$VALUE"; cat trainer.txt', more='[files]\n"trainer.txt" = "trainer.txt"\n'
+def test_hostile_values_reach_the_command_on_a_node(write_recipe, tmp_path):
+    """In words, in variables, in the names of folders and in the texts of files."""
+    options, variables, files = (
+        "".join(f"{prefix}{number} = {value(number)}\n" for number in range(len(HOSTILE)))
+        for prefix, value in (
+            ("w", lambda number: '"plain"'),
+            ("V", lambda number: f'"{{w{number}}}"'),
+            ("f", lambda number: f'"file{number}"'),
+        )
     )
-    path.write_text(path.read_text().replace("[files]", 'VALUE = "{word}"\n[files]'), encoding="utf-8")
-    (tmp_path / f"data {text}".replace("/", "")).mkdir()
-    data = str(tmp_path / f"data {text}".replace("/", ""))
-    node = prepared(path, tmp_path / "job", {"word": text}, Settings(work=f"/{text}", data=data))
+    for number, text in enumerate(HOSTILE):
+        (tmp_path / f"file{number}").write_text(text, encoding="utf-8", newline="")
+    numbers = " ".join(map(str, range(len(HOSTILE))))
+    program = (
+        f'printf "%s\\0" "$@"; for n in {numbers}; do v=V$n; printf "%s\\0" "${{!v}}"; cat f$n; printf "\\0"; done'
+    )
+    path = write_recipe(program, more=f"{variables}[files]\n{files}")
+    text = path.read_text(encoding="utf-8").replace("[options]\n", f"[options]\n{options}")
+    words = ", ".join(f'"{{w{number}}}"' for number in range(len(HOSTILE)))
+    path.write_text(text.replace('"{word}"]', f"{words}]"), encoding="utf-8")
+    folder = tmp_path / "".join(HOSTILE).replace("/", "")[:100]
+    folder.mkdir()
+    choices = {f"w{number}": text for number, text in enumerate(HOSTILE)}
+    node = prepared(path, tmp_path / "job", choices, Settings(work=f"/{folder.name}", data=str(folder)))
     assert node.run() == 0
-    assert node.log() == f"{text}|{text}|{text}"
+    in_variables_and_files = [each for text in HOSTILE for each in (text, text)]
+    assert node.log().split("\0")[:-1] == [*HOSTILE, *in_variables_and_files]
     assert not list(tmp_path.rglob("alive"))
 
 

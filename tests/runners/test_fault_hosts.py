@@ -88,7 +88,7 @@ def test_a_network_that_goes_silent_is_noticed_and_its_job_found_again(write_rec
     monkeypatch.setitem(transport.OPTIONS, "ServerAliveInterval", "1")
     monkeypatch.setitem(transport.OPTIONS, "ServerAliveCountMax", "1")
     monkeypatch.setitem(transport.OPTIONS, "ConnectTimeout", "1")
-    with namespaces(tmp_path, ["pl-one"]) as (host,):
+    with namespaces(tmp_path, 1) as (host,):
         started = planned(write_recipe(WAIT), place(host), tmp_path)
         started.start()
         started.printing()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import tomllib
@@ -35,6 +36,7 @@ OWN_OPTIONS = {
 }
 
 
+@functools.cache
 def load(name: str) -> LaunchRecipe:
     return recipes.load(recipes.find(name))
 

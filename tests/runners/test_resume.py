@@ -84,23 +84,30 @@ def test_a_run_that_another_runner_attends_is_left_alone(write_recipe, tmp_path)
     assert load(folder_of(tmp_path) / "1/run.json")["outcome"] == "stopped"
 
 
-def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_path, capfd):
+def test_a_settled_run_is_not_repeated_in_its_round(write_recipe, tmp_path, capfd):
     path = write_recipe(f"{RECORD} record 1")
     words = ["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--resume", "--repeats", "1"]
-    assert main(words) == 0
-    assert begins(capfd.readouterr().out) == ["cpu-n1d1-bs1-fp32/1"]
-    assert main(words) == 0
-    assert begins(capfd.readouterr().out) == []
-    assert main([*words, "--round", "2026Q4"]) == 0
-    assert begins(capfd.readouterr().out) == ["cpu-n1d1-bs1-fp32/2"]
-    first = folder_of(tmp_path) / "1/run.json"
-    for number, change in ((3, {"outcome": "failed"}), (4, {"case": {**load(first)["case"], "hardware": "another"}})):
-        kept = first.read_text()
-        first.write_text(json.dumps({**load(first), **change}))
-        assert main(words) == 0
-        assert begins(capfd.readouterr().out) == [f"cpu-n1d1-bs1-fp32/{number}"]
-        (folder_of(tmp_path) / str(number) / "run.json").unlink()
-        first.write_text(kept)
+    for round, begun_runs in ((), ["1"]), ((), []), (("--round", "2026Q4"), ["2"]):
+        assert main([*words, *round]) == 0
+        assert begins(capfd.readouterr().out) == [f"cpu-n1d1-bs1-fp32/{number}" for number in begun_runs]
+
+
+@pytest.mark.parametrize(
+    ("change", "count"),
+    [
+        ({}, 1),
+        ({"outcome": "oom"}, 1),
+        ({"outcome": "failed"}, 0),
+        ({"case": {"hardware": "another"}}, 0),
+        ({"round": "2026Q4"}, 0),
+    ],
+)
+def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_path, change, count):
+    (earlier,) = first_runs(write_recipe("true"), tmp_path)
+    earlier.folder.mkdir(parents=True)
+    document = {"outcome": "completed", "case": {"hardware": "A"}, **change}
+    (earlier.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    assert len(settled_runs(earlier, ["A"])) == count
 
 
 @pytest.mark.parametrize(("node", "count"), [("first", 0), ("last", 1)])
@@ -113,14 +120,6 @@ def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tm
     earlier.folder.mkdir(parents=True)
     (earlier.folder / "run.json").write_text('{"outcome": "completed", "case": {"hardware": "B"}}', encoding="utf-8")
     assert len(settled_runs(earlier, ["A", "B"])) == count
-
-
-def test_a_run_out_of_memory_is_not_repeated(write_recipe, tmp_path, capfd):
-    path = write_recipe("echo 'CUDA out of memory'; exit 1")
-    words = ["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--resume"]
-    assert main(words) == 1
-    assert main(words) == 0
-    assert begins(capfd.readouterr().out) == ["cpu-n1d1-bs1-fp32/1"]
 
 
 def test_a_resumed_matrix_goes_on_in_the_order_it_had(write_recipe, tmp_path):

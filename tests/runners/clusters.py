@@ -237,7 +237,10 @@ SchedulerTimeSlice=5
 MpiDefault=none
 ReturnToService=2
 KillWait=5
-SlurmdTimeout=30
+SlurmdTimeout=300
+MessageTimeout=60
+TCPTimeout=20
+BatchStartTimeout=120
 GresTypes=gpu
 NodeName=blade1 NodeHostname={machine} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=2 RealMemory=1000 Gres=gpu:2
 NodeName=blade2 NodeHostname={machine} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=2 RealMemory=1000 Gres=gpu:2

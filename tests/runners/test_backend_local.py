@@ -42,8 +42,8 @@ def test_the_state_of_a_job_follows_it(write_recipe, tmp_path):
 def test_a_job_knows_its_place_and_texts_reach_it_byte_for_byte(write_recipe, tmp_path):
     text = "\u4e2d\u6587 $(touch hit) `touch hit` \"' \\t\\\\ "
     program = "pwd >&2; printf '%s\n' \"$1\" $PERFLEDGER_JOB $PERFLEDGER_IDENTITY $PERFLEDGER_NODE_RANK $HOSTS $MEET"
-    path = write_recipe(program, more='HOSTS = "{hosts}"\nMEET = "{master_address}:{master_port}"\n')
-    path.write_text(path.read_text().replace('word = "plain"', f"word = {json.dumps(text)}"), encoding="utf-8")
+    more = 'HOSTS = "{hosts}"\nMEET = "{master_address}:{master_port}"\n'
+    path = write_recipe(program, more=more, word=text)
     started = planned(path, LOCAL, tmp_path)
     started.start()
     assert started.over().kind == "ended"
@@ -134,16 +134,6 @@ def test_a_job_whose_agent_is_gone_is_told_from_a_restart_another_machine_and_a_
         stranger.wait()
 
 
-def test_no_line_of_a_log_is_taken_for_an_answer_of_the_runner(write_recipe, tmp_path):
-    answer = 'perfledger {\\"kind\\":\\"ended\\"}'
-    program = f"printf 'x\\f{answer}\\v{answer}\\u2028{answer}\\x85{answer}\\n'; sleep 300"
-    started = planned(write_recipe(program), LOCAL, tmp_path)
-    started.start()
-    assert started.printing().kind == "running"
-    started.stop()
-    assert started.over().kind == "ended"
-
-
 def test_an_answer_is_found_behind_a_line_that_a_login_left_open(write_recipe, tmp_path, monkeypatch):
     login = ["bash", "-c", "printf '\\e[1mWelcome '; exec \"$@\"", "bash"]
     usual = Local.argv
@@ -154,9 +144,7 @@ def test_an_answer_is_found_behind_a_line_that_a_login_left_open(write_recipe, t
 
 
 def test_a_node_that_refuses_starts_nothing_and_leaves_nothing(write_recipe, tmp_path):
-    path = write_recipe("true")
-    path.write_text(path.read_text().replace('command = ["bash"', 'command = ["no such program"'), encoding="utf-8")
-    started = planned(path, LOCAL, tmp_path)
+    started = planned(write_recipe(command=["no such program"]), LOCAL, tmp_path)
     with pytest.raises(RunnerError, match="no such program") as raised:
         started.start()
     assert str(raised.value).startswith("this machine: ")

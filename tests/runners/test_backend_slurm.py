@@ -118,9 +118,7 @@ def test_a_waiting_job_can_be_removed_from_the_queue(slurm, write_recipe, tmp_pa
 
 
 def test_a_node_that_refuses_ends_the_job_with_its_reason(slurm, write_recipe, tmp_path):
-    path = write_recipe("true")
-    path.write_text(path.read_text().replace('command = ["bash"', 'command = ["no such program"'), encoding="utf-8")
-    started = planned(path, SLURM, tmp_path, TWO)
+    started = planned(write_recipe(command=["no such program"]), SLURM, tmp_path, TWO)
     started.start()
     state = started.over(60)
     assert (state.kind, state.outcome) == ("lost", "failed")
@@ -243,7 +241,8 @@ def test_a_controller_that_does_not_answer_leaves_the_job_as_it_is(slurm, write_
     started.printing()
     text = (slurm.folder / "slurm.conf").read_text()
     port = text.partition("SlurmctldPort=")[2].split()[0]
-    (tmp_path / "slurm.conf").write_text(text.replace(f"SlurmctldPort={port}", "SlurmctldPort=1\nMessageTimeout=1"))
+    text = text.replace(f"SlurmctldPort={port}", "SlurmctldPort=1").replace("MessageTimeout=60", "MessageTimeout=1")
+    (tmp_path / "slurm.conf").write_text(text)
     with monkeypatch.context() as away:
         away.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
         state = started.look()
@@ -264,15 +263,13 @@ def test_a_machine_without_slurm_says_so(write_recipe, tmp_path, monkeypatch):
 
 def test_the_arguments_of_sbatch(write_recipe, tmp_path):
     target = Slurm("v100", ("--account=me", "--time=1"))
-    path = write_recipe("true", timeout=601)
-    path.write_text(path.read_text().replace('device = "cpu"', 'device = "gpu"'), encoding="utf-8")
 
-    def submission(folder: Path) -> list[str]:
+    def submission(folder: Path, launcher: str) -> list[str]:
+        path = write_recipe(timeout=601, device="gpu", more=f'\n[launcher]\nname = "{launcher}"\n')
         placed = planned(path, target, folder, {"nodes": "2", "devices": "16"})
         return target.submission(placed.job, placed.run.spec)
 
-    path.write_text(path.read_text() + '\n[launcher]\nname = "torchrun"\n', encoding="utf-8")
-    asked = submission(tmp_path / "100%")
+    asked = submission(tmp_path / "100%", "torchrun")
     assert asked[:2] == ["sbatch", "--parsable"]
     assert asked[2].startswith("--job-name=perfledger-tiny-")
     assert asked[3] == f"--output={tmp_path}/100%%/raw/tiny/1/incoming/slurm.log"
@@ -280,8 +277,7 @@ def test_the_arguments_of_sbatch(write_recipe, tmp_path):
         "--open-mode=append", "--no-requeue", "--nodes=2", "--ntasks-per-node=1", "--exclusive", "--mem=0",
         "--time=41", "--gpus-per-node=8", "--partition=v100", "--account=me", "--time=1",
     ]  # fmt: skip
-    path.write_text(path.read_text().replace('"torchrun"', '"mpirun"'), encoding="utf-8")
-    assert "--ntasks-per-node=8" in submission(tmp_path / "b")
+    assert "--ntasks-per-node=8" in submission(tmp_path / "b", "mpirun")
 
 
 def test_a_run_becomes_one_folder_and_counts_when_the_batch_is_resumed(slurm, write_recipe, tmp_path):

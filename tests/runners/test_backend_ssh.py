@@ -65,14 +65,7 @@ def place(*hosts: SshHost) -> Ssh:
 
 def meeting(write_recipe) -> Path:
     """Write a recipe whose ranks meet."""
-    path = write_recipe("unused", more=MEETING)
-    text = path.read_text(encoding="utf-8")
-    begin = text.index("command =")
-    end = text.index("\n", begin)
-    program = MEET.replace("{", "{{").replace("}", "}}")
-    command = f"command = {json.dumps([sys.executable, '-c', program])}"
-    path.write_text(text[:begin] + command + text[end:], encoding="utf-8")
-    return path
+    return write_recipe(command=[sys.executable, "-c", MEET], more=MEETING)
 
 
 def log(started, rank=0):
@@ -152,13 +145,8 @@ def test_torchrun_brings_two_hosts_together(write_recipe, tmp_path, two_hosts):
     program = (
         "import torch.distributed as d; d.init_process_group('gloo'); print(d.get_rank(), 'of', d.get_world_size())"
     )
-    path = write_recipe("unused", more='\n[launcher]\nname = "torchrun"\n')
-    text = path.read_text(encoding="utf-8")
-    begin = text.index("command =")
     command = [str(Path(found).parent / "python"), "-c", program]
-    path.write_text(
-        text[:begin] + f"command = {json.dumps(command)}" + text[text.index("\n", begin) :], encoding="utf-8"
-    )
+    path = write_recipe(command=command, more='\n[launcher]\nname = "torchrun"\n')
     started = planned(path, place(*two_hosts), tmp_path, TWO)
     started.start()
     assert started.over(120).kind == "ended"

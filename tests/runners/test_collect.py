@@ -92,9 +92,7 @@ def test_the_first_node_is_on_top_and_the_others_have_folders(pair):
 
 @pytest.mark.parametrize(("every_node", "on_top", "beside"), [(True, "1", "node0"), (False, "0", "node1")])
 def test_the_last_node_is_on_top_where_it_prints_the_figures(write_recipe, tmp_path, every_node, on_top, beside):
-    path = write_recipe("true")
-    path.write_text(path.read_text().replace("at_least = 1", 'at_least = 1\nnode = "last"'))
-    folder = begun(path, tmp_path, nodes=2, every_node=every_node)
+    folder = begun(write_recipe(node="last"), tmp_path, nodes=2, every_node=every_node)
     for rank in (0, 1):
         arrive(folder, rank, log=f"node {rank}\n")
     collect(folder, launched(folder))

@@ -96,10 +96,10 @@ def test_hostile_values_reach_the_command_on_a_node(write_recipe, tmp_path):
     program = (
         f'printf "%s\\0" "$@"; for n in {numbers}; do v=V$n; printf "%s\\0" "${{!v}}"; cat f$n; printf "\\0"; done'
     )
-    path = write_recipe(program, more=f"{variables}[files]\n{files}")
-    text = path.read_text(encoding="utf-8").replace("[options]\n", f"[options]\n{options}")
-    words = ", ".join(f'"{{w{number}}}"' for number in range(len(HOSTILE)))
-    path.write_text(text.replace('"{word}"]', f"{words}]"), encoding="utf-8")
+    program = program.replace("{", "{{").replace("}", "}}")
+    command = ["bash", "-c", program, "bash", *[f"{{w{number}}}" for number in range(len(HOSTILE))]]
+    path = write_recipe(command=command, more=f"{variables}[files]\n{files}")
+    path.write_text(path.read_text().replace("[options]\n", f"[options]\n{options}"), encoding="utf-8")
     folder = tmp_path / "".join(HOSTILE).replace("/", "")[:100]
     folder.mkdir()
     choices = {f"w{number}": text for number, text in enumerate(HOSTILE)}
@@ -144,9 +144,7 @@ def test_a_job_holds_the_facts_of_recipe_case_and_settings(write_recipe, tmp_pat
 
 def test_argv_is_container_launcher_command_with_folders_mounted_under_their_own_paths(write_recipe):
     more = '[container]\nimage = "a/b:1"\n[launcher]\nname = "torchrun"\n[source]\nfolder = "sources"\n'
-    path = write_recipe("true", more=more)
-    text = path.read_text().replace("[matrix]", '[matrix]\nshape = ["1n2d"]').replace('"cpu"', '"gpu"')
-    path.write_text(text, encoding="utf-8")
+    path = write_recipe(more=more, shape="1n2d", device="gpu")
     run = planned(path, chosen=Settings(container="docker", data="/d"))
     assert list(run.record.argv) == texts(run.spec.argv) == [
         "docker", "run", "--rm", "--init", "--name", "perfledger-{identity}-{node_rank}",

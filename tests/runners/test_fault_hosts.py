@@ -16,7 +16,7 @@ import pytest
 
 from runners import nodes, transport
 from runners.job import RunnerError
-from runners.transport import Local, Ssh
+from runners.transport import Ssh
 from tests.runners.clusters import link, namespaces, ssh_hosts
 from tests.runners.jobs import host_python, planned
 from tests.runners.node import ended
@@ -267,12 +267,3 @@ def test_a_fetch_that_was_killed_is_done_again(write_recipe, tmp_path, host, mom
     assert [path.name for path in started.incoming.iterdir()] == ["node0"]
     assert (started.node(0) / "train.log").read_text() == "begun\n"
     assert json.loads((started.node(0) / "host.json").read_text())["outcome"] == "completed"
-
-
-@pytest.mark.parametrize("record", ["{", "[]", "{}", '{"files": 1}', '{"files": {"train.log": 1}}'])
-def test_an_invalid_record_is_refused(write_recipe, tmp_path, record):
-    started = planned(write_recipe("true"), Local(), tmp_path)
-    started.node(0).mkdir(parents=True)
-    (started.node(0) / "host.json").write_text(record)
-    with pytest.raises(RunnerError, match=r"host\.json: it cannot be read: "):
-        started.fetch()

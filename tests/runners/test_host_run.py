@@ -241,9 +241,7 @@ def test_a_run_whose_guard_was_killed_comes_to_its_end(write_recipe, tmp_path):
 
 
 def test_a_program_that_is_not_there_any_more_has_failed_and_its_log_says_so(write_recipe, tmp_path):
-    path = write_recipe("true")
-    path.write_text(path.read_text().replace('command = ["bash"', 'command = ["no such program"'), encoding="utf-8")
-    node = prepared(path, tmp_path / "job")
+    node = prepared(write_recipe(command=["no such program"]), tmp_path / "job")
     assert node.run() == 1
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("failed", 127)
     assert node.log().startswith("no such program: No such file or directory")
@@ -306,12 +304,8 @@ def test_a_disk_that_is_full_already_starts_nothing(write_recipe, tmp_path):
 
 @pytest.mark.parametrize(("rank", "printed"), [(0, "2 0 10.0.0.1,10.0.0.2 10.0.0.1:4,10.0.0.2:4\n"), (1, "")])
 def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe, tmp_path, rank, printed):
-    path = write_recipe("true")
-    text = path.read_text().replace('shape = ["1n1d"]\n', "").replace("[matrix]", '[matrix]\nshape = ["2n4d"]')
-    head, tail = text.split("[records]")
-    command = 'command = ["{nodes}", "{node_rank}", "{hosts}", "{host_slots}"]\n'
-    head = head.split("command = ")[0] + command
-    path.write_text(f'{head}[launcher]\nname = "mpirun"\n[records]{tail}', encoding="utf-8")
+    command = ["{nodes}", "{node_rank}", "{hosts}", "{host_slots}"]
+    path = write_recipe(command=command, shape="2n4d", more='\n[launcher]\nname = "mpirun"\n')
     starter = tool(tmp_path / "tools", "mpirun", 'while [ "$1" != 2 ]; do shift; done; echo "$*"')
     node = prepared(path, tmp_path / "job", rank=rank, hosts=("10.0.0.1", "10.0.0.2"), PATH=starter)
     if rank == 0:
@@ -328,8 +322,7 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
 
 
 def test_an_orphaned_observer_times_out(write_recipe, tmp_path):
-    path = write_recipe("true", more='[launcher]\nname = "mpirun"\n', timeout=1)
-    path.write_text(path.read_text().replace("[matrix]", '[matrix]\nshape = ["2n4d"]'), encoding="utf-8")
+    path = write_recipe(more='[launcher]\nname = "mpirun"\n', timeout=1, shape="2n4d")
     impatient = replacing("PREPARE_SECONDS = 7200", "PREPARE_SECONDS = 1")
     node = prepared(path, tmp_path / "job", None, None, impatient, 1, ("10.0.0.1", "10.0.0.2"))
     assert node.run() == 0

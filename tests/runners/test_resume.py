@@ -112,9 +112,7 @@ def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_pat
 
 @pytest.mark.parametrize(("node", "count"), [("first", 0), ("last", 1)])
 def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tmp_path, node, count):
-    path = write_recipe("true")
-    path.write_text(path.read_text().replace("at_least = 1", f'at_least = 1\nnode = "{node}"'), encoding="utf-8")
-    chosen = recipe.load(path)
+    chosen = recipe.load(write_recipe(node=node))
     (case,) = select_cases(chosen, {"nodes": "2", "devices": "2"})
     earlier = build_run(chosen, case, tmp_path)
     earlier.folder.mkdir(parents=True)

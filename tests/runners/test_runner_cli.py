@@ -191,8 +191,7 @@ def test_an_unusable_target_or_tool_is_refused(capfd, write_recipe, tmp_path, wo
 
 @pytest.mark.usefixtures("bash")
 def test_a_missing_command_starts_nothing(capfd, write_recipe, tmp_path):
-    path = write_recipe("true")
-    path.write_text(path.read_text().replace('["bash", "-c"', '["no-such-trainer", "-c"'))
+    path = write_recipe(command=["no-such-trainer"])
     message = refusal(capfd, "run", str(path), "--raw-logs", str(tmp_path / "raw"))
     assert "the program no-such-trainer is not on this host" in message
     assert not (tmp_path / "raw").exists()
@@ -358,8 +357,7 @@ def test_a_script_runs_with_python_alone_and_its_folder_can_be_collected(capfd, 
 
 @pytest.mark.usefixtures("bash")
 def test_a_script_that_is_refused_leaves_nothing(capfd, write_recipe, tmp_path):
-    path = write_recipe("true")
-    path.write_text(path.read_text().replace('["bash", "-c"', '["no-such-trainer", "-c"'))
+    path = write_recipe(command=["no-such-trainer"])
     assert main(["script", str(path)]) == 0
     script = capfd.readouterr().out
     (tmp_path / "job.py").write_text(script, encoding="utf-8")

@@ -34,7 +34,6 @@ from runners.nodes import (
     decoded,
     explain,
     fetch_files,
-    printable,
     request,
     verify,
 )
@@ -351,7 +350,7 @@ def has_failed(seen: Mapping[int, NodeState]) -> bool:
 def with_log(found: JobState, seen: Mapping[int, NodeState]) -> JobState:
     """Return a state with the longest log of the nodes."""
     longest = max(seen.values(), key=lambda state: state.log_bytes)
-    return replace(found, log_bytes=longest.log_bytes, last_line=printable(longest.last_line[:200]))
+    return replace(found, log_bytes=longest.log_bytes, last_line=longest.last_line[:200])
 
 
 def _cause(job: Job, rank: int, state: NodeState) -> str:

@@ -14,6 +14,7 @@ from datetime import datetime
 
 import pytest
 
+from runners import run as runs
 from runners.cli import main
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until, words
 from tests.runners.node import ended
@@ -178,6 +179,15 @@ def test_a_third_interrupt_leaves_a_run_that_can_be_collected(write_recipe, tmp_
     # Asked once more, it does not wait until the script has lost its patience.
     assert main(["collect", str(tmp_path / "raw"), "--abandon"]) in (0, 1)
     assert (folder_of(tmp_path) / "1/run.json").exists()
+
+
+def test_two_signals_are_counted_and_the_third_interrupts():
+    with runs.count_signals() as signals:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert signals.count == 2
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_an_interrupt_ends_the_cool_down(write_recipe, tmp_path):

@@ -65,7 +65,7 @@ def write_recipe(tmp_path: Path) -> WriteRecipe:
 
     def write(
         program: str = "true",
-        timeout: int = 20,
+        timeout: int = 60,
         batches: str = "1",
         more: str = "",
         *,

@@ -49,7 +49,7 @@ class Placed:
     def fetch(self) -> None:
         self.target.fetch(self.job)
 
-    def until(self, wanted: Callable[[JobState], bool], seconds: float = 30) -> JobState:
+    def until(self, wanted: Callable[[JobState], bool], seconds: float = 60) -> JobState:
         """Wait for a state of the job that fulfils the condition, and return it."""
         state: JobState | None = None
         # Each look starts a Python for each node, which others need, too.
@@ -62,7 +62,7 @@ class Placed:
             pause = min(1.3 * pause, 0.5)
         raise AssertionError(f"the job did not come to it; it is {state}")
 
-    def over(self, seconds: float = 30) -> JobState:
+    def over(self, seconds: float = 60) -> JobState:
         """Return the state of the job when no node is running any more."""
         return self.until(lambda state: state.kind in ("ended", "lost"), seconds)
 

@@ -198,7 +198,7 @@ def ended(process: int) -> bool:
     return False
 
 
-def polls(seconds: float = 10) -> Iterator[None]:
+def polls(seconds: float = 60) -> Iterator[None]:
     """Yield every 20 ms for some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

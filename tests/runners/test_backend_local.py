@@ -94,7 +94,7 @@ def test_a_job_that_ignores_the_first_stop_is_killed_by_the_second(write_recipe,
     started.stop()
     assert started.look().kind == "running"
     started.stop()
-    assert started.over(8).kind == "ended"
+    assert started.over().kind == "ended"
     assert (host(started)["outcome"], host(started)["exit_status"]) == ("stopped", 137)
     assert ended(deaf)
 

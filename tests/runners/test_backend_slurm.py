@@ -57,7 +57,7 @@ def test_a_job_of_two_nodes_runs_knows_its_place_and_returns_late_warnings(slurm
     path = write_recipe('echo "$RANK $HOSTS $MASTER $SLURMD_NODENAME"', more=more)
     started = planned(path, SLURM, tmp_path, TWO)
     assert started.start() == []
-    assert started.over(60).kind == "ended"
+    assert started.over().kind == "ended"
     started.fetch()
     place = f"blade1,blade2 127.0.0.1:{started.job.port}"
     assert [log(started, rank) for rank in (0, 1)] == [f"0 {place} blade1\n", f"1 {place} blade2\n"]
@@ -71,7 +71,7 @@ def test_a_launcher_that_starts_the_other_nodes_itself_runs_on_the_first(slurm, 
     path = write_recipe('echo "rank $OMPI_COMM_WORLD_RANK on $SLURMD_NODENAME"', more='\n[launcher]\nname = "mpirun"\n')
     started = planned(path, SLURM, tmp_path, TWO)
     started.start()
-    assert started.over(60).kind == "ended"
+    assert started.over().kind == "ended"
     # Open MPI may print notices of its own among the ranks' lines.
     assert sorted(re.findall(r"rank \d on \w+", log(started, 0))) == ["rank 0 on blade1", "rank 1 on blade2"]
     assert log(started, 1) == ""
@@ -80,7 +80,7 @@ def test_a_launcher_that_starts_the_other_nodes_itself_runs_on_the_first(slurm, 
 
 def begun_on_both(started):
     """Wait until the command has printed a line on both nodes."""
-    for _ in polls(60):
+    for _ in polls():
         if all((started.node(rank) / "train.log").exists() and log(started, rank) for rank in (0, 1)):
             return
     raise AssertionError(started.look())
@@ -97,7 +97,7 @@ def test_a_stopped_job_records_why_on_every_node(slurm, write_recipe, tmp_path, 
         (started.incoming / "slurm.number").unlink()
         assert started.look().kind == "running"
     started.stop(outcome)
-    assert started.over(60).kind == "ended"
+    assert started.over().kind == "ended"
     assert [host(started, rank)["outcome"] for rank in (0, 1)] == [outcome, outcome]
     assert all(map(ended, children))
     started.stop()
@@ -112,7 +112,7 @@ def test_a_waiting_job_can_be_removed_from_the_queue(slurm, write_recipe, tmp_pa
     state = second.look()
     assert (state.kind, state.cause, state.failed) == ("waiting", "Slurm says PENDING", False)
     second.stop()
-    state = second.over(60)
+    state = second.over()
     assert (state.kind, state.outcome) == ("lost", "stopped")
     assert not (second.node(0) / "train.log").exists()
 
@@ -120,7 +120,7 @@ def test_a_waiting_job_can_be_removed_from_the_queue(slurm, write_recipe, tmp_pa
 def test_a_node_that_refuses_ends_the_job_with_its_reason(slurm, write_recipe, tmp_path):
     started = planned(write_recipe(command=["no such program"]), SLURM, tmp_path, TWO)
     started.start()
-    state = started.over(60)
+    state = started.over()
     assert (state.kind, state.outcome) == ("lost", "failed")
     assert "node 0 refused: " in state.cause
     assert "node 1 refused: " in state.cause
@@ -134,10 +134,10 @@ def test_a_job_that_is_asked_to_end_while_its_nodes_are_checked_runs_nothing(
     change_agent(monkeypatch, tmp_path, 'return {"warnings": ', f'return {{"warnings": {slow} + ')
     started = planned(write_recipe("true"), SLURM, tmp_path)
     started.start()
-    assert any((started.node(0) / "begun").exists() for _ in polls(30))
+    assert any((started.node(0) / "begun").exists() for _ in polls())
     assert started.look().cause == "its nodes are being checked"
     started.stop()
-    state = started.over(60)
+    state = started.over()
     assert (state.kind, state.outcome) == ("lost", "stopped")
     assert not (started.node(0) / "train.log").exists()
 
@@ -210,7 +210,7 @@ def test_a_job_that_slurm_ends_says_so(slurm, write_recipe, tmp_path):
     number = (started.incoming / "slurm.number").read_text().strip()
     slurm.call("scancel", "--signal=KILL", "--full", number)
     slurm.call("scancel", number)
-    state = started.over(60)
+    state = started.over()
     assert (state.kind, state.outcome, state.cause) == ("lost", "stopped", "Slurm says CANCELLED of its job")
     assert log(started) == "begun\n"
 
@@ -223,7 +223,7 @@ def test_a_node_whose_agent_is_killed_is_reported_while_the_other_runs(slurm, wr
     state = started.until(lambda state: state.failed)
     assert state.kind == "running"
     started.stop()
-    state = started.over(60)
+    state = started.over()
     assert (state.kind, state.failed) == ("lost", True)
     assert host(started, 0)["outcome"] == "stopped"
 

@@ -284,7 +284,7 @@ def test_if_one_host_does_not_start_the_other_is_stopped(write_recipe, tmp_path,
     with pytest.raises(RunnerError, match=r"^second: the job did not start: not today"):
         started.start()
     first = two_hosts[0].jobs / started.identity / "node0"
-    assert any((first / "host.json").exists() for _ in polls(30))
+    assert any((first / "host.json").exists() for _ in polls())
     assert json.loads((first / "host.json").read_text())["outcome"] == "stopped"
     # It may have been asked before it had begun.
     for process in (first / "train.log").read_text().split():
@@ -295,7 +295,7 @@ def test_a_node_whose_agent_is_killed_is_reported_while_the_other_runs(write_rec
     started = planned(write_recipe("echo begun; sleep 300"), place(*two_hosts), tmp_path, TWO)
     started.start()
     folders = [host.jobs / started.identity / f"node{rank}" for rank, host in enumerate(two_hosts)]
-    assert any(all((folder / "train.log").read_text() for folder in folders) for _ in polls(30))
+    assert any(all((folder / "train.log").read_text() for folder in folders) for _ in polls())
     os.kill(int((folders[1] / "pid").read_text()), signal.SIGKILL)
     state = started.until(lambda state: state.failed)
     assert (state.kind, state.cause) == ("running", "")

@@ -124,7 +124,7 @@ def test_a_choice_that_the_recipe_does_not_allow_is_refused(tmp_path, choices, m
     assert message in str(error.value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     shape=st.sampled_from([("1", "1"), ("2", "8"), ("3", "6")]),
     batch_size=st.sampled_from(["8", "16", "32", "5"]),

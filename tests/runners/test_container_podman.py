@@ -87,7 +87,7 @@ def containers():
 def test_the_command_runs_in_the_container_and_its_log_and_image_are_recorded(in_container):
     started = in_container('echo "with $OMP_NUM_THREADS in $PWD, $1"; [ -e /etc/os-release ] || echo inside')
     started.start()
-    assert started.over(60).kind == "ended"
+    assert started.over().kind == "ended"
     started.fetch()
     log = (started.node(0) / "train.log").read_text()
     assert log.startswith("with 1 in /")
@@ -104,7 +104,7 @@ def test_a_container_ends_with_the_job_that_is_stopped(in_container):
     started.printing()
     assert len(containers()) == 1
     started.stop()
-    assert started.over(60).kind == "ended"
+    assert started.over().kind == "ended"
     assert json.loads((started.node(0) / "host.json").read_text())["outcome"] == "stopped"
     assert containers() == []
 
@@ -114,7 +114,7 @@ def test_a_container_does_not_outlive_an_agent_that_is_killed(in_container):
     started.start()
     started.printing()
     os.kill(int((started.node(0) / "pid").read_text()), signal.SIGKILL)
-    assert started.over(60).kind == "lost"
+    assert started.over().kind == "lost"
     started.stop()
     assert any(containers() == [] for _ in polls())
 
@@ -122,6 +122,6 @@ def test_a_container_does_not_outlive_an_agent_that_is_killed(in_container):
 def test_a_missing_image_is_not_a_completed_run(in_container):
     started = in_container("true", named="no-such-image:1")
     started.start()
-    assert started.over(60).failed
+    assert started.over().failed
     assert json.loads((started.node(0) / "host.json").read_text())["outcome"] == "failed"
     assert "no-such-image" in (started.node(0) / "train.log").read_text()

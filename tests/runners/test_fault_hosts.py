@@ -71,7 +71,7 @@ def test_a_job_goes_on_while_its_host_is_out_of_reach(write_recipe, tmp_path, ho
     state = started.look()
     assert (state.kind, state.failed) == ("unreachable", False)
     assert state.cause.startswith("first: ")
-    with pytest.raises(RunnerError, match=r"first: .*\nWhat runs there ends by itself after 20 s"):
+    with pytest.raises(RunnerError, match=r"first: .*\nWhat runs there ends by itself after 60 s"):
         started.stop()
     with pytest.raises(RunnerError, match="first: "):
         started.fetch()

@@ -159,7 +159,7 @@ def test_a_run_that_lasts_too_long_is_ended_with_all_it_started(write_recipe, tm
 
 def test_a_run_that_ignores_its_timeout_is_killed(write_recipe, tmp_path):
     path = write_recipe("trap '' TERM; while :; do sleep 0.1; done", timeout=1)
-    node = prepared(path, tmp_path / "job", change=replacing("GRACE_SECONDS = 4", "GRACE_SECONDS = 1"))
+    node = prepared(path, tmp_path / "job", change=replacing("GRACE_SECONDS = 300", "GRACE_SECONDS = 1"))
     assert node.run() == 1
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("timeout", 137)
 
@@ -177,7 +177,7 @@ def test_a_run_that_is_asked_to_stop_ends_in_order(write_recipe, tmp_path, numbe
     node = prepared(write_recipe('trap "echo tidy; exit 9" TERM; echo "$$"; sleep 300 & wait'), tmp_path / "job")
     with node.running() as process:
         os.kill(int((node.job / "pid").read_text()), number)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert process.returncode == 130
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 9)
     assert node.log().endswith("tidy\n")
@@ -190,7 +190,7 @@ def test_a_second_request_kills_a_command_that_ignores_the_first(write_recipe, t
         time.sleep(0.5)
         assert process.poll() is None
         process.terminate()
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 137)
 
 
@@ -200,7 +200,7 @@ def test_a_request_that_comes_before_the_command_starts_nothing(write_recipe, tm
     node = prepared(path, tmp_path / "job", PATH=search)
     with node.running(until=tmp_path / "slow") as process:
         process.terminate()
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert process.returncode == 130
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 143)
     assert node.log() == ""
@@ -314,7 +314,7 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
         with node.running(until=node.job / "telemetry.csv") as process:
             time.sleep(0.5)
             process.terminate()
-            process.communicate(timeout=10)
+            process.communicate(timeout=60)
         assert process.returncode == 0
     assert (node.host()["node_rank"], node.host()["outcome"], node.host()["exit_status"]) == (rank, "completed", 0)
     assert node.log() == printed

@@ -40,7 +40,7 @@ def test_resume_finishes_the_run_of_a_killed_runner(write_recipe, tmp_path, capf
     path = write_recipe(f"{RECORD} record 1; while [ ! -e {tmp_path}/go ]; do sleep 0.1; done; record 2")
     with running(path, tmp_path, "--repeats", "2") as process:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     folder = folder_of(tmp_path)
     assert not (folder / "1/run.json").exists()
     (tmp_path / "go").touch()
@@ -57,7 +57,7 @@ def test_a_run_whose_agent_was_killed_has_failed_and_keeps_its_log(write_recipe,
     path = write_recipe('echo "$$"; sleep 300')
     with running(path, tmp_path) as process:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     folder = folder_of(tmp_path) / "1"
     script = int((folder / "incoming/node0/pid").read_text())
     os.killpg(script, signal.SIGKILL)
@@ -80,7 +80,7 @@ def test_a_run_that_another_runner_attends_is_left_alone(write_recipe, tmp_path)
         assert sorted(folder.name for folder in folder_of(tmp_path).iterdir()) == ["1"]
         assert main(["collect", str(tmp_path / "raw")]) == 2
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     assert load(folder_of(tmp_path) / "1/run.json")["outcome"] == "stopped"
 
 
@@ -160,7 +160,7 @@ def test_collect_leaves_a_run_that_still_goes_on_and_abandon_stops_it(write_reci
     path = write_recipe("echo begun; sleep 300")
     with running(path, tmp_path) as process:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert main(["collect", str(tmp_path / "raw")]) == 1
     assert "unfinished: running" in capfd.readouterr().out
     assert main(["collect", str(tmp_path / "raw"), "--abandon"]) == 1

@@ -76,7 +76,7 @@ def test_a_plan_prints_order_commands_and_time_and_starts_nothing(capsys, write_
     ]
     assert lines[5] == "cpu-n1d1-bs2-fp32 runs"
     assert lines[8:12] == [f"[{number}/4] {folder}" for number, folder in enumerate(folders, start=1)]
-    assert lines[-1] == "4 runs of 2 cases, at most 2 min: for all of them only the timeout is known"
+    assert lines[-1] == "4 runs of 2 cases, at most 4 min: for all of them only the timeout is known"
     assert not (tmp_path / "raw").exists()
 
 
@@ -322,7 +322,7 @@ def test_setup_prints_as_it_goes_and_ends_its_steps_on_ctrl_c(write_recipe, tmp_
         step = int((tmp_path / "number").read_text())
         os.kill(step, 0)  # It is at work.
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "")
     assert ended(step)
 

@@ -69,7 +69,7 @@ def test_a_stopped_setup_ends_on_every_host(write_recipe, tmp_path):
     ) as process:  # fmt: skip
         until(lambda: (tmp_path / "numbers").is_file() and (tmp_path / "numbers").read_text().count("\n") == 2)
         process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=30)
+        out, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "")
     assert {line.split(":")[0] for line in out.splitlines()} == {"one", "two"}
     assert all(ended(int(number)) for number in (tmp_path / "numbers").read_text().split())

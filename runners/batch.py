@@ -1,36 +1,34 @@
-"""The runs of one command: their order, how long they take, what of them is there already, and one after the other."""
+"""The runs of one command: their order, what of them is there already, one after the other; and `--find-max-batch`."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import Struct, structs
 
-from runners.cases import RecipeCase, case_folder
 from runners.command import Settings, build_run, commit_of
-from runners.errors import RunnerError
-from runners.job import PlannedRun
-from runners.output import command_line, complain, counted, duration, job_json
-from runners.recipe import LaunchRecipe
-from runners.record import SETTLED_OUTCOMES, FinishedRun, comparable_runs, finished_runs, next_repeat
-from runners.run import (
+from runners.job import PlannedRun, RunnerError
+from runners.recipe import LaunchRecipe, RecipeCase, case_choices, case_folder, select_cases
+from runners.record import (
     LAUNCH_JSON,
-    STOPPED,
-    UNFINISHED,
+    SETTLED_OUTCOMES,
     AttendedError,
-    RunContext,
-    Supervision,
-    launch,
-    pause,
-    resume_run,
+    FinishedRun,
+    comparable_runs,
+    finished_runs,
+    next_repeat,
     unfinished,
 )
+from runners.run import STOPPED, UNFINISHED, RunContext, Supervision, complain, launch, pause, resume_run
 from runners.transport import AnyTarget
 
 #: Exit status of a command.
 COMPLETED, OTHERWISE, REFUSED = 0, 1, 2
+#: Above it only multiples of STEP are tried: hardware computes in such steps, and nothing in between is asked for.
+FINE_UP_TO = 16
+STEP = 8
 
 
 class Batch(Struct, frozen=True, kw_only=True):
@@ -89,46 +87,6 @@ def _repeat(first: PlannedRun, later: int) -> PlannedRun:
     return structs.replace(
         first, folder=first.folder.parent / str(number), record=structs.replace(first.record, repeat=number)
     )
-
-
-def plan(batch: Batch, runs: Sequence[PlannedRun], target: AnyTarget, with_jobs: bool) -> Iterator[str]:
-    """Yield what each case executes, the runs in their order, and how long they may take; contacts no host.
-
-    Raises:
-        RunnerError: the target or the settings do not allow a case.
-    """
-    started_by: list[str] = []
-    firsts: dict[Path, PlannedRun] = {}
-    for run in runs:
-        firsts.setdefault(run.folder.parent, run)
-    for run in firsts.values():
-        if (commands := target.commands(run)) != started_by:
-            started_by = commands
-            yield from ["started by", *(f"  {line}" for line in commands)]
-        yield f"{run.folder.parent.name} runs\n  {command_line(run)}\n"
-        if with_jobs:
-            yield f"by this job:\n{job_json(run)}\n"
-    for number, run in enumerate(runs, start=1):
-        yield f"[{number}/{len(runs)}] {run.folder}"
-    yield f"\n{_time(runs, batch.recipe.cool_down_seconds)}"
-
-
-def _time(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
-    """Return how long runs take: by the median of each case's completed runs, or by the timeout, as an upper bound."""
-    medians = {run.folder.parent: _median_seconds(run.folder.parent) for run in runs}
-    known = [medians[run.folder.parent] for run in runs]
-    seconds = sum(run.spec.timeout_seconds if each is None else each for run, each in zip(runs, known, strict=True))
-    time = duration(seconds + cool_down_seconds * max(len(runs) - 1, 0))
-    text = f"{counted(len(runs), 'run')} of {counted(len(medians), 'case')}"
-    unknown = known.count(None)
-    if not unknown:
-        return f"{text}, about {time}, by the median of each case's earlier runs"
-    return f"{text}, at most {time}: for {'all' if unknown == len(runs) else unknown} of them only the timeout is known"
-
-
-def _median_seconds(folder: Path) -> float | None:
-    found = [run.wall_seconds for run in finished_runs(folder) if run.outcome == "completed" and run.wall_seconds > 0]
-    return statistics.median(found) if found else None
 
 
 def run_all(runs: Sequence[PlannedRun], cool_down_seconds: int, session: RunContext) -> int:
@@ -208,3 +166,103 @@ def settled_counts(firsts: Sequence[PlannedRun], target: AnyTarget, others: set[
     hardware = target.hardware(firsts[0].spec.device)
     names = {run.folder.parent.name: run for run in firsts}
     return {name: counts.get(name, 0) + len(settled_runs(run, hardware)) for name, run in names.items()}
+
+
+# --- The largest batch size: doubled until memory runs out, then halved in between; each attempt is an ordinary run ---
+
+
+@dataclass
+class Search:
+    """Sizes of a case that completed, and those that ran out of memory; `ended` says what else ended the search."""
+
+    case: RecipeCase
+    fits: set[int] = field(default_factory=set)
+    fails: set[int] = field(default_factory=set)
+    ended: str = ""
+
+    def __str__(self) -> str:
+        """Return the result as a sentence."""
+        fits, fails = largest_fitting(self.fits, self.fails), min(self.fails, default=0)
+        parts = [f"the largest batch size that completed is {fits}" if fits else "no batch size completed"]
+        parts += [f"the smallest that ran out of memory is {fails}"] if fails else []
+        parts += [f"the search ended early: {self.ended}"] if self.ended else []
+        return f"{self.case.slug}: {'; '.join(parts)}"
+
+
+def next_size(smallest: int, fits: Collection[int], fails: Collection[int]) -> int | None:
+    """Return the batch size to try next, or None where the limit is known.
+
+    Args:
+        smallest: where the search begins.
+        fits: sizes that completed.
+        fails: sizes that ran out of memory; one below a size that fits counts, too.
+    """
+    if not fails:
+        return 2 * max(fits) if fits else smallest
+    above, below = min(fails), largest_fitting(fits, fails)
+    between = [size for size in range(below + 1, above) if size <= FINE_UP_TO or size % STEP == 0]
+    return min(between, key=lambda size: abs(2 * size - below - above)) if between else None
+
+
+def largest_fitting(fits: Collection[int], fails: Collection[int]) -> int:
+    """Return the largest size that fits below all that fail; 0 where none does."""
+    return max((size for size in fits if size < min(fails, default=size + 1)), default=0)
+
+
+def smallest_sizes(recipe: LaunchRecipe, cases: Sequence[RecipeCase]) -> list[RecipeCase]:
+    """Return, of the cases that differ in nothing but the batch size, the one with the smallest."""
+    smallest: dict[tuple[tuple[str, str], ...], RecipeCase] = {}
+    for case in cases:
+        key = tuple((name, text) for name, text in case_choices(recipe, case).items() if name != "batch_size")
+        smallest[key] = min(smallest.get(key, case), case, key=lambda each: each.batch_size)
+    return list(smallest.values())
+
+
+def find_max_batch(batch: Batch, session: RunContext, resume: bool) -> int:
+    """Search the largest batch size of every case, print each result, and return the exit status.
+
+    With `resume` earlier attempts on the same hardware count.
+    """
+    hardware = session.target.hardware(batch.recipe.device) if resume else []
+    signals, worst = session.supervision.signals, COMPLETED
+    for case in smallest_sizes(batch.recipe, batch.cases):
+        if signals.count:
+            return STOPPED
+        found = _search(batch, case, session, hardware)
+        print(found, flush=True)
+        worst = max(worst, OTHERWISE if found.ended else COMPLETED)
+    return STOPPED if signals.count else worst
+
+
+def _search(batch: Batch, smallest: RecipeCase, session: RunContext, hardware: Sequence[str]) -> Search:
+    found = Search(smallest)
+    while (size := next_size(smallest.batch_size, found.fits, found.fails)) and not found.ended:
+        choices = {**case_choices(batch.recipe, smallest), "batch_size": str(size)}
+        (run,) = structs.replace(batch, cases=tuple(select_cases(batch.recipe, choices)[:1])).first_runs()
+        outcome = _earlier_outcome(run, session, hardware) or _outcome(run, batch.recipe.cool_down_seconds, session)
+        if session.supervision.signals.count:
+            found.ended = "stopped"
+        elif outcome == "completed":
+            found.fits.add(size)
+        elif outcome == "oom":
+            found.fails.add(size)
+        else:
+            found.ended = f"batch size {size} came to `{outcome}`"
+    return found
+
+
+def _earlier_outcome(run: PlannedRun, session: RunContext, hardware: Sequence[str]) -> str:
+    """Return the outcome of an earlier run of the same case, empty where there is none or none counts."""
+    if not hardware:
+        return ""
+    # An attempt that still runs would take memory from the next one.
+    status, others = finish_earlier([run], session.supervision)
+    if status or others:
+        return UNFINISHED
+    return next((each.outcome for each in settled_runs(run, hardware)), "")
+
+
+def _outcome(run: PlannedRun, cool_down_seconds: int, session: RunContext) -> str:
+    outcome = launch(run, session)
+    pause(cool_down_seconds, session.supervision.signals)
+    return outcome

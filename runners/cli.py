@@ -7,28 +7,29 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
+import shlex
+import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from msgspec import structs
 
 from runners import batch as batches
 from runners import recipe as recipes
-from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch
-from runners.cases import RecipeCase, select_cases
-from runners.command import CONTAINERS, Settings
-from runners.errors import RunnerError
-from runners.max_batch import find_max_batch, smallest_sizes
-from runners.output import case_option, complain, describe, progress, recipe_list
-from runners.recipe import LaunchRecipe
-from runners.record import check_ingest
-from runners.run import STOPPED, RunContext, Supervision, collect_run, count_signals, standalone, unfinished
-from runners.transport import AnyTarget, parse_target, set_up
+from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
+from runners.command import CONTAINERS, Settings, build_run
+from runners.job import PlannedRun, RunnerError
+from runners.nodes import set_up
+from runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases
+from runners.record import check_ingest, finished_runs, unfinished
+from runners.run import STOPPED, RunContext, collect_run, complain, standalone, supervise
+from runners.transport import AnyTarget, parse_target
 
 PATIENCE_SECONDS = 300
 #: Stands for --data in what `show` prints, where none was named.
@@ -190,7 +191,7 @@ def list_recipes() -> int:
 
     Each line has name, device, launcher and title.
     """
-    return _print(recipe_list())
+    return _print(_recipe_list())
 
 
 @cli.command()
@@ -202,7 +203,7 @@ def show(chosen: Chosen, settings: Settings) -> int:
     Each case is shown with its command and with the --case that chooses it. RECIPE is a name that `list` prints, or a
     .toml file.
     """
-    return _print(describe(*chosen, structs.replace(settings, data=settings.data or EXAMPLE_DATA)))
+    return _print(_describe(*chosen, structs.replace(settings, data=settings.data or EXAMPLE_DATA)))
 
 
 @cli.command()
@@ -287,7 +288,7 @@ def setup(recipe: str, target: AnyTarget, work: str) -> int:
     loaded = recipes.load(recipes.find(recipe))
     if not loaded.setup.steps:
         raise RunnerError(f"recipe {loaded.name}: it has no setup steps; `show` says in words what it needs")
-    set_up(target, loaded.setup.steps, work)
+    set_up(target.places("cpu"), loaded.setup.steps, work)
     return COMPLETED
 
 
@@ -305,7 +306,7 @@ def script(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> in
     """
     recipe, cases = chosen
     if len(cases) > 1:
-        choices = "\n".join(f"  --case {case_option(recipe, case)}" for case in cases)
+        choices = "\n".join(f"  --case {_case_option(recipe, case)}" for case in cases)
         raise RunnerError(f"recipe {recipe.name}: a script is of one case, and these are {len(cases)}:\n{choices}")
     (one,) = _batch(chosen, settings, raw_logs, round).first_runs()
     print(standalone(one), end="")
@@ -327,7 +328,7 @@ def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool) -> int:
     """
     found = [folder for below in folders or [raw_logs] for folder in _unfinished(below)]
     worst = COMPLETED
-    with _supervision(len(found), 0) as supervision:
+    with supervise(len(found), 0) as supervision:
         for folder in found:
             if supervision.signals.count:
                 return STOPPED
@@ -355,7 +356,7 @@ def _batch(chosen: Chosen, settings: Settings, raw_logs: Path, round: str) -> Ba
 def _plan(batch: Batch, target: AnyTarget, repeats: int | None, with_jobs: bool = False) -> int:
     runs = batches.order(batch.first_runs(), repeats or batch.recipe.repeats)
     # Whole before it is printed: what cannot run is refused, not listed.
-    return _print(iter([*batches.plan(batch, runs, target, with_jobs)]))
+    return _print(iter([*_plan_lines(batch, runs, target, with_jobs)]))
 
 
 def _dry_run(batch: Batch, target: AnyTarget, repeats: int | None, resume: bool, find_max_batch: bool) -> int:
@@ -376,7 +377,7 @@ def _repeat(batch: Batch, target: AnyTarget, repeats: int, resume: bool, patienc
     firsts = batch.first_runs()
     settled: dict[str, int] = {}
     if resume:
-        with _supervision(len(batches.unfinished_of(firsts)), patience) as supervision:
+        with supervise(len(batches.unfinished_of(firsts)), patience) as supervision:
             status, others = batches.finish_earlier(firsts, supervision)
         if status:
             return status
@@ -384,20 +385,13 @@ def _repeat(batch: Batch, target: AnyTarget, repeats: int, resume: bool, patienc
     runs = batches.order(firsts, repeats, settled)
     if not runs:
         print("nothing is left to run")
-    with _supervision(len(runs), patience) as supervision:
+    with supervise(len(runs), patience) as supervision:
         return batches.run_all(runs, batch.recipe.cool_down_seconds, RunContext(target, supervision))
 
 
 def _search(batch: Batch, target: AnyTarget, resume: bool, patience: int) -> int:
-    with _supervision(None, patience) as supervision:
+    with supervise(None, patience) as supervision:
         return find_max_batch(batch, RunContext(target, supervision), resume)
-
-
-@contextmanager
-def _supervision(total: int | None, patience: int) -> Iterator[Supervision]:
-    """Supervise so many runs, None if the number is not known; requests to stop are counted meanwhile."""
-    with count_signals() as signals, progress(total) as display:
-        yield Supervision(signals, float(patience), display)
 
 
 def _unfinished(below: Path) -> list[Path]:
@@ -407,3 +401,108 @@ def _unfinished(below: Path) -> list[Path]:
     if not found:
         print(f"{below}: nothing there is unfinished")
     return found
+
+
+# --- What `list`, `show` and `plan` print -----------------------------------------------------------------------------
+
+
+def _recipe_list() -> Iterator[str]:
+    """Yield the recipes shipped, by the folder they lie in: name, device, launcher, title."""
+    loaded = {path: recipes.load(path) for path in map(recipes.find, recipes.names())}
+    rows = {path: (each.name, each.device, each.launcher.name, each.title) for path, each in loaded.items()}
+    widths = [max(len(row[column]) for row in rows.values()) for column in range(3)]
+    for folder in sorted({path.parent for path in rows}):
+        yield f"{folder.relative_to(recipes.FOLDER.parent)}:"
+        for row in (row for path, row in rows.items() if path.parent == folder):
+            cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
+            yield "  ".join(["", *cells, row[-1]])
+
+
+def _describe(recipe: LaunchRecipe, cases: Sequence[RecipeCase], settings: Settings) -> Iterator[str]:
+    """Yield what a recipe needs, and its cases with the command of each."""
+    yield f"{recipe.name}: {recipe.title}"
+    yield f"suite {recipe.suite}: {recipe.model} in {recipe.framework}, on {recipe.device}"
+    yield f"{recipe.repeats} repeats, at most {recipe.timeout_seconds} s each, {recipe.cool_down_seconds} s apart"
+    records = recipe.records
+    yield f"{records.at_least} records of format {records.format} must be in the log of the {records.node} node"
+    yield from _requirements(recipe)
+    for text in filter(None, (recipe.notes, recipe.setup.text)):
+        yield f"\n{text}"
+    for step in recipe.setup.steps:
+        yield f"  $ {step}"
+    for case in cases:
+        run = build_run(recipe, case, Path("raw_logs"), settings)
+        yield f"\n{case.slug}\n  --case {_case_option(recipe, case)}\n  {_command_line(run)}"
+
+
+def _requirements(recipe: LaunchRecipe) -> Iterator[str]:
+    source, image = recipe.source, recipe.container
+    if source.repository:
+        folder = f", in {source.folder} below --work" if source.folder else ""
+        yield f"source {source.repository} {source.commit}".rstrip() + folder
+    if image:
+        yield f"image {image.image} {image.digest}".rstrip()
+    if recipe.setup.packages:
+        yield f"{recipe.setup.python} with {', '.join(recipe.setup.packages)}"
+
+
+def _case_option(recipe: LaunchRecipe, case: RecipeCase) -> str:
+    """Return the value of `--case` that gives exactly this case, quoted for a shell."""
+    return shlex.quote(",".join(f"{key}={value}" for key, value in case_choices(recipe, case).items()))
+
+
+def _command_line(run: PlannedRun) -> str:
+    """Return the command of a run for a person to read; what only the node knows stands in braces."""
+    variables = [f"{name}={shlex.quote(value)}" for name, value in run.record.environment_variables.items()]
+    return " ".join([*variables, shlex.join(run.record.argv)])
+
+
+def _plan_lines(batch: Batch, runs: Sequence[PlannedRun], target: AnyTarget, with_jobs: bool) -> Iterator[str]:
+    """Yield what each case executes, the runs in their order, and how long they may take; contacts no host.
+
+    Raises:
+        RunnerError: the target or the settings do not allow a case.
+    """
+    started_by: list[str] = []
+    firsts: dict[Path, PlannedRun] = {}
+    for run in runs:
+        firsts.setdefault(run.folder.parent, run)
+    for run in firsts.values():
+        if (commands := target.commands(run)) != started_by:
+            started_by = commands
+            yield from ["started by", *(f"  {line}" for line in commands)]
+        yield f"{run.folder.parent.name} runs\n  {_command_line(run)}\n"
+        if with_jobs:
+            yield f"by this job:\n{msgspec.json.format(msgspec.json.encode(run.spec), indent=2).decode()}\n"
+    for number, run in enumerate(runs, start=1):
+        yield f"[{number}/{len(runs)}] {run.folder}"
+    yield f"\n{_time(runs, batch.recipe.cool_down_seconds)}"
+
+
+def _time(runs: Sequence[PlannedRun], cool_down_seconds: int) -> str:
+    """Return how long runs take: by the median of each case's completed runs, or by the timeout, as an upper bound."""
+    medians = {run.folder.parent: _median_seconds(run.folder.parent) for run in runs}
+    known = [medians[run.folder.parent] for run in runs]
+    seconds = sum(run.spec.timeout_seconds if each is None else each for run, each in zip(runs, known, strict=True))
+    time = _duration(seconds + cool_down_seconds * max(len(runs) - 1, 0))
+    text = f"{_counted(len(runs), 'run')} of {_counted(len(medians), 'case')}"
+    unknown = known.count(None)
+    if not unknown:
+        return f"{text}, about {time}, by the median of each case's earlier runs"
+    return f"{text}, at most {time}: for {'all' if unknown == len(runs) else unknown} of them only the timeout is known"
+
+
+def _median_seconds(folder: Path) -> float | None:
+    found = [run.wall_seconds for run in finished_runs(folder) if run.outcome == "completed" and run.wall_seconds > 0]
+    return statistics.median(found) if found else None
+
+
+def _counted(count: int, what: str) -> str:
+    """Return `1 run`, `2 runs`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _duration(seconds: float) -> str:
+    """Return hours and minutes, rounded up."""
+    hours, minutes = divmod(math.ceil(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

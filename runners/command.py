@@ -14,19 +14,15 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from runners.cases import RecipeCase, case_choices, case_folder
-from runners.errors import RunnerError
 from runners.job import (
     NODE_VARIABLES,
     RUN_SCHEMA,
-    CaseRecord,
-    ContainerRecord,
     ContainerSpec,
     JobSpec,
     NodeVariable,
     PlannedRecord,
     PlannedRun,
-    RecipeRecord,
+    RunnerError,
     SourceRecord,
     Word,
     checked,
@@ -34,7 +30,8 @@ from runners.job import (
     texts,
     word,
 )
-from runners.recipe import SLOT, Image, LaunchRecipe, Lookup, text_of
+from runners.recipe import SLOT, Image, LaunchRecipe, Lookup, RecipeCase, case_choices, case_folder, text_of
+from schema.records import Case, Container, Recipe
 
 #: The container's name, so that one left behind can be found and ended.
 CONTAINER_NAME: Word = ("perfledger-", NodeVariable("identity"), "-", NodeVariable("node_rank"))
@@ -181,8 +178,15 @@ def _record(
     return PlannedRecord(
         schema=RUN_SCHEMA,
         suite=recipe.suite,
-        case=CaseRecord(
-            recipe.model, recipe.framework, case.nodes, case.devices, case.batch_size, case.precision, case.options
+        case=Case(
+            # Without the hardware, which only the host knows.
+            model=recipe.model,
+            framework=recipe.framework,
+            nodes=case.nodes,
+            devices=case.devices,
+            batch_size=case.batch_size,
+            precision=case.precision,
+            options=dict(case.options),
         ),
         format=recipe.records.format,
         repeat=repeat,
@@ -195,16 +199,16 @@ def _record(
     )
 
 
-def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -> RecipeRecord:
+def _recipe_record(recipe: LaunchRecipe, case: RecipeCase, settings: Settings) -> Recipe:
     used = recipe.container if settings.container != "none" else None
-    return RecipeRecord(
+    return Recipe(
         name=recipe.name,
         sha256=recipe.sha256,
         case=case_choices(recipe, case),
         command=recipe.command,
         launcher=used_launcher(recipe, case),
         setup=recipe.setup.steps,
-        container=ContainerRecord(settings.container, used.image, used.digest) if used else None,
+        container=Container(settings.container, used.image, used.digest) if used else None,
         data=bool(settings.data),  # not which: that is a private path
     )
 

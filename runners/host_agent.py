@@ -2,8 +2,8 @@
 
 It needs Python 3.6 or newer and the standard library. It is called in five ways:
 
-- by the launcher (`nodes.py`), which sends this source with one request as a line of JSON; `serve` answers with a line
-  of JSON behind a mark, since logins print too;
+- by the launcher (`transport.py`), which sends this source with one request as a line of JSON; `serve` answers with a
+  line of JSON behind a mark, since logins print too;
 - `agent.py run` in a job's folder: runs the job. Exit status: 0 completed, 1 ended otherwise (the outcome is in
   host.json), 2 nothing was started, 3 host.json could not be written, 130 stopped;
 - `agent.py environment`: writes environment.json, as a process of its own so that it can be ended;
@@ -42,6 +42,8 @@ PROC, SYS = "/proc", "/sys"
 SPACE_NEEDED = 64 * 1024 * 1024
 # CPU load above which the host counts as busy; an idle machine stays below it.
 BUSY_PERCENT = 10
+# How long that load is measured.
+LOAD_SECONDS = 0.5
 # Time limit of everything before the command, which may include pulling an image.
 PREPARE_SECONDS = 7200
 # Time between SIGTERM and SIGKILL.
@@ -798,7 +800,7 @@ def check_port(job: NodeJob) -> None:
 def check_load(_job: NodeJob) -> "list[str]":
     """Warn if the CPU is busy. The load average is no measure: it still includes the run before this one."""
     before = processor_times()
-    time.sleep(0.5 if before else 0)
+    time.sleep(LOAD_SECONDS if before else 0)
     after = processor_times() if before else None
     if before and after and after[1] > before[1]:
         share = (after[0] - before[0]) * 100 // (after[1] - before[1])

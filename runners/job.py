@@ -1,8 +1,8 @@
 """The interface between the two halves of the runners: everything that one run needs, as typed data.
 
-The upper half (recipe, command, batch) makes a `Run`; the lower half (transport, host agent, run, record) carries it
-out and knows nothing of recipes. `JobSpec` is what the nodes get, as JSON; it is the same for all nodes of a run. A
-word that only a node can complete holds `NodeVariable` parts, so that no text of a user ever has to be escaped.
+The upper half (recipe, command, batch, cli) makes a `PlannedRun`; the lower half (nodes, transport, record, run, host
+agent) carries it out and knows nothing of recipes. `JobSpec` is what the nodes get, as JSON; it is the same for all of
+them. A word that only a node can complete holds `NodeVariable` parts, so that no text of a user ever has to be escaped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from runners.errors import RunnerError
+from schema.records import Case, Recipe
+
+
+class RunnerError(Exception):
+    """What is wrong, where, why, and what to do, in one sentence or two; printed without a traceback, exit 2."""
+
 
 RUN_SCHEMA = "perfledger.run/1"
 
@@ -95,39 +100,6 @@ class JobSpec(Struct, frozen=True, kw_only=True):
         return [*(self.container.enter if self.container else ()), *self.command]
 
 
-class CaseRecord(Struct, frozen=True):
-    """`case` of `run.json`, without the hardware, which only the host knows."""
-
-    model: str
-    framework: str
-    nodes: int
-    devices: int
-    batch_size: int
-    precision: str
-    options: dict[str, Scalar]
-
-
-class ContainerRecord(Struct, frozen=True, omit_defaults=True):
-    """`recipe.container` of `run.json`."""
-
-    tool: str
-    image: str
-    digest: str = ""
-
-
-class RecipeRecord(Struct, frozen=True, omit_defaults=True):
-    """`recipe` of `run.json`; `data` says only that a folder of data was named: its path is private."""
-
-    name: str
-    sha256: str
-    case: dict[str, str]
-    command: tuple[str, ...] = ()
-    launcher: str = ""
-    setup: tuple[str, ...] = ()
-    container: ContainerRecord | None = None
-    data: bool = False
-
-
 class SourceRecord(Struct, frozen=True):
     """`source` of `run.json`, as the recipe wants it; None in `PlannedRecord` unless both are known."""
 
@@ -140,10 +112,10 @@ class PlannedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     schema: str
     suite: str
-    case: CaseRecord
+    case: Case
     format: str
     repeat: int
-    recipe: RecipeRecord
+    recipe: Recipe
     argv: tuple[str, ...]
     environment_variables: dict[str, str]
     round: str = ""

@@ -1,30 +1,29 @@
-"""Nodes of a job: running programs in parallel, requests to the agent of a node, and fetching its files."""
+"""What the nodes of a job are asked, and the files that they wrote.
+
+Programs run in parallel; a request reaches the agent of a node as one line of JSON; its files are fetched and verified.
+What a node writes about itself is not trusted: paths are checked, and files are verified against their hashes.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import secrets
-import shlex
 import shutil
 import subprocess
 import tarfile
 import tempfile
 import time
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict, replace
 
-from runners import record
-from runners.errors import RunnerError, printable
-from runners.job import JobSpec, PlannedRun
+from runners.job import RunnerError
 
 T = TypeVar("T")
 
@@ -47,103 +46,10 @@ NO_ANSWER = 124
 LONGEST = 1 << 24
 #: The longest line that a login may print before the files of a node, in bytes.
 LONGEST_LINE = 1 << 16
-#: Time limits in seconds. A check may first have to pull the image whose packages it lists.
-SECONDS = {"check": 1800, "begin": 60}
-USUAL_SECONDS = 45
-#: On a cluster this includes waiting for a node.
-HARDWARE_SECONDS = 600
-#: Warnings that are kept of a node, and characters that are kept of each.
-MOST_WARNINGS, LONGEST_WARNING = 50, 1000
 #: SLURM_* variables that the user sets; all others describe the allocation we were started in, and are dropped.
 USERS_SLURM_VARIABLES = ("SLURM_CLUSTERS", "SLURM_CONF", "SLURM_JWT")
-
-
-class JobFacts(Struct, frozen=True):
-    """The facts that `launch.json` keeps to find a job again; `identity` names it on every node."""
-
-    identity: str
-    nodes: int
-    every_node: bool
-    device: Literal["cpu", "gpu"]
-    timeout_seconds: int
-
-    def __post_init__(self) -> None:
-        # The identity names folders and containers, and the logs may come from someone else.
-        if not record.IDENTITY.fullmatch(self.identity) or self.nodes < 1:
-            raise ValueError("its identity or its number of nodes is not valid")
-
-
-class Job(Struct, frozen=True):
-    """A run that was started, and its folder here."""
-
-    facts: JobFacts
-    folder: Path
-
-    @property
-    def ranks(self) -> range:
-        """The nodes by number."""
-        return range(self.facts.nodes)
-
-    @property
-    def incoming(self) -> Path:
-        """The folder with the files of its nodes: `node0`, `node1` and so on."""
-        return (self.folder / record.INCOMING).resolve()
-
-    @property
-    def port(self) -> int:
-        """The rendezvous port: derived from the identity, below the ephemeral range."""
-        return 20000 + zlib.crc32(self.facts.identity.encode()) % 10000
-
-    def node(self, rank: int) -> Path:
-        """Return the folder here with the files of one node."""
-        return self.incoming / f"node{rank}"
-
-
-class Meeting(Struct, frozen=True):
-    """All hosts in order of rank, and the address and port where their ranks meet."""
-
-    hosts: list[str]
-    master_address: str
-    master_port: int
-
-
-Kind = Literal["unreachable", "waiting", "running", "lost", "ended"]
-
-
-class NodeState(Struct, frozen=True):
-    """State of one node, from its agent; `gone`: the scheduler saw the agent end before it wrote `host.json`."""
-
-    kind: Kind
-    log_bytes: int = 0
-    last_line: str = ""
-    gone: bool = False
-    outcome: str = ""
-    cause: str = ""
-
-
-class JobState(Struct, frozen=True):
-    """State of a job: the worst of the states of its nodes.
-
-    `kind` is unreachable (the state of a node is unknown), waiting, running, or, if no node is running any more, lost
-    (an agent ended before it wrote `host.json`) or ended; `cause` is the reason. `outcome` is that of a lost job
-    according to the scheduler. `failed`: a node has not completed, while others may still run. The log is the longest
-    of all nodes.
-    """
-
-    kind: Kind
-    cause: str = ""
-    log_bytes: int = 0
-    last_line: str = ""
-    outcome: str = ""
-    failed: bool = False
-
-
-class Reply(Struct, frozen=True):
-    """Answer of an agent to any request but `look`."""
-
-    refused: str = ""
-    warnings: tuple[str, ...] = ()
-    hardware: str = ""
+#: How long setup steps may take to end after Ctrl-C.
+SETUP_GRACE_SECONDS = 10
 
 
 # --- Running programs in parallel -------------------------------------------------------------------------------------
@@ -276,6 +182,11 @@ def contents(file: IO[bytes]) -> str:
     return file.read(LONGEST).decode(errors="replace")
 
 
+def printable(text: str) -> str:
+    """Return text of a host on one line, without anything that would move the cursor of a terminal."""
+    return "".join(character if character.isprintable() else " " for character in text).strip()
+
+
 # --- The agent of a node ----------------------------------------------------------------------------------------------
 
 
@@ -342,204 +253,132 @@ def explain(host: str, answer: ProgramResult) -> str:
     return f"{host}: {SILENT}{said}"
 
 
-class Target(Struct, frozen=True, tag_field="kind"):
-    """Where runs go. This base class suits hosts that are contacted one by one; see `transport.py` and `slurm.py`.
+# --- Setup steps ------------------------------------------------------------------------------------------------------
 
-    Every method that contacts a host raises RunnerError with a message for the user.
+
+class _SetupHost(Struct, frozen=True):
+    """A host that runs setup steps; `errors` holds the messages of ssh."""
+
+    host: str
+    process: subprocess.Popen[bytes]
+    errors: IO[bytes]
+
+
+def set_up(places: Mapping[str, Sequence[str]], steps: Sequence[str], work: str) -> None:
+    """Run setup steps on all hosts, print their output behind the host's name, and end them on Ctrl-C.
+
+    `places` are the commands that run the agent, by host.
+
+    Raises:
+        RunnerError: a step failed; the message names all hosts on which one did.
     """
+    asked = request("setup", steps=steps, work=work)
+    # The readers are in the outer context, since they end when the programs do.
+    with ThreadPoolExecutor(len(places)) as readers, ExitStack() as stack:
+        started = [_begin_setup(host, argv, asked, stack) for host, argv in places.items()]
+        failures = [failure for failure in readers.map(_setup_failure, started) if failure]
+    if failures:
+        raise RunnerError("\n".join(failures))
 
-    def argv(self, rank: int) -> list[str]:
-        """Return the command that runs BOOT on a node; it reads the agent from standard input."""
-        raise NotImplementedError
 
-    def name(self, rank: int) -> str:
-        """Return the name of a node for messages to the user."""
-        raise NotImplementedError
+def _begin_setup(host: str, argv: Sequence[str], asked: str, stack: ExitStack) -> _SetupHost:
+    errors = stack.enter_context(holding(""))
+    process = stack.enter_context(start(argv, subprocess.PIPE, subprocess.PIPE, errors))
+    stack.callback(_end_setup, process)
+    if process.stdin:
+        # An unreachable host reads nothing; its exit status tells.
+        with suppress(BrokenPipeError):
+            process.stdin.write(asked.encode())
+            process.stdin.flush()
+    return _SetupHost(host, process, errors)
 
-    def too_few(self, nodes: int) -> str:
-        """Return why the target does not have so many nodes; empty if it has."""
-        raise NotImplementedError
 
-    def meeting(self, job: Job) -> Meeting:
-        """Return the hosts under the names by which they reach each other, and where their ranks meet."""
-        raise NotImplementedError
+def _setup_failure(setup: _SetupHost) -> str:
+    """Print the output of a host; return why its steps failed, empty if they did not."""
+    for line in setup.process.stdout or ():
+        text = line.decode(errors="replace").rstrip("\n")
+        if text and not text.startswith(MARK + "{"):
+            print(f"{setup.host}: {printable(text)}", flush=True)
+    if not (status := setup.process.wait()):
+        return ""
+    last = contents(setup.errors).strip().splitlines()[-1:]
+    return f"{setup.host}: {': '.join([f'a setup step failed (exit status {status})', *last])}"
 
-    def jobs(self, job: Job) -> str:
-        """Return the parent of the job's folder on a node; empty for the default of the node."""
-        return str(job.incoming)
 
-    def public_names(self) -> tuple[str, ...]:
-        """Return the host names to redact in records, in order of rank."""
-        return ()
+def _end_setup(process: subprocess.Popen[bytes]) -> None:
+    """End a program by closing its standard input, so that the agent on the host ends its steps, too."""
+    if process.stdin:
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+    try:
+        process.wait(SETUP_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
-    def prepare(self, run: PlannedRun) -> Job:
-        """Return the job of a run, with a new identity; start nothing and contact no host.
 
-        Raises:
-            RunnerError: there are too few hosts for the case.
-        """
-        spec = run.spec
-        if fault := self.too_few(spec.nodes):
+# --- What a node wrote about itself -----------------------------------------------------------------------------------
+
+
+HOST_JSON = "host.json"
+LOG, ENVIRONMENT = "train.log", "environment.json"
+Outcome = Literal["stopped", "timeout", "oom", "failed", "completed"]
+
+
+class FileRecord(Struct, frozen=True):
+    """Hash and size of a file, as its node stated them."""
+
+    sha256: str
+    bytes: int
+
+
+class HostRecord(Struct, frozen=True):
+    """`host.json`: how a node ended. It is the last file that a node writes."""
+
+    schema: Literal["perfledger.host/1"]
+    outcome: Outcome
+    files: dict[str, FileRecord]
+    start: str | None = None
+    end: str | None = None
+    wall_seconds: float | None = None
+    exit_status: int | None = None
+    hardware: str = ""
+    source: dict[str, str | bool] = {}
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def verify(folder: Path) -> None:
+    """Verify the files of a node against the hashes in its `host.json`, if there is one.
+
+    Raises:
+        RunnerError: a file is missing or has changed.
+    """
+    host = read_json(folder / HOST_JSON, HostRecord)
+    for name, stated in host.files.items() if host else ():
+        path = folder / name
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            continue
+        if not path.is_file() or path.is_symlink():
+            raise RunnerError(f"{path}: it is missing, and {folder / HOST_JSON} says it was written; collect again")
+        if (found := digest(path)) != stated.sha256:
             raise RunnerError(
-                f"{run.folder.parent.name}: it takes {spec.nodes} nodes, and {fault}; name as many hosts, or "
-                "choose with --case nodes=1"
+                f"{path}: its SHA-256 is {found}, and {folder / HOST_JSON} says {stated.sha256}: it was changed or "
+                "damaged since it was written; compare it with the one on the host"
             )
-        now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-        identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
-        return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)
-
-    def commands(self, run: PlannedRun) -> list[str]:
-        """Return the shell lines that `start` executes; each reads the agent from standard input."""
-        self.prepare(run)
-        shown = [[*self.argv(rank)[:-1], "..."] for rank in range(run.spec.nodes)]
-        return [shlex.join(argv) for argv in shown]
-
-    def tell(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: Any) -> dict[int, T | str]:
-        """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
-        asked = list(ranks)
-        common = {"identity": job.facts.identity, "jobs": self.jobs(job), **values}
-        questions = [Question(self.argv(rank), request(action, rank=rank, **common)) for rank in asked]
-        answers = ask(questions, SECONDS.get(action, USUAL_SECONDS))
-        return {
-            rank: decoded(answer, kind) or explain(self.name(rank), answer)
-            for rank, answer in zip(asked, answers, strict=True)
-        }
-
-    def start(self, job: Job, spec: JobSpec) -> list[str]:
-        """Start the run on every node, and return the warnings of the nodes.
-
-        Raises:
-            RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
-        """
-        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
-        if refusal := self._refusals(checked):
-            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(checked[rank], Reply)], Reply)
-            raise RunnerError(refusal)
-        # Exists before anything runs, since warnings are noted in it.
-        job.incoming.mkdir(parents=True, exist_ok=True)
-        if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply)):
-            with suppress(RunnerError):
-                self.stop(job)
-            raise RunnerError(refusal)
-        return [
-            line for rank, reply in checked.items() if isinstance(reply, Reply) for line in warned(job, rank, reply)
-        ]
-
-    def look(self, job: Job) -> JobState:
-        """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
-        seen = self.node_states(job)
-        if not job.facts.every_node and seen[0].kind in ("ended", "lost"):
-            observers = [rank for rank in seen if rank > 0 and seen[rank].kind == "running"]
-            self.tell(job, "dismiss", observers, Reply)
-        return worst(job, seen)
-
-    def node_states(self, job: Job) -> dict[int, NodeState]:
-        """Ask every node for its state."""
-        answers = self.tell(job, "look", job.ranks, NodeState)
-        return {
-            rank: NodeState("unreachable", cause=each) if isinstance(each, str) else each
-            for rank, each in answers.items()
-        }
-
-    def stop(self, job: Job, outcome: str = "stopped") -> None:
-        """Stop the job on all nodes; a second call kills it. `outcome` (stopped or timeout) is what nodes record.
-
-        If an agent is gone, the processes that it left are killed.
-
-        Raises:
-            RunnerError: some nodes cannot be reached; all others have been stopped.
-        """
-        if missed := self._refusals(self.tell(job, "finish", job.ranks, Reply, outcome=outcome)):
-            raise RunnerError(f"{missed}\nWhat runs there ends by itself after {job.facts.timeout_seconds} s.")
-
-    def fetch(self, job: Job) -> None:
-        """Fetch the folders of all nodes to `incoming/node<k>` and verify them; may be called again.
-
-        Raises:
-            RunnerError: a node cannot be reached, or its files do not match their hashes; the others were fetched.
-        """
-        faults = []
-        for rank in job.ranks:
-            try:
-                self.bring(job, rank)
-            except RunnerError as error:
-                faults.append(str(error))
-        if faults:
-            raise RunnerError("\n".join(faults))
-
-    def bring(self, job: Job, rank: int) -> None:
-        """Verify the files of a node, which are here already on this kind of target."""
-        record.verify(job.node(rank))
-
-    def late_warnings(self, job: Job) -> list[str]:
-        """Return warnings of nodes that were checked after `start` returned."""
-        return []
-
-    def hardware(self, device: str) -> list[str]:
-        """Return the hardware of each host, in order of rank, as `run.json` states it.
-
-        Raises:
-            RunnerError: a host does not answer; the earlier runs that count are then unknown.
-        """
-        places = self.places(device)
-        answers = ask(
-            [Question(argv, request("hardware", device=device)) for argv in places.values()], HARDWARE_SECONDS
-        )
-        return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]
-
-    def places(self, device: str) -> dict[str, list[str]]:
-        """Return the commands that run the agent once per host, by host name; `device` is that of the recipe."""
-        raise NotImplementedError
-
-    def _refusals(self, replies: Mapping[int, Reply | str]) -> str:
-        texts = [
-            reply if isinstance(reply, str) else f"{self.name(rank)}: {reply.refused}" if reply.refused else ""
-            for rank, reply in replies.items()
-        ]
-        return "\n".join(filter(None, texts))
 
 
-def warned(job: Job, rank: int, reply: Reply) -> list[str]:
-    """Return warnings with node numbers instead of host names, limited in number and length, for records."""
-    where = f"node {rank}: " if job.facts.nodes > 1 else ""
-    return [f"{where}{warning[:LONGEST_WARNING]}" for warning in reply.warnings[:MOST_WARNINGS]]
-
-
-def _hardware(place: str, answer: ProgramResult) -> str:
-    reply = decoded(answer, Reply)
-    if reply is None or not reply.hardware:
-        said = answer.last_words or "it gave no answer"
-        raise RunnerError(f"{place}: it cannot be asked for its hardware, which says which runs count: {said}")
-    return reply.hardware
-
-
-#: The worst first: a job is not over as long as a node may be running.
-KINDS: Sequence[Kind] = ("unreachable", "running", "lost", "ended")
-
-
-def worst(job: Job, seen: Mapping[int, NodeState]) -> JobState:
-    """Return the state of a job from those of its nodes."""
-    found = min((state.kind for state in seen.values()), key=KINDS.index)
-    causes = [_cause(job, rank, state) for rank, state in seen.items() if state.kind == found]
-    failed = has_failed(seen) or any(state.kind == "lost" for state in seen.values())
-    return with_log(JobState(found, "; ".join(filter(None, causes)), failed=failed), seen)
-
-
-def has_failed(seen: Mapping[int, NodeState]) -> bool:
-    """Return whether a node recorded an outcome other than completed."""
-    return any(state.outcome not in ("", "completed") for state in seen.values())
-
-
-def with_log(found: JobState, seen: Mapping[int, NodeState]) -> JobState:
-    """Return a state with the longest log of the nodes."""
-    longest = max(seen.values(), key=lambda state: state.log_bytes)
-    return replace(found, log_bytes=longest.log_bytes, last_line=printable(longest.last_line[:200]))
-
-
-def _cause(job: Job, rank: int, state: NodeState) -> str:
-    # By number, since the cause is published; an unreachable host is named, since that message is for the user alone.
-    where = f"node {rank}: " if job.facts.nodes > 1 and state.kind != "unreachable" else ""
-    return where + state.cause if state.cause else ""
+def read_json(path: Path, kind: type[T]) -> T | None:
+    """Return the content of a JSON file; None if there is no file, or a link, which could point anywhere."""
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError, RecursionError) as error:
+        raise RunnerError(f"{path}: it cannot be read: {error}; the run stays unfinished, its log beside it") from error
 
 
 # --- Fetching the files of a node -------------------------------------------------------------------------------------
@@ -558,14 +397,14 @@ def fetch_files(argv: Sequence[str], host: str, text: str, there: Path) -> None:
         RunnerError: the host cannot be reached, the connection breaks, or a hash differs; files fetched earlier stay.
     """
     _restore(there)
-    if (there / record.HOST_JSON).exists():
-        return record.verify(there)
+    if (there / HOST_JSON).exists():
+        return verify(there)
     partial = there.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
         _receive(argv, host, text, partial)
-        record.verify(partial)
+        verify(partial)
         _replace(there, partial)
     except OSError as error:
         raise RunnerError(f"{there}: it cannot be written: {error.strerror}; make room, then collect again") from error
@@ -599,13 +438,13 @@ def unpack(stream: IO[bytes], folder: Path) -> str:
         return "no files were sent"
     try:
         with tarfile.open(fileobj=stream, mode="r|") as archive:
-            archive.extractall(folder, filter=_plain)
+            archive.extractall(folder, filter=_without_links)
     except (tarfile.TarError, ValueError, OverflowError) as error:
         return f"the archive is not complete: {error}"
     return ""
 
 
-def _plain(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+def _without_links(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
     """Accept regular files and folders only: links and names could lead out of the folder."""
     return tarfile.data_filter(member, path) if member.isreg() or member.isdir() else None
 
@@ -614,7 +453,7 @@ def _replace(there: Path, partial: Path) -> None:
     """Replace an earlier, incomplete copy; refuse if its log is longer, since a log can only grow."""
     before = there.with_suffix(".before")
     if there.exists():
-        if _size(partial / record.LOG) < _size(there / record.LOG):
+        if _size(partial / LOG) < _size(there / LOG):
             raise RunnerError(f"{there}: its train.log is longer than the one on the host now; nothing was overwritten")
         shutil.rmtree(before, ignore_errors=True)
         there.rename(before)

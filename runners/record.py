@@ -1,12 +1,13 @@
-"""The record of a run: `run.json`, made of what was planned and what its nodes wrote, and what earlier runs say.
+"""The records of a run: `launch.json`, written before it starts, and `run.json`, written when it is finished.
 
-The files of a node lie in `incoming/node<k>` of the run's folder until the run is finished. What a node writes about
-itself is not trusted: paths are checked, and files are verified against their hashes.
+With `launch.json` any runner can finish the run, even if the one that started it is gone: a folder that holds it and no
+`run.json` is unfinished. The runner that supervises a run holds a lock on it. `run.json` is made of what was planned
+and what the nodes wrote, whose files lie in `incoming/node<k>` of the run's folder until the run is finished.
 """
 
 from __future__ import annotations
 
-import hashlib
+import fcntl
 import json
 import os
 import re
@@ -15,26 +16,22 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import IO, Any, Literal
 
 import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from runners.errors import RunnerError
-from runners.job import PlannedRecord, WantedRecords
+from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
+from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
+from runners.transport import INCOMING, AnyTarget, JobFacts
 
-T = TypeVar("T")
+LAUNCH_JSON = "launch.json"
 RUN_JSON = "run.json"
-HOST_JSON = "host.json"
-LOG, ENVIRONMENT = "train.log", "environment.json"
-#: Where the nodes' files are until the run is finished.
-INCOMING = "incoming"
-#: Of a job; it names folders and containers.
-IDENTITY = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+ENVIRONMENT = "environment.json"
 #: The files of a node that are kept; all others are dropped. In particular, Paddle's launcher dumps the user's whole
 #: environment beside its logs, and a node that was lost cannot have removed that.
 KEPT = re.compile(
@@ -42,7 +39,6 @@ KEPT = re.compile(
     r"ranks(?!/paddle/)(?:/(?!\.)[\w.+=,@:-]{1,200}){1,8}",
     re.ASCII,
 )
-Outcome = Literal["stopped", "timeout", "oom", "failed", "completed"]
 #: In order of precedence: the outcome of a run is the first of these that one of its nodes came to.
 OUTCOMES: Sequence[Outcome] = ("stopped", "timeout", "oom", "failed", "completed")
 #: Outcomes after which a run is not repeated: its figure is known, or that its memory does not suffice.
@@ -71,12 +67,6 @@ def write(path: Path, text: str) -> None:
         raise RunnerError(f"{path}: it cannot be written: {error.strerror}; make room or choose --raw-logs") from error
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def readable_json(run: Mapping[str, object]) -> str:
     """Return JSON with one line per key, and per member of the objects on the first level, for people and `diff`."""
     return "{\n" + ",\n".join(f" {_json(key)}: {_members(value)}" for key, value in run.items()) + "\n}\n"
@@ -92,28 +82,87 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# --- What a node wrote about itself -----------------------------------------------------------------------------------
+# --- launch.json ------------------------------------------------------------------------------------------------------
 
 
-class FileRecord(Struct, frozen=True):
-    """Hash and size of a file, as its node stated them."""
-
-    sha256: str
-    bytes: int
+class AttendedError(RunnerError):
+    """Another runner supervises this run."""
 
 
-class HostRecord(Struct, frozen=True):
-    """`host.json`: how a node ended. It is the last file that a node writes."""
+class Launch(Struct, frozen=True):
+    """The content of `launch.json`: where a run was started, and the record known beforehand."""
 
-    schema: Literal["perfledger.host/1"]
-    outcome: Outcome
-    files: dict[str, FileRecord]
-    start: str | None = None
-    end: str | None = None
-    wall_seconds: float | None = None
-    exit_status: int | None = None
-    hardware: str = ""
-    source: dict[str, str | bool] = {}
+    schema: Literal["perfledger.launch/1"]
+    target: AnyTarget
+    job: JobFacts
+    plan: PlannedRecord
+    records: WantedRecords
+
+    def __post_init__(self) -> None:
+        if fault := self.target.too_few(self.job.nodes):
+            raise ValueError(f"its job takes {self.job.nodes} nodes, and {fault}")
+
+
+def planned_launch(target: AnyTarget, run: PlannedRun) -> Launch:
+    """Return the content of `launch.json` for a run."""
+    return Launch("perfledger.launch/1", target, target.prepare(run).facts, run.record, run.wanted)
+
+
+def unfinished(raw_logs: Path) -> list[Path]:
+    """Return the folders with a `launch.json`, sorted: their runs are unfinished or not cleared up."""
+    found: list[Path] = []
+    for folder, below, names in os.walk(raw_logs):
+        if LAUNCH_JSON in names:
+            found.append(Path(folder))
+            below.clear()
+        below[:] = [name for name in below if not name.startswith(".")]
+    return sorted(found)
+
+
+@contextmanager
+def attended(folder: Path) -> Iterator[Launch]:
+    """Lock the run of a folder and yield its `launch.json`.
+
+    Raises:
+        AttendedError: another runner supervises the run.
+        RunnerError: the file cannot be read.
+    """
+    path = folder / LAUNCH_JSON
+    try:
+        file = path.open("r+", encoding="utf-8")
+    except OSError as error:
+        raise RunnerError(
+            f"{path}: it cannot be opened: {error.strerror}; name the folder of an unfinished run"
+        ) from error
+    with file:
+        lock(file, folder)
+        yield _read(path, file)
+
+
+def _read(path: Path, file: IO[str]) -> Launch:
+    # The file is not trusted, since the logs may come from someone else: each type checks its own values.
+    try:
+        return msgspec.json.decode(file.read(), type=Launch)
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunnerError(
+            f"{path}: it is not a launch.json of this version of Perfledger: {error}; the files beside it are unchanged"
+        ) from error
+
+
+def lock(file: IO[str], folder: Path) -> None:
+    """Lock the run until `file` is closed; close it on failure."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise AttendedError(f"{folder}: another runner attends this run; it is left to that one") from error
+    except OSError as error:
+        file.close()
+        message = f"{folder}: its file system does not support locks: {error.strerror}; choose another with --raw-logs"
+        raise RunnerError(message) from error
+
+
+# --- The nodes of a run -----------------------------------------------------------------------------------------------
 
 
 class _Environment(Struct, frozen=True):
@@ -159,43 +208,14 @@ def read_node(folder: Path, rank: int, otherwise: Outcome) -> NodeResult:
     Raises:
         RunnerError: `host.json` or `environment.json` cannot be read.
     """
-    host = _decoded(folder / HOST_JSON, HostRecord)
-    environment = _decoded(folder / ENVIRONMENT, _Environment)
+    host = read_json(folder / HOST_JSON, HostRecord)
+    environment = read_json(folder / ENVIRONMENT, _Environment)
     outcome = host.outcome if host else otherwise
     return NodeResult(rank, folder, outcome, host, environment.facts if environment else {})
 
 
-def verify(folder: Path) -> None:
-    """Verify the files of a node against the hashes in its `host.json`, if there is one.
-
-    Raises:
-        RunnerError: a file is missing or has changed.
-    """
-    host = _decoded(folder / HOST_JSON, HostRecord)
-    for name, stated in host.files.items() if host else ():
-        path = folder / name
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            continue
-        if not path.is_file() or path.is_symlink():
-            raise RunnerError(f"{path}: it is missing, and {folder / HOST_JSON} says it was written; collect again")
-        if (found := digest(path)) != stated.sha256:
-            raise RunnerError(
-                f"{path}: its SHA-256 is {found}, and {folder / HOST_JSON} says {stated.sha256}: it was changed or "
-                "damaged since it was written; compare it with the one on the host"
-            )
-
-
-def _decoded(path: Path, kind: type[T]) -> T | None:
-    """Return the content of a JSON file; None if there is no file, or a link, which could point anywhere."""
-    if path.is_symlink() or not path.is_file():
-        return None
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError, RecursionError) as error:
-        raise RunnerError(f"{path}: it cannot be read: {error}; the run stays unfinished, its log beside it") from error
-
-
 # --- Warnings and failures of a run in progress, kept until `run.json` is written -------------------------------------
+
 
 _WARNINGS, _FAILED = "warnings.json", "a_node_failed"
 
@@ -221,23 +241,12 @@ def note_failure(folder: Path) -> None:
 # --- The finished run -------------------------------------------------------------------------------------------------
 
 
-class RunEnding(Struct, frozen=True):
-    """The facts that finish a run: the planned record, its nodes, and the host names to redact."""
-
-    plan: PlannedRecord
-    wanted: WantedRecords
-    nodes: int
-    every_node: bool
-    device: str
-    hosts: tuple[str, ...] = ()
-
-
-def finish(folder: Path, ending: RunEnding, lost: Lost | None = None) -> str:
+def finish(folder: Path, launch: Launch, lost: Lost | None = None) -> str:
     """Put the files of a run in their places, write `run.json`, and return the outcome; may be called again.
 
     Args:
         folder: of the run, with the files of its nodes in `incoming`.
-        ending: the facts of the run.
+        launch: its `launch.json`.
         lost: applies to nodes without `host.json`; None if every node must have one.
 
     Raises:
@@ -245,20 +254,21 @@ def finish(folder: Path, ending: RunEnding, lost: Lost | None = None) -> str:
             full. The run stays unfinished.
     """
     if not (folder / RUN_JSON).exists():
-        write(folder / RUN_JSON, readable_json(_run(folder, ending, lost)))
+        write(folder / RUN_JSON, readable_json(_run(folder, launch, lost)))
     return finished_run(folder).outcome
 
 
-def _run(folder: Path, ending: RunEnding, lost: Lost | None) -> dict[str, Any]:
+def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
     """Put the files in their places and return the content of `run.json`."""
-    nodes = _nodes(folder, ending.nodes, lost)
-    top = nodes[-1 if ending.wanted.node == "last" and ending.every_node else 0]
+    nodes = _nodes(folder, launch.job.nodes, lost)
+    top = nodes[-1 if launch.records.node == "last" and launch.job.every_node else 0]
     files = {name: entry for node in nodes for name, entry in _store_files(folder, node, node is top).items()}
     found = _records(folder / LOG)
-    short = shortfall(found, ending.wanted)
+    short = shortfall(found, launch.records)
     outcome = _strongest(nodes, (folder / INCOMING / _FAILED).exists())
-    plan = msgspec.to_builtins(ending.plan)
-    hardware = (top.host.hardware if top.host else "") or _hardware(top.facts, ending.device)
+    hosts = launch.target.public_names()
+    plan = msgspec.to_builtins(launch.plan)
+    hardware = (top.host.hardware if top.host else "") or _hardware(top.facts, launch.job.device)
     stated = msgspec.to_builtins(top.host) if top.host else {}
     status = next(node for node in nodes if node.outcome == outcome).ending(True)
     run = {
@@ -270,15 +280,15 @@ def _run(folder: Path, ending: RunEnding, lost: Lost | None) -> dict[str, Any]:
         "outcome": "short" if outcome == "completed" and short else outcome,
         "source": _source(plan.get("source", {}), top.host.source if top.host else {}),
         "records": {
-            "format": ending.wanted.format,
-            "count": found.get(ending.wanted.format, 0),
-            "at_least": ending.wanted.at_least,
+            "format": launch.records.format,
+            "count": found.get(launch.records.format, 0),
+            "at_least": launch.records.at_least,
         },
         "warnings": [
-            *[redact(text, ending.hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost)]],
+            *[redact(text, hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost)]],
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
-            *drift_between_repeats(top.facts, comparable_runs(folder.parent, hardware, ending.plan.round)),
+            *drift_between_repeats(top.facts, comparable_runs(folder.parent, hardware, launch.plan.round)),
         ],
         "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
         "files": files,

@@ -1,35 +1,29 @@
-"""The life of one run: its folder is made, it is started, supervised, and collected into `run.json`.
-
-`launch.json` is written before anything starts. With it any runner can finish the run, even if the one that started it
-is gone. A folder that holds it and no `run.json` is unfinished. The runner that supervises a run holds a lock on it.
-"""
+"""The life of one run: its folder is made, it is started, supervised, and collected into `run.json`."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, Literal, Protocol
+from typing import IO, Any
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from runners import record
-from runners.errors import RunnerError
-from runners.job import PlannedRecord, PlannedRun, WantedRecords
-from runners.nodes import Job, JobFacts, JobState, agent_source
-from runners.record import INCOMING, RUN_JSON, Lost
-from runners.transport import AnyTarget, Local
+from runners.job import PlannedRun, RunnerError
+from runners.nodes import LOG, Outcome, agent_source, printable
+from runners.record import LAUNCH_JSON, RUN_JSON, Launch, Lost, attended, lock, planned_launch
+from runners.transport import INCOMING, AnyTarget, Job, JobState, Local
 
-LAUNCH_JSON = "launch.json"
 #: In place of an outcome: the run goes on, or its files cannot be fetched, and it was left.
 UNFINISHED = "unfinished"
 #: Exit status of a stopped command.
@@ -44,30 +38,64 @@ GRACE_SECONDS = 60
 FAILED_SECONDS = 30
 FIRST_PAUSE, LONGEST_PAUSE, LONGER = 0.1, 5.0, 1.3
 OVER = ("ended", "lost")
+#: Characters of a log's line that are shown beside the bar.
+STATE_WIDTH = 60
 
 
-class AttendedError(RunnerError):
-    """Another runner supervises this run."""
+# --- Display ----------------------------------------------------------------------------------------------------------
 
 
-class RefusedError(RunnerError):
-    """A host refused the run or could not be reached: nothing ran, and the folder of the run is removed again."""
+def complain(error: RunnerError) -> None:
+    """Print an error; text of a host in it cannot move the cursor."""
+    text = "\n".join(map(printable, str(error).splitlines()))
+    print(f"runners: {text}", file=sys.stderr, flush=True)
 
 
-class Progress(Protocol):
-    """Display of running runs; see `output.py`."""
+class Progress:
+    """Display of runs: a bar of tqdm on a terminal, with the last line of the log beside it, and lines elsewhere."""
+
+    def __init__(self, total: int | None) -> None:
+        """Expect `total` runs; None where the number is not known beforehand."""
+        tqdm = _tqdm() if sys.stderr.isatty() else None
+        self.bar = tqdm(total=total, unit="run", dynamic_ncols=True) if tqdm else None
+        self._of = f"/{total}" if total else ""
+        self._begun = 0
 
     def begin(self, folder: Path) -> None:
-        """Show that a run begins or is resumed."""
+        """Show that a run begins."""
+        self._begun += 1
+        if self.bar is None:
+            print(f"[{self._begun}{self._of}] {folder}", flush=True)
+        else:
+            self.bar.set_description_str(f"{folder.parent.name}/{folder.name}")
 
     def state(self, text: str) -> None:
-        """Show the present state of a run."""
+        """Show the present state, such as the last line of the log; without a bar a line per poll would be too many."""
+        if self.bar is not None:
+            self.bar.set_postfix_str(printable(text)[:STATE_WIDTH])
 
     def line(self, text: str) -> None:
-        """Show a line that stays."""
+        """Print a line that stays."""
+        if self.bar is None:
+            print(printable(text), flush=True)
+        else:
+            self.bar.write(printable(text))
 
     def end(self, folder: Path, outcome: str) -> None:
-        """Show the outcome of a run."""
+        """Print the outcome of a run and move the bar on."""
+        if self.bar is not None:
+            self.bar.set_postfix_str("")
+            self.bar.update(1)
+        self.line(f"{folder}: {outcome}")
+
+
+def _tqdm() -> Any:
+    """Return `tqdm`, or None if it is not installed (it is optional here)."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    return tqdm
 
 
 # --- Requests to stop -------------------------------------------------------------------------------------------------
@@ -112,93 +140,23 @@ class Supervision(Struct, frozen=True):
     progress: Progress
 
 
+@contextmanager
+def supervise(total: int | None, patience: float) -> Iterator[Supervision]:
+    """Supervise so many runs, None if the number is not known; requests to stop are counted meanwhile."""
+    progress = Progress(total)
+    try:
+        with count_signals() as signals:
+            yield Supervision(signals, patience, progress)
+    finally:
+        if progress.bar is not None:
+            progress.bar.close()
+
+
 class RunContext(Struct, frozen=True):
     """Target and supervision of the runs of one command."""
 
     target: AnyTarget
     supervision: Supervision
-
-
-# --- launch.json ------------------------------------------------------------------------------------------------------
-
-
-class Launch(Struct, frozen=True):
-    """The content of `launch.json`: where a run was started, and the record known beforehand."""
-
-    schema: Literal["perfledger.launch/1"]
-    target: AnyTarget
-    job: JobFacts
-    plan: PlannedRecord
-    records: WantedRecords
-
-    def __post_init__(self) -> None:
-        if fault := self.target.too_few(self.job.nodes):
-            raise ValueError(f"its job takes {self.job.nodes} nodes, and {fault}")
-
-    def ending(self) -> record.RunEnding:
-        """Return the facts that `record.finish` needs."""
-        job = self.job
-        hosts = self.target.public_names()
-        return record.RunEnding(self.plan, self.records, job.nodes, job.every_node, job.device, hosts)
-
-
-def planned_launch(target: AnyTarget, run: PlannedRun) -> Launch:
-    """Return the content of `launch.json` for a run."""
-    return Launch("perfledger.launch/1", target, target.prepare(run).facts, run.record, run.wanted)
-
-
-def unfinished(raw_logs: Path) -> list[Path]:
-    """Return the folders with a `launch.json`, sorted: their runs are unfinished or not cleared up."""
-    found: list[Path] = []
-    for folder, below, names in os.walk(raw_logs):
-        if LAUNCH_JSON in names:
-            found.append(Path(folder))
-            below.clear()
-        below[:] = [name for name in below if not name.startswith(".")]
-    return sorted(found)
-
-
-@contextmanager
-def attended(folder: Path) -> Iterator[Launch]:
-    """Lock the run of a folder and yield its `launch.json`.
-
-    Raises:
-        AttendedError: another runner supervises the run.
-        RunnerError: the file cannot be read.
-    """
-    path = folder / LAUNCH_JSON
-    try:
-        file = path.open("r+", encoding="utf-8")
-    except OSError as error:
-        raise RunnerError(
-            f"{path}: it cannot be opened: {error.strerror}; name the folder of an unfinished run"
-        ) from error
-    with file:
-        _lock(file, folder)
-        yield _read(path, file)
-
-
-def _read(path: Path, file: IO[str]) -> Launch:
-    # The file is not trusted, since the logs may come from someone else: each type checks its own values.
-    try:
-        return msgspec.json.decode(file.read(), type=Launch)
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunnerError(
-            f"{path}: it is not a launch.json of this version of Perfledger: {error}; the files beside it are unchanged"
-        ) from error
-
-
-def _lock(file: IO[str], folder: Path) -> None:
-    """Lock the run until `file` is closed; close it on failure."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise AttendedError(f"{folder}: another runner attends this run; it is left to that one") from error
-    except OSError as error:
-        file.close()
-        message = f"{folder}: its file system does not support locks: {error.strerror}; choose another with --raw-logs"
-        raise RunnerError(message) from error
 
 
 # --- The folder of a run ----------------------------------------------------------------------------------------------
@@ -231,7 +189,7 @@ def _make_folder(run: PlannedRun, target: AnyTarget, made: Path) -> tuple[Planne
         while True:
             launch = planned_launch(target, run)
             file = _written(made / LAUNCH_JSON, launch)
-            _lock(file, run.folder)
+            lock(file, run.folder)
             if _renamed(made, run.folder):
                 return run, launch, file
             file.close()
@@ -274,7 +232,7 @@ def _drop_empty(folders: list[Path]) -> None:
 
 def disclaim(folder: Path) -> None:
     """Remove the folder of a refused run, unless it holds a log: no log is ever deleted."""
-    if not any(path.stat().st_size for path in folder.rglob(record.LOG)):
+    if not any(path.stat().st_size for path in folder.rglob(LOG)):
         shutil.rmtree(folder)
 
 
@@ -285,8 +243,7 @@ def launch(run: PlannedRun, session: RunContext) -> str:
     """Start a run, supervise and collect it; return its outcome, or UNFINISHED if it had to be left.
 
     Raises:
-        RefusedError: it did not start.
-        RunnerError: its folder cannot be made, or the run cannot be finished.
+        RunnerError: its folder cannot be made, it did not start, or it cannot be finished.
     """
     supervision = session.supervision
     with run_folder(run, session.target) as (mine, launched):
@@ -294,9 +251,9 @@ def launch(run: PlannedRun, session: RunContext) -> str:
         job = Job(launched.job, mine.folder)
         try:
             found = session.target.start(job, mine.spec)
-        except RunnerError as error:
+        except RunnerError:
             disclaim(mine.folder)
-            raise RefusedError(str(error)) from error
+            raise
         for warning in found:
             supervision.progress.line(f"{mine.folder}: warning: {warning}")
         record.note_warnings(mine.folder, found)
@@ -371,7 +328,7 @@ def _collected(job: Job, launched: Launch, state: JobState, supervision: Supervi
 
 def collect(folder: Path, launched: Launch, lost: Lost | None = None) -> str:
     """Finish a run whose files are here, clear up, and return its outcome; see `record.finish`."""
-    outcome = record.finish(folder, launched.ending(), lost)
+    outcome = record.finish(folder, launched, lost)
     try:
         if (folder / INCOMING).exists():
             shutil.rmtree(folder / INCOMING)
@@ -388,7 +345,7 @@ def _cause(state: JobState) -> str:
     return state.cause if state.kind == "lost" else f"it was given up while {state.kind}"
 
 
-def _outcome(state: JobState) -> record.Outcome:
+def _outcome(state: JobState) -> Outcome:
     return next((outcome for outcome in record.OUTCOMES if outcome == state.outcome), "failed")
 
 

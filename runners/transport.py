@@ -2,44 +2,57 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import json
 import os
 import re
+import secrets
 import shlex
+import shutil
 import stat
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+import time
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import Any, Literal, TypeVar
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
-from runners.errors import RunnerError, printable
+from runners.job import JobSpec, PlannedRun, RunnerError
 from runners.nodes import (
     PYTHON,
-    USUAL_SECONDS,
-    Job,
-    Meeting,
     ProgramResult,
     Question,
-    Target,
+    agent_source,
     ask,
-    contents,
+    decoded,
     explain,
     fetch_files,
-    holding,
     request,
-    start,
+    verify,
 )
-from runners.slurm import PARTITION, Slurm
 
-# A name must not begin with a dash: ssh would take it for an option.
+T = TypeVar("T")
+#: Time limits in seconds. A check may first have to pull the image whose packages it lists.
+REQUEST_SECONDS = {"check": 1800, "begin": 60}
+USUAL_SECONDS = 45
+#: On a cluster this includes waiting for a node.
+HARDWARE_SECONDS = 600
+#: Warnings that are kept of a node, and characters that are kept of each.
+MOST_WARNINGS, LONGEST_WARNING = 50, 1000
+#: Where the nodes' files are until the run is finished.
+INCOMING = "incoming"
+#: Of a job; it names folders and containers.
+IDENTITY = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+# A name must not begin with a dash: ssh or sbatch would take it for an option.
 HOST = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9_][\w.:-]*", re.ASCII)
+PARTITION = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 FORMS = "it is local, ssh:HOST1,HOST2 or slurm:PARTITION"
 #: No password prompts; a host that does not answer for 15 seconds counts as unreachable; options of the user's
 #: configuration for terminals, commands and forwardings are switched off.
@@ -56,8 +69,297 @@ OPTIONS = {
     "RemoteCommand": "none",
     "LogLevel": "ERROR",
 }
-#: How long setup steps may take to end after Ctrl-C.
-GRACE_SECONDS = 10
+
+
+class JobFacts(Struct, frozen=True):
+    """The facts that `launch.json` keeps to find a job again; `identity` names it on every node."""
+
+    identity: str
+    nodes: int
+    every_node: bool
+    device: Literal["cpu", "gpu"]
+    timeout_seconds: int
+
+    def __post_init__(self) -> None:
+        # The identity names folders and containers, and the logs may come from someone else.
+        if not IDENTITY.fullmatch(self.identity) or self.nodes < 1:
+            raise ValueError("its identity or its number of nodes is not valid")
+
+
+class Job(Struct, frozen=True):
+    """A run that was started, and its folder here."""
+
+    facts: JobFacts
+    folder: Path
+
+    @property
+    def ranks(self) -> range:
+        """The nodes by number."""
+        return range(self.facts.nodes)
+
+    @property
+    def incoming(self) -> Path:
+        """The folder with the files of its nodes: `node0`, `node1` and so on."""
+        return (self.folder / INCOMING).resolve()
+
+    @property
+    def port(self) -> int:
+        """The rendezvous port: derived from the identity, below the ephemeral range."""
+        return 20000 + zlib.crc32(self.facts.identity.encode()) % 10000
+
+    def node(self, rank: int) -> Path:
+        """Return the folder here with the files of one node."""
+        return self.incoming / f"node{rank}"
+
+
+class Meeting(Struct, frozen=True):
+    """All hosts in order of rank, and the address and port where their ranks meet."""
+
+    hosts: list[str]
+    master_address: str
+    master_port: int
+
+
+Kind = Literal["unreachable", "waiting", "running", "lost", "ended"]
+
+
+class NodeState(Struct, frozen=True):
+    """State of one node, from its agent; `gone`: the scheduler saw the agent end before it wrote `host.json`."""
+
+    kind: Kind
+    log_bytes: int = 0
+    last_line: str = ""
+    gone: bool = False
+    outcome: str = ""
+    cause: str = ""
+
+
+class JobState(Struct, frozen=True):
+    """State of a job: the worst of the states of its nodes.
+
+    `kind` is unreachable (the state of a node is unknown), waiting, running, or, if no node is running any more, lost
+    (an agent ended before it wrote `host.json`) or ended; `cause` is the reason. `outcome` is that of a lost job
+    according to the scheduler. `failed`: a node has not completed, while others may still run. The log is the longest
+    of all nodes.
+    """
+
+    kind: Kind
+    cause: str = ""
+    log_bytes: int = 0
+    last_line: str = ""
+    outcome: str = ""
+    failed: bool = False
+
+
+class Reply(Struct, frozen=True):
+    """Answer of an agent to any request but `look`."""
+
+    refused: str = ""
+    warnings: tuple[str, ...] = ()
+    hardware: str = ""
+
+
+class Target(Struct, frozen=True, tag_field="kind"):
+    """Where runs go. This base class suits hosts that are contacted one by one; see the classes below.
+
+    Every method that contacts a host raises RunnerError with a message for the user.
+    """
+
+    def argv(self, rank: int) -> list[str]:
+        """Return the command that runs BOOT on a node; it reads the agent from standard input."""
+        raise NotImplementedError
+
+    def name(self, rank: int) -> str:
+        """Return the name of a node for messages to the user."""
+        raise NotImplementedError
+
+    def too_few(self, nodes: int) -> str:
+        """Return why the target does not have so many nodes; empty if it has."""
+        raise NotImplementedError
+
+    def meeting(self, job: Job) -> Meeting:
+        """Return the hosts under the names by which they reach each other, and where their ranks meet."""
+        raise NotImplementedError
+
+    def jobs(self, job: Job) -> str:
+        """Return the parent of the job's folder on a node; empty for the default of the node."""
+        return str(job.incoming)
+
+    def public_names(self) -> tuple[str, ...]:
+        """Return the host names to redact in records, in order of rank."""
+        return ()
+
+    def prepare(self, run: PlannedRun) -> Job:
+        """Return the job of a run, with a new identity; start nothing and contact no host.
+
+        Raises:
+            RunnerError: there are too few hosts for the case.
+        """
+        spec = run.spec
+        if fault := self.too_few(spec.nodes):
+            raise RunnerError(
+                f"{run.folder.parent.name}: it takes {spec.nodes} nodes, and {fault}; name as many hosts, or "
+                "choose with --case nodes=1"
+            )
+        now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+        identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
+        return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.device, spec.timeout_seconds), run.folder)
+
+    def commands(self, run: PlannedRun) -> list[str]:
+        """Return the shell lines that `start` executes; each reads the agent from standard input."""
+        self.prepare(run)
+        shown = [[*self.argv(rank)[:-1], "..."] for rank in range(run.spec.nodes)]
+        return [shlex.join(argv) for argv in shown]
+
+    def tell(self, job: Job, action: str, ranks: Iterable[int], kind: type[T], **values: Any) -> dict[int, T | str]:
+        """Send a request to the agents of these nodes; return answers by rank, or texts that explain their absence."""
+        asked = list(ranks)
+        common = {"identity": job.facts.identity, "jobs": self.jobs(job), **values}
+        questions = [Question(self.argv(rank), request(action, rank=rank, **common)) for rank in asked]
+        answers = ask(questions, REQUEST_SECONDS.get(action, USUAL_SECONDS))
+        return {
+            rank: decoded(answer, kind) or explain(self.name(rank), answer)
+            for rank, answer in zip(asked, answers, strict=True)
+        }
+
+    def start(self, job: Job, spec: JobSpec) -> list[str]:
+        """Start the run on every node, and return the warnings of the nodes.
+
+        Raises:
+            RunnerError: a node refuses, cannot be reached or does not start; what was started is stopped again.
+        """
+        checked = self.tell(job, "check", job.ranks, Reply, spec=spec, **asdict(self.meeting(job)))
+        if refusal := self._refusals(checked):
+            self.tell(job, "forget", [rank for rank in job.ranks if isinstance(checked[rank], Reply)], Reply)
+            raise RunnerError(refusal)
+        # Exists before anything runs, since warnings are noted in it.
+        job.incoming.mkdir(parents=True, exist_ok=True)
+        if refusal := self._refusals(self.tell(job, "begin", job.ranks, Reply)):
+            with suppress(RunnerError):
+                self.stop(job)
+            raise RunnerError(refusal)
+        return [
+            line for rank, reply in checked.items() if isinstance(reply, Reply) for line in warned(job, rank, reply)
+        ]
+
+    def look(self, job: Job) -> JobState:
+        """Poll every node once and return the state of the job. Stops the observers when node 0 has finished."""
+        seen = self.node_states(job)
+        if not job.facts.every_node and seen[0].kind in ("ended", "lost"):
+            observers = [rank for rank in seen if rank > 0 and seen[rank].kind == "running"]
+            self.tell(job, "dismiss", observers, Reply)
+        return worst(job, seen)
+
+    def node_states(self, job: Job) -> dict[int, NodeState]:
+        """Ask every node for its state."""
+        answers = self.tell(job, "look", job.ranks, NodeState)
+        return {
+            rank: NodeState("unreachable", cause=each) if isinstance(each, str) else each
+            for rank, each in answers.items()
+        }
+
+    def stop(self, job: Job, outcome: str = "stopped") -> None:
+        """Stop the job on all nodes; a second call kills it. `outcome` (stopped or timeout) is what nodes record.
+
+        If an agent is gone, the processes that it left are killed.
+
+        Raises:
+            RunnerError: some nodes cannot be reached; all others have been stopped.
+        """
+        if missed := self._refusals(self.tell(job, "finish", job.ranks, Reply, outcome=outcome)):
+            raise RunnerError(f"{missed}\nWhat runs there ends by itself after {job.facts.timeout_seconds} s.")
+
+    def fetch(self, job: Job) -> None:
+        """Fetch the folders of all nodes to `incoming/node<k>` and verify them; may be called again.
+
+        Raises:
+            RunnerError: a node cannot be reached, or its files do not match their hashes; the others were fetched.
+        """
+        faults = []
+        for rank in job.ranks:
+            try:
+                self.bring(job, rank)
+            except RunnerError as error:
+                faults.append(str(error))
+        if faults:
+            raise RunnerError("\n".join(faults))
+
+    def bring(self, job: Job, rank: int) -> None:
+        """Verify the files of a node, which are here already on this kind of target."""
+        verify(job.node(rank))
+
+    def late_warnings(self, job: Job) -> list[str]:
+        """Return warnings of nodes that were checked after `start` returned."""
+        return []
+
+    def hardware(self, device: str) -> list[str]:
+        """Return the hardware of each host, in order of rank, as `run.json` states it.
+
+        Raises:
+            RunnerError: a host does not answer; the earlier runs that count are then unknown.
+        """
+        places = self.places(device)
+        answers = ask(
+            [Question(argv, request("hardware", device=device)) for argv in places.values()], HARDWARE_SECONDS
+        )
+        return [_hardware(place, answer) for place, answer in zip(places, answers, strict=True)]
+
+    def places(self, device: str) -> dict[str, list[str]]:
+        """Return the commands that run the agent once per host, by host name; `device` is that of the recipe."""
+        raise NotImplementedError
+
+    def _refusals(self, replies: Mapping[int, Reply | str]) -> str:
+        texts = [
+            reply if isinstance(reply, str) else f"{self.name(rank)}: {reply.refused}" if reply.refused else ""
+            for rank, reply in replies.items()
+        ]
+        return "\n".join(filter(None, texts))
+
+
+def warned(job: Job, rank: int, reply: Reply) -> list[str]:
+    """Return warnings with node numbers instead of host names, limited in number and length, for records."""
+    where = f"node {rank}: " if job.facts.nodes > 1 else ""
+    return [f"{where}{warning[:LONGEST_WARNING]}" for warning in reply.warnings[:MOST_WARNINGS]]
+
+
+def _hardware(place: str, answer: ProgramResult) -> str:
+    reply = decoded(answer, Reply)
+    if reply is None or not reply.hardware:
+        said = answer.last_words or "it gave no answer"
+        raise RunnerError(f"{place}: it cannot be asked for its hardware, which says which runs count: {said}")
+    return reply.hardware
+
+
+#: The worst first: a job is not over as long as a node may be running.
+KINDS: Sequence[Kind] = ("unreachable", "running", "lost", "ended")
+
+
+def worst(job: Job, seen: Mapping[int, NodeState]) -> JobState:
+    """Return the state of a job from those of its nodes."""
+    found = min((state.kind for state in seen.values()), key=KINDS.index)
+    causes = [_cause(job, rank, state) for rank, state in seen.items() if state.kind == found]
+    failed = has_failed(seen) or any(state.kind == "lost" for state in seen.values())
+    return with_log(JobState(found, "; ".join(filter(None, causes)), failed=failed), seen)
+
+
+def has_failed(seen: Mapping[int, NodeState]) -> bool:
+    """Return whether a node recorded an outcome other than completed."""
+    return any(state.outcome not in ("", "completed") for state in seen.values())
+
+
+def with_log(found: JobState, seen: Mapping[int, NodeState]) -> JobState:
+    """Return a state with the longest log of the nodes."""
+    longest = max(seen.values(), key=lambda state: state.log_bytes)
+    return replace(found, log_bytes=longest.log_bytes, last_line=longest.last_line[:200])
+
+
+def _cause(job: Job, rank: int, state: NodeState) -> str:
+    # By number, since the cause is published; an unreachable host is named, since that message is for the user alone.
+    where = f"node {rank}: " if job.facts.nodes > 1 and state.kind != "unreachable" else ""
+    return where + state.cause if state.cause else ""
+
+
+# --- This machine, and hosts by SSH -----------------------------------------------------------------------------------
 
 
 class Local(Target, frozen=True, tag="local"):
@@ -146,12 +448,247 @@ def _sockets() -> str:
     Not in TMPDIR: the path of a socket has at most 104 bytes, of which ssh needs 58, so TMPDIR may be too long.
     """
     folder = Path(f"/tmp/perfledger-{os.getuid()}")
-    with contextlib.suppress(FileExistsError):
+    with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     found = folder.lstat()
     if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
         return str(folder)
     return tempfile.mkdtemp(prefix="perfledger-", dir="/tmp")
+
+
+# --- Slurm ------------------------------------------------------------------------------------------------------------
+
+
+#: Added to the time limit of the run for the check, which may have to pull an image, and for the grace period.
+MARGIN_SECONDS = 1800
+SLURM_SECONDS = 60
+#: How long a file written on one node may take to become visible on another.
+SHARED_SECONDS = 5
+# States of Slurm jobs. Source: squeue(1), "JOB STATE CODES". All others are an end.
+SLURM_WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
+SLURM_RUNNING = ("RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED")
+SLURM_OUTCOMES = {"CANCELLED": "stopped", "TIMEOUT": "timeout", "DEADLINE": "timeout", "OUT_OF_MEMORY": "oom"}
+SLURM_SIGNALS = {"stopped": "TERM", "timeout": "USR1"}
+#: Slurm copies the batch script to the node. It becomes the agent by exec, so that the agent gets the signals.
+BATCH_SCRIPT = """#!/usr/bin/env python3
+import os, sys
+os.execv(sys.executable, [sys.executable, "-I", {agent!r}, "batch"])
+"""
+
+
+class Slurm(Target, frozen=True, tag="slurm"):
+    """A partition, empty for the default of the cluster; `sbatch` are further arguments of sbatch."""
+
+    partition: str = ""
+    sbatch: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.partition and not PARTITION.fullmatch(self.partition):
+            raise ValueError("it names an invalid partition")
+
+    def argv(self, rank: int) -> list[str]:
+        """Run the agent here: the folders of the nodes are shared."""
+        return [sys.executable, *PYTHON]
+
+    def name(self, rank: int) -> str:  # noqa: D102
+        return f"node {rank}"
+
+    def too_few(self, nodes: int) -> str:  # noqa: D102
+        return ""
+
+    @property
+    def _arguments(self) -> list[str]:
+        return [*([f"--partition={self.partition}"] if self.partition else []), *self.sbatch]
+
+    def places(self, device: str) -> dict[str, list[str]]:
+        """Return one node of the partition, as if all were alike. Without `--gpus-per-node` Slurm hides all GPUs."""
+        gpus = ["--gpus-per-node=1"] if device == "gpu" else []
+        return {
+            self.partition or "slurm": ["srun", "--nodes=1", "--ntasks=1", *gpus, *self._arguments, "python3", *PYTHON]
+        }
+
+    def commands(self, run: PlannedRun) -> list[str]:  # noqa: D102
+        return [shlex.join(self.submission(self.prepare(run), run.spec))]
+
+    def submission(self, job: Job, spec: JobSpec) -> list[str]:
+        """Return the command that reads a batch script and prints the number of the job.
+
+        The nodes are exclusive, and a job that lost its nodes is not requeued, since it would overwrite its logs. A
+        launcher that starts the other nodes by itself needs a slot per rank.
+        """
+        tasks = 1 if spec.every_node else spec.devices_per_node
+        log = str(job.incoming / "slurm.log").replace("%", "%%")
+        return [
+            "sbatch", "--parsable", f"--job-name={_job_name(job)}", f"--output={log}", "--open-mode=append",
+            "--no-requeue", f"--nodes={spec.nodes}", f"--ntasks-per-node={tasks}", "--exclusive", "--mem=0",
+            f"--time={-(-(spec.timeout_seconds + MARGIN_SECONDS) // 60)}",
+            *([f"--gpus-per-node={spec.devices_per_node}"] if spec.device == "gpu" else []),
+            *self._arguments,
+        ]  # fmt: skip
+
+    def start(self, job: Job, spec: JobSpec) -> list[str]:
+        """Submit the job. Its nodes are checked when they are allocated; one that refuses ends the job.
+
+        Raises:
+            RunnerError: Slurm does not accept the job; nothing is left of it.
+        """
+        try:
+            _write_batch(job, spec)
+            number = self._submit(job, spec)
+        except RunnerError:
+            shutil.rmtree(job.incoming, ignore_errors=True)
+            raise
+        # Optional: without this file the job is found by its name.
+        with suppress(OSError):
+            _number_file(job).write_text(f"{number}\n", encoding="utf-8")
+        return []
+
+    def _submit(self, job: Job, spec: JobSpec) -> str:
+        answer = _ask_slurm(self.submission(job, spec), BATCH_SCRIPT.format(agent=str(job.incoming / "agent.py")))
+        number = answer.output.strip().split(";")[0]
+        if answer.status == 0 and number.isdecimal():
+            return number
+        # A controller that was slow to answer may have accepted the job all the same.
+        _ask_slurm(["scancel", f"--name={_job_name(job)}"])
+        raise RunnerError(f"sbatch did not take the job: {_error_text(answer)}")
+
+    def look(self, job: Job) -> JobState:
+        """Return the state of the job: from the folders of nodes that have ended, and else from Slurm."""
+        seen = self.node_states(job)
+        if _all_ended(seen):
+            return worst(job, seen)
+        found = slurm_state(job)
+        # If Slurm says that the job is over, the last files of its nodes may become visible late.
+        end = time.monotonic() + (SHARED_SECONDS if found.kind == "lost" else 0)
+        while time.monotonic() < end:
+            seen = self.node_states(job)
+            if _all_ended(seen):
+                return worst(job, seen)
+            time.sleep(0.5)
+        if found.kind == "running" and not any(each.log_bytes for each in seen.values()):
+            return JobState("waiting", "its nodes are being checked")
+        failed = found.kind == "lost" or has_failed(seen) or any(each.gone for each in seen.values())
+        return with_log(msgspec.structs.replace(found, failed=failed), seen)
+
+    def stop(self, job: Job, outcome: str = "stopped") -> None:
+        """Remove a waiting job from the queue, or stop a running one.
+
+        The signal goes to the batch script, which stops its nodes. Plain `scancel` would end `srun`, too, and with it
+        the agents before they have written `host.json`.
+        """
+        if not (number := _job_number(job)):
+            return
+        signal = f"--signal={SLURM_SIGNALS[outcome]}"
+        for argv in (["scancel", "--state=PENDING", number], ["scancel", signal, "--batch", number]):
+            answer = _ask_slurm(argv)
+            over = "Invalid job id" in answer.errors or "already completing or completed" in answer.errors
+            if answer.status and not over:
+                raise RunnerError(f"Slurm job {number} could not be asked to end: {_error_text(answer)}")
+
+    def late_warnings(self, job: Job) -> list[str]:
+        """Return warnings of nodes that were checked after `start` returned."""
+        texts = {rank: _text_of(job.node(rank) / "check.json") for rank in job.ranks}
+        replies = {rank: msgspec.json.decode(text, type=Reply) for rank, text in texts.items() if text}
+        return [line for rank, reply in replies.items() for line in warned(job, rank, reply)]
+
+
+def slurm_state(job: Job) -> JobState:
+    """Return the state of a job according to Slurm: waiting, running, unreachable, or lost."""
+    try:
+        number = _job_number(job)
+    except RunnerError as error:
+        return JobState("unreachable", str(error))
+    if not number:
+        return JobState("lost", "Slurm has no such job: it was never submitted, or ended before its number was stored")
+    answer = _ask_slurm(["squeue", "--noheader", "--states=all", f"--jobs={number}", "--format=%T"])
+    if answer.status and "Invalid job id" not in answer.errors:
+        return JobState("unreachable", f"Slurm does not answer: {_error_text(answer)}")
+    word = _first_word(answer.output) or _accounted_state(number) or _remembered_state(number)
+    if word in SLURM_WAITING:
+        return JobState("waiting", f"Slurm says {word}")
+    return JobState("running") if word in SLURM_RUNNING else _ended_state(job, word)
+
+
+def _accounted_state(number: str) -> str:
+    """Return the state from the accounting, if the cluster has one; without a width it would be truncated."""
+    argv = ["sacct", "--noheader", "--allocations", f"--jobs={number}", "--format=State%40"]
+    return _first_word(_ask_slurm(argv).output) if shutil.which(argv[0]) else ""
+
+
+def _remembered_state(number: str) -> str:
+    words = _ask_slurm(["scontrol", "--oneliner", "show", "job", number]).output.split()
+    return next((word.removeprefix("JobState=") for word in words if word.startswith("JobState=")), "")
+
+
+def _ended_state(job: Job, word: str) -> JobState:
+    refusals = {rank: _text_of(job.node(rank) / "refused") for rank in job.ranks}
+    said = [f"node {rank} refused: {text}" for rank, text in refusals.items() if text]
+    if said:
+        return JobState("lost", "; ".join(said), outcome="failed")
+    outcome = "stopped" if (job.incoming / "stopped").exists() else SLURM_OUTCOMES.get(word, "")
+    return JobState("lost", f"Slurm says {word or 'nothing'} of its job", outcome=outcome)
+
+
+def _write_batch(job: Job, spec: JobSpec) -> None:
+    request = {"spec": msgspec.to_builtins(spec), "identity": job.facts.identity, "master_port": job.port}
+    try:
+        job.incoming.mkdir(parents=True, exist_ok=True)
+        (job.incoming / "agent.py").write_text(agent_source(), encoding="utf-8")
+        (job.incoming / "batch.json").write_text(json.dumps(request), encoding="utf-8")
+        for rank in job.ranks:
+            job.node(rank).mkdir()
+    except OSError as error:
+        message = f"{job.incoming}: it cannot be written: {error.strerror}; make room, or name another with --raw-logs"
+        raise RunnerError(message) from error
+
+
+def _job_number(job: Job) -> str:
+    """Return the number of the job, as stored at its submission or found by its name; empty if there is none.
+
+    Raises:
+        RunnerError: Slurm does not answer.
+    """
+    if kept := _text_of(_number_file(job)):
+        return kept
+    named = _ask_slurm(["squeue", "--noheader", "--me", f"--name={_job_name(job)}", "--format=%i"])
+    if named.status:
+        raise RunnerError(f"Slurm does not answer: {_error_text(named)}")
+    return _first_word(named.output)
+
+
+def _number_file(job: Job) -> Path:
+    return job.incoming / "slurm.number"
+
+
+def _job_name(job: Job) -> str:
+    return f"perfledger-{job.facts.identity}"
+
+
+def _all_ended(seen: dict[int, NodeState]) -> bool:
+    return all(each.kind == "ended" for each in seen.values())
+
+
+def _ask_slurm(argv: list[str], text: str = "") -> ProgramResult:
+    return ask([Question(argv, text)], SLURM_SECONDS)[0]
+
+
+def _first_word(output: str) -> str:
+    """Return the first word; sacct appends the user who cancelled a job."""
+    return (output.split() or [""])[0]
+
+
+def _error_text(answer: ProgramResult) -> str:
+    return answer.last_words or "nothing"
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+# --- What `--on` names ------------------------------------------------------------------------------------------------
 
 
 #: The targets that `launch.json` can hold.
@@ -191,65 +728,3 @@ def _hosts(on: str, text: str) -> tuple[str, ...]:
         if hosts.count(host) > 1:
             raise RunnerError(f"--on {on}: {host} is named twice; one host is one node")
     return hosts
-
-
-# --- Setup steps ------------------------------------------------------------------------------------------------------
-
-
-class _Setup(Struct, frozen=True):
-    """A host that runs setup steps; `errors` holds the messages of ssh."""
-
-    host: str
-    process: subprocess.Popen[bytes]
-    errors: IO[bytes]
-
-
-def set_up(target: Target, steps: Sequence[str], work: str) -> None:
-    """Run setup steps on all hosts, print their output behind the host's name, and end them on Ctrl-C.
-
-    Raises:
-        RunnerError: a step failed; the message names all hosts on which one did.
-    """
-    places = target.places("cpu")
-    asked = request("setup", steps=steps, work=work)
-    # The readers are in the outer context, since they end when the programs do.
-    with ThreadPoolExecutor(len(places)) as readers, ExitStack() as stack:
-        started = [_begin(host, argv, asked, stack) for host, argv in places.items()]
-        failures = [failure for failure in readers.map(_failure, started) if failure]
-    if failures:
-        raise RunnerError("\n".join(failures))
-
-
-def _begin(host: str, argv: Sequence[str], asked: str, stack: ExitStack) -> _Setup:
-    errors = stack.enter_context(holding(""))
-    process = stack.enter_context(start(argv, subprocess.PIPE, subprocess.PIPE, errors))
-    stack.callback(_end, process)
-    if process.stdin:
-        # An unreachable host reads nothing; its exit status tells.
-        with suppress(BrokenPipeError):
-            process.stdin.write(asked.encode())
-            process.stdin.flush()
-    return _Setup(host, process, errors)
-
-
-def _failure(setup: _Setup) -> str:
-    """Print the output of a host; return why its steps failed, empty if they did not."""
-    for line in setup.process.stdout or ():
-        text = line.decode(errors="replace").rstrip("\n")
-        if text and not text.startswith("perfledger {"):
-            print(f"{setup.host}: {printable(text)}", flush=True)
-    if not (status := setup.process.wait()):
-        return ""
-    last = contents(setup.errors).strip().splitlines()[-1:]
-    return f"{setup.host}: {': '.join([f'a setup step failed (exit status {status})', *last])}"
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program by closing its standard input, so that the agent on the host ends its steps, too."""
-    if process.stdin:
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-    try:
-        process.wait(GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()

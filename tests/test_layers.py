@@ -187,7 +187,7 @@ def test_runners_import_little_that_is_installed() -> None:
 
 def test_modules_below_the_job_import_no_recipes() -> None:
     """`job.py` is the seam of the runners: below it nobody knows recipes, cases or the command line."""
-    above = {"recipe", "cases", "command", "batch", "max_batch", "output", "cli"}
+    above = {"recipe", "command", "batch", "cli"}
     below = [path for path in (ROOT / "runners").glob("*.py") if path.stem not in above and path.stem != "__main__"]
     assert {"job", "run", "transport"} <= {path.stem for path in below}
     nodes = [(path.name, node) for path in below for node in ast.walk(parse(path)) if isinstance(node, ast.ImportFrom)]
@@ -232,7 +232,7 @@ def test_hooks_are_the_only_python_beside_pages_and_import_little_of_ours() -> N
     ("source", "expected"),
     [
         ("import ingest.runs", ["ingest"]),
-        ("def f():\n    from runners.cases import Case", ["runners"]),
+        ("def f():\n    from runners.recipe import RecipeCase", ["runners"]),
         ("from parsers import scan\nfrom . import registry", []),
     ],
 )

@@ -12,10 +12,9 @@ import msgspec
 from msgspec.structs import replace
 
 from runners import recipe
-from runners.cases import select_cases
 from runners.command import build_run
-from runners.record import next_repeat
-from runners.run import LAUNCH_JSON, Launch, attended, planned_launch
+from runners.recipe import select_cases
+from runners.record import LAUNCH_JSON, Launch, attended, next_repeat, planned_launch
 from runners.transport import Local, Ssh
 
 LINE = (

@@ -117,21 +117,27 @@ def ssh_hosts(folder: Path, names: Sequence[str]) -> Iterator[list[SshHost]]:
 
 
 @contextmanager
-def namespaces(folder: Path, names: Sequence[str]) -> Iterator[list[SshHost]]:
+def namespaces(folder: Path, count: int) -> Iterator[list[SshHost]]:
     """Hosts that differ in their addresses: each in a network namespace of its own, on one bridge.
 
-    As root, and where there is `ip`. A host's link is `<its name>.0` out here: see `link`.
+    As root, and where there is `ip`. A host's link is `<its name>.0` out here: see `link`. Names and addresses are
+    those of this process, since tests run beside each other.
     """
+    number = os.getpid() % 250
+    bridge = f"plbr{number}"
     if os.getuid() != 0 or shutil.which("ip") is None or shutil.which("unshare") is None:
         pytest.skip("network namespaces need root and `ip` (iproute2 on Debian)")
     sshd()
     with ExitStack() as stack:
-        stack.callback(_ip, "link", "del", "perfledger0", check=False)
-        if not _ip("link", "add", "perfledger0", "type", "bridge", check=False):
+        if not _ip("link", "add", bridge, "type", "bridge", check=False):
             pytest.skip("network namespaces cannot be made here")
-        _ip("addr", "add", "10.213.7.254/24", "dev", "perfledger0")
-        _ip("link", "set", "perfledger0", "up")
-        hosts = [stack.enter_context(_namespace(folder, name, rank)) for rank, name in enumerate(names, start=1)]
+        stack.callback(_ip, "link", "del", bridge, check=False)
+        _ip("addr", "add", f"10.213.{number}.254/24", "dev", bridge)
+        _ip("link", "set", bridge, "up")
+        hosts = [
+            stack.enter_context(_namespace(folder, f"pl{number}-{rank}", bridge, f"10.213.{number}.{rank}"))
+            for rank in range(1, count + 1)
+        ]
         write_config(folder, hosts)
         yield hosts
 
@@ -185,12 +191,11 @@ def _host(folder: Path, name: str, address: str, port: int, namespace: Sequence[
 
 
 @contextmanager
-def _namespace(folder: Path, name: str, number: int) -> Iterator[SshHost]:
-    address = f"10.213.7.{number}"
+def _namespace(folder: Path, name: str, bridge: str, address: str) -> Iterator[SshHost]:
     _ip("netns", "add", name)
     try:
         _ip("link", "add", f"{name}.0", "type", "veth", "peer", "name", "eth0", "netns", name)
-        _ip("link", "set", f"{name}.0", "master", "perfledger0", "up")
+        _ip("link", "set", f"{name}.0", "master", bridge, "up")
         _ip("-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
         _ip("-n", name, "link", "set", "eth0", "up")
         _ip("-n", name, "link", "set", "lo", "up")
@@ -232,7 +237,10 @@ SchedulerTimeSlice=5
 MpiDefault=none
 ReturnToService=2
 KillWait=5
-SlurmdTimeout=30
+SlurmdTimeout=300
+MessageTimeout=60
+TCPTimeout=20
+BatchStartTimeout=120
 GresTypes=gpu
 NodeName=blade1 NodeHostname={machine} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=2 RealMemory=1000 Gres=gpu:2
 NodeName=blade2 NodeHostname={machine} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=2 RealMemory=1000 Gres=gpu:2

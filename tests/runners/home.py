@@ -33,7 +33,7 @@ def folder_of(tmp_path: Path, case: str = "cpu-n1d1-bs1-fp32") -> Path:
     return tmp_path / "raw/tiny/bash" / case
 
 
-def until(wanted: Callable[[], bool], seconds: float = 20) -> None:
+def until(wanted: Callable[[], bool], seconds: float = 60) -> None:
     """Wait until a condition holds."""
     for _ in polls(seconds):
         if wanted():
@@ -44,7 +44,7 @@ def until(wanted: Callable[[], bool], seconds: float = 20) -> None:
 
 def words(path: Path, tmp_path: Path, *more: str) -> list[str]:
     """Return the command line that runs a recipe into `raw`."""
-    return [sys.executable, "-m", "runners", "run", str(path), "--raw-logs", str(tmp_path / "raw"), *more]
+    return [sys.executable, "-m", "tests.runners.quick", "run", str(path), "--raw-logs", str(tmp_path / "raw"), *more]
 
 
 @contextmanager
@@ -60,4 +60,4 @@ def running(path: Path, tmp_path: Path, *more: str, nodes: int = 1) -> Iterator[
         finally:
             if process.poll() is None:
                 process.terminate()
-                process.communicate(timeout=30)
+                process.communicate(timeout=60)

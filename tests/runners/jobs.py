@@ -11,11 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from runners import nodes, recipe
-from runners.cases import select_cases
 from runners.command import Settings, build_run
 from runners.job import PlannedRun
-from runners.nodes import Job, JobState
-from runners.transport import AnyTarget, Ssh
+from runners.recipe import select_cases
+from runners.transport import AnyTarget, Job, JobState, Ssh
 from tests.runners.node import polls, tool
 
 
@@ -50,17 +49,20 @@ class Placed:
     def fetch(self) -> None:
         self.target.fetch(self.job)
 
-    def until(self, wanted: Callable[[JobState], bool], seconds: float = 30) -> JobState:
+    def until(self, wanted: Callable[[JobState], bool], seconds: float = 60) -> JobState:
         """Wait for a state of the job that fulfils the condition, and return it."""
         state: JobState | None = None
+        # Each look starts a Python for each node, which others need, too.
+        pause = 0.1
         for _ in polls(seconds):
             state = self.look()
             if wanted(state):
                 return state
-            time.sleep(0.1)
+            time.sleep(pause)
+            pause = min(1.3 * pause, 0.5)
         raise AssertionError(f"the job did not come to it; it is {state}")
 
-    def over(self, seconds: float = 30) -> JobState:
+    def over(self, seconds: float = 60) -> JobState:
         """Return the state of the job when no node is running any more."""
         return self.until(lambda state: state.kind in ("ended", "lost"), seconds)
 

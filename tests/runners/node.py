@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 
 from runners import nodes, recipe
-from runners.cases import select_cases
 from runners.command import Settings, build_run
-from runners.nodes import Reply
+from runners.recipe import select_cases
+from runners.transport import Reply
 
 #: What runs the agent: the Python of these tests, or an older one that a variable names.
 PYTHON = os.environ.get("AGENT_PYTHON", sys.executable)
@@ -182,7 +182,7 @@ def nvidia_smi(folder: Path, *gpus: Mapping[str, Any], refused: Sequence[str] = 
     told = json.dumps({"gpus": [dict(gpu) for gpu in gpus], "refused": list(refused), "topology": topology})
     path = tool(folder, "nvidia-smi", "")
     program = FAKE_NVIDIA_SMI.format(told=told)
-    (folder / "nvidia-smi").write_text(f"#!{sys.executable}\n{program}", encoding="utf-8")
+    (folder / "nvidia-smi").write_text(f"#!{sys.executable} -IS\n{program}", encoding="utf-8")
     return path
 
 
@@ -198,7 +198,7 @@ def ended(process: int) -> bool:
     return False
 
 
-def polls(seconds: float = 10) -> Iterator[None]:
+def polls(seconds: float = 60) -> Iterator[None]:
     """Yield every 20 ms for some seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

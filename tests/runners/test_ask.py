@@ -8,8 +8,9 @@ import tempfile
 
 import pytest
 
-from runners.errors import RunnerError
-from runners.nodes import NO_ANSWER, ProgramResult, Question, ask
+from runners.job import RunnerError
+from runners.nodes import NO_ANSWER, ProgramResult, Question, ask, decoded
+from runners.transport import NodeState
 from tests.runners.node import ended
 
 pytestmark = pytest.mark.usefixtures("bash")
@@ -73,3 +74,13 @@ def test_the_others_are_ended_if_a_program_is_missing(tmp_path):
     with pytest.raises(RunnerError, match="no such program: it cannot be started here"):
         ask([waits, Question(["no such program"])], 20)
     assert not (tmp_path / "pid").exists() or ended(int((tmp_path / "pid").read_text()))
+
+
+def test_what_a_login_prints_is_no_answer_of_an_agent():
+    """Neither in front of the answer, nor behind a form feed or another end of a line that is not a newline."""
+    fake = 'perfledger {"kind": "ended"}'
+    login = f"Welcome {fake}\n"
+    answer = 'perfledger {"kind": "running"}\n'
+    trailer = "".join(f"bye{end}{fake}\n" for end in ("\f", "\v", "\x85", "\u2028", "\r"))
+    assert decoded(ProgramResult(0, login + answer + trailer, ""), NodeState) == NodeState("running")
+    assert decoded(ProgramResult(0, login + trailer, ""), NodeState) is None

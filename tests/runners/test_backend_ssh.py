@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from runners import transport
-from runners.errors import RunnerError
+from runners.job import RunnerError
 from runners.transport import Local, Ssh
 from tests.runners.clusters import SshHost, keygen, know, namespaces, ssh_hosts
 from tests.runners.jobs import change_agent, host_python, planned
@@ -64,14 +65,7 @@ def place(*hosts: SshHost) -> Ssh:
 
 def meeting(write_recipe) -> Path:
     """Write a recipe whose ranks meet."""
-    path = write_recipe("unused", more=MEETING)
-    text = path.read_text(encoding="utf-8")
-    begin = text.index("command =")
-    end = text.index("\n", begin)
-    program = MEET.replace("{", "{{").replace("}", "}}")
-    command = f"command = {json.dumps([sys.executable, '-c', program])}"
-    path.write_text(text[:begin] + command + text[end:], encoding="utf-8")
-    return path
+    return write_recipe(command=[sys.executable, "-c", MEET], more=MEETING)
 
 
 def log(started, rank=0):
@@ -97,38 +91,34 @@ def test_a_job_runs_on_the_host_and_all_its_files_are_fetched(write_recipe, tmp_
     before = (started.node(0) / "train.log").stat().st_ino
     started.fetch()
     assert (started.node(0) / "train.log").stat().st_ino == before
-
-
-def test_ranks_of_two_hosts_meet_without_a_configured_address(write_recipe, tmp_path, two_hosts):
-    started = planned(meeting(write_recipe), place(*two_hosts), tmp_path, TWO)
-    started.start()
-    assert started.over().kind == "ended"
-    started.fetch()
-    assert [log(started, rank).splitlines()[1] for rank in (0, 1)] == ["heard hello from 1", "heard hello from 0"]
-    assert [host_json(started, rank)["node_rank"] for rank in (0, 1)] == [0, 1]
+    options = place(one_host).argv(0)[:-3]
+    asked = subprocess.run([*options, "-O", "check", "first"], capture_output=True, text=True, check=False)
+    assert "Master running" in asked.stderr, "one connection serves all requests"
 
 
 def test_hosts_of_their_own_networks_meet_by_their_addresses(write_recipe, tmp_path):
-    with namespaces(tmp_path, ["pl-one", "pl-two"]) as hosts:
+    with namespaces(tmp_path, 2) as hosts:
         started = planned(meeting(write_recipe), place(*hosts), tmp_path, TWO)
         started.start()
         assert started.over().kind == "ended"
         started.fetch()
-    addresses = "10.213.7.1,10.213.7.2"
-    assert log(started, 0).splitlines() == [f"rank 0 of {addresses} on pl-one", "heard hello from 1"]
-    assert log(started, 1).splitlines() == [f"rank 1 of {addresses} on pl-two", "heard hello from 0"]
+    addresses = ",".join(host.address for host in hosts)
+    for rank, other in ((0, 1), (1, 0)):
+        place_of_rank = f"rank {rank} of {addresses} on {hosts[rank].name}"
+        assert log(started, rank).splitlines() == [place_of_rank, f"heard hello from {other}"]
 
 
 def test_mpirun_starts_the_ranks_of_both_hosts_while_the_second_observes(write_recipe, tmp_path):
     if shutil.which("mpirun") is None:
         pytest.skip("mpirun is missing (openmpi-bin on Debian)")
-    with namespaces(tmp_path, ["pl-one", "pl-two"]) as hosts:
+    with namespaces(tmp_path, 2) as hosts:
         # The first host reaches the second by its address, as its own user's configuration would have it.
         agent = f"ssh -F {tmp_path}/agent"
         renamed = [host.client().replace(f"Host {host.name}", f"Host {host.address}") for host in hosts]
         (tmp_path / "agent").write_text("".join(renamed), encoding="utf-8")
-        launcher = ["--mca", "plm_rsh_agent", agent, "--mca", "btl_tcp_if_include", "10.213.7.0/24",
-                    "--mca", "oob_tcp_if_include", "10.213.7.0/24"]  # fmt: skip
+        network = f"{hosts[0].address}/24"
+        launcher = ["--mca", "plm_rsh_agent", agent, "--mca", "btl_tcp_if_include", network,
+                    "--mca", "oob_tcp_if_include", network]  # fmt: skip
         more = f'\n[launcher]\nname = "mpirun"\narguments = {json.dumps(launcher)}\n'
         path = write_recipe('echo "rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)"', more=more)
         started = planned(path, place(*hosts), tmp_path, TWO)
@@ -136,8 +126,9 @@ def test_mpirun_starts_the_ranks_of_both_hosts_while_the_second_observes(write_r
         started.start()
         assert started.over().kind == "ended"
         started.fetch()
-    said = sorted(line.split(":")[-1] for line in log(started, 0).splitlines())
-    assert said == ["rank 0 of 2 on pl-one", "rank 1 of 2 on pl-two"]
+    # Open MPI may print notices of its own among the ranks' lines.
+    printed = re.findall(r"rank \d of \d on \S+", log(started, 0))
+    assert sorted(printed) == [f"rank {rank} of 2 on {host.name}" for rank, host in enumerate(hosts)]
     assert log(started, 1) == ""
     assert [host_json(started, rank)["outcome"] for rank in (0, 1)] == ["completed", "completed"]
     assert (started.node(1) / "telemetry.csv").exists()
@@ -154,13 +145,8 @@ def test_torchrun_brings_two_hosts_together(write_recipe, tmp_path, two_hosts):
     program = (
         "import torch.distributed as d; d.init_process_group('gloo'); print(d.get_rank(), 'of', d.get_world_size())"
     )
-    path = write_recipe("unused", more='\n[launcher]\nname = "torchrun"\n')
-    text = path.read_text(encoding="utf-8")
-    begin = text.index("command =")
     command = [str(Path(found).parent / "python"), "-c", program]
-    path.write_text(
-        text[:begin] + f"command = {json.dumps(command)}" + text[text.index("\n", begin) :], encoding="utf-8"
-    )
+    path = write_recipe(command=command, more='\n[launcher]\nname = "torchrun"\n')
     started = planned(path, place(*two_hosts), tmp_path, TWO)
     started.start()
     assert started.over(120).kind == "ended"
@@ -182,16 +168,6 @@ def test_output_of_a_login_is_ignored(write_recipe, tmp_path, one_host, monkeypa
     assert started.over().kind == "ended"
     started.fetch()
     assert "\nquiet\n" in log(started)
-
-
-def test_one_connection_serves_all_questions(write_recipe, tmp_path, one_host):
-    started = planned(write_recipe("echo begun; sleep 1"), place(one_host), tmp_path)
-    started.start()
-    assert started.over().kind == "ended"
-    started.fetch()
-    options = place(one_host).argv(0)[:-3]
-    asked = subprocess.run([*options, "-O", "check", "first"], capture_output=True, text=True, check=False)
-    assert "Master running" in asked.stderr
 
 
 def test_a_socket_of_a_connection_fits_its_address():
@@ -308,30 +284,18 @@ def test_if_one_host_does_not_start_the_other_is_stopped(write_recipe, tmp_path,
     with pytest.raises(RunnerError, match=r"^second: the job did not start: not today"):
         started.start()
     first = two_hosts[0].jobs / started.identity / "node0"
-    assert any((first / "host.json").exists() for _ in polls(30))
+    assert any((first / "host.json").exists() for _ in polls())
     assert json.loads((first / "host.json").read_text())["outcome"] == "stopped"
     # It may have been asked before it had begun.
     for process in (first / "train.log").read_text().split():
         assert ended(int(process))
 
 
-def test_a_failed_node_is_reported_while_the_other_runs(write_recipe, tmp_path, two_hosts):
-    path = write_recipe('[ "$RANK" = 1 ] && exit 3; echo begun; sleep 300', more=MEETING)
-    started = planned(path, place(*two_hosts), tmp_path, TWO)
-    started.start()
-    state = started.until(lambda state: state.failed)
-    assert (state.kind, state.failed) == ("running", True)
-    started.stop()
-    assert started.over().kind == "ended"
-    started.fetch()
-    assert [host_json(started, rank)["outcome"] for rank in (0, 1)] == ["stopped", "failed"]
-
-
 def test_a_node_whose_agent_is_killed_is_reported_while_the_other_runs(write_recipe, tmp_path, two_hosts):
     started = planned(write_recipe("echo begun; sleep 300"), place(*two_hosts), tmp_path, TWO)
     started.start()
     folders = [host.jobs / started.identity / f"node{rank}" for rank, host in enumerate(two_hosts)]
-    assert any(all((folder / "train.log").read_text() for folder in folders) for _ in polls(30))
+    assert any(all((folder / "train.log").read_text() for folder in folders) for _ in polls())
     os.kill(int((folders[1] / "pid").read_text()), signal.SIGKILL)
     state = started.until(lambda state: state.failed)
     assert (state.kind, state.cause) == ("running", "")

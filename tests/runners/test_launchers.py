@@ -11,11 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from runners import host_agent
-from runners.cases import select_cases
 from runners.command import build_run, launch_words
-from runners.errors import RunnerError
-from runners.job import NODE_VARIABLES, texts
-from runners.recipe import LAUNCHERS
+from runners.job import NODE_VARIABLES, RunnerError, texts
+from runners.recipe import LAUNCHERS, select_cases
 from tests.runners.node import prepared, tool
 from tests.runners.written import filled, loaded, written
 

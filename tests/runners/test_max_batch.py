@@ -9,9 +9,9 @@ import subprocess
 import pytest
 
 from runners import recipe
-from runners.cases import select_cases
+from runners.batch import largest_fitting, next_size, smallest_sizes
 from runners.cli import main
-from runners.max_batch import largest_fitting, next_size, smallest_sizes
+from runners.recipe import select_cases
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, words
 
 
@@ -66,8 +66,8 @@ def test_one_search_for_cases_that_differ_in_the_batch_size_only(write_recipe):
 
 @pytest.fixture
 def hungry(write_recipe):
-    """Write a recipe whose program has memory for a batch of ten."""
-    program = f"{RECORD} record 1; [ $BATCH -le 10 ] || {{ echo 'CUDA out of memory'; exit 1; }}"
+    """Write a recipe whose program has memory for a batch of five."""
+    program = f"{RECORD} record 1; [ $BATCH -le 5 ] || {{ echo 'CUDA out of memory'; exit 1; }}"
     return write_recipe(program, batches="4, 8", more='BATCH = "{batch_size}"\n')
 
 
@@ -76,13 +76,13 @@ def test_each_attempt_is_a_run_and_the_result_is_printed(hungry, tmp_path, capfd
     words = ["run", str(hungry), "--find-max-batch", "--raw-logs", str(tmp_path / "raw")]
     assert main(words) == 0
     said = capfd.readouterr().out
-    sentence = "the largest batch size that completed is 10; the smallest that ran out of memory is 11"
+    sentence = "the largest batch size that completed is 5; the smallest that ran out of memory is 6"
     assert sentence in said
     outcomes = {
         int(path.parts[-3].split("-bs")[1].split("-")[0]): load(path)["outcome"]
         for path in (tmp_path / "raw").rglob("run.json")
     }
-    assert outcomes == {4: "completed", 8: "completed", 16: "oom", 12: "oom", 10: "completed", 11: "oom"}
+    assert outcomes == {4: "completed", 8: "oom", 6: "oom", 5: "completed"}
     assert main([*words, "--resume"]) == 0
     assert sentence in capfd.readouterr().out
     assert not list((tmp_path / "raw").rglob("2/run.json"))

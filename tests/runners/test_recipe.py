@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from runners import recipe
-from runners.errors import RunnerError
+from runners.job import RunnerError
 from runners.recipe import Image, Launcher, Lookup, RecipeSource, RequiredRecords, Setup
 from tests.runners.written import loaded, written
 

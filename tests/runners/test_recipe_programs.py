@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from runners import recipe as recipes
-from runners.cases import select_cases
 from runners.command import environment_variables, trainer_words
-from runners.errors import RunnerError
-from runners.job import texts
-from runners.transport import parse_target, set_up
+from runners.job import RunnerError, texts
+from runners.nodes import set_up
+from runners.recipe import select_cases
+from runners.transport import parse_target
 from runners.workloads import wide_deep_hugectr
 from tests.runners.written import filled
 
@@ -229,7 +229,7 @@ CHANGED = [
 
 def last_step(name: str, work: Path) -> None:
     """Run the last setup step of a recipe here."""
-    set_up(parse_target("local"), recipes.load(recipes.find(name)).setup.steps[-1:], str(work))
+    set_up(parse_target("local").places("cpu"), recipes.load(recipes.find(name)).setup.steps[-1:], str(work))
 
 
 @pytest.mark.usefixtures("bash")

@@ -16,10 +16,9 @@ from parsers.engine.read import read
 from parsers.engine.registry import by_id
 from parsers.engine.session import Quoted
 from runners import recipe as recipes
-from runners.cases import RecipeCase, select_cases
 from runners.command import trainer_words
 from runners.job import texts
-from runners.recipe import LaunchRecipe, text_of
+from runners.recipe import LaunchRecipe, RecipeCase, select_cases, text_of
 from tests.corpus import corpus
 
 ROOT = Path(__file__).parents[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import tomllib
@@ -15,10 +16,9 @@ from msgspec import structs
 from parsers.contract import FACTS, OPTIONS
 from parsers.engine.registry import by_id
 from runners import recipe as recipes
-from runners.cases import RecipeCase, case_choices, framework_slug, select_cases
 from runners.command import environment_variables, launch_words, trainer_words
 from runners.job import NODE_VARIABLES, texts
-from runners.recipe import LaunchRecipe
+from runners.recipe import LaunchRecipe, RecipeCase, case_choices, framework_slug, select_cases
 
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "report_templates" / "suites"
@@ -36,6 +36,7 @@ OWN_OPTIONS = {
 }
 
 
+@functools.cache
 def load(name: str) -> LaunchRecipe:
     return recipes.load(recipes.find(name))
 

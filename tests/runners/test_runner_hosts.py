@@ -14,9 +14,8 @@ from contextlib import contextmanager
 import pytest
 
 from runners import run as runs
-from runners import slurm
 from runners.cli import main
-from tests.runners.clusters import SshHost, slurm_cluster, ssh_hosts
+from tests.runners.clusters import SshHost, ssh_hosts
 from tests.runners.home import RECORD, ROOT, folder_of, load, running, until
 from tests.runners.node import ended
 
@@ -70,7 +69,7 @@ def test_a_stopped_setup_ends_on_every_host(write_recipe, tmp_path):
     ) as process:  # fmt: skip
         until(lambda: (tmp_path / "numbers").is_file() and (tmp_path / "numbers").read_text().count("\n") == 2)
         process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=30)
+        out, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "")
     assert {line.split(":")[0] for line in out.splitlines()} == {"one", "two"}
     assert all(ended(int(number)) for number in (tmp_path / "numbers").read_text().split())
@@ -107,7 +106,7 @@ def test_an_unreachable_host_is_waited_for_and_the_run_completes(write_recipe, t
 
     def cut_and_return() -> None:
         cut_while_running(hosts[1])
-        time.sleep(3)
+        time.sleep(1)
         hosts[1].start()
         (tmp_path / "go").touch()
 
@@ -143,19 +142,3 @@ def test_an_interrupt_stops_all_hosts_and_fetches_both_logs(write_recipe, tmp_pa
     folder = folder_of(tmp_path, PAIR) / "1"
     assert [node["outcome"] for node in load(folder / "run.json")["nodes"]] == ["stopped", "stopped"]
     assert (folder / "node1/train.log").read_text() == "rank 1\n"
-
-
-def test_a_run_through_slurm(write_recipe, tmp_path, monkeypatch):
-    with slurm_cluster() as cluster:
-        for name, value in cluster.variables.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(slurm, "SHARED_SECONDS", 0.5)
-        path = write_recipe(f'{RECORD} record 1; echo "rank $RANK"', more=RANK)
-        words = ["--raw-logs", str(tmp_path / "raw"), "--on", "slurm:debug", "--case", "nodes=2,devices=2", "--resume"]
-        assert main(["run", str(path), *words]) == 0
-        folder = folder_of(tmp_path, PAIR) / "1"
-        assert (folder / "node1/train.log").read_text().endswith("rank 1\n")
-        assert not {each.name for each in folder.iterdir()} & {"incoming", "launch.json"}
-        # The partition is asked for its hardware, and finds that the run counts.
-        assert main(["run", str(path), *words]) == 0
-        assert [each.name for each in folder.parent.iterdir()] == ["1"]

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runners.errors import RunnerError
-from runners.slurm import Slurm
-from runners.transport import Local, Ssh, parse_target
+from runners.job import RunnerError
+from runners.transport import Local, Slurm, Ssh, parse_target
 
 
 @pytest.mark.parametrize(

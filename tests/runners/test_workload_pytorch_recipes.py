@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from runners import recipe
-from runners.cases import select_cases
 from runners.command import trainer_words
 from runners.job import texts
-from runners.recipe import LaunchRecipe
+from runners.recipe import LaunchRecipe, select_cases
 
 ROOT = Path(__file__).parents[2]
 NAMES = [

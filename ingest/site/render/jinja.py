@@ -189,6 +189,7 @@ def _environment() -> Environment:
         autoescape=True,
         finalize=escape,
         undefined=StrictUndefined,
+        auto_reload=False,  # templates stay as they are while we run
         trim_blocks=True,
         lstrip_blocks=True,
     )

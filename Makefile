@@ -37,11 +37,9 @@ site: $(VENV)/site.stamp ## read raw_logs/, write the pages, build the site into
 serve: $(VENV)/site.stamp ## show the pages at http://127.0.0.1:8000/ and follow changes
 	@$(BIN)/mkdocs serve
 
-# Those of the runners beside the others: they mostly wait, for hosts and for time limits.
+# A worker takes whole files, so that what a file's tests share is made once.
 test: $(VENV)/test.stamp ## run every test
-	@$(BIN)/python -m pytest tests/runners >$(VENV)/runners.log 2>&1 & runners=$$!; status=0; \
-	  $(BIN)/python -m pytest --ignore=tests/runners || status=$$?; \
-	  wait $$runners || status=$$?; cat $(VENV)/runners.log; exit $$status
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .corpus/
 	@$(BIN)/python -m tests.corpus

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench import cold, growth, page, scan, site
+import click
+from tabulate import tabulate
+
+from bench import building, front_page, reading
 from bench.measure import Row
 
-MEASUREMENTS = {"scan": scan.rows, "cold": cold.rows, "growth": growth.rows, "site": site.rows, "page": page.rows}
+MEASUREMENTS: Mapping[str, Callable[..., list[Row]]] = {
+    "log": reading.long_log,
+    "tree": reading.tree,
+    "changes": building.changes,
+    "sizes": building.sizes,
+    "phone": front_page.phone,
+}
+HEAD = ("what", "seconds", "against", "seconds", "ratio", "goal", "peak MiB")
 
 
-def main() -> int:
-    """Run the named measurements, or all."""
-    from tabulate import tabulate
-
-    parser = argparse.ArgumentParser(prog="python -m bench", description=main.__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(MEASUREMENTS)}")
-    parser.add_argument("--gib", type=float, default=1.0, help="size of the long log in GiB (default 1)")
-    options = parser.parse_args()
-    if unknown := set(options.names) - set(MEASUREMENTS):
-        print(
-            f"bench: no measurement {', '.join(sorted(unknown))}; there are {', '.join(MEASUREMENTS)}", file=sys.stderr
-        )
-        return 2
+@click.command(epilog=f"The measurements: {', '.join(MEASUREMENTS)}.")
+@click.argument("names", nargs=-1, metavar="[NAME]...", type=click.Choice(list(MEASUREMENTS)))
+@click.option("--gib", default=1.0, show_default=True, help="Size of the long log in GiB.")
+def main(names: tuple[str, ...], gib: float) -> None:
+    """Run the named measurements, or all of them, and print one table of ratios."""
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in options.names or MEASUREMENTS:
-            print(f"measuring {name} ...", file=sys.stderr)
-            rows += MEASUREMENTS[name](Path(folder), options.gib)
-    headers = ["what", "seconds", "against", "seconds", "ratio", "goal", "peak MiB"]
-    print(tabulate([each.cells() for each in rows], headers=headers, floatfmt=".2f"))
-    return 0
+        for name in names or MEASUREMENTS:
+            click.echo(f"measuring {name} ...", err=True)
+            options = {"gib": gib} if name == "log" else {}
+            rows += MEASUREMENTS[name](Path(folder), **options)
+    click.echo(tabulate([each.cells() for each in rows], headers=HEAD, floatfmt=".2f"))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(prog_name="python -m bench")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+#: Calls `MODULE NAME ARGUMENT...` and prints CPU seconds, peak MiB and wall seconds as its last line.
 _CHILD = """
-import json, resource, sys, time
-wall, source = time.perf_counter(), sys.argv.pop(1)
-exec(compile(source, "<measured>", "exec"))
-used, below = (resource.getrusage(each) for each in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-cpu = sum(each.ru_utime + each.ru_stime for each in (used, below))
-print(json.dumps([cpu, used.ru_maxrss / 1024, time.perf_counter() - wall]))
+import importlib, json, resource, sys, time
+start = time.perf_counter()
+module, name, *arguments = sys.argv[1:]
+getattr(importlib.import_module(module), name)(*arguments)
+own, children = (resource.getrusage(each) for each in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+cpu = sum(each.ru_utime + each.ru_stime for each in (own, children))
+print(json.dumps([cpu, own.ru_maxrss / 1024, time.perf_counter() - start]))
 """
 
 
@@ -29,34 +31,34 @@ class Used:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: seconds of a thing and of what it is held against, and the ratio it should not exceed."""
+    """One line of the table: seconds of a thing, seconds of what it is compared with, and the ratio not to exceed."""
 
     what: str
     seconds: float
-    against: str
-    base: float
+    against: str = ""
+    base: float = 0
     goal: str = ""
     peak: float | None = None
 
+    @classmethod
+    def of(cls, what: str, used: Used, against: str = "", base: Used | None = None, goal: str = "") -> Row:
+        """Return the row of a child process, held against another one."""
+        return cls(what, used.cpu, against, base.cpu if base else 0, goal, used.peak)
+
     def cells(self) -> list[object]:
-        """Cells in the order of the table's columns."""
+        """Return the cells in the order of the table's columns."""
         ratio = self.seconds / self.base if self.base else None
         return [self.what, self.seconds, self.against, self.base or None, ratio, self.goal, self.peak]
 
 
-def child(source: str, *arguments: str) -> Used:
-    """Run Python source in a fresh interpreter, with `sys.argv[1:]` as given."""
-    command = [sys.executable, "-c", _CHILD, source, *arguments]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+def child(function: Callable[..., object], *arguments: object) -> Used:
+    """Call a function of a module, which takes its arguments as text, in a fresh interpreter."""
+    command = [sys.executable, "-c", _CHILD, function.__module__, function.__name__, *map(str, arguments)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return Used(*json.loads(done.stdout.splitlines()[-1]))
 
 
-def best(source: str, *arguments: str, times: int = 3) -> Used:
-    """Return the run that used the least CPU: on a shared machine the least disturbed one."""
-    return min((child(source, *arguments) for _ in range(times)), key=lambda each: each.cpu)
-
-
-def interleaved(sources: Sequence[str], *arguments: str, times: int = 3) -> list[Used]:
-    """Return the best of several runs of each source, taken in turns so that drift affects all alike."""
-    runs = [[child(source, *arguments) for source in sources] for _ in range(times)]
-    return [min(column, key=lambda each: each.cpu) for column in zip(*runs, strict=True)]
+def in_turns(functions: Sequence[Callable[..., object]], *arguments: object, times: int) -> list[Used]:
+    """Return each function's call that used the least CPU; they take turns, so that drift affects all alike."""
+    calls = [[child(function, *arguments) for function in functions] for _ in range(times)]
+    return [min(column, key=lambda each: each.cpu) for column in zip(*calls, strict=True)]

@@ -70,7 +70,7 @@ def _compressed(path: Path) -> bytes:
     return gzip.compress(path.read_bytes(), 6)
 
 
-def rows(folder: Path, gib: float) -> list[Row]:
+def phone(folder: Path) -> list[Row]:
     """Measure first paint and readiness on the phone, against this machine; return nothing if there is no browser."""
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     try:
@@ -78,7 +78,7 @@ def rows(folder: Path, gib: float) -> list[Row]:
     except ImportError:
         executable = None
     if not executable:
-        print("bench: page needs playwright and chromium; left out", file=sys.stderr)
+        print("bench: phone needs playwright and chromium; left out", file=sys.stderr)
         return []
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder / "page")]
     subprocess.run(command, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})

@@ -1,0 +1,84 @@
+"""How fast logs are read: one long log against a plain scan, and a tree of logs against importing pandas."""
+
+from __future__ import annotations
+
+import mmap
+import re
+import shutil
+from pathlib import Path
+
+from bench.measure import Row, in_turns
+
+#: Other people's logs where they lie beside the repository, otherwise our own.
+_CORPUS = Path("..") / "shared" / "corpus" / "paddle-perf"
+_PPLCNET = Path("raw_logs") / "pplcnet" / "paddleclas"
+
+
+def long_log(folder: Path, gib: float = 1, times: int = 3) -> list[Row]:
+    """Compare all fields of a long PaddleClas log with one figure by a plain pattern over the same bytes, mapped.
+
+    The log is one of our own, repeated to `gib` GiB: with its header once (one run), and whole (appended runs).
+    """
+    log = sorted(_PPLCNET.glob("*static*/1/train.log"))[0].read_bytes()
+    header, records = _split(log)
+    rows = []
+    for what, first, repeated in (("one run", header, records), ("appended runs", b"", log)):
+        path = folder / "long.log"
+        _write(path, first, repeated, int(gib * 2**30))
+        plain, ours = in_turns((_one_figure, _all_fields), path, times=times)
+        name = f"all fields of {gib:g} GiB, {what}"
+        rows.append(Row.of(name, ours, "one figure, plain re", plain, "3"))
+        path.unlink()
+    return rows
+
+
+def tree(folder: Path, times: int = 5) -> list[Row]:
+    """Compare reading and computing a tree of logs, with nothing cached, with importing pandas and matplotlib."""
+    root, layout = (_CORPUS, "paddle-perf") if _CORPUS.is_dir() else (Path("raw_logs"), "perfledger")
+    logs = sum(each.is_file() for each in root.rglob("*"))
+    imports, ours = in_turns((_imports, _read_tree), root, layout, folder / "tree", times=times)
+    return [Row.of(f"{logs} files read and computed", ours, "importing pandas and matplotlib", imports, "2")]
+
+
+def _one_figure(path: str) -> None:
+    total, count = 0.0, 0
+    with Path(path).open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        for match in re.finditer(rb"ips: ([\d.]+) samples/sec", mapped):
+            total += float(match[1])
+            count += 1
+    assert count, total
+
+
+def _all_fields(path: str) -> None:
+    from parsers.engine.read import read
+
+    log = read(Path(path))
+    assert log.sessions
+    assert all(len(each.main) for each in log.sessions)
+
+
+def _imports(*_: str) -> None:
+    # Importing is what is measured.
+    import matplotlib.figure  # noqa: F401
+    import pandas  # noqa: F401
+
+
+def _read_tree(root: str, layout: str, out: str) -> None:
+    from ingest import build
+
+    shutil.rmtree(out, ignore_errors=True)
+    assert build.read(build.Inputs((Path(root),), layout, jobs=1, out=Path(out) / "docs")).ledger.runs
+
+
+def _split(log: bytes) -> tuple[bytes, bytes]:
+    """Return the lines before the first record, and the rest."""
+    at = log.rfind(b"\n", 0, log.index(b"train step:")) + 1
+    return log[:at], log[at:]
+
+
+def _write(path: Path, first: bytes, repeated: bytes, size: int) -> None:
+    block = repeated * max(1, min(8 << 20, size) // len(repeated))
+    with path.open("wb") as stream:
+        stream.write(first)
+        while stream.tell() < size:
+            stream.write(block)

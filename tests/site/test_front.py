@@ -226,25 +226,23 @@ def test_a_hardware_is_summed_up() -> None:
     assert tally(once) == ["no clear lead in 1"]
 
 
-def built(folder: Path, runs: Runs) -> Path:
-    builder.build(runs, [], folder / "docs", cache=folder / "cache.sqlite")
-    return html(folder)
-
-
-@pytest.mark.parametrize("runs", [[], builders.runs()[:1]], ids=["none", "one"])
-def test_a_ledger_of_no_run_and_of_one_makes_a_front_page(tmp_path: Path, runs: Runs) -> None:
-    site = built(tmp_path, runs)
+def test_a_ledger_of_no_run_makes_a_front_page(tmp_path: Path) -> None:
+    """MkDocs is strict about links, so that none leads to a page of runs that are not there."""
+    builder.build([], [], tmp_path / "docs", cache=tmp_path / "cache.sqlite")
+    site = html(tmp_path)
     for language, word in (("", "How to read this"), ("zh", "阅读说明")):
         page = (site / language / "index.html").read_text("utf-8")
         assert word in page
-        assert ("pl-answer " in page) == bool(runs)
+        assert "pl-answer " not in page
 
 
 def test_a_model_and_hardware_that_nobody_names_are_said_to_be_unknown(tmp_path: Path) -> None:
     nameless = edited(run("nameless-1"), case={"model": None, "hardware": None})
-    page = (built(tmp_path, [nameless]) / "zh" / "index.html").read_text("utf-8")
+    builder.build([nameless], [], tmp_path / "docs", cache=tmp_path / "cache.sqlite")
+    page = (tmp_path / "docs" / "zh" / "index.md").read_text("utf-8")
     assert "硬件未知" in page
     assert "模型未知" in page
+    assert "pl-answer " in page
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])

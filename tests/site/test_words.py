@@ -63,6 +63,8 @@ def test_the_chinese_entries_are_chinese() -> None:
         ('[a]\nb = { en = "x", zh = "" }\n', ":2: a.b: no text in 'zh'"),
         ('[a]\n\nb = "x"\n', ":3: a.b: expected a text in both languages"),
         ('[a]\nb = { en = "{n}", zh = "x" }\n', ":2: a.b: the placeholders differ"),
+        ('[a]\nb = { en = "{n", zh = "{n" }\n', ":2: a.b: expected '}' before end of string; write a brace"),
+        ('[a]\nb = { en = "x", zh = "甲", de = "y" }\n', ":2: a.b.de: unknown key; known are en, zh"),
         ("[a\n", ":1: is not TOML"),
     ],
 )

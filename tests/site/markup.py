@@ -74,8 +74,13 @@ class _Reader(HTMLParser):
 @cache
 def read(path: Path) -> Element:
     """Read a file of HTML."""
+    return parsed(path.read_text("utf-8"))
+
+
+def parsed(text: str) -> Element:
+    """Return HTML as a tree."""
     reader = _Reader()
-    reader.feed(path.read_text("utf-8"))
+    reader.feed(text)
     reader.close()
     return reader.open[0]
 

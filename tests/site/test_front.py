@@ -245,35 +245,16 @@ def test_a_model_and_hardware_that_nobody_names_are_said_to_be_unknown(tmp_path:
     assert "pl-answer " in page
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
-def test_every_mark_is_words_and_leads_to_its_evidence(page: Any, address: str, language: str) -> None:
-    page.goto(address + language)
-    marked = page.locator(".pl-marks li a")
-    assert marked.count() > 3
-    for index in range(marked.count()):
-        assert len(marked.nth(index).inner_text()) > 3
-    seen = {marked.nth(index).get_attribute("href") for index in range(marked.count())}
-    for target in seen:
-        page.goto(address + language)
-        page.goto(page.evaluate("target => new URL(target, location.href).href", target))
-        anchor = str(target).partition("#")[2]
-        assert not anchor or page.locator(f"[id='{anchor}']").count() == 1, target
-
-
-@pytest.mark.parametrize(("language", "wanted"), [("", "1.03× PyTorch"), ("zh/", "是 PyTorch 的 1.03 倍")])
-def test_the_front_page_and_the_models_page_give_the_same_answer(
-    page: Any, address: str, language: str, wanted: str
-) -> None:
+def test_the_front_page_and_the_models_page_give_the_same_answer(page: Any, address: str) -> None:
     for path in ("", "models/resnet50/"):
-        page.goto(address + language + path)
-        first = page.locator(".pl-answer").first
-        assert first.locator(".pl-verdict").inner_text().split("\n")[0].startswith("PaddlePaddle 412")
-        assert wanted in first.locator(".pl-verdict").inner_text()
+        page.goto(address + path)
+        verdict = page.locator(".pl-answer").first.locator(".pl-verdict").inner_text()
+        assert verdict.split("\n")[0].startswith("PaddlePaddle 412")
+        assert "1.03× PyTorch" in verdict
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
-def test_bars_are_as_long_as_their_figures_and_named(page: Any, address: str, language: str) -> None:
-    page.goto(address + language)
+def test_bars_are_as_long_as_their_figures_and_named(page: Any, address: str) -> None:
+    page.goto(f"{address}zh/")
     lines = page.locator(".pl-answer").first.locator(".pl-bars li")
     assert lines.count() == 3
     drawn = []
@@ -285,12 +266,9 @@ def test_bars_are_as_long_as_their_figures_and_named(page: Any, address: str, la
     assert max(drawn) / min(drawn) < 1.01
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
-def test_a_lead_reads_the_summary_on_a_phone_without_scrolling_sideways(
-    browser: Any, address: str, language: str
-) -> None:
+def test_a_lead_reads_the_summary_on_a_phone_without_scrolling_sideways(browser: Any, address: str) -> None:
     opened = browser.new_page(viewport={"width": 390, "height": 844}, java_script_enabled=False)
-    opened.goto(address + language)
+    opened.goto(address)
     cut = opened.evaluate(
         """[...document.querySelectorAll("article .pl-answer *, article .pl-tally, article .pl-lead")]
            .filter(node => node.getBoundingClientRect().right > innerWidth + 0.5).map(node => node.className)"""
@@ -301,15 +279,12 @@ def test_a_lead_reads_the_summary_on_a_phone_without_scrolling_sideways(
     opened.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_paper_is_light_without_navigation_and_with_bars(browser: Any, address: str, scheme: str) -> None:
-    opened = browser.new_page(color_scheme=scheme)
+def test_bars_are_printed(browser: Any, address: str) -> None:
+    """A browser leaves out backgrounds on paper, unless a style sheet asks for them."""
+    opened = browser.new_page(color_scheme="dark")
     opened.goto(address + "models/resnet50/")
     opened.emulate_media(media="print")
-    for gone in (".md-header", ".md-tabs", ".md-sidebar--primary", ".md-sidebar--secondary", ".headerlink"):
-        assert not opened.locator(gone).first.is_visible(), gone
-    ink = opened.locator("figure svg text").first.evaluate("node => getComputedStyle(node).fill")
-    assert ink == "rgb(0, 0, 0)"
+    assert opened.locator("figure svg text").first.evaluate("node => getComputedStyle(node).fill") == "rgb(0, 0, 0)"
     bar = opened.locator(".pl-bar").first
     assert bar.is_visible()
     assert bar.evaluate("node => getComputedStyle(node).printColorAdjust") == "exact"
@@ -369,13 +344,12 @@ def test_every_hardware_of_published_figures_is_on_the_front_page_with_its_model
             assert site.published.sources[row.source].title in [each.text for each in here.sources], row
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
 def test_figures_of_others_lead_to_their_comparison_and_to_their_reports(
-    browser: Any, whole: Path, tmp_path: Path, language: str
+    browser: Any, whole: Path, tmp_path: Path
 ) -> None:
     with served(whole, tmp_path / "served") as start:
         opened = browser.new_page()
-        opened.goto(start + language)
+        opened.goto(f"{start}zh/")
         assert opened.locator(".pl-facts a[href='#others']").count() == 1
         targets = opened.eval_on_selector_all(".pl-others dd:not(.pl-by) a", "found => found.map(each => each.href)")
         places = opened.eval_on_selector_all(".pl-others .pl-by a", "found => found.map(each => each.href)")

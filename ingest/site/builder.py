@@ -228,7 +228,7 @@ def _left(out: Path, files: Container[str]) -> list[str]:
 
 
 def _is_ours(path: Path) -> bool:
-    """Return whether ingest wrote the file: pages, charts and lines carry a mark, and others lie in a folder of their kind."""
+    """Return whether ingest wrote a file: most carry a mark, and others lie in a folder of their kind."""
     if path.suffix not in MARKS:
         return path.suffix in (".csv", ".json") and path.parent.name in ("tables", Path(badges.FOLDER).name)
     with path.open("rb") as file:

@@ -17,7 +17,7 @@ from markupsafe import escape as escape_html
 from ingest.common.numbers import ABSENT
 from ingest.common.words import Text, Words, phrase
 from ingest.site.render import table_files
-from ingest.site.render.table import Cell, Column, Entry, Table, View, details_of, shown, value_of, written
+from ingest.site.render.table import Cell, Column, Entry, Table, View, details_of, in_view, value_of, written
 from ingest.site.render.text import escape, slug
 
 #: Tables with more rows than this get a field to filter them by, and room for it above.
@@ -161,7 +161,7 @@ class Writer:
             return self._content(column, content, notes, rooms[""], "", apart=several), attributes
         parts = []
         for view in table.views:
-            seen = shown(table, content, view.key)
+            seen = in_view(table, content, view.key)
             inside = self._content(column, seen, notes, rooms[view.key], view.key, apart=True)
             parts.append(f"<div{_of_views([view.key], table.views[0].key)}>{inside}</div>")
         return "".join(parts), self._first_value(column, content)
@@ -174,8 +174,8 @@ class Writer:
         entries = [self._entry(column, each, room) for each in content.entries]
         if apart:
             entries = [
-                f'<span class="pl-entry"{self._attributes(column, [entry])}>{said}</span>'
-                for entry, said in zip(content.entries, entries, strict=True)
+                f'<span class="pl-entry"{self._attributes(column, [entry])}>{written_entry}</span>'
+                for entry, written_entry in zip(content.entries, entries, strict=True)
             ]
         return ("" if apart else "<br>").join(entries) + mark
 
@@ -203,14 +203,14 @@ class Writer:
 
     def _placed(self, column: Column, text: Text, room: _Room) -> str:
         """Return a text of a number column with its padding, which style sheets hide."""
-        said = self.words.say(self.language, text)
+        found = self.words.say(self.language, text)
         if not (column.number and room.whole):
-            return escape(said)
-        left, right = room.around(said)
+            return escape(found)
+        left, right = room.around(found)
         if not left and not right:
-            return escape(said)
+            return escape(found)
         sides = (f' data-l="{left}"' if left else "") + (f' data-r="{right}"' if right else "")
-        return f'<span class="pl-v"{sides}>{escape(said)}</span>'
+        return f'<span class="pl-v"{sides}>{escape(found)}</span>'
 
     def _attributes(self, column: Column, entries: Iterable[Entry]) -> str:
         """Return the values before rounding, by which scripts sort."""
@@ -224,13 +224,13 @@ class Writer:
         return f' data-value="{_attribute(written(value))}"' if value is not None else ""
 
     def _linked(self, text: Text, page: str | None) -> str:
-        said = self.say(text)
-        return f'<a href="{self.link(page)}">{said}</a>' if page else said
+        found = self.say(text)
+        return f'<a href="{self.link(page)}">{found}</a>' if page else found
 
     def _footnotes(self, notes: _Notes) -> str:
         back = self.say(phrase("table.back"))
-        said = [self._footnote(notes, note, mark, back) for note, mark in notes.letters.items()]
-        return f'<ul class="pl-notes">{"".join(said)}</ul>' if said else ""
+        found = [self._footnote(notes, note, mark, back) for note, mark in notes.letters.items()]
+        return f'<ul class="pl-notes">{"".join(found)}</ul>' if found else ""
 
     def _footnote(self, notes: _Notes, note: Text, mark: str, back: str) -> str:
         at = f"{notes.name}-{mark}"
@@ -258,7 +258,7 @@ class Writer:
 
     def _room(self, table: Table, index: int, view: str) -> _Room:
         switched = table.columns[index].switched and view
-        cells = (shown(table, row[index], view) if switched else row[index] for row in table.rows)
+        cells = (in_view(table, row[index], view) if switched else row[index] for row in table.rows)
         texts = (self.words.say(self.language, entry.text) for each in cells for entry in each.entries)
         found = [match for text in texts if (match := _NUMBER.fullmatch(text))]
         if not found:

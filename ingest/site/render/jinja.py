@@ -80,8 +80,8 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         return escape(words.say(language, phrase(key, **args)))
 
     def link(text: Text, target: str | None) -> Markup:
-        said = writer.say(text)
-        return Markup("[{}]({})").format(said, Markup(writer.link(target))) if target else said
+        shown = writer.say(text)
+        return Markup("[{}]({})").format(shown, Markup(writer.link(target))) if target else shown
 
     def prose(entries: Mapping[str, Mapping[str, str]], key: str) -> Markup:
         return escape(entries[key][language]) if key in entries else Markup("")
@@ -125,8 +125,8 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
 def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
     """Return data and tables of words for a script of the page, as the value of an attribute."""
     keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
-    said = {key: words.entries[key][language] for key in keys}
-    written = json.dumps({**data, "language": language, "words": said}, ensure_ascii=False, sort_keys=True)
+    texts = {key: words.entries[key][language] for key in keys}
+    written = json.dumps({**data, "language": language, "words": texts}, ensure_ascii=False, sort_keys=True)
     # Nothing in it may end the attribute, or be Markdown; in JSON, such signs stand only within texts.
     safe = re.sub(r"[<>&`*_\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", written)
     return Markup(safe.replace('"', "&quot;"))

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from ingest.common.numbers import ABSENT
 from ingest.common.words import Text, Words
-from ingest.site.render.table import Cell, Column, Entry, Table, Value, details_of, shown, value_of, written
+from ingest.site.render.table import Cell, Column, Entry, Table, Value, details_of, in_view, value_of, written
 from ingest.site.render.text import plain
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
@@ -138,8 +138,8 @@ class _Reader:
 
     def text(self, text: Text) -> str:
         """Return a text as a page shows it, without marks."""
-        said = self.words.say(self.language, text)
-        return said.striptags() if isinstance(said, Markup) else plain(said)
+        found = self.words.say(self.language, text)
+        return found.striptags() if isinstance(found, Markup) else plain(found)
 
     def head(self, table: Table, key: str, column: Column) -> _Head:
         views = table.views if column.switched and table.views else ()
@@ -153,12 +153,12 @@ class _Reader:
     def figures(self, table: Table, column: Column, content: Cell) -> list[_Figure]:
         """Return the entries of a cell in every view."""
         if not (column.switched and len(table.views) > 1):
-            return self.in_view(column, content, "")
+            return self.entries(column, content, "")
         return [
-            each for view in table.views for each in self.in_view(column, shown(table, content, view.key), view.key)
+            each for view in table.views for each in self.entries(column, in_view(table, content, view.key), view.key)
         ]
 
-    def in_view(self, column: Column, content: Cell, view: str) -> list[_Figure]:
+    def entries(self, column: Column, content: Cell, view: str) -> list[_Figure]:
         note = self.text(content.note) if content.note else ""
         if not content.entries:
             return [_Figure(view, ABSENT, absent=True, note=note)]

@@ -7,26 +7,24 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from ingest.common import numbers
-from ingest.common.words import LANGUAGES, TEMPLATES, Text, Words, phrase
+from ingest.common.words import LANGUAGES, Text, Words, phrase
 from ingest.site.model import Page
 from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
 from ingest.site.render.chart import Chart
+from ingest.site.render.environment import environment
 from ingest.site.render.html_table import Writer
 from ingest.site.render.template_errors import located
 from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
 
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
         shown: dict[str, Chart] = {}
         names = {**_tools(words, language, writer, shown), **context}
         with located(file := f"{page.template}.md.j2", names):
-            body = _environment().get_template(file).render(names)
+            body = environment().get_template(file).render(names)
         tables = _table_files(words, language, page, writer)
         yield Rendered(_front_matter(words, language, page) + _tidy(body), tables, list(shown.values()))
 
@@ -178,18 +176,3 @@ def _paragraphs(doc: str) -> list[str]:
 
 def _pairs(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {numbers.quantity(value)}" for name, value in values.items())
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        loader=FileSystemLoader(TEMPLATES / "pages"),
-        autoescape=True,
-        finalize=escape,
-        undefined=StrictUndefined,
-        auto_reload=False,  # templates stay as they are while we run
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

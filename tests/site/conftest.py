@@ -28,6 +28,7 @@ from tests.site import kinds
 ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
 FEW_PAGES = Limits(pages=20)
+BLANK = '<svg class="pl-chart"></svg>'
 PROBLEM = Problem("empty", "raw_logs/test/empty.log")
 
 
@@ -99,7 +100,7 @@ def _ordinary(folder: Path, cache: Path) -> None:
 
 def _of_repository(folder: Path, cache: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "drawn", lambda *_: "<svg></svg>")  # charts cost most
+        patched.setattr(builder, "drawn", lambda *_: BLANK)
         builder.build(
             [from_text(line.encode(), Run) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
             published=publications.read([ROOT / "raw_logs" / "published"]), limits=FEW_PAGES,
@@ -114,6 +115,12 @@ def built(shared: Shared) -> Path:
         "built",
         lambda folder, _: builder.build(builders.runs(), [], folder / "docs", cache=folder / "cache.sqlite"),
     )
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave charts blank, for tests that look at pages: to draw them costs most of a build."""
+    monkeypatch.setattr(builder, "drawn", lambda *_: BLANK)
 
 
 @pytest.fixture

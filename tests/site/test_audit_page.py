@@ -17,6 +17,7 @@ from ingest.published import publications as published_figures
 from ingest.published.publications import Publications
 from ingest.site import builder
 from tests import builders
+from tests.site.conftest import BLANK
 from tests.site.kinds import LOG, figure, made_up
 from tests.site.tabled import rows_in
 
@@ -38,7 +39,9 @@ def publications(path: Path, rows: Iterable[Mapping[str, str]] = FIGURES) -> Pub
 
 def build(folder: Path, found: Publications, runs: Any = None, **more: Any) -> builder.Built:
     given = builders.runs() if runs is None else runs
-    return builder.build(given, [], folder / "docs", cache=folder / "cache.sqlite", published=found, **more)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "drawn", lambda *_: BLANK)
+        return builder.build(given, [], folder / "docs", cache=folder / "cache.sqlite", published=found, **more)
 
 
 @pytest.fixture(scope="module")

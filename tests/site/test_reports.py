@@ -26,6 +26,7 @@ from ingest.site.pages import reports as report_pages
 from ingest.site.render import jinja
 from ingest.site.render.table import Cell, Table
 from tests import builders
+from tests.site.conftest import BLANK
 from tests.site.tabled import rows_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -501,7 +502,9 @@ def test_a_shared_block_is_filled_in_and_added_to(tmp_path: Path) -> None:
 
 
 def made_site(folder: Path, publications: Publications, runs: Sequence[Any] = ()) -> builder.Built:
-    return builder.build(list(runs), [], folder / "docs", cache=folder / "cache.sqlite", published=publications)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "drawn", lambda *_: BLANK)
+        return builder.build(list(runs), [], folder / "docs", cache=folder / "cache.sqlite", published=publications)
 
 
 def few() -> Publications:

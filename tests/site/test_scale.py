@@ -117,7 +117,7 @@ def test_one_more_run_moves_few_others() -> None:
     before = site_of(runs)
     was = {run.id: before.page(run) for run in before.runs}
     lists = {each.path: each.runs for each in before.lists}
-    for number in range(16):
+    for number in range(8):
         model = MODELS[number % len(MODELS)]
         name = f"{model.lower().replace(' ', '-').replace('.', '-')}-case{number * 25:04}-added"
         after = site_of([*runs, builders.run(name, model=model, options={"case": f"new {number}"})])

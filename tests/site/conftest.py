@@ -177,11 +177,11 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 @contextmanager
-def served(site: Path, root: Path) -> Iterator[str]:
+def served(site: Path, root: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
     """Serve a built site below `root`, under a sub-path as GitHub Pages serves a project, and yield its address."""
     root.mkdir(parents=True, exist_ok=True)
     (root / "sub").symlink_to(site)
-    server = Server(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
+    server = Server(("127.0.0.1", 0), functools.partial(handler, directory=str(root)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/sub/"
@@ -194,6 +194,13 @@ def served(site: Path, root: Path) -> Iterator[str]:
 def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield the address of the ordinary fixture's site."""
     with served(site, tmp_path_factory.mktemp("served")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def home(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of the site that has every kind of page."""
+    with served(whole, tmp_path_factory.mktemp("served-whole")) as found:
         yield found
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.site.conftest import served
 from tests.site.kinds import KINDS, languages
 
 #: Levels A and AA of WCAG 2.0, 2.1 and 2.2. What axe calls best practice besides is held, too, but for names of
@@ -56,12 +55,6 @@ def check() -> Check:
         ]
 
     return run
-
-
-@pytest.fixture(scope="module")
-def home(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served(whole, tmp_path_factory.mktemp("served-whole")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

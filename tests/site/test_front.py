@@ -19,7 +19,7 @@ from ingest.site.pages import summary
 from schema.records import Run
 from tests import builders
 from tests.builders import HARDWARE, absent, edited, run
-from tests.site.conftest import html, served
+from tests.site.conftest import html
 
 WORDS = load()
 Runs = list[Run]
@@ -344,25 +344,22 @@ def test_every_hardware_of_published_figures_is_on_the_front_page_with_its_model
             assert site.published.sources[row.source].title in [each.text for each in here.sources], row
 
 
-def test_figures_of_others_lead_to_their_comparison_and_to_their_reports(
-    browser: Any, whole: Path, tmp_path: Path
-) -> None:
-    with served(whole, tmp_path / "served") as start:
-        opened = browser.new_page()
-        opened.goto(f"{start}zh/")
-        assert opened.locator(".pl-facts a[href='#others']").count() == 1
-        targets = opened.eval_on_selector_all(".pl-others dd:not(.pl-by) a", "found => found.map(each => each.href)")
-        places = opened.eval_on_selector_all(".pl-others .pl-by a", "found => found.map(each => each.href)")
-        assert len(targets) > 3
-        assert places
-        for target in targets:
-            opened.goto(target)
-            opened.wait_for_selector(".pl-compare-table tbody tr")
-            asked = parse_qs(urlsplit(target).query)
-            for name in ("hardware", "model"):
-                assert opened.locator(f"#pl-c-{name}").input_value() == "=" + asked[name][0], target
-            assert opened.locator("#pl-c-published").is_checked(), target
-        for place in {*places}:
-            opened.goto(place)
-            assert opened.locator(f"h2[id='{urlsplit(place).fragment}']").count() == 1, place
-        opened.close()
+def test_figures_of_others_lead_to_their_comparison_and_to_their_reports(browser: Any, home: str) -> None:
+    opened = browser.new_page()
+    opened.goto(f"{home}zh/")
+    assert opened.locator(".pl-facts a[href='#others']").count() == 1
+    targets = opened.eval_on_selector_all(".pl-others dd:not(.pl-by) a", "found => found.map(each => each.href)")
+    places = opened.eval_on_selector_all(".pl-others .pl-by a", "found => found.map(each => each.href)")
+    assert len(targets) > 3
+    assert places
+    for target in targets:
+        opened.goto(target)
+        opened.wait_for_selector(".pl-compare-table tbody tr")
+        asked = parse_qs(urlsplit(target).query)
+        for name in ("hardware", "model"):
+            assert opened.locator(f"#pl-c-{name}").input_value() == "=" + asked[name][0], target
+        assert opened.locator("#pl-c-published").is_checked(), target
+    for place in {*places}:
+        opened.goto(place)
+        assert opened.locator(f"h2[id='{urlsplit(place).fragment}']").count() == 1, place
+    opened.close()

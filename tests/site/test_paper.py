@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.site.conftest import served
 from tests.site.kinds import KINDS
 
 #: The inks of every text that is seen, as red, green and blue.
@@ -25,12 +24,6 @@ SEEN = """() => {
   }
   return [...inks];
 }"""
-
-
-@pytest.fixture(scope="module")
-def home(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served(whole, tmp_path_factory.mktemp("served-paper")) as found:
-        yield found
 
 
 @pytest.fixture

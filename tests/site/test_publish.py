@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import json
 import re
 import struct
 import subprocess
-import threading
 import tomllib
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -22,7 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from tests.site.conftest import ROOT, Quiet, Server
+from tests.site.conftest import ROOT, Quiet, served
 from tests.site.kinds import ADDRESS, MOVED
 
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
@@ -328,16 +325,8 @@ def pages_host(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             self.end_headers()
             self.wfile.write(body)
 
-    root = tmp_path_factory.mktemp("host")
-    (root / "sub").symlink_to(whole)
-    handler: Any = functools.partial(Host, directory=str(root))
-    server: http.server.ThreadingHTTPServer = Server(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/sub/"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with served(whole, tmp_path_factory.mktemp("host"), Host) as found:
+        yield found
 
 
 @pytest.fixture

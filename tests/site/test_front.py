@@ -129,6 +129,15 @@ def test_of_cases_with_equally_many_frameworks_the_largest_batch_size_is_shown()
     assert "batch size 256" in case(answer(runs))
 
 
+def test_of_workloads_of_one_batch_size_the_fastest_is_shown() -> None:
+    for fast, slow in ((64, 224), (224, 64)):
+        runs = [
+            each for side, speed in ((fast, 400.0), (slow, 300.0))
+            for each in of("PyTorch", speed, options={"image_size": side})
+        ]  # fmt: skip
+        assert answer(runs).figure == "400.3"
+
+
 def test_another_workload_is_not_compared() -> None:
     """An image size is part of the workload by the suite; threads are, since both state them and disagree."""
     for stated in ({"image_size": 64}, {"threads": 8}):

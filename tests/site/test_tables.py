@@ -152,6 +152,12 @@ def test_a_view_without_a_figure_shows_none_of_another_view() -> None:
     assert filed(table)[1] == [{"case": "x", "speed": 3, "speed_memory": None}]
 
 
+def test_a_note_of_all_views_is_given_once_in_the_files() -> None:
+    content = Cell(note="no run", views=(("memory", absent("no run")),))
+    table = Table((Column("case"), Column("speed", True, switched=True)), ((cell("x"), content),), views=VIEWS)
+    assert filed(table)[1] == [{"case": "x", "speed": None, "speed_note": "no run", "speed_memory": None}]
+
+
 def test_notes_are_seen_in_the_views_that_refer_to_them() -> None:
     content = Cell(note="no run", views=(("memory", absent("not printed")),))
     table = Table((Column("case"), Column("speed", True, switched=True)), ((absent("odd"), content),), views=VIEWS)

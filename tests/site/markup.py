@@ -25,7 +25,7 @@ class Element:
         return frozenset(self.given.get("class", "").split())
 
     def walk(self, skip: Callable[[Element], bool] = lambda _: False) -> Iterator[Element | str]:
-        """Everything in it in the order of the page, itself first, without what is skipped."""
+        """Yield the element and all inside it in the order of the page, without what is skipped."""
         if skip(self):
             return
         yield self
@@ -86,7 +86,7 @@ def parsed(text: str) -> Element:
 
 
 def pages(site: Path) -> list[Path]:
-    """Every page of a site."""
+    """Return every page of a site."""
     found = sorted(site.rglob("*.html"))
     assert len(found) > 40
     return found

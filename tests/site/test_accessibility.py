@@ -1,4 +1,4 @@
-"""Every kind of page for everybody: WCAG 2.2 AA as axe-core holds it, phones, stillness, keyboards, our own origin."""
+"""Accessibility of every kind of page: WCAG 2.2 AA by axe-core, small screens, reduced motion, keyboard, own origin."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Check = Callable[..., list[str]]
 
 @dataclass
 class Visit:
-    """What was seen of one page: what breaks the rules, its width on a phone, and whom it asked for something."""
+    """What a visit of one page found: broken rules, its width on a phone, and its requests."""
 
     broken: list[str] = field(default_factory=list)
     phone: int = 0
@@ -126,7 +126,7 @@ def test_no_request_leaves_the_origin_or_is_in_vain(
 
 
 def test_the_rules_find_what_breaks_them(browser: Any, home: str, check: Check) -> None:
-    """That they are silent elsewhere says something: size of targets is a rule that axe leaves out unless asked."""
+    """Without this, rules that are switched off would pass; axe tests the size of targets only on request."""
     page = browser.new_page()
     page.goto(home)
     page.evaluate(

@@ -1,4 +1,4 @@
-"""The audit's page: from made-up runs and figures, in both languages, as HTML that links where it says."""
+"""The page of the audit, from made-up runs and figures, in both languages."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_the_ink_of_charts_follows_the_theme(browser: Any, address: str, scheme:
 
 @pytest.mark.parametrize("path", ["runs/resnet50-stalled-1/", "models/resnet50/", "zh/models/resnet50/"])
 def test_no_label_of_a_chart_is_cut(page: Any, address: str, path: str) -> None:
-    """The browser's letters are wider than those that the drawing was measured with."""
+    """A browser's letters may be wider than those by which the drawing was laid out."""
     page.goto(address + path)
     cut = page.evaluate(
         """[...document.querySelectorAll("figure.pl-figure")].flatMap(figure => {

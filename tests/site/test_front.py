@@ -1,4 +1,4 @@
-"""The answer before the tables: who leads by how much, what is not compared, and what speaks against trusting it."""
+"""The answers above the tables: who leads by how much, what is not compared, and the warnings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Runs = list[Run]
 
 
 def of(framework: str, speed: float, repeats: int = 2, **other: Any) -> Runs:
-    """Repeats of one case, half a per mille apart."""
+    """Return repeats of one case, half a per mille apart."""
     name = "-".join(
         map(str, (framework, speed, *(f"{key}{value}" for key, value in other.items() if key != "environment")))
     )

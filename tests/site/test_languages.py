@@ -45,7 +45,7 @@ def built(request: Any) -> Path:
 
 
 def pairs(site: Path) -> Iterator[tuple[Path, Path]]:
-    """Each English page with the Chinese one."""
+    """Yield each English page with the Chinese one."""
     for path in markup.pages(site):
         below = path.relative_to(site)
         if below.parts[0] != "zh" and below.name != "404.html":
@@ -53,7 +53,7 @@ def pairs(site: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def differing(site: Path, seen: Any) -> list[tuple[str, Any, Any]]:
-    """Pages of which `seen` is not the same in both languages, with what comes first of that."""
+    """Return the pages for which `seen` differs between the languages, with the first difference."""
     found = []
     for one, other in pairs(site):
         here, there = list(seen(one)), list(seen(other))
@@ -92,7 +92,7 @@ def test_values_behind_figures_are_the_same_in_the_same_order(built: Path) -> No
 
 
 def test_numbers_are_the_same(built: Path) -> None:
-    """Block by block, cell by cell; within a sentence in any order, and small ones perhaps as words."""
+    """Compare block by block; within a sentence the order may differ, and small numbers may be words."""
     found = []
     for one, other in pairs(built):
         for here, there in zip(blocks(one), blocks(other), strict=True):
@@ -112,14 +112,14 @@ def test_numbers_of_charts_are_the_same_in_the_same_order(whole: Path) -> None:
 
 
 def numbers_in(text: str) -> list[str]:
-    """Numbers without separators, thousands and millions written out."""
+    """Return numbers without separators, with thousands and millions written out."""
     bare = re.sub(r"(?<=\d),(?=\d{3})", "", text)
     whole = re.sub(r"(\d+(?:\.\d+)?) ?(万|亿|million)", lambda each: f"{float(each[1]) * SCALES[each[2]]:.0f}", bare)
     return NUMBER.findall(whole)
 
 
 def in_words(english: str, chinese: str) -> bool:
-    """Whether what one has more is written in words in the other: `first ten` and `前 10`, `December` and `12 月`."""
+    """Return whether numbers of one text are words in the other: `first ten` and `前 10`, `December` and `12 月`."""
     here, there = Counter(numbers_in(english)), Counter(numbers_in(chinese))
     return all(re.search(ENGLISH_WORDS.get(each, "$^"), english) for each in there - here) and all(
         re.search(CHINESE_WORDS.get(each, "$^"), chinese) for each in here - there
@@ -131,7 +131,7 @@ def blocks(path: Path) -> Iterator[str]:
 
 
 def is_told(element: Element) -> bool:
-    """Tell whether it describes a printer: in English by its module, in Chinese beside it, each worded separately."""
+    """Return whether it describes a format: its texts in the two languages are written separately."""
     return "pl-told" in element.classes
 
 
@@ -161,7 +161,7 @@ def test_links_lead_to_the_same_pages(built: Path) -> None:
 
 
 def folded(file: str, link: str) -> str:
-    """Where a link leads, as if there were one language."""
+    """Return the target of a link without its language."""
     return urljoin(address(file), link).replace("/sub/zh/", "/sub/")
 
 
@@ -195,7 +195,7 @@ def test_charts_are_drawn_alike(whole: Path) -> None:
 
 
 def test_no_english_is_left_on_chinese_pages(built: Path) -> None:
-    """But for what logs and sources state: that is shown as they state it, and is among the data."""
+    """Texts of logs and sources are shown as they are; the data files have them, too."""
     stated, left = data(built), []
     for _, path in pairs(built):
         for text in own_text_but_names(markup.article(path)):
@@ -211,7 +211,7 @@ def data(site: Path) -> str:
 
 
 def own_text_but_names(found: Element) -> Iterator[str]:
-    """Text without code, quotations, charts and what is marked as English: why a format must not read a line."""
+    """Yield text without code, quotations, charts and what is marked as English."""
     foreign = frozenset(["code", "pre", "q", "blockquote", "svg", "select"])
     for each in found.elements(*(PROSE & BLOCKS)):
         if each.given.get("lang") != "en":
@@ -228,7 +228,7 @@ def test_no_chinese_is_left_on_english_pages(built: Path) -> None:
 
 
 def test_the_words_around_the_page_are_in_its_language(built: Path) -> None:
-    """Navigation, header, search and footer; names of the language switch stay as they are."""
+    """Look at navigation, header, search and footer, without the names in the language switch."""
     for english, chinese in pairs(built):
         for path, wanted in ((english, False), (chinese, True)):
             [body] = markup.read(path).elements("body")
@@ -241,7 +241,7 @@ def test_the_words_around_the_page_are_in_its_language(built: Path) -> None:
 
 
 def test_the_switch_stays_on_the_page(whole: Path) -> None:
-    """And `hreflang` says the same to those who search."""
+    """Search engines read the same from `hreflang`."""
     for one, other in pairs(whole):
         for path in (one, other):
             file = path.relative_to(whole).as_posix()

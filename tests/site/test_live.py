@@ -1,4 +1,4 @@
-"""`mkdocs serve` on a small copy of the project: what is saved is shown, and no mistake stops the server."""
+"""`mkdocs serve` on a small copy of the project: it shows what is saved, and no mistake stops it."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def served(started: Started) -> Iterator[Served]:
 
 
 def test_the_server_starts_with_broken_words_and_says_so(started: Started) -> None:
-    """That it recovers, all other tests show."""
+    """All other tests show that it recovers."""
     assert "is not TOML" in started.first
 
 

@@ -1,4 +1,4 @@
-"""What comes out of a printer: the content alone, dark on white whatever the scheme, tables to their last column."""
+"""Printed pages: only the content, dark on white in either scheme, tables to their last column."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def dark(browser: Any, home: str) -> Iterator[Any]:
 
 
 def light(colour: str) -> float:
-    """Relative luminance, by WCAG."""
+    """Return the relative luminance by WCAG."""
     red, green, blue = (float(each) / 255 for each in colour.split()[:3])
     curve = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in (red, green, blue)]
     return 0.2126 * curve[0] + 0.7152 * curve[1] + 0.0722 * curve[2]
@@ -81,5 +81,5 @@ def test_tables_are_printed_to_their_last_column(dark: Any, tmp_path: Path, kind
 
 
 def squeezed(text: str) -> str:
-    """Without spaces and line ends, which a printer puts where it likes."""
+    """Remove spaces and line ends, which printing may move."""
     return re.sub(r"[\s\u00ad\u200b-]+", "", text)

@@ -1,4 +1,4 @@
-"""What the site says of itself: heads, sitemap, feeds, the page for wrong addresses, the workflows and the citation."""
+"""Metadata of the site: heads, sitemap, feeds, the page for wrong addresses, the workflows and the citation."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_robots_are_told_of_the_sitemap(whole: Path, site: Path) -> None:
 
 
 def test_without_an_address_there_is_no_sitemap(site: Path) -> None:
-    """Its addresses must be full ones, and nobody has said which."""
+    """A sitemap needs full addresses, which are not known then."""
     assert not list(site.rglob("sitemap.xml*"))
 
 
@@ -278,7 +278,7 @@ def publish() -> Any:
 
 
 class Config(dict[str, Any]):
-    """As much of MkDocs' configuration as a feed needs."""
+    """The part of MkDocs' configuration that a feed needs."""
 
     def __init__(self, docs: Path, address: str) -> None:
         super().__init__()
@@ -451,7 +451,7 @@ def test_the_preview_of_a_pull_request_may_only_read() -> None:
 
 
 def test_the_preview_says_what_moved_and_holds_the_site(tmp_path: Path) -> None:
-    """Its own commands, with a stand-in for what they call."""
+    """Run the commands of the workflow with a stand-in for Python."""
     found = workflow("preview.yml")
     tool = tmp_path / ".venv" / "bin" / "python"
     tool.parent.mkdir(parents=True)

@@ -26,7 +26,7 @@ MODELS = ("ResNet-50 v1.5", "BERT-base", "Transformer", "Test net 7")
 
 
 def many(size: int) -> list[Run]:
-    """Made-up runs: cases of five repeats, of four models in turn."""
+    """Return made-up runs: cases of five repeats, of four models in turn."""
     found = []
     for number in range(size):
         case, repeat = divmod(number, 5)
@@ -112,7 +112,7 @@ def test_the_page_that_a_table_links_for_a_figure_is_of_its_own() -> None:
 
 
 def test_one_more_run_moves_few_others() -> None:
-    """Whatever the new run is called: at most the last page of its own gives way, and a list or two are cut anew."""
+    """Whatever the new run's name: at most one run loses its page, and one or two lists are divided differently."""
     runs = many(2000)
     before = site_of(runs)
     was = {run.id: before.page(run) for run in before.runs}
@@ -167,7 +167,7 @@ def test_a_log_of_thousands_of_sessions_makes_no_more_pages_than_others() -> Non
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages of 130 runs, of which 20 have a page, with problems of two kinds, one of them seventy times."""
+    """Build pages of 130 runs, of which 20 have a page, with problems of two kinds, one of them seventy times."""
     folder = tmp_path_factory.mktemp("large")
     runs = many(130)
     troubled = [replace(run, problems=(Problem("empty", run.path, n),)) for n, run in enumerate(runs[60:])]

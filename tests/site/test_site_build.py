@@ -69,7 +69,7 @@ def test_charts_are_drawn_again_only_for_other_data_or_by_other_code(
 
 @pytest.mark.parametrize("change", ["words", "code", "problems", "limits", "logs"])
 def test_any_other_input_renders_the_pages_again(copied: Path, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second build with the same inputs renders nothing; so each input has to count as one."""
+    """A second build with the same inputs renders nothing; so a change of any input has to count."""
     known, more = words.load(), dict[str, Any]()
 
     def rendered(*_: object) -> builder.Files:
@@ -175,7 +175,7 @@ def test_a_broken_cache_costs_time_only(copied: Path) -> None:
 
 
 def numbers_in(text: str) -> list[str]:
-    """Figures in table rows and answers; words differ between the languages, numbers do not."""
+    """Return the figures in table rows and answers; words differ between the languages, numbers do not."""
     answers = [line for line in text.splitlines() if 'class="pl-value"' in line]
     rows = [re.sub(r"\]\([^)]*\)", "]", row) for row in [*rows_in(text), *answers]]
     return re.findall(r"\d[\d,]*(?:\.\d+)?", " ".join(rows))

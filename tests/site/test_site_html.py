@@ -1,4 +1,4 @@
-"""The built HTML: clean, complete in both languages, and never markup from outside."""
+"""The built HTML: no markup from logs, charts within pages, and what is searched."""
 
 from __future__ import annotations
 

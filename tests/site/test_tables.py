@@ -1,4 +1,4 @@
-"""Tables as HTML, and as files that say what the page shows."""
+"""Tables as HTML, and as files with the same figures."""
 
 from __future__ import annotations
 

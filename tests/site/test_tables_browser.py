@@ -1,4 +1,4 @@
-"""Tables in a real browser, both languages: sorting, filtering, switching, what stays in view, notes under a finger."""
+"""Tables in a real browser: sorting, filtering, switching views, sticky heads, notes on a phone."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_head_and_first_column_stay_in_view(phone: Any, address: str) -> None:
 
 
 def test_a_letter_leads_to_its_note_and_the_note_back(phone: Any, address: str) -> None:
-    """Back to the letter that was tapped, though an earlier one leads to the same note."""
+    """The way back leads to the letter that was tapped, although an earlier one has the same note."""
     table = opened(phone, address, "zh/")
     letters = table.locator("a.pl-ref:visible")
     assert letters.count() > 1
@@ -216,7 +216,7 @@ def test_files_are_downloaded_and_equal_what_is_shown(page: Any, address: str) -
 
 
 def test_points_stand_below_each_other(page: Any, address: str) -> None:
-    """Where the whole part ends: of 402, of 3,025, and of 300.0."""
+    """Measure where the whole part ends: of 402, of 3,025, and of 300.0."""
     table = opened(page, address, "")
     ends = table.evaluate(
         r"""table => [...table.querySelectorAll('tbody tr > :nth-child(5) [data-view="throughput"] .pl-entry')]

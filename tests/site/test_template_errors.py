@@ -1,4 +1,4 @@
-"""What people get wrong in templates, words, suites and declarations: one line with file, line, cause and remedy."""
+"""Mistakes in templates, words, suites and declarations: one line of output with file, line, cause and remedy."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_an_error_in_an_included_template_names_that_one(project: Project) -> No
 
 
 def test_a_fault_of_ours_keeps_its_traceback_and_names_the_template() -> None:
-    """An error that comes up in a module is no mistake of who wrote the template: it is not dressed up as one."""
+    """An error of one of our modules is not reported as a mistake in the template."""
     from jinja2 import DictLoader, Environment
 
     def ours() -> None:
@@ -299,7 +299,7 @@ def test_the_line_of_a_key_is_known(tmp_path: Path, keys: toml_file.Keys, line: 
 
 
 def test_the_lines_of_every_key_of_our_own_files_are_known() -> None:
-    """Each key that is found in a file stands in the line that is said of it."""
+    """Check that each key of a file is in the line that is reported for it."""
     files = sorted((ROOT / "report_templates").rglob("*.toml"))
     assert len(files) > 20
     for path in files:

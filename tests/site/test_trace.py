@@ -1,4 +1,4 @@
-"""From a figure to the lines of its log: what is shown of a log, what is not, and what it can never become."""
+"""The page of a log: which lines it shows, how they are marked, and that they stay text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def text(site: Site, run: Run) -> str:
 
 
 def line(written: str, number: int) -> str:
-    """One line's HTML, without its anchors."""
+    """Return the HTML of one line without its anchors."""
     found = re.search(rf'<span id="L{number}"[^>]*>(?:<i id="[^"]+"></i>)*(.*?)\n</span>', written, re.DOTALL)
     assert found, f"no line {number}"
     return found[1]
@@ -207,7 +207,7 @@ def test_a_long_line_is_cut_in_its_middle(shown: Shown) -> None:
 
 
 def test_a_word_that_is_cut_is_not_shown(shown: Shown) -> None:
-    """It may be a secret that nothing but its beginning tells of."""
+    """Only the beginning of a secret shows that it is one."""
     token = "eyJhbGciOiJIUzI1NiJ9." + "x1Y2" * 400 + ".z3Z3"
     site, run = shown(("." * (log.FRONT - 60) + " " + token + " middle " + "," * 9000 + token + "\n").encode())
     assert "x1Y2" not in text(site, run)
@@ -291,7 +291,7 @@ def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
 
 
 def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
-    """Not runs of another version, nor what stands in no table."""
+    """Runs of other versions, and runs that are in no table, do not count."""
     refused = {"code": "contradiction", "path": "x", "line": 1, "args": {}}
     runs = (
         builders.run("a-1", environment={"framework_version": "1.0"}),

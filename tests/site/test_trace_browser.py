@@ -1,4 +1,4 @@
-"""From a figure to the lines of its log, as a reader goes: in a browser, in both languages, and on a forge."""
+"""The way from a figure to the lines of its log in a browser, on our pages and on a forge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVIL = '<script>alert(1)</script><img src=x onerror=alert(2)> --8<-- "mkdocs.yml
 
 
 def seg(count: int) -> str:
-    """PaddleSeg's lines: two warm-up records in ten."""
+    """Return lines as PaddleSeg prints them; two of ten records are warm-up."""
     return "".join(
         f"2026-11-20 11:50:{i % 60:02} [INFO]\t[TRAIN] epoch: 1, iter: {10 * (i + 1)}/99999, loss: 2.0594, "
         f"lr: 0.010000, batch_cost: 0.400000, reader_cost: 0.00247, ips: 10.0000 samples/sec | ETA 00:00:00\n"
@@ -114,7 +114,7 @@ def marked(page: Any) -> list[int]:
 
 
 def seen(page: Any, line: int) -> bool:
-    """Whether a line stands in the window, below the theme's header."""
+    """Return whether a line is visible in the window, below the theme's header."""
     box, header = page.locator(f"#L{line}").bounding_box(), page.locator(".md-header").bounding_box()
     return bool(header["y"] + header["height"] <= box["y"] + 1 and box["y"] < 900)
 
@@ -228,7 +228,7 @@ def test_where_a_forge_is_named_lines_are_shown_there(opened: Any, forged: tuple
 def test_a_log_that_the_forge_would_not_show_alike_stays_on_our_page(
     opened: Any, forged: tuple[str, str], name: str
 ) -> None:
-    """One that changed since the commit, one whose lines some forges count otherwise, one that they call binary."""
+    """Such logs changed since the commit, have lines that forges count differently, or seem binary to them."""
     opened.goto(f"{forged[0]}runs/seg-paddle-{name}-1/")
     assert opened.locator("article a[href*='github.com']").count() == 0
     opened.locator(".pl-proof a[href*='log/#L']").first.click()

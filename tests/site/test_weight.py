@@ -1,4 +1,4 @@
-"""What a reader's browser has to load, over a site as large as ours: our own runs, and all that others published."""
+"""How much a browser loads of a site as large as ours, with all published figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def home(site: Path, language: str) -> Path:
 
 
 def packed(path: Path) -> int:
-    """Bytes as GitHub Pages sends them: compressed, where that helps."""
+    """Return the bytes that GitHub Pages sends: compressed, where that helps."""
     content = path.read_bytes()
     return min(len(content), len(gzip.compress(content, 6)))
 

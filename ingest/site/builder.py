@@ -133,7 +133,7 @@ def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
 
 
 def _pages(site: Site, words: Words, cached: Cache) -> Files:
-    """Every page in both languages, with the files of its tables, its charts, and the lines of the log it shows."""
+    """Return every page in both languages, with the files of its tables, its charts, and the lines of its log."""
     from ingest.site.render import jinja
 
     files: Files = {}

@@ -101,7 +101,7 @@ class LineRange:
 
 @dataclass(frozen=True)
 class VisibleLog:
-    """What a page shows of a log: `state` is empty, or says why nothing is shown."""
+    """The lines of a log that its page shows; `state` is empty, or why it shows none."""
 
     state: str = ""
     ranges: tuple[LineRange, ...] = ()

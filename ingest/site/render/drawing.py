@@ -209,12 +209,12 @@ class _Style:
 
     @property
     def full(self) -> float:
-        """How full its bars are."""
+        """The opacity of its bars."""
         return FULLNESS[min(self.variant, len(FULLNESS) - 1)]
 
     @property
     def dash(self) -> object:
-        """How its line is cut."""
+        """The dash pattern of its line."""
         return DASHES[self.variant % len(DASHES)]
 
 

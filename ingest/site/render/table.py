@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a cell: entries one below the other; or nothing, with a note that says why.
+    """The content of a cell: entries one below the other; or nothing, with a note that says why.
 
     `views` is what stands there instead when the reader switches to another of the table's views, by its key.
     """
@@ -138,7 +138,7 @@ class Table:
         return found
 
     def cells_in(self, view: str) -> Iterator[Cell]:
-        """All cells as they are in a view."""
+        """Yield all cells as they are in a view."""
         for row in self.rows:
             for column, content in zip(self.columns, row, strict=True):
                 yield in_view(self, content, view) if column.switched and view else content

@@ -190,11 +190,11 @@ class Writer:
         if entry.page:
             text = f'<a href="{self.link(entry.page)}">{text}</a>'
         if entry.anchor:
-            text = f'<span id="{_attribute(entry.anchor)}">{text}</span>'
+            text = f'<span id="{escape_html(entry.anchor)}">{text}</span>'
         if entry.best:
             text = f'<strong class="pl-best">{text}</strong>'
         if entry.tone:
-            text = f'<span class="pl-tone pl-{_attribute(entry.tone)}">{text}</span>'
+            text = f'<span class="pl-tone pl-{escape_html(entry.tone)}">{text}</span>'
         small = [str(self.say(each)) for each in entry.marks if each]
         links = " ".join(self._linked(each.text, each.page) for each in entry.sources)
         if not small:
@@ -222,7 +222,7 @@ class Writer:
 
     def _value(self, column: Column, entry: Entry) -> str:
         value = value_of(self.words, column, entry)
-        return f' data-value="{_attribute(written(value))}"' if value is not None else ""
+        return f' data-value="{escape_html(written(value))}"' if value is not None else ""
 
     def _linked(self, text: Text, page: str | None) -> str:
         found = self.say(text)
@@ -258,10 +258,6 @@ class Writer:
             return _Room()
         fraction = max((match[2] or "" for match in found), key=len)
         return _Room(max((match[1] for match in found), key=len), _DIGIT.sub("0", fraction))
-
-
-def _attribute(text: str) -> str:
-    return escape_html(text)
 
 
 def _details(entry: Entry) -> str:

@@ -122,7 +122,7 @@ class Words:
         if text.otherwise is not None and not self.has(text.key):
             return text.otherwise
         args = {
-            name: self.say(language, value) if isinstance(value, Phrase | Bilingual) else value
+            name: self.say(language, value) if isinstance(value, (Phrase, Bilingual)) else value
             for name, value in text.args
         }
         return self.text(language, text.key, **args)
@@ -174,6 +174,8 @@ def _no_entry(words: Words, key: str) -> WordsError:
 
 
 def _filled(words: Words, key: str, text: str, args: Mapping[str, object]) -> str:
+    if "{" not in text and "}" not in text:
+        return text
     try:
         return text.format_map(args)
     except (KeyError, IndexError, ValueError) as error:

@@ -190,11 +190,11 @@ def _verdict(found: Verdict, rows: Sequence[Row]) -> Text:
 def _case(suite: Suite, group: str, chosen: Sequence[Row], cases: Sequence[Sequence[Row]]) -> tuple[Text, ...]:
     """Return what was measured: precision, devices, batch size, and what distinguishes the case."""
     row = chosen[0]
-    said: list[Text] = [group_name(group), _devices(row)]
-    said += [phrase("front.batch", n=row.batch_size)] if row.batch_size else []
+    parts: list[Text] = [group_name(group), _devices(row)]
+    parts += [phrase("front.batch", n=row.batch_size)] if row.batch_size else []
     names = {name for alike in _by_key(suite, cases) for name in contradicted(alike)}
     fixed = options_text({name: value for name, value in row.options.items() if name in names})
-    return (*said, *filter(None, (suite.row_key(row)[3], fixed)))
+    return (*parts, *filter(None, (suite.row_key(row)[3], fixed)))
 
 
 def _by_key(suite: Suite, cases: Sequence[Sequence[Row]]) -> list[list[Row]]:
@@ -216,12 +216,12 @@ def _bars(site: Site, suite: Suite, rows: Sequence[Row], ranked: Sequence[Row], 
     """Return a line per framework: those ranked by speed, those with another unit, and those without figure."""
     most = max((row.high or row.value or 0 for row in ranked), default=0) or 1
     scaled = most if kind in ("lead", "tie", "alone") else None
-    said = [_bar(site, suite, row, rows, scaled) for row in ranked]
+    bars = [_bar(site, suite, row, rows, scaled) for row in ranked]
     seen = {row.framework for row in ranked}
     for framework in ordered({row.framework or "" for row in rows if row.framework not in seen}, suite.frameworks):
         mine = [row for row in rows if (row.framework or "") == framework]
-        said.append(_bar(site, suite, max(mine, key=lambda row: row.value or 0), rows, None))
-    return tuple(said)
+        bars.append(_bar(site, suite, max(mine, key=lambda row: row.value or 0), rows, None))
+    return tuple(bars)
 
 
 def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | None) -> Bar:
@@ -248,15 +248,15 @@ def _why(row: Row) -> Text:
 def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tuple[Text, ...]:
     """Return the small print of a figure: unit where that differs, version, precision, switches, repeats, spread."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
-    said: list[Text] = [row.unit] if with_unit else []
-    said += version_marks(row, [each for each in rows if each.framework == row.framework])
-    said += [precision_name(row.precision)] if several else []
-    said.append(_switches(suite, row))
+    about: list[Text] = [row.unit] if with_unit else []
+    about += version_marks(row, [each for each in rows if each.framework == row.framework])
+    about += [precision_name(row.precision)] if several else []
+    about.append(_switches(suite, row))
     if row.repeats:
-        said.append(phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats))
-    said.append(numbers.plus_minus(row.spread))
-    said += [phrase("metric.diverged")] if row.diverged else []
-    return tuple(each for each in said if each)
+        about.append(phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats))
+    about.append(numbers.plus_minus(row.spread))
+    about += [phrase("metric.diverged")] if row.diverged else []
+    return tuple(each for each in about if each)
 
 
 def _switches(suite: Suite, row: Row) -> str:
@@ -288,11 +288,11 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
         found.append(Mark(phrase(word, names=_names(alone)), _run_page(site, alone[0]) or _page(suite, "beside")))
     for row in pair:
         if numbers.known(row.spread) and (row.spread or 0) > WIDE:
-            said = phrase("front.wide", spread=numbers.plus_minus(row.spread), name=named(row.framework))
-            found.append(Mark(said, _page(suite, "beside")))
+            text = phrase("front.wide", spread=numbers.plus_minus(row.spread), name=named(row.framework))
+            found.append(Mark(text, _page(suite, "beside")))
         if row.diverged:
-            said = phrase("front.diverged", name=named(row.framework))
-            found.append(Mark(said, _run_page(site, row) or _page(suite, "beside")))
+            text = phrase("front.diverged", name=named(row.framework))
+            found.append(Mark(text, _run_page(site, row) or _page(suite, "beside")))
     troubled = sum(bool(run.problems) for row in pair for run in _runs(site, row))
     found += [Mark(phrase("front.problems", n=troubled), addresses.PROBLEMS)] if troubled else []
     warned = [run for row in pair for run in _runs(site, row) if run.warnings]

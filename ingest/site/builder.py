@@ -10,7 +10,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
@@ -43,6 +43,8 @@ COMPARISONS = "data/comparisons.json"
 COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 #: One file, made of those in report_templates/css/: a browser paints nothing before it has all style sheets.
 STYLES = "assets/css/all.css"
+#: Where files of ours lie that are not committed, perhaps beside files of others.
+FOLDERS = ("en", "zh", "charts", "logs", badges.FOLDER)
 #: By which files of ours are known, in folders that others may write into as well.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart"', ".html": b'class="pl-log"'}
 
@@ -109,7 +111,7 @@ def build(
 
 def _written(files: Files, out: Path) -> Built:
     written = [name for name, content in files.items() if write_if_changed(out / name, content)]
-    removed = sorted(name for name in _left(out) if name not in files)
+    removed = _left(out, files)
     for name in removed:
         (out / name).unlink(missing_ok=True)
     changed = set(written)
@@ -117,12 +119,12 @@ def _written(files: Files, out: Path) -> Built:
 
 
 def _holds(out: Path, hashes: Mapping[str, str]) -> bool:
-    """Whether the folder holds these files, and none of ours besides."""
+    """Return whether the folder holds these files, and none of ours besides."""
     try:
         same = all(_sha256((out / name).read_bytes()) == sha256 for name, sha256 in hashes.items())
     except OSError:
         return False
-    return same and hashes.keys() >= set(_left(out))
+    return same and not _left(out, hashes)
 
 
 def _sha256(content: bytes) -> str:
@@ -136,7 +138,7 @@ def _results_of(runs: Sequence[Run]) -> Sequence[Result]:
 
 
 def _pages(site: Site, words: Words, cached: Cache) -> Files:
-    """Every page in both languages, with the files of its tables, its charts, and the lines of the log it shows."""
+    """Return every page in both languages, with the files of its tables, its charts, and the lines of its log."""
     from ingest.site.render import jinja
 
     files: Files = {}
@@ -221,17 +223,16 @@ def _stale(data: Files, out: Path) -> Iterator[str]:
             yield name
 
 
-def _left(out: Path) -> Iterator[str]:
-    """All files of ours that there are."""
-    for folder in ("en", "zh", "charts", "logs", badges.FOLDER):
-        for path in (out / folder).rglob("*"):
-            if path.is_file() and _is_ours(path):
-                yield path.relative_to(out).as_posix()
-    yield from (name for name in COMMITTED if (out / name).is_file())
+def _left(out: Path, files: Container[str]) -> list[str]:
+    """Return the files of ours that an earlier build left and that are not among `files`."""
+    found = [Path(top, name) for each in FOLDERS for top, _, names in os.walk(out / each) for name in names]
+    others = [path for path in found if path.relative_to(out).as_posix() not in files and _is_ours(path)]
+    committed = [out / name for name in COMMITTED if name not in files and (out / name).is_file()]
+    return sorted(path.relative_to(out).as_posix() for path in (*others, *committed))
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether ingest wrote the file: pages, charts and lines carry a mark, and others lie in a folder of their kind."""
+    """Return whether ingest wrote a file: most carry a mark, and others lie in a folder of their kind."""
     if path.suffix not in MARKS:
         return path.suffix in (".csv", ".json") and path.parent.name in ("tables", Path(badges.FOLDER).name)
     with path.open("rb") as file:

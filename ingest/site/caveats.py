@@ -29,10 +29,10 @@ class Note:
 def notes(site: Site, suite: Suite) -> list[Note]:
     """Return the notes of a model's page."""
     runs = [run for run in site.runs_of(suite) if run.published]
-    said = [Note(found, run.id, site.page(run)) for run in runs if (found := difference(run))]
+    differences = [Note(found, run.id, site.page(run)) for run in runs if (found := difference(run))]
     rows = site.rows.get(suite.id, ())
     more = (*_batch_sizes(site, suite), *_options(suite, rows), *_counts(site, suite, rows))
-    return [*(said or [Note((phrase("notes.none"),))]), *(Note((each,)) for each in more)]
+    return [*(differences or [Note((phrase("notes.none"),))]), *(Note((each,)) for each in more)]
 
 
 def difference(run: Run) -> tuple[Phrase, ...] | None:
@@ -78,7 +78,7 @@ def _running_since(run: Run) -> int | None:
 
 
 def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
-    said = []
+    notes = []
     for hardware, group, rows in sections(site, suite):
         by_framework: dict[str, set[int]] = {}
         for row in rows:
@@ -88,8 +88,8 @@ def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:
                 f"{name}: {', '.join(map(str, sorted(sizes)))}" for name, sizes in sorted(by_framework.items())
             )
             where = named(hardware, "site.unknown_hardware")
-            said.append(phrase("notes.batch_sizes", hardware=where, group=group_name(group), values=values))
-    return said
+            notes.append(phrase("notes.batch_sizes", hardware=where, group=group_name(group), values=values))
+    return notes
 
 
 def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
@@ -98,14 +98,14 @@ def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
         by_framework.setdefault(row.framework or "?", set()).add(suite.other_options(row))
     if len({frozenset(each) for each in by_framework.values()}) < 2:
         return []
-    said = (
+    notes = (
         f"{name}: {', '.join(sorted(each or '-' for each in texts))}" for name, texts in sorted(by_framework.items())
     )
-    return [phrase("notes.options", values="; ".join(said))]
+    return [phrase("notes.options", values="; ".join(notes))]
 
 
 def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
     alone = sum(row.repeats == 1 for row in rows)
     bad = sum(run.outcome != "completed" for run in site.runs_of(suite))
-    said = [phrase("notes.small", n=alone)] if alone else []
-    return said + ([phrase("notes.outcomes", n=bad)] if bad else [])
+    notes = [phrase("notes.small", n=alone)] if alone else []
+    return notes + ([phrase("notes.outcomes", n=bad)] if bad else [])

@@ -121,7 +121,7 @@ def _anchor(forge: Forge, link: re.Match[str]) -> str:
 
 
 def _fit(path: Path, sha256: str) -> bool:
-    """Whether a log is the one that was read, and whether a forge shows it and counts its lines as we do."""
+    """Return whether a log is the one that was read, and a forge shows it and counts its lines as we do."""
     try:
         state = path.stat()
     except OSError:

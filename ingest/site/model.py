@@ -52,12 +52,12 @@ class Suite:
 
     def row_key(self, row: Row) -> RowKey:
         """Return what has to be equal for results to share a row."""
-        said = options_text({name: value for name, value in row.options.items() if self._parts(name, value)})
+        workload = options_text({name: value for name, value in row.options.items() if self._parts(name, value)})
         return (
             row.nodes or 1,
             row.devices or 0,
             row.batch_size or 0,
-            " ".join(filter(None, (self.variant(row), said))),
+            " ".join(filter(None, (self.variant(row), workload))),
         )
 
     @property

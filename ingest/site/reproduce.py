@@ -64,9 +64,9 @@ class CommandBlock:
 
 def blocks(site: Site, runs: Sequence[Run]) -> list[CommandBlock]:
     """Return the blocks of some runs of one framework: recipes by name, then the commands of other runs."""
-    told = [run for run in runs if run.argv or run.recipe]
+    known = [run for run in runs if run.argv or run.recipe]
     found: dict[str, list[Run]] = {}
-    for run in sorted(told, key=_order):
+    for run in sorted(known, key=_order):
         found.setdefault(_key(run), []).append(run)
     return [_block(site, each) for each in found.values()]
 
@@ -111,8 +111,8 @@ def _order(run: Run) -> tuple[bool, str, bool, str]:
 def _key(run: Run) -> str:
     """Return what runs of one block share: the recipe as it was; without one, the source of the trainer."""
     # Of one recipe, a case on one device may need no launcher.
-    told = to_json(replace(run.recipe, case={}, launcher="")) if run.recipe else run.source
-    return json.dumps([bool(run.recipe), told], sort_keys=True)
+    recipe = to_json(replace(run.recipe, case={}, launcher="")) if run.recipe else run.source
+    return json.dumps([bool(run.recipe), recipe], sort_keys=True)
 
 
 def _block(site: Site, runs: Sequence[Run]) -> CommandBlock:

@@ -109,8 +109,8 @@ def scaling(site: Site, suite: Suite, rows: Sequence[Row]) -> Table | None:
     for row in chosen:
         why = reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline")
         speed, share = (
-            cell(said(value), value=value) if value is not None and numbers.known(value) else absent(why)
-            for said, value in ((numbers.ratio, row.speedup), (numbers.percent, row.efficiency))
+            cell(write(value), value=value) if value is not None and numbers.known(value) else absent(why)
+            for write, value in ((numbers.ratio, row.speedup), (numbers.percent, row.efficiency))
         )
         body.append((*_case_cells(site, suite, row), speed, share))
     return Table(head, tuple(body), name="scaling")
@@ -272,8 +272,8 @@ def _figures(
 def _without_figure(site: Site, row: Row) -> Cell:
     """Return how the runs ended, unless they completed; otherwise why there is no figure."""
     if row.outcome in NO_FIGURE:
-        said = phrase("table.oom") if row.outcome == "oom" else word_for("outcome", row.outcome)
-        return cell(said, site.page(site.by_id[row.run_ids[0]]), tone="bad")
+        text = phrase("table.oom") if row.outcome == "oom" else word_for("outcome", row.outcome)
+        return cell(text, site.page(site.by_id[row.run_ids[0]]), tone="bad")
     return absent(reason(row.reason) or phrase("site.unknown"))
 
 
@@ -284,8 +284,8 @@ def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, 
     marks += [phrase("metric.diverged")] if row.diverged else []
     text = numbers.figure(row.value, row.spread)
     page = site.page(representative(site, row))
-    said = tuple(m for m in marks if m)
-    return Entry(text, page, said, _run_links(site, row), best, value=row.value, details=_row_details(row))
+    small = tuple(m for m in marks if m)
+    return Entry(text, page, small, _run_links(site, row), best, value=row.value, details=_row_details(row))
 
 
 def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]:
@@ -381,8 +381,8 @@ def _sorted(suite: Suite, rows: Sequence[Row]) -> list[Row]:
 
 
 def _case_key(suite: Suite, row: Row) -> tuple[int, int, int, str]:
-    said = " ".join(filter(None, (suite.variant(row), options_text(row.options))))
-    return (row.nodes or 1, row.devices or 0, row.batch_size or 0, said)
+    workload = " ".join(filter(None, (suite.variant(row), options_text(row.options))))
+    return (row.nodes or 1, row.devices or 0, row.batch_size or 0, workload)
 
 
 def _devices_cell(row: Row) -> Cell:

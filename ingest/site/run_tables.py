@@ -85,8 +85,8 @@ def outcome(run: Run) -> Text:
 def source_of(run: Run) -> Text | None:
     """Return repository and commit of the trainer; that it was changed since, where run.json says so."""
     found = run.source or {}
-    said = " @ ".join(str(found[name]) for name in ("repository", "commit") if found.get(name))
-    return phrase("run.source_modified", source=said) if said and found.get("modified") is True else said or None
+    source = " @ ".join(str(found[name]) for name in ("repository", "commit") if found.get(name))
+    return phrase("run.source_modified", source=source) if source and found.get("modified") is True else source or None
 
 
 def case_cell(case: Case) -> Cell:

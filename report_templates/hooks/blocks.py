@@ -34,7 +34,7 @@ _ID = re.compile(r' id="([^"]+)"')
 _LINK = re.compile(r'(?<=\s)(href|src)="(?![a-z][a-z0-9+.-]*:|/)([^"#?]+\.(?:md|csv|jsonl?))(#[^"]*)?"')
 #: A heading; or a table, in its place or as a mark, with the caption directly above it.
 _LABELS = re.compile(
-    r'<h[1-6] id="(?P<heading>[^"]+)"|(?:(?P<caption><p class="pl-caption")>(?P<said>(?:(?!</p>).)*</p>)\s*)?'
+    r'<h[1-6] id="(?P<heading>[^"]+)"|(?:(?P<caption><p class="pl-caption")>(?P<text>(?:(?!</p>).)*</p>)\s*)?'
     r'(?:<div data-block="(?P<block>\d+)"></div>'
     r'|(?P<table><div class="pl-table">\s*<div class="pl-scroll"><table[^>]*>))',
     re.DOTALL,
@@ -102,7 +102,7 @@ def label(html: str, blocks: list[str]) -> str:
             return found[0]
         by = f"{name[1]}-caption" if found["caption"] else heading
         table = _UNLABELLED.sub(f'{name[0]} aria-labelledby="{by}"', table, count=1) if by else table
-        caption = f'{found["caption"]} id="{by}">{found["said"]}\n' if found["caption"] else ""
+        caption = f'{found["caption"]} id="{by}">{found["text"]}\n' if found["caption"] else ""
         if found["block"]:
             blocks[int(found["block"])] = table
             return f'{caption}<div data-block="{found["block"]}"></div>'

@@ -101,7 +101,7 @@ def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
         "locale": LANGUAGES[language][1],
         "other_locales": [locale for each, (_, locale) in LANGUAGES.items() if each != language],
         "feed": _address(config, _path(language, "feed.xml"), page.url),
-        "said": _texts(language),
+        "texts": _texts(language),
     }
     return context
 
@@ -114,7 +114,7 @@ def on_template_context(context: Any, template_name: str, config: Any) -> Any:
         language = "zh" if template_name.startswith("zh/") else DEFAULT
         context["feed"] = _feed(config, language)
     if template_name == "404.html":
-        context["said"] = {language: _texts(language) for language in LANGUAGES}
+        context["texts"] = {language: _texts(language) for language in LANGUAGES}
     return context
 
 
@@ -168,7 +168,7 @@ def _feed(config: Any, language: str) -> Mapping[str, Any]:
     return {
         "language": language,
         "id": _id(config, _path(language, "feed.xml")),
-        "said": _texts(language),
+        "texts": _texts(language),
         "front": front or "./",
         "self": _absolute(config, _path(language, "feed.xml")) or "feed.xml",
         "updated": _moment(max((str(each["date"]) for each in changes), default=NO_CHANGE)),
@@ -177,11 +177,11 @@ def _feed(config: Any, language: str) -> Mapping[str, Any]:
 
 
 def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str, Any]:
-    said = _texts(language)
+    texts = _texts(language)
     figure = " ".join(str(each) for each in (change["after_text"], change.get("unit")) if each)
     known = {"after": figure, "before": change["before_text"], "share": change["share_text"]}
-    case = _case(said, language, change)
-    brief, whole = (said[change["kind"]].format(case=said["comma"].join(each), **known) for each in (case[:3], case))
+    case = _case(texts, language, change)
+    brief, whole = (texts[change["kind"]].format(case=texts["comma"].join(each), **known) for each in (case[:3], case))
     return {
         "id": _id(config, _path(language, f"{change['result']}/{change['date']}")),
         "title": _xml(brief),
@@ -192,10 +192,10 @@ def _entry(config: Any, language: str, change: Mapping[str, Any]) -> Mapping[str
     }
 
 
-def _case(said: Mapping[str, str], language: str, change: Mapping[str, Any]) -> list[str]:
+def _case(texts: Mapping[str, str], language: str, change: Mapping[str, Any]) -> list[str]:
     """Return the parts of the figure's case, the most important first."""
     software = " ".join(str(change[each]) for each in ("framework", "framework_version") if change.get(each))
-    sizes = [said[each].format(n=change[each]) for each in ("devices", "batch_size") if change.get(each) is not None]
+    sizes = [texts[each].format(n=change[each]) for each in ("devices", "batch_size") if change.get(each) is not None]
     options = " ".join(f"{name}={value}" for name, value in sorted((change.get("options") or {}).items()))
     precision = _precisions().get(str(change.get("precision")), {}).get(language) or change.get("precision")
     parts = (change["title"][language], software, change.get("hardware"), *sizes, precision, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import http.server
 import os
@@ -9,10 +10,11 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -21,35 +23,108 @@ from ingest.published import publications
 from ingest.site import builder
 from ingest.site.data import results
 from ingest.site.model import suites
+from ingest.site.run_paging import Limits
 from schema.records import Problem, Run, from_text, text_of
 from schema.results import ResultRecord
 from tests import builders
 from tests.site import kinds
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Most pages of our own site are those of runs, all alike.
+FEW_PAGES = Limits(pages=20)
+BLANK = '<svg class="pl-chart"></svg>'
 PROBLEM = Problem("empty", "raw_logs/test/empty.log")
 
 
-def html(folder: Path) -> Path:
-    """Build `folder/docs` strictly with the project's own configuration and return the folder of the site."""
-    shutil.copy(ROOT / "mkdocs.yml", folder / "mkdocs.yml")
+class Build(Protocol):
+    """Writes the pages of a site into `folder/docs`, with the drawings of `cache`."""
+
+    def __call__(self, folder: Path, cache: Path) -> object: ...
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A folder that all processes of a test run share, so that each site in it is built once."""
+
+    top: Path
+
+    def site(self, name: str, build: Build, address: str = "") -> Path:
+        """Return the HTML of the site of that name, for a site at that address, if it is known."""
+        return self._once(name, build, lambda folder: html(folder, address))
+
+    def pages(self, name: str, build: Build) -> Path:
+        """Return the folder of the pages of that name, which are not HTML yet."""
+        return self._once(name, build, lambda folder: folder)
+
+    def _once(self, name: str, build: Build, finish: Callable[[Path], Path]) -> Path:
+        """Build in the process that comes first, while the others wait for it."""
+        folder, note = self.top / name, self.top / f"{name}.txt"
+        with (self.top / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not note.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                build(folder, self.top / "drawings.sqlite")
+                note.write_text(str(finish(folder)), "utf-8")
+        return Path(note.read_text("utf-8"))
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """Return the folder of the sites: that of the whole run, if several processes run the tests."""
+    own = tmp_path_factory.getbasetemp()
+    top = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "sites"
+    top.mkdir(exist_ok=True)
+    return Shared(top)
+
+
+def html(folder: Path, address: str = "", configuration: str = "") -> Path:
+    """Build `folder/docs` strictly with the project's own configuration, and more, and return the folder of the site.
+
+    MkDocs runs in a process of its own: its plugins change what they share with the next build.
+    """
+    (folder / "mkdocs.yml").write_text(configuration + (ROOT / "mkdocs.yml").read_text("utf-8"), "utf-8")
     (folder / "report_templates").symlink_to(ROOT / "report_templates")
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict"],  # --quiet would keep warnings from --strict
-        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+        cwd=folder, env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "SITE_URL": address},
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr, done.stderr
     return folder / "site"
 
 
+def _ordinary(folder: Path, cache: Path) -> None:
+    builder.build(builders.runs(), [PROBLEM], folder / "docs", cache=cache)
+    data = folder / "docs" / "data" / "runs"
+    data.mkdir(parents=True)
+    (data / "test.jsonl").write_text("{}\n", "utf-8")
+
+
+def _of_repository(folder: Path, cache: Path) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "drawn", lambda *_: BLANK)
+        builder.build(
+            [from_text(line.encode(), Run) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
+            published=publications.read([ROOT / "raw_logs" / "published"]), limits=FEW_PAGES,
+        )  # fmt: skip
+    shutil.copytree(ROOT / "docs" / "data" / "runs", folder / "docs" / "data" / "runs")
+
+
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages of the ordinary fixture, not yet HTML, for tests that only look."""
-    folder = tmp_path_factory.mktemp("built")
-    builder.build(builders.runs(), [], folder / "docs", cache=folder / "cache.sqlite")
-    return folder
+def built(shared: Shared) -> Path:
+    """Return the pages of the ordinary fixture, not yet HTML, with their cache, for tests that only look."""
+    return shared.pages(
+        "built",
+        lambda folder, _: builder.build(builders.runs(), [], folder / "docs", cache=folder / "cache.sqlite"),
+    )
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave charts blank, for tests that look at pages: to draw them costs most of a build."""
+    monkeypatch.setattr(builder, "drawn", lambda *_: BLANK)
 
 
 @pytest.fixture
@@ -60,51 +135,32 @@ def copied(built: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(shared: Shared) -> Path:
     """Return the HTML of the ordinary fixture."""
-    folder = tmp_path_factory.mktemp("site")
-    builder.build(builders.runs(), [PROBLEM], folder / "docs", cache=folder / "cache.sqlite")
-    data = folder / "docs" / "data" / "runs"
-    data.mkdir(parents=True)
-    (data / "test.jsonl").write_text("{}\n", "utf-8")
-    return html(folder)
+    return shared.site("site", _ordinary)
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(shared: Shared) -> Path:
     """Return the HTML of a site that has every kind of page and is built for a known address."""
-    folder = tmp_path_factory.mktemp("whole")
-    kinds.build(folder, PROBLEM)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("SITE_URL", kinds.ADDRESS)
-        return html(folder)
+    return shared.site("whole", lambda folder, cache: kinds.build(folder, PROBLEM, cache), kinds.ADDRESS)
 
 
 @pytest.fixture(scope="session")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the HTML of the committed ledger and figures, for any test; its charts are blank since they cost most."""
-    folder = tmp_path_factory.mktemp("real")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(builder, "drawn", lambda *_: "<svg></svg>")
-        builder.build(
-            [from_text(line.encode(), Run) for line in ledger()], [], folder / "docs", cache=folder / "cache.sqlite",
-            published=publications.read([ROOT / "raw_logs" / "published"]),
-        )  # fmt: skip
-    shutil.copytree(ROOT / "docs" / "data" / "runs", folder / "docs" / "data" / "runs")
-    return html(folder)
+def real(shared: Shared) -> Path:
+    """Return the HTML of the committed ledger and figures; its charts are blank, and few runs have their own page."""
+    return shared.site("real", _of_repository)
+
+
+@pytest.fixture(scope="session")
+def hostile_site(shared: Shared) -> Path:
+    """Return the HTML of runs and published figures in which every text tries to become markup."""
+    return shared.site("hostile", kinds.build_hostile)
 
 
 def ledger() -> Iterator[str]:
     for shard in sorted((ROOT / "docs" / "data" / "runs").glob("*.jsonl")):
         yield from shard.read_text("utf-8").splitlines()
-
-
-@pytest.fixture(scope="session")
-def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the HTML of runs in which every text tries to become markup."""
-    folder = tmp_path_factory.mktemp("hostile")
-    builder.build(builders.hostile(), [], folder / "docs", cache=folder / "cache.sqlite")
-    return html(folder)
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -125,11 +181,11 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 @contextmanager
-def served(site: Path, root: Path) -> Iterator[str]:
+def served(site: Path, root: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
     """Serve a built site below `root`, under a sub-path as GitHub Pages serves a project, and yield its address."""
     root.mkdir(parents=True, exist_ok=True)
     (root / "sub").symlink_to(site)
-    server = Server(("127.0.0.1", 0), functools.partial(Quiet, directory=str(root)))
+    server = Server(("127.0.0.1", 0), functools.partial(handler, directory=str(root)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/sub/"
@@ -142,6 +198,13 @@ def served(site: Path, root: Path) -> Iterator[str]:
 def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield the address of the ordinary fixture's site."""
     with served(site, tmp_path_factory.mktemp("served")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def home(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of the site that has every kind of page."""
+    with served(whole, tmp_path_factory.mktemp("served-whole")) as found:
         yield found
 
 

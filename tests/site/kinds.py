@@ -1,11 +1,13 @@
-"""A site that has every kind of page, and few of each, for the tests that look at all of them."""
+"""Made-up sites: one that has every kind of page, few of each; and one whose every text tries to become markup."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
+import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,8 @@ KINDS: Mapping[str, str] = {
 LIMITS = Limits(pages=19, listed=10, lists=4)
 #: The smallest of the tables of published figures that are kept here: two of the reports are of it.
 TABLE = "paddle-2019-2021.csv"
+#: A log of the ordinary fixture.
+LOG = "test/resnet50-pytorch-n1d1-fp32-1/train.log"
 #: And figures with logs, one as our run gives it and one not; nobody published them.
 MADE_UP = """
 [[source]]
@@ -54,6 +58,17 @@ log = "https://example.net/made-up/{path}"
 year = 2026
 words = { en = "No figure was measured.", zh = "数字均为虚构。" }
 """
+#: A day with a move and a day with a new result, as `changes.json` has them; none of it was measured.
+MOVED: dict[str, Any] = {
+    "date": "2026-11-20", "kind": "moved", "result": "resnet50-pytorch-1",
+    "title": {"en": "ResNet-50", "zh": "残差网络"},
+    "model": "ResNet-50 v1.5", "framework": "PyTorch", "framework_version": "2.0", "hardware": "<Made up> & Co",
+    "nodes": 1, "devices": 8, "batch_size": 64, "precision": "amp", "options": {"xla": True}, "round": None,
+    "unit": "images/s", "before": 400.0, "after": 420.0, "before_text": "400.0", "after_text": "420.0", "share": 0.05,
+    "share_text": "+5.0%", "page": "models/resnet50/", "runs": [{"id": "a-1", "page": "runs/resnet50-stalled-1/"}],
+}  # fmt: skip
+_UNKNOWN = dict.fromkeys(("before", "before_text", "share", "share_text"))
+CHANGES = (MOVED, {**MOVED, **_UNKNOWN, "date": "2026-11-19", "kind": "new"})
 
 
 def languages(kind: str) -> tuple[str, ...]:
@@ -61,44 +76,58 @@ def languages(kind: str) -> tuple[str, ...]:
     return ("", "zh/") if kind in KINDS else ("",)
 
 
-def build(folder: Path, problem: Problem) -> None:
-    """Write the pages into `folder/docs`."""
-    found = publications.read([_kept(folder / "kept"), _made_up(folder / "made-up")])
+def figure(**change: str) -> dict[str, str]:
+    """Return a made-up published figure, as a row of a table."""
+    return {
+        "source": "Made up", "place": "README.md table 1", "line": "7", "log": LOG, "model": "ResNet50V1.5",
+        "framework": "PyTorch", "hardware": builders.HARDWARE, "nodes": "1", "devices": "1", "batch_size": "64",
+        "precision": "fp32", "metric": "throughput", "unit": "images/s", "value": "401.6", "state": "measured",
+    } | change  # fmt: skip
+
+
+def made_up(folder: Path, rows: Iterable[Mapping[str, str]]) -> Path:
+    """Write made-up figures with their source into a folder and return it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / walk.SOURCES).write_text(MADE_UP, "utf-8")
+    with (folder / "made-up.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, publications.COLUMNS, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    return folder
+
+
+def build(folder: Path, problem: Problem, cache: Path) -> None:
+    """Write the pages of a site that has every kind of page into `folder/docs`."""
+    oom = figure(line="", log="", model="CycleGAN", value="", state="oom")
+    rows = (figure(), figure(line="", place="other.md", value="450.25"), oom)
+    found = publications.read([_smallest(folder / "kept"), made_up(folder / "made-up", rows)])
     assert found.rows
     assert not found.problems
     run, log = logged(folder)
     builder.build(
-        [*builders.runs(), run], [problem], folder / "docs", cache=folder / "cache.sqlite",
+        [*builders.runs(), run], [problem], folder / "docs", cache=cache,
         published=found, logs={run.path: (log,)}, limits=LIMITS,
     )  # fmt: skip
+    (folder / "docs" / "data" / "changes.json").write_text(json.dumps({"version": 1, "changes": CHANGES}), "utf-8")
 
 
-def _kept(folder: Path) -> Path:
+def build_hostile(folder: Path, cache: Path) -> None:
+    """Write the pages of runs and published figures in which every text tries to become markup."""
+    rows = [
+        figure(place=text, log=f"test/{text}/train.log", framework=text, hardware=text)
+        for text in builders.HOSTILE
+        if not re.search(r"[\x00-\x1f]", text)  # such a row is refused when tables are read
+    ]
+    found = publications.read([made_up(folder / "made-up", rows)])
+    assert len(found.rows) == len(rows) > 5
+    logged = [builders.run(f"h-{number}", path=f"a/{row['log']}") for number, row in enumerate(rows)]
+    builder.build([*builders.hostile(), *logged], [], folder / "docs", cache=cache, published=found)
+
+
+def _smallest(folder: Path) -> Path:
     folder.mkdir()
     for name in (walk.SOURCES, TABLE):
         shutil.copy(ROOT / "raw_logs" / "published" / name, folder / name)
-    return folder
-
-
-def _made_up(folder: Path) -> Path:
-    folder.mkdir()
-    (folder / walk.SOURCES).write_text(MADE_UP, "utf-8")
-    of_all: dict[str, Any] = {
-        "source": "Made up",
-        "place": "README.md table 1",
-        "hardware": builders.HARDWARE,
-        "nodes": 1,
-        "devices": 1,
-    }
-    of_all |= {"batch_size": 64, "precision": "fp32", "metric": "throughput", "state": "measured"}
-    of_all |= {"model": "ResNet50V1.5", "framework": "PyTorch", "unit": "images/s"}
-    log = "test/resnet50-pytorch-n1d1-fp32-1/train.log"
-    with (folder / "made-up.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, publications.COLUMNS, restval="")
-        writer.writeheader()
-        writer.writerow(of_all | {"line": 7, "log": log, "value": "401.6"})
-        writer.writerow(of_all | {"place": "other.md", "log": log, "value": "450.25"})
-        writer.writerow(of_all | {"model": "CycleGAN", "state": "oom"})
     return folder
 
 

@@ -25,7 +25,7 @@ class Element:
         return frozenset(self.given.get("class", "").split())
 
     def walk(self, skip: Callable[[Element], bool] = lambda _: False) -> Iterator[Element | str]:
-        """Everything in it in the order of the page, itself first, without what is skipped."""
+        """Yield the element and all inside it in the order of the page, without what is skipped."""
         if skip(self):
             return
         yield self
@@ -74,14 +74,19 @@ class _Reader(HTMLParser):
 @cache
 def read(path: Path) -> Element:
     """Read a file of HTML."""
+    return parsed(path.read_text("utf-8"))
+
+
+def parsed(text: str) -> Element:
+    """Return HTML as a tree."""
     reader = _Reader()
-    reader.feed(path.read_text("utf-8"))
+    reader.feed(text)
     reader.close()
     return reader.open[0]
 
 
 def pages(site: Path) -> list[Path]:
-    """Every page of a site."""
+    """Return every page of a site."""
     found = sorted(site.rglob("*.html"))
     assert len(found) > 40
     return found

@@ -8,7 +8,7 @@ Rows = list[list[str]]
 
 
 def tables_in(page: str) -> list[Rows]:
-    """All tables of a page, heads included, without hidden views and letters of notes."""
+    """Return all tables of a page, heads included, without hidden views and letters of notes."""
     reader = _Reader()
     reader.feed(page)
     reader.close()
@@ -24,7 +24,7 @@ def plain(page: str) -> Rows:
 
 
 def rows_in(page: str) -> list[str]:
-    """Every row of a page's tables, its cells apart by bars."""
+    """Return every row of a page's tables, with bars between its cells."""
     return [f"|{'|'.join(row)}|" for table in tables_in(page) for row in table]
 
 

@@ -1,10 +1,11 @@
-"""The audit's page: from made-up runs and figures, in both languages, as HTML that links where it says."""
+"""The page of the audit, from made-up runs and figures, in both languages."""
 
 from __future__ import annotations
 
 import csv
 import re
 import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +14,12 @@ import pytest
 from ingest.common import numbers, words
 from ingest.published import audit
 from ingest.published import publications as published_figures
-from ingest.published.publications import COLUMNS, Publications
+from ingest.published.publications import Publications
 from ingest.site import builder
 from tests import builders
-from tests.site.conftest import html
+from tests.site.conftest import BLANK
+from tests.site.kinds import LOG, figure, made_up
 from tests.site.tabled import rows_in
-
-LOG = "test/resnet50-pytorch-n1d1-fp32-1/train.log"
-SOURCE = """
-[[source]]
-name = "Made up"
-title = { en = "Figures made up", zh = "虚构数据" }
-address = "https://example.org/made-up"
-page = "https://example.org/made-up/{path}"
-log = "https://example.org/made-up/{path}"
-year = 2026
-words = { en = "No figure was measured.", zh = "数字均为虚构。" }
-"""
-
-
-def figure(**change: str) -> dict[str, str]:
-    return {
-        "source": "Made up", "place": "README.md table 1", "line": "7", "log": LOG, "model": "ResNet50V1.5",
-        "framework": "PyTorch", "hardware": builders.HARDWARE, "nodes": "1", "devices": "1", "batch_size": "64",
-        "precision": "fp32", "metric": "throughput", "unit": "images/s", "value": "401.6", "state": "measured",
-    } | change  # fmt: skip
-
 
 FIGURES = (
     figure(),
@@ -50,21 +31,17 @@ FIGURES = (
 )
 
 
-def publications(path: Path, rows: Any = FIGURES, source: str = SOURCE) -> Publications:
-    path.mkdir(parents=True, exist_ok=True)
-    (path / "sources.toml").write_text(source, "utf-8")
-    with (path / "made-up.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, COLUMNS, restval="")
-        writer.writeheader()
-        writer.writerows(rows)
-    found = published_figures.read([path])
+def publications(path: Path, rows: Iterable[Mapping[str, str]] = FIGURES) -> Publications:
+    found = published_figures.read([made_up(path, rows)])
     assert found.problems == ()
     return found
 
 
 def build(folder: Path, found: Publications, runs: Any = None, **more: Any) -> builder.Built:
     given = builders.runs() if runs is None else runs
-    return builder.build(given, [], folder / "docs", cache=folder / "cache.sqlite", published=found, **more)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "drawn", lambda *_: BLANK)
+        return builder.build(given, [], folder / "docs", cache=folder / "cache.sqlite", published=found, **more)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +69,7 @@ def test_verdicts_and_differences(audited: Path) -> None:
     other = next(each for each in text.splitlines() if "450.25" in each)
     assert "not supported by its log" in other
     assert "12.5" not in text  # its log is not at hand: it counts, and stands in the data
-    assert "|[Figures made up](https://example.org/made-up)|1|0|0|2|0|2|" in rows_in(text)
+    assert "|[Figures made up](https://example.net/made-up)|1|0|0|2|0|2|" in rows_in(text)
 
 
 def test_both_languages_say_the_same(audited: Path) -> None:
@@ -110,8 +87,8 @@ def test_both_languages_say_the_same(audited: Path) -> None:
 
 def test_a_figure_links_to_its_page_its_log_and_our_run(audited: Path) -> None:
     text = "\n".join(rows_in(page(audited, "en")))
-    assert "[README.md table 1](https://example.org/made-up/README.md#L7)" in text
-    assert f"[{LOG.partition('/')[2]}](https://example.org/made-up/{LOG})" in text
+    assert "[README.md table 1](https://example.net/made-up/README.md#L7)" in text
+    assert f"[{LOG.partition('/')[2]}](https://example.net/made-up/{LOG})" in text
     run = next(each for each in builders.runs() if each.path.endswith(LOG))
     assert f"](runs/{run.id}.md)" in text
 
@@ -172,24 +149,18 @@ def test_without_figures_the_page_says_so_and_tables_go(changing: Path, remember
     assert "There are no published figures" in page(changing, "en")
 
 
-def test_html(tmp_path: Path) -> None:
-    """mkdocs builds it strictly, with the page in the navigation, and published text stays text."""
-    hostile = [
-        figure(place=text, log=f"test/{text}/train.log", framework=text, hardware=text)
-        for text in builders.HOSTILE
-        if not re.search(r"[\x00-\x1f]", text)  # such a row is refused when tables are read
-    ]
-    runs = [*builders.runs(), *(builders.run(f"h-{n}", path=f"a/{row['log']}") for n, row in enumerate(hostile))]
-    build(tmp_path, publications(tmp_path / "published", [*FIGURES, *hostile]), runs)
-    site = html(tmp_path)
+def test_published_text_stays_text(hostile_site: Path) -> None:
     for language in ("", "zh/"):
-        text = (site / language / "audit" / "index.html").read_text("utf-8")
+        text = (hostile_site / language / "audit" / "index.html").read_text("utf-8")
+        assert "javascript:" in text
         for bad in ("<script>alert", "<img src=x", "<svg onload", 'href="javascript:'):
             assert bad not in text
         assert not re.search(r'<\w+[^<>"]*(?:"[^"]*"[^<>"]*)*\sonclick', text)
-        assert 'href="https://example.org/made-up/README.md#L7"' in text
-    assert ">Audit<" in re.sub(r"\s+", "", (site / "index.html").read_text("utf-8"))
-    assert ">核对<" in re.sub(r"\s+", "", (site / "zh" / "index.html").read_text("utf-8"))
+
+
+def test_the_page_is_in_the_navigation(whole: Path) -> None:
+    for language, title in (("", "Audit"), ("zh/", "核对")):
+        assert f">{title}<" in re.sub(r"\s+", "", (whole / language / "index.html").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(

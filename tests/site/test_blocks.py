@@ -1,4 +1,4 @@
-"""The hook that takes our HTML round Markdown: links that lead to pages, and tables that have a label."""
+"""The hook that keeps our HTML out of Markdown: it resolves links to pages and labels tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BLOCKS = hook()
 
 
 class Pages:
-    """MkDocs' files, as far as the hook asks for them."""
+    """The part of MkDocs' files that the hook uses."""
 
     def get_file_from_path(self, path: str) -> Any:
         here = {"en/runs/a.md": "../runs/a/", "en/index.md": "../", "en/models/x/tables/t-1.csv": "tables/t-1.csv"}
@@ -51,7 +51,7 @@ def test_links_to_pages_and_files_are_resolved_and_others_left_alone(caplog: pyt
 
 
 def test_a_link_to_a_page_that_is_not_there_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """Under --strict, warnings of loggers below `mkdocs` fail the build."""
+    """With --strict, warnings of loggers below `mkdocs` fail the build."""
     made, warned = resolved('<a href="../runs/none.md">x</a>', caplog)
     assert "../runs/none.md" in made
     assert "en/models/x.md" in warned[0]

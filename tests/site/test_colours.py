@@ -1,4 +1,4 @@
-"""The inks: one per framework, seen on both grounds, told apart by colour-blind readers and in black and white."""
+"""The colours of frameworks: visible on both backgrounds, distinct for colour-blind readers and in black and white."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def lab(light: Linear) -> Linear:
-    """CIE L*a*b* under D65."""
+    """Return the colour in CIE L*a*b* under D65."""
     red, green, blue = light
     x = (0.4124564 * red + 0.3575761 * green + 0.1804375 * blue) / 0.95047
     z = (0.0193339 * red + 0.119192 * green + 0.9503041 * blue) / 1.08883
@@ -91,7 +91,7 @@ def test_inks_are_told_apart_by_colour_or_by_hatch(sight: str, scheme: str) -> N
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_frameworks_that_meet_most_differ_in_lightness(scheme: str) -> None:
-    """Black and white keeps nothing else of a bar without a hatch."""
+    """In black and white, bars without a hatch differ in nothing else."""
     core = [each for each in colours.inks() if each.id in CORE]
     assert len(core) == len(CORE)
     light = sorted(seen(getattr(each, scheme), "ordinary")[0] for each in core)
@@ -128,7 +128,7 @@ def test_an_unknown_framework_has_an_ink_that_follows_from_its_name() -> None:
 
 
 def test_charts_take_their_inks_from_the_style_sheet() -> None:
-    """So that they follow the scheme, and paper is always light."""
+    """Colours in the style sheet follow the scheme, and are light on paper."""
     data = drawing.Bars(("1",), tuple(drawing.Series(name, (1.0,)) for name in ("PaddlePaddle", "OneFlow")), "images/s")
     drawn, style = drawing.bars(data), colours.stylesheet()
     for ink in (colours.ink("PaddlePaddle"), colours.ink("OneFlow")):

@@ -13,7 +13,6 @@ from urllib.parse import urljoin
 import pytest
 
 from tests.site import markup
-from tests.site.conftest import served
 from tests.site.kinds import KINDS, languages
 from tests.site.markup import Element
 from tests.site.test_links import address
@@ -46,7 +45,7 @@ def built(request: Any) -> Path:
 
 
 def pairs(site: Path) -> Iterator[tuple[Path, Path]]:
-    """Each English page with the Chinese one."""
+    """Yield each English page with the Chinese one."""
     for path in markup.pages(site):
         below = path.relative_to(site)
         if below.parts[0] != "zh" and below.name != "404.html":
@@ -54,7 +53,7 @@ def pairs(site: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def differing(site: Path, seen: Any) -> list[tuple[str, Any, Any]]:
-    """Pages of which `seen` is not the same in both languages, with what comes first of that."""
+    """Return the pages for which `seen` differs between the languages, with the first difference."""
     found = []
     for one, other in pairs(site):
         here, there = list(seen(one)), list(seen(other))
@@ -93,7 +92,7 @@ def test_values_behind_figures_are_the_same_in_the_same_order(built: Path) -> No
 
 
 def test_numbers_are_the_same(built: Path) -> None:
-    """Block by block, cell by cell; within a sentence in any order, and small ones perhaps as words."""
+    """Compare block by block; within a sentence the order may differ, and small numbers may be words."""
     found = []
     for one, other in pairs(built):
         for here, there in zip(blocks(one), blocks(other), strict=True):
@@ -113,14 +112,14 @@ def test_numbers_of_charts_are_the_same_in_the_same_order(whole: Path) -> None:
 
 
 def numbers_in(text: str) -> list[str]:
-    """Numbers without separators, thousands and millions written out."""
+    """Return numbers without separators, with thousands and millions written out."""
     bare = re.sub(r"(?<=\d),(?=\d{3})", "", text)
     whole = re.sub(r"(\d+(?:\.\d+)?) ?(万|亿|million)", lambda each: f"{float(each[1]) * SCALES[each[2]]:.0f}", bare)
     return NUMBER.findall(whole)
 
 
 def in_words(english: str, chinese: str) -> bool:
-    """Whether what one has more is written in words in the other: `first ten` and `前 10`, `December` and `12 月`."""
+    """Return whether numbers of one text are words in the other: `first ten` and `前 10`, `December` and `12 月`."""
     here, there = Counter(numbers_in(english)), Counter(numbers_in(chinese))
     return all(re.search(ENGLISH_WORDS.get(each, "$^"), english) for each in there - here) and all(
         re.search(CHINESE_WORDS.get(each, "$^"), chinese) for each in here - there
@@ -132,7 +131,7 @@ def blocks(path: Path) -> Iterator[str]:
 
 
 def is_told(element: Element) -> bool:
-    """Tell whether it describes a printer: in English by its module, in Chinese beside it, each worded separately."""
+    """Return whether it describes a format: its texts in the two languages are written separately."""
     return "pl-told" in element.classes
 
 
@@ -162,7 +161,7 @@ def test_links_lead_to_the_same_pages(built: Path) -> None:
 
 
 def folded(file: str, link: str) -> str:
-    """Where a link leads, as if there were one language."""
+    """Return the target of a link without its language."""
     return urljoin(address(file), link).replace("/sub/zh/", "/sub/")
 
 
@@ -196,7 +195,7 @@ def test_charts_are_drawn_alike(whole: Path) -> None:
 
 
 def test_no_english_is_left_on_chinese_pages(built: Path) -> None:
-    """But for what logs and sources state: that is shown as they state it, and is among the data."""
+    """Texts of logs and sources are shown as they are; the data files have them, too."""
     stated, left = data(built), []
     for _, path in pairs(built):
         for text in own_text_but_names(markup.article(path)):
@@ -212,7 +211,7 @@ def data(site: Path) -> str:
 
 
 def own_text_but_names(found: Element) -> Iterator[str]:
-    """Text without code, quotations, charts and what is marked as English: why a format must not read a line."""
+    """Yield text without code, quotations, charts and what is marked as English."""
     foreign = frozenset(["code", "pre", "q", "blockquote", "svg", "select"])
     for each in found.elements(*(PROSE & BLOCKS)):
         if each.given.get("lang") != "en":
@@ -229,7 +228,7 @@ def test_no_chinese_is_left_on_english_pages(built: Path) -> None:
 
 
 def test_the_words_around_the_page_are_in_its_language(built: Path) -> None:
-    """Navigation, header, search and footer; names of the language switch stay as they are."""
+    """Look at navigation, header, search and footer, without the names in the language switch."""
     for english, chinese in pairs(built):
         for path, wanted in ((english, False), (chinese, True)):
             [body] = markup.read(path).elements("body")
@@ -242,7 +241,7 @@ def test_the_words_around_the_page_are_in_its_language(built: Path) -> None:
 
 
 def test_the_switch_stays_on_the_page(whole: Path) -> None:
-    """And `hreflang` says the same to those who search."""
+    """Search engines read the same from `hreflang`."""
     for one, other in pairs(whole):
         for path in (one, other):
             file = path.relative_to(whole).as_posix()
@@ -252,27 +251,7 @@ def test_the_switch_stays_on_the_page(whole: Path) -> None:
             assert told == {language: address(found) for language, found in wanted.items()}, file
 
 
-@pytest.mark.parametrize(
-    ("query", "found"), [("预热", "method/"), ("并列", "compare/"), ("加速比", "models/resnet50/")]
-)
-def test_chinese_words_are_found_on_pages_of_their_kind(
-    browser: Any, whole: Path, tmp_path: Path, query: str, found: str
-) -> None:
-    with served(whole, tmp_path / "root") as home:
-        page = browser.new_page()
-        page.goto(f"{home}zh/", wait_until="networkidle")
-        page.locator("input.md-search__input").click()
-        page.locator("input.md-search__input").fill(query)
-        page.keyboard.press("End")  # the theme\'s search listens to keys
-        page.locator("input.md-search__input").press("End")
-        page.wait_for_selector(".md-search-result__item a", state="attached")
-        links = page.locator(".md-search-result__item a").evaluate_all("all => all.map(each => each.pathname)")
-        page.close()
-    assert any(each.endswith(f"/zh/{found}") for each in links), links
-    assert all("/zh/" in each for each in links)
-
-
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_every_kind_of_page_is_there(whole: Path, kind: str) -> None:
-    for language in languages(kind):
-        assert (whole / language / KINDS[kind] / "index.html").is_file(), language
+def test_every_kind_of_page_is_there(whole: Path) -> None:
+    for kind, path in KINDS.items():
+        for language in languages(kind):
+            assert (whole / language / path / "index.html").is_file(), (language, kind)

@@ -1,4 +1,4 @@
-"""Nothing in a built site leads nowhere: pages, anchors, files, tables, feeds, sitemap, search; below a sub-path."""
+"""Every link of a built site has a target: pages, anchors, files, tables, feeds, sitemap and search."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ATOM = {"a": "http://www.w3.org/2005/Atom"}
 
 @dataclass(frozen=True)
 class Link:
-    """Something that leads somewhere: from a file of the site, as an absolute address; fetched without being asked."""
+    """A link in a file of the site, as an absolute address; a browser follows a `fetched` one by itself."""
 
     file: str
     target: str
@@ -49,7 +49,7 @@ def built(request: Any) -> Path:
 
 
 def address(file: str) -> str:
-    """Where a file of the site is read."""
+    """Return the address of a file of the site."""
     return ADDRESS + re.sub(r"(^|/)index\.html$", r"\1", file)
 
 
@@ -119,7 +119,7 @@ def in_file(file: str, path: Path) -> Iterator[Link]:
 
 
 def in_data(file: str, data: Any) -> Iterator[Link]:
-    """Pages that data name stand below the folder of either language."""
+    """Yield links for the pages that data name, in both languages."""
     if isinstance(data, list):
         for each in data:
             yield from in_data(file, each)
@@ -149,7 +149,7 @@ def wrong(site: Path, target: str) -> str:
 
 
 def ours(target: str) -> bool:
-    """Whether an address is on the host of the site."""
+    """Return whether an address is on the host of the site."""
     return urlsplit(target).netloc == urlsplit(ADDRESS).netloc
 
 
@@ -164,7 +164,7 @@ def test_every_link_leads_to_a_file_and_an_anchor_of_the_site(built: Path) -> No
 
 
 def test_links_of_every_kind_were_looked_at(whole: Path) -> None:
-    """A check that finds nothing to check finds nothing wrong."""
+    """Without this, a check that looks at no link would pass."""
     found = [each for each in links_of(whole) if ours(each.target)]
     files = {each.file for each in found}
     assert {

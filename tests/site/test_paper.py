@@ -1,4 +1,4 @@
-"""What comes out of a printer: the content alone, dark on white whatever the scheme, tables to their last column."""
+"""Printed pages: only the content, dark on white in either scheme, tables to their last column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.site.conftest import served
 from tests.site.kinds import KINDS
 
 #: The inks of every text that is seen, as red, green and blue.
@@ -27,12 +26,6 @@ SEEN = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def home(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served(whole, tmp_path_factory.mktemp("served-paper")) as found:
-        yield found
-
-
 @pytest.fixture
 def dark(browser: Any, home: str) -> Iterator[Any]:
     """Yield a page of a reader who prefers the dark scheme."""
@@ -44,16 +37,13 @@ def dark(browser: Any, home: str) -> Iterator[Any]:
 
 
 def light(colour: str) -> float:
-    """Relative luminance, by WCAG."""
+    """Return the relative luminance by WCAG."""
     red, green, blue = (float(each) / 255 for each in colour.split()[:3])
     curve = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in (red, green, blue)]
     return 0.2126 * curve[0] + 0.7152 * curve[1] + 0.0722 * curve[2]
 
 
-each_kind = pytest.mark.parametrize("path", [f"{home}{KINDS[kind]}" for kind in KINDS for home in ("", "zh/")])
-
-
-@each_kind
+@pytest.mark.parametrize("path", KINDS.values())
 def test_paper_is_light_its_text_dark_and_navigation_stays_on_the_screen(dark: Any, path: str) -> None:
     dark.goto_below(path)
     assert dark.locator("body").get_attribute("data-md-color-scheme") == "slate"
@@ -69,8 +59,9 @@ def test_paper_is_light_its_text_dark_and_navigation_stays_on_the_screen(dark: A
 
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="no pdftotext: apt-get install poppler-utils")
-@pytest.mark.parametrize("language", ["", "zh/"])
-@pytest.mark.parametrize("kind", ["front", "model", "report", "audit", "compare"])
+@pytest.mark.parametrize(
+    ("kind", "language"), [("front", ""), ("model", "zh/"), ("report", "zh/"), ("audit", ""), ("compare", "")]
+)
 def test_tables_are_printed_to_their_last_column(dark: Any, tmp_path: Path, kind: str, language: str) -> None:
     dark.goto_below(language + KINDS[kind])
     if kind == "compare":
@@ -90,5 +81,5 @@ def test_tables_are_printed_to_their_last_column(dark: Any, tmp_path: Path, kind
 
 
 def squeezed(text: str) -> str:
-    """Without spaces and line ends, which a printer puts where it likes."""
+    """Remove spaces and line ends, which printing may move."""
     return re.sub(r"[\s\u00ad\u200b-]+", "", text)

@@ -1,15 +1,11 @@
-"""What the site says of itself: heads, sitemap, feeds, the page for wrong addresses, the workflows and the citation."""
+"""Metadata of the site: heads, sitemap, feeds, the page for wrong addresses, the workflows and the citation."""
 
 from __future__ import annotations
 
-import functools
-import http.server
 import json
 import re
-import shutil
 import struct
 import subprocess
-import threading
 import tomllib
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -23,29 +19,11 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from tests.site.conftest import ROOT, Quiet, Server, html
+from tests.site.conftest import ROOT, Quiet, served
+from tests.site.kinds import ADDRESS, MOVED
 
-ADDRESS = "https://example.org/perf/"
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
 SITEMAP = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9", "x": "http://www.w3.org/1999/xhtml"}
-#: A day with a move and a day with a new result, as `changes.json` has them; none of it was measured.
-CHANGE = {
-    "date": "2026-11-20", "kind": "moved", "result": "resnet50-pytorch-1",
-    "title": {"en": "ResNet-50", "zh": "残差网络"},
-    "model": "ResNet-50 v1.5", "framework": "PyTorch", "framework_version": "2.0", "hardware": "<Made up> & Co",
-    "nodes": 1, "devices": 8, "batch_size": 64, "precision": "amp", "options": {"xla": True}, "round": None,
-    "unit": "images/s", "before": 400.0, "after": 420.0, "before_text": "400.0", "after_text": "420.0", "share": 0.05,
-    "share_text": "+5.0%", "page": "models/resnet50/", "runs": [{"id": "a-1", "page": "runs/resnet50-stalled-1/"}],
-}  # fmt: skip
-NEW = {
-    **CHANGE,
-    "date": "2026-11-19",
-    "kind": "new",
-    "before": None,
-    "before_text": None,
-    "share": None,
-    "share_text": None,
-}
 
 
 class Head(HTMLParser):
@@ -107,22 +85,9 @@ def below(site: Path, page: Path) -> str:
     return page.relative_to(site).as_posix().removesuffix("index.html")
 
 
-@pytest.fixture(scope="module")
-def addressed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the ordinary fixture's HTML, for a site whose address is known."""
-    folder = tmp_path_factory.mktemp("addressed") / "copy"
-    shutil.copytree(built, folder)
-    changes = folder / "docs" / "data" / "changes.json"
-    changes.parent.mkdir(exist_ok=True)
-    changes.write_text(json.dumps({"version": 1, "changes": [CHANGE, NEW]}), "utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SITE_URL", ADDRESS)
-        return html(folder)
-
-
-def test_every_page_leads_to_itself_in_all_languages_by_full_addresses(addressed: Path) -> None:
-    for page in pages_of(addressed):
-        found, path = head(page), below(addressed, page)
+def test_every_page_leads_to_itself_in_all_languages_by_full_addresses(whole: Path) -> None:
+    for page in pages_of(whole):
+        found, path = head(page), below(whole, page)
         bare = path.removeprefix("zh/")
         assert found.link(rel="canonical") == ADDRESS + path
         assert found.link(rel="alternate", hreflang="en") == ADDRESS + bare
@@ -172,14 +137,14 @@ def test_the_front_pages_are_titled_by_what_the_site_is(site: Path) -> None:
     assert head(site / "zh" / "index.html").title.startswith("Perfledger：深度学习")
 
 
-def test_a_shared_page_shows_our_picture(addressed: Path) -> None:
-    for page in pages_of(addressed):
+def test_a_shared_page_shows_our_picture(whole: Path) -> None:
+    for page in pages_of(whole):
         found = head(page)
         assert found.say("og:image") == found.say("twitter:image") == ADDRESS + "assets/social.png"
-        assert found.say("og:url") == ADDRESS + below(addressed, page)
+        assert found.say("og:url") == ADDRESS + below(whole, page)
         assert found.say("twitter:card") == "summary_large_image"
         assert (found.say("og:image:width"), found.say("og:image:height")) == ("1200", "630")
-        assert is_chinese(found.say("og:image:alt")) == below(addressed, page).startswith("zh/")
+        assert is_chinese(found.say("og:image:alt")) == below(whole, page).startswith("zh/")
 
 
 def test_the_picture_is_as_large_as_the_pages_say_and_light() -> None:
@@ -199,8 +164,8 @@ def test_hostile_titles_stay_text_in_the_head(hostile_site: Path) -> None:
         assert head(page).say("og:title")
 
 
-def test_the_sitemap_lists_every_page_that_is_searched_in_both_languages(addressed: Path) -> None:
-    root = ET.parse(addressed / "sitemap.xml").getroot()
+def test_the_sitemap_lists_every_page_that_is_searched_in_both_languages(whole: Path) -> None:
+    root = ET.parse(whole / "sitemap.xml").getroot()
     listed = {}
     for each in root.findall("s:url", SITEMAP):
         address = each.findtext("s:loc", namespaces=SITEMAP)
@@ -211,20 +176,20 @@ def test_the_sitemap_lists_every_page_that_is_searched_in_both_languages(address
         assert address is not None
         bare = address.removeprefix(ADDRESS).removeprefix("zh/")
         assert links == {"en": ADDRESS + bare, "zh": f"{ADDRESS}zh/{bare}", "x-default": ADDRESS + bare}
-        assert (addressed / address.removeprefix(ADDRESS) / "index.html").is_file(), address
+        assert (whole / address.removeprefix(ADDRESS) / "index.html").is_file(), address
     assert {ADDRESS, f"{ADDRESS}zh/", f"{ADDRESS}models/resnet50/", f"{ADDRESS}zh/method/"} <= listed.keys()
     assert not [each for each in listed if "404" in str(each) or "/runs/resnet50" in str(each) or "/log/" in str(each)]
-    searched = [page for page in pages_of(addressed) if "/runs/" not in page.as_posix()]
-    assert {ADDRESS + below(addressed, each) for each in searched} <= listed.keys()
+    searched = [page for page in pages_of(whole) if "/runs/" not in page.as_posix()]
+    assert {ADDRESS + below(whole, each) for each in searched} <= listed.keys()
 
 
-def test_robots_are_told_of_the_sitemap(addressed: Path, site: Path) -> None:
-    assert f"Sitemap: {ADDRESS}sitemap.xml" in (addressed / "robots.txt").read_text("utf-8").splitlines()
+def test_robots_are_told_of_the_sitemap(whole: Path, site: Path) -> None:
+    assert f"Sitemap: {ADDRESS}sitemap.xml" in (whole / "robots.txt").read_text("utf-8").splitlines()
     assert "Sitemap" not in (site / "robots.txt").read_text("utf-8")
 
 
 def test_without_an_address_there_is_no_sitemap(site: Path) -> None:
-    """Its addresses must be full ones, and nobody has said which."""
+    """A sitemap needs full addresses, which are not known then."""
     assert not list(site.rglob("sitemap.xml*"))
 
 
@@ -257,8 +222,8 @@ def feed(path: Path) -> ET.Element:
         ),
     ],
 )  # fmt: skip
-def test_the_feed_tells_what_came_and_moved(addressed: Path, path: str, language: str, moved: str, new: str) -> None:
-    root = feed(addressed / path / "feed.xml")
+def test_the_feed_tells_what_came_and_moved(whole: Path, path: str, language: str, moved: str, new: str) -> None:
+    root = feed(whole / path / "feed.xml")
     assert root.get("{http://www.w3.org/XML/1998/namespace}lang") == language
     entries = root.findall("a:entry", ATOM)
     assert [each.findtext("a:title", namespaces=ATOM) for each in entries] == [moved, new]
@@ -274,12 +239,12 @@ def test_the_feed_tells_what_came_and_moved(addressed: Path, path: str, language
     leads = {each.get("rel"): str(each.get("href")) for each in entries[0].findall("a:link", ATOM)}
     assert leads["alternate"] == f"{ADDRESS}{path}models/resnet50/"
     for link in leads.values():
-        assert (addressed / link.removeprefix(ADDRESS) / "index.html").is_file(), link
+        assert (whole / link.removeprefix(ADDRESS) / "index.html").is_file(), link
 
 
-def test_every_page_names_the_feed_of_its_language(site: Path, addressed: Path) -> None:
-    for page in pages_of(addressed):
-        path = "zh/" if below(addressed, page).startswith("zh/") else ""
+def test_every_page_names_the_feed_of_its_language(site: Path, whole: Path) -> None:
+    for page in pages_of(whole):
+        path = "zh/" if below(whole, page).startswith("zh/") else ""
         assert head(page).link(rel="alternate", type="application/atom+xml") == f"{ADDRESS}{path}feed.xml"
     for page in pages_of(site):
         path = "zh/" if below(site, page).startswith("zh/") else ""
@@ -313,7 +278,7 @@ def publish() -> Any:
 
 
 class Config(dict[str, Any]):
-    """As much of MkDocs' configuration as a feed needs."""
+    """The part of MkDocs' configuration that a feed needs."""
 
     def __init__(self, docs: Path, address: str) -> None:
         super().__init__()
@@ -327,9 +292,9 @@ def test_a_feed_has_a_hundred_entries_at_most_and_names_that_stay(publish: Any, 
         (tmp_path / "data" / "changes.json").write_text(json.dumps({"changes": changes}), "utf-8")
         return [each["id"] for each in publish._feed(Config(tmp_path, address), "en")["entries"]]
 
-    many = [{**CHANGE, "result": f"result-{number}"} for number in range(150)]
+    many = [{**MOVED, "result": f"result-{number}"} for number in range(150)]
     assert len(ids(many)) == 100
-    later = {**CHANGE, "result": "later", "after_text": "7"}
+    later = {**MOVED, "result": "later", "after_text": "7"}
     assert ids([later, *many])[1:] == ids(many)[:99]
 
 
@@ -340,7 +305,7 @@ def test_a_feed_without_changes_is_empty_and_valid(publish: Any, tmp_path: Path)
 
 def test_characters_that_xml_cannot_hold_do_not_break_a_feed(publish: Any, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    bad = {**CHANGE, "hardware": "a\x00\x1b\ud800b"}
+    bad = {**MOVED, "hardware": "a\x00\x1b\ud800b"}
     (tmp_path / "data" / "changes.json").write_text(json.dumps({"changes": [bad]}), "utf-8")
     [entry] = publish._feed(Config(tmp_path, ""), "en")["entries"]
     ET.fromstring(f"<a>{entry['title'].replace('&', '&amp;').replace('<', '&lt;')}</a>")
@@ -348,28 +313,20 @@ def test_characters_that_xml_cannot_hold_do_not_break_a_feed(publish: Any, tmp_p
 
 
 @pytest.fixture(scope="module")
-def pages_host(addressed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def pages_host(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve the site below its name, as GitHub Pages serves a project, with 404.html for any missing page."""
 
     class Host(Quiet):
         def send_error(self, code: int, *_: Any) -> None:
-            body = (addressed / "404.html").read_bytes()
+            body = (whole / "404.html").read_bytes()
             self.send_response(code)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
-    root = tmp_path_factory.mktemp("host")
-    (root / "perf").symlink_to(addressed)
-    handler: Any = functools.partial(Host, directory=str(root))
-    server: http.server.ThreadingHTTPServer = Server(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/perf/"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with served(whole, tmp_path_factory.mktemp("host"), Host) as found:
+        yield found
 
 
 @pytest.fixture
@@ -383,7 +340,7 @@ def visitor(browser: Any, pages_host: str) -> Iterator[Any]:
     opened.close()
 
 
-@pytest.mark.parametrize("wrong", ["nothing", "models/nothing/at/all/", "zh/runs/nothing/", "zh/deep/er/still.html"])
+@pytest.mark.parametrize("wrong", ["nothing", "zh/deep/er/still.html"])
 def test_a_wrong_address_gets_a_page_in_both_languages_at_any_depth(visitor: Any, pages_host: str, wrong: str) -> None:
     visitor.goto(pages_host + wrong)
     assert [each for each in visitor.answers if each[0] != 200] == [(404, pages_host + wrong)]
@@ -395,15 +352,15 @@ def test_a_wrong_address_gets_a_page_in_both_languages_at_any_depth(visitor: Any
         assert len(set(part.locator("a").evaluate(inks))) == 2, "the link is there to be seen"
     assert visitor.locator(".md-header").evaluate("e => getComputedStyle(e).position") == "sticky"
     visitor.locator('article section[lang="zh"] a').click()
-    visitor.wait_for_url("**/perf/zh/")
+    visitor.wait_for_url("**/sub/zh/")
     assert visitor.locator("html").get_attribute("lang") == "zh"
 
 
 @pytest.mark.parametrize(
     ("wrong", "query", "found", "lead"),
     [
-        ("no/such/page", "contradictions", "Method", "/perf/method/"),
-        ("zh/no/such", "预热", "测试方法", "/perf/zh/method/"),
+        ("no/such/page", "contradictions", "Method", "/sub/method/"),
+        ("zh/no/such", "预热", "测试方法", "/sub/zh/method/"),
     ],
 )
 def test_the_search_works_on_the_page_for_wrong_addresses(
@@ -421,19 +378,10 @@ def test_the_search_works_on_the_page_for_wrong_addresses(
     assert any(each.startswith(lead) for each in links), links
 
 
-@pytest.mark.parametrize("path", ["", "zh/", "models/resnet50/", "zh/models/resnet50/"])
-def test_no_page_asks_for_what_is_not_there_or_from_elsewhere(visitor: Any, pages_host: str, path: str) -> None:
-    """The theme would look for a sitemap below every alternate address, on the site that is published."""
-    visitor.goto(pages_host + path)
-    visitor.wait_for_load_state("networkidle")
-    assert visitor.answers
-    assert [each for each in visitor.answers if each[0] not in (200, 304) or not each[1].startswith(pages_host)] == []
-
-
 def test_the_page_for_wrong_addresses_is_not_indexed_and_says_both_languages(site: Path) -> None:
     text = (site / "404.html").read_text("utf-8")
     found = head(site / "404.html")
-    assert found.say("robots") == "noindex"
+    assert (found.language, found.say("robots")) == ("en", "noindex")
     assert found.title.strip() == "Page not found · 页面不存在 - Perfledger"
     assert 'href="/zh/"' in text
     assert not (site / "zh" / "404.html").exists()
@@ -503,7 +451,7 @@ def test_the_preview_of_a_pull_request_may_only_read() -> None:
 
 
 def test_the_preview_says_what_moved_and_holds_the_site(tmp_path: Path) -> None:
-    """Its own commands, with a stand-in for what they call."""
+    """Run the commands of the workflow with a stand-in for Python."""
     found = workflow("preview.yml")
     tool = tmp_path / ".venv" / "bin" / "python"
     tool.parent.mkdir(parents=True)

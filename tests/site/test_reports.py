@@ -26,6 +26,7 @@ from ingest.site.pages import reports as report_pages
 from ingest.site.render import jinja
 from ingest.site.render.table import Cell, Table
 from tests import builders
+from tests.site.conftest import BLANK
 from tests.site.tabled import rows_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +62,7 @@ def site_of(publications: Publications) -> Site:
 
 @cache
 def markdown() -> dict[tuple[str, str], str]:
-    """Every page of the reports, by language and path."""
+    """Return every page of the reports, by language and path."""
     known = words.load()
     return {
         (language, page.path): rendered.text
@@ -130,7 +131,7 @@ def test_every_source_has_reports_and_every_report_a_source() -> None:
 
 
 def test_every_published_figure_stands_in_a_report() -> None:
-    """Whoever adds figures has to say where they are shown."""
+    """Who adds figures has to declare where they are shown."""
     shown = {id(row) for report in ALL for row in cut_of(report).rows}
     assert not [f"{row.file}:{row.row}" for row in figures().rows if id(row) not in shown]
 
@@ -153,7 +154,7 @@ def test_cells_are_the_figures_of_the_tables(report: Report) -> None:
 
 
 def figures_in(text: str) -> list[str]:
-    """Every number in a column of numbers, small print included."""
+    """Return every number in a column of numbers, small print included."""
     cells = re.findall(r'<t[dh](?: scope="row")? class="pl-n".*?</t[dh]>', text)
     return re.findall(r"\d[\d,.]*", " ".join(re.sub("<[^>]*>", " ", each) for each in cells))
 
@@ -501,7 +502,9 @@ def test_a_shared_block_is_filled_in_and_added_to(tmp_path: Path) -> None:
 
 
 def made_site(folder: Path, publications: Publications, runs: Sequence[Any] = ()) -> builder.Built:
-    return builder.build(list(runs), [], folder / "docs", cache=folder / "cache.sqlite", published=publications)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "drawn", lambda *_: BLANK)
+        return builder.build(list(runs), [], folder / "docs", cache=folder / "cache.sqlite", published=publications)
 
 
 def few() -> Publications:

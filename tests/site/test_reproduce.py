@@ -1,4 +1,4 @@
-"""How a run is made again: from what its run.json states, once per recipe or command, on the pages of model and run."""
+"""How to repeat a run: the commands from run.json, once per recipe, on the pages of models and runs."""
 
 from __future__ import annotations
 

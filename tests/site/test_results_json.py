@@ -1,4 +1,4 @@
-"""results.json, results.csv, changes.json and the badges: what other programs read, and that it is what pages show."""
+"""results.json, results.csv, changes.json and the badges: their schemas, and that pages show the same figures."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def publications() -> published_figures.Publications:
 
 @cache
 def ours() -> tuple[ResultRecord, ...]:
-    """Every result of this repository."""
+    """Return every result of this repository."""
     ledger = sorted((ROOT / "docs" / "data" / "runs").glob("*.jsonl"))
     runs = [from_text(line, Run) for path in ledger for line in path.read_text("utf-8").splitlines()]
     assert len(runs) > 20
@@ -159,7 +159,7 @@ def cells(folder: Path) -> dict[frozenset[str], set[float]]:
 
 
 def test_every_measured_figure_is_that_of_the_pages(built: Path) -> None:
-    """To the last digit, since a program computes with it."""
+    """Compare to the last digit, since programs compute with it."""
     document = json.loads((built / "docs" / "data" / "results.json").read_text("utf-8"))
     shown = cells(built)
     known = [each for each in document["results"] if each["value"] is not None and len(each["runs"]) > 1]

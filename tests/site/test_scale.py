@@ -20,14 +20,13 @@ from ingest.site.pages.problems import PROBLEMS_SHOWN
 from ingest.site.run_paging import Limits
 from schema.records import Problem, Run
 from tests import builders
-from tests.site.conftest import html
 
 SMALL = Limits(pages=20, listed=10, lists=40)
 MODELS = ("ResNet-50 v1.5", "BERT-base", "Transformer", "Test net 7")
 
 
 def many(size: int) -> list[Run]:
-    """Made-up runs: cases of five repeats, of four models in turn."""
+    """Return made-up runs: cases of five repeats, of four models in turn."""
     found = []
     for number in range(size):
         case, repeat = divmod(number, 5)
@@ -113,12 +112,12 @@ def test_the_page_that_a_table_links_for_a_figure_is_of_its_own() -> None:
 
 
 def test_one_more_run_moves_few_others() -> None:
-    """Whatever the new run is called: at most the last page of its own gives way, and a list or two are cut anew."""
+    """Whatever the new run's name: at most one run loses its page, and one or two lists are divided differently."""
     runs = many(2000)
     before = site_of(runs)
     was = {run.id: before.page(run) for run in before.runs}
     lists = {each.path: each.runs for each in before.lists}
-    for number in range(16):
+    for number in range(8):
         model = MODELS[number % len(MODELS)]
         name = f"{model.lower().replace(' ', '-').replace('.', '-')}-case{number * 25:04}-added"
         after = site_of([*runs, builders.run(name, model=model, options={"case": f"new {number}"})])
@@ -168,7 +167,7 @@ def test_a_log_of_thousands_of_sessions_makes_no_more_pages_than_others() -> Non
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages of 130 runs, of which 20 have a page, with problems of two kinds, one of them seventy times."""
+    """Build pages of 130 runs, of which 20 have a page, with problems of two kinds, one of them seventy times."""
     folder = tmp_path_factory.mktemp("large")
     runs = many(130)
     troubled = [replace(run, problems=(Problem("empty", run.path, n),)) for n, run in enumerate(runs[60:])]
@@ -179,12 +178,6 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "docs" / "data" / "runs").mkdir(parents=True)
     (folder / "docs" / "data" / "runs" / "made-up.jsonl").write_text("{}\n", "utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def large_site(large: Path) -> Path:
-    """Return the same pages as HTML; MkDocs is strict about links and anchors, so a build that succeeds proves much."""
-    return html(large)
 
 
 def page(folder: Path, language: str, name: str) -> str:
@@ -225,19 +218,3 @@ def test_the_index_of_runs_counts_them_and_leads_to_every_list(large: Path, lang
     assert len(lists) > 5
     assert sorted(set(re.findall(r'href="(list-[^"]+\.md)"', text))) == lists
     assert text.count("<tr>") == 1 + len(MODELS)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_link_to_a_run_finds_it_in_the_built_site(large_site: Path, language: str) -> None:
-    home = large_site if language == "en" else large_site / language
-    followed = 0
-    for file in [*home.glob("models/*/index.html"), home / "index.html", *home.glob("runs/*/index.html")]:
-        for link in re.findall(r'href="([^"]*runs/[^"]*|\.\./[^"/]+/(?:#[^"]+)?)"', file.read_text("utf-8")):
-            path, _, anchor = link.partition("#")
-            target = (file.parent / path).resolve()
-            target = target / "index.html" if target.is_dir() else target
-            assert target.is_file(), (file, link)
-            if anchor.startswith("run-"):
-                followed += 1
-                assert f'id="{anchor}"' in target.read_text("utf-8"), (file, link)
-    assert followed > 50

@@ -1,4 +1,4 @@
-"""Tables as HTML, and as files that say what the page shows."""
+"""Tables as HTML, and as files with the same figures."""
 
 from __future__ import annotations
 
@@ -150,6 +150,12 @@ def test_a_view_without_a_figure_shows_none_of_another_view() -> None:
     assert page.count(">3<") == 1
     assert re.search(r'data-view="memory" hidden><span class="pl-absent">—', page)
     assert filed(table)[1] == [{"case": "x", "speed": 3, "speed_memory": None}]
+
+
+def test_a_note_of_all_views_is_given_once_in_the_files() -> None:
+    content = Cell(note="no run", views=(("memory", absent("no run")),))
+    table = Table((Column("case"), Column("speed", True, switched=True)), ((cell("x"), content),), views=VIEWS)
+    assert filed(table)[1] == [{"case": "x", "speed": None, "speed_note": "no run", "speed_memory": None}]
 
 
 def test_notes_are_seen_in_the_views_that_refer_to_them() -> None:
@@ -315,19 +321,9 @@ def test_files_lie_beside_the_page() -> None:
     assert '<table class="pl-grid" aria-labelledby="table-1-caption" data-name="table-1">' in page
 
 
-def csv_files(site: Path, language: str) -> list[Path]:
-    found = sorted(
-        each for each in site.rglob("tables/*.csv") if (each.relative_to(site).parts[0] == "zh") == (language == "zh")
-    )
-    assert found
-    return found
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_table_of_the_site_lies_beside_its_page(site: Path, language: str) -> None:
-    pages = [each for each in site.rglob("*.html") if (each.relative_to(site).parts[0] == "zh") == (language == "zh")]
+def test_every_table_of_the_site_lies_beside_its_page(site: Path) -> None:
     tables = 0
-    for page in pages:
+    for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
         names = re.findall(r'<table class="pl-grid"[^>]* data-name="([^"]+)"', text)
         assert len(names) == len(set(names)) == text.count("<table"), page
@@ -336,19 +332,7 @@ def test_every_table_of_the_site_lies_beside_its_page(site: Path, language: str)
                 assert f'href="tables/{name}.{kind}" download' in text
                 assert (page.parent / "tables" / f"{name}.{kind}").is_file()
         tables += len(names)
-    assert tables > 20
-
-
-def test_files_of_both_languages_hold_the_same_numbers(site: Path) -> None:
-    for path in csv_files(site, "en"):
-        other = site / "zh" / path.relative_to(site)
-        english, chinese = ([*csv.DictReader(io.StringIO(each.read_text("utf-8")))] for each in (path, other))
-        if "text-" in path.name:
-            continue  # words written by hand
-        assert list(english[0]) == list(chinese[0]), path
-        for one, two in zip(english, chinese, strict=True):
-            numeric = {key for key, value in one.items() if re.fullmatch(r"-?[\d.e+-]+", value or "")}
-            assert {key: one[key] for key in numeric} == {key: two[key] for key in numeric}, path
+    assert tables > 40
 
 
 def test_files_say_what_the_page_shows(site: Path) -> None:
@@ -369,23 +353,3 @@ def test_files_say_what_the_page_shows(site: Path) -> None:
             else:
                 assert row[index] == "—" or ("OOM" in row[index] and line[f"{framework}_note"] == "OOM")
     assert seen == 6
-
-
-def test_links_and_anchors_of_the_built_site_lead_somewhere(site: Path) -> None:
-    ids: dict[Path, set[str]] = {}
-    for page in site.rglob("*.html"):
-        for target in re.findall(r'\shref="([^":]*(?:#[^"]*)?)"', page.read_text("utf-8").partition("<article")[2]):
-            path, _, anchor = target.partition("#")
-            if path.startswith(("http", "/", "mailto")) or not anchor:
-                continue
-            there = (page.parent / path).resolve() if path else page
-            there = there / "index.html" if there.is_dir() else there
-            found = ids.setdefault(there, set(re.findall(r'\sid="([^"]+)"', there.read_text("utf-8"))))
-            assert anchor in found, (page, target)
-
-
-def test_tables_are_not_in_the_search_index(site: Path) -> None:
-    index = (site / "search" / "search_index.json").read_text("utf-8")
-    assert "PaddlePaddle" in index
-    assert "±0.3%" not in index
-    assert "CSV" not in index.partition("data/")[0]

@@ -1,4 +1,4 @@
-"""Tables in a real browser, both languages: sorting, filtering, switching, what stays in view, notes under a finger."""
+"""Tables in a real browser: sorting, filtering, switching views, sticky heads, notes on a phone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 
 COMPARED = '.pl-table:has([data-name="comparison-1"])'
 RUNS = '.pl-table:has([data-name="runs-1"])'
-LANGUAGES = ("", "zh/")
 
 
 @pytest.fixture
@@ -41,9 +40,8 @@ def head(table: Any, column: int) -> Any:
     return table.locator("thead th").nth(column)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_head_sorts_up_down_and_back(page: Any, address: str, language: str) -> None:
-    table = opened(page, address, language)
+def test_a_head_sorts_up_down_and_back(page: Any, address: str) -> None:
+    table = opened(page, address, "")
     before = cells(table, 2)
     button = head(table, 2).get_by_role("button")
     assert "PaddlePaddle" in button.get_attribute("aria-label")
@@ -83,9 +81,8 @@ def test_ranges_are_sorted_by_their_least_not_as_text(page: Any, address: str) -
     assert least == sorted(least)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_filter_leaves_the_rows_that_have_every_word(page: Any, address: str, language: str) -> None:
-    opened(page, address, language)
+def test_a_filter_leaves_the_rows_that_have_every_word(page: Any, address: str) -> None:
+    opened(page, address, "zh/")
     table = page.locator(RUNS)
     rows = table.locator("tbody tr").count()
     widths = "table => [...table.querySelectorAll('thead th')].map(head => head.getBoundingClientRect().width)"
@@ -116,9 +113,8 @@ def test_a_filtered_table_sorts(page: Any, address: str) -> None:
     assert figures == sorted(figures)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_switch_changes_all_tables_and_is_kept_in_the_address(page: Any, address: str, language: str) -> None:
-    table = opened(page, address, language)
+def test_the_switch_changes_all_tables_and_is_kept_in_the_address(page: Any, address: str) -> None:
+    table = opened(page, address, "zh/")
     choices = table.get_by_role("radio")
     assert choices.evaluate_all("all => all.map(each => each.value)") == [
         "throughput", "speedup", "efficiency", "latency", "memory",
@@ -159,9 +155,8 @@ def test_a_sorted_table_follows_the_switch(page: Any, address: str) -> None:
     assert cells(table, 4)[0] == "94.0%"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_head_and_first_column_stay_in_view(phone: Any, address: str, language: str) -> None:
-    opened(phone, address, language)
+def test_head_and_first_column_stay_in_view(phone: Any, address: str) -> None:
+    opened(phone, address, "")
     table = phone.locator(RUNS)
     box = table.locator(".pl-scroll")
     box.scroll_into_view_if_needed()
@@ -178,16 +173,15 @@ def test_head_and_first_column_stay_in_view(phone: Any, address: str, language: 
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_letter_leads_to_its_note_and_the_note_back(phone: Any, address: str, language: str) -> None:
-    """Back to the letter that was tapped, though an earlier one leads to the same note."""
-    table = opened(phone, address, language)
+def test_a_letter_leads_to_its_note_and_the_note_back(phone: Any, address: str) -> None:
+    """The way back leads to the letter that was tapped, although an earlier one has the same note."""
+    table = opened(phone, address, "zh/")
     letters = table.locator("a.pl-ref:visible")
     assert letters.count() > 1
     letter = letters.nth(letters.count() - 1)
     letter.tap()
     note = phone.locator(f"[id='{letter.get_attribute('href')[1:]}']")
-    assert {"": "no run of this case", "zh/": "没有该配置的运行记录"}[language] in note.inner_text()
+    assert "没有该配置的运行记录" in note.inner_text()
     seen = "node => { const box = node.getBoundingClientRect(); return box.top >= 48 && box.bottom <= innerHeight; }"
     assert note.evaluate(seen)
     note.locator("a.pl-back").tap()
@@ -202,9 +196,8 @@ def test_targets_are_as_large_as_a_finger_needs(phone: Any, address: str) -> Non
         assert min(box["width"], box["height"]) >= 24, each.evaluate("node => node.outerHTML")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_files_are_downloaded_and_equal_what_is_shown(page: Any, address: str, language: str) -> None:
-    table = opened(page, address, language)
+def test_files_are_downloaded_and_equal_what_is_shown(page: Any, address: str) -> None:
+    table = opened(page, address, "zh/")
     texts = {}
     for kind in ("CSV", "JSON"):
         with page.expect_download() as waiting:
@@ -223,7 +216,7 @@ def test_files_are_downloaded_and_equal_what_is_shown(page: Any, address: str, l
 
 
 def test_points_stand_below_each_other(page: Any, address: str) -> None:
-    """Where the whole part ends: of 402, of 3,025, and of 300.0."""
+    """Measure where the whole part ends: of 402, of 3,025, and of 300.0."""
     table = opened(page, address, "")
     ends = table.evaluate(
         r"""table => [...table.querySelectorAll('tbody tr > :nth-child(5) [data-view="throughput"] .pl-entry')]

@@ -1,4 +1,4 @@
-"""From a figure to the lines of its log: what is shown of a log, what is not, and what it can never become."""
+"""The page of a log: which lines it shows, how they are marked, and that they stay text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def text(site: Site, run: Run) -> str:
 
 
 def line(written: str, number: int) -> str:
-    """One line's HTML, without its anchors."""
+    """Return the HTML of one line without its anchors."""
     found = re.search(rf'<span id="L{number}"[^>]*>(?:<i id="[^"]+"></i>)*(.*?)\n</span>', written, re.DOTALL)
     assert found, f"no line {number}"
     return found[1]
@@ -75,7 +75,7 @@ def test_carriage_returns_and_form_feeds_do_not_count_as_lines(shown: Shown) -> 
     assert line(written, 2) == "bar 1&#10;bar 2&#10;bar 3"
     assert "three" in line(written, 3)
     assert line(written, 4) == "four"
-    assert log.shown(site, run).lines == 4
+    assert log.visible_log(site, run).lines == 4
 
 
 def test_a_blank_line_does_not_end_the_block(shown: Shown) -> None:
@@ -88,11 +88,11 @@ def test_of_a_long_log_head_tail_and_what_is_linked_to_is_shown(shown: Shown) ->
     site, run = shown(numbered(40_000), lines=40_000)
     window = {"sustained": {"first_line": 9_000, "last_line": 31_000}}
     run = edited(run, figures=window, facts={"batch_size": {"where": "line 20000"}})
-    found = log.shown(site, run)
-    there = {each.number for stretch in found.stretches for each in stretch.lines}
+    found = log.visible_log(site, run)
+    there = {each.number for span in found.ranges for each in span.lines}
     assert {1, log.HEAD, 9_000, 31_000, 20_000, 20_000 - log.AROUND, 40_000, 40_001 - log.TAIL} <= there
     assert not {log.HEAD + 1, 9_000 - log.AROUND - 1, 20_000 + log.AROUND + 1, 40_000 - log.TAIL} & there
-    gaps = [each.skipped for each in found.stretches]
+    gaps = [each.skipped for each in found.ranges]
     assert sum(gaps) + len(there) + found.skipped == found.lines == 40_000
     written = text(site, run)
     assert line(written, 20_000) == "this is 20000"
@@ -106,7 +106,9 @@ def test_every_anchor_that_is_linked_to_exists(shown: Shown) -> None:
         if content == b"changed since":
             run = edited(run, sha256="0" * 64)
         run = edited(run, facts={"devices": {"source": "log", "where": "line 2"}})
-        ids = set(re.findall(r'id="(L[^"]+)"', text(site, run))) | set(log.loose(run, log.shown(site, run)))
+        ids = set(re.findall(r'id="(L[^"]+)"', text(site, run))) | set(
+            log.anchors_left_out(run, log.visible_log(site, run))
+        )
         assert {"L12-L43", "L7", "L4990", "L2"} == {each.anchor for each in log.marks(run)}
         assert {each.anchor for each in log.marks(run)} <= ids
 
@@ -180,7 +182,7 @@ def test_secrets_are_taken_out_wherever_a_line_is_cut_or_coloured(shown: Shown) 
 def test_a_key_whose_beginning_is_not_shown_is_taken_out(shown: Shown) -> None:
     key = b"-----BEGIN PRIVATE KEY-----\n" + b"MIIEsecretsecret\n" * 40 + b"-----END PRIVATE KEY-----\n"
     site, run = shown(numbered(4_960) + key + numbered(30))
-    there = {each.number for stretch in log.shown(site, run).stretches for each in stretch.lines}
+    there = {each.number for span in log.visible_log(site, run).ranges for each in span.lines}
     assert 4_961 not in there
     assert 4_990 in there
     assert "secretsecret" not in text(site, run)
@@ -205,7 +207,7 @@ def test_a_long_line_is_cut_in_its_middle(shown: Shown) -> None:
 
 
 def test_a_word_that_is_cut_is_not_shown(shown: Shown) -> None:
-    """It may be a secret that nothing but its beginning tells of."""
+    """Only the beginning of a secret shows that it is one."""
     token = "eyJhbGciOiJIUzI1NiJ9." + "x1Y2" * 400 + ".z3Z3"
     site, run = shown(("." * (log.FRONT - 60) + " " + token + " middle " + "," * 9000 + token + "\n").encode())
     assert "x1Y2" not in text(site, run)
@@ -220,8 +222,8 @@ def test_a_log_that_is_made_to_be_slow_is_given_up(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_huge_log_gives_a_small_page(shown: Shown) -> None:
-    site, run = shown(b"x" * 3000 + b"\n" + (b"y" * 90 + b"\n") * 300_000)
-    assert log.shown(site, run).lines == 300_001
+    site, run = shown(b"x" * 3000 + b"\n" + (b"y" * 90 + b"\n") * 60_000)
+    assert log.visible_log(site, run).lines == 60_001
     assert len(text(site, run)) < 200_000
 
 
@@ -240,7 +242,7 @@ def test_a_log_that_is_not_the_one_that_was_read_is_not_shown(shown: Shown, stat
         path.unlink()
     if state == "unreadable":
         path.mkdir()
-    assert log.shown(site, run).state == ("changed" if state == "changed" else "unreadable")
+    assert log.visible_log(site, run).state == ("changed" if state == "changed" else "unreadable")
     assert log.snippet(site, run) == b""
 
 
@@ -259,7 +261,7 @@ def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     run = builders.run("piped-1")
     site = Site((run,), (), (), lambda _: (), logs={run.path: (tmp_path / "pipe",)})
-    assert log.shown(site, run).state == "unreadable"
+    assert log.visible_log(site, run).state == "unreadable"
 
 
 def test_without_the_log_nothing_links_to_it() -> None:
@@ -277,19 +279,19 @@ def test_the_proof_goes_from_the_log_to_the_figure(shown: Shown) -> None:
         names = ("log", "format", "facts", "window", "rule", "arithmetic", "figure", "repeat_it")
         assert [each.name for each in steps] == [phrase(f"proof.{name}") for name in names]
         window = next(each for each in steps if each.name == phrase("proof.window"))
-        assert WORDS.say(language, window.said[0].text) == said
-        assert window.said[0].page == "runs/traced-1/log.md#L12-L43"
+        assert WORDS.say(language, window.parts[0].text) == said
+        assert window.parts[0].page == "runs/traced-1/log.md#L12-L43"
         facts = next(each for each in steps if each.name == phrase("proof.facts"))
-        assert "runs/traced-1/log.md#L3" in [each.page for each in facts.said]
-        assert WORDS.say(language, steps[-2].said[0].text) == "400.0 images/s"
-        assert (steps[-1].code, steps[-1].said[0].page) == (
+        assert "runs/traced-1/log.md#L3" in [each.page for each in facts.parts]
+        assert WORDS.say(language, steps[-2].parts[0].text) == "400.0 images/s"
+        assert (steps[-1].code, steps[-1].parts[0].page) == (
             "python train.py --batch-size 64",
             "runs/traced-1.md#repeat",
         )
 
 
 def test_the_repeats_of_a_run_are_those_behind_its_result() -> None:
-    """Not runs of another version, nor what stands in no table."""
+    """Runs of other versions, and runs that are in no table, do not count."""
     refused = {"code": "contradiction", "path": "x", "line": 1, "args": {}}
     runs = (
         builders.run("a-1", environment={"framework_version": "1.0"}),
@@ -311,8 +313,8 @@ def test_a_run_without_a_figure_says_why(shown: Shown) -> None:
     site, run = shown(numbered(60))
     run = replace(run, figures=Figures(sustained=NoFigure(Reason("no_records"))))
     last = run_page.steps(site, run)[-1]
-    assert "no training record" in WORDS.say("en", last.said[0].text)
-    assert "没有训练记录" in WORDS.say("zh", last.said[0].text)
+    assert "no training record" in WORDS.say("en", last.parts[0].text)
+    assert "没有训练记录" in WORDS.say("zh", last.parts[0].text)
 
 
 def test_both_languages_show_the_same_lines_from_one_file(shown: Shown, tmp_path: Path) -> None:
@@ -338,7 +340,7 @@ def test_a_log_is_read_again_only_when_something_about_it_changed(
         return path.open("rb")
 
     monkeypatch.setattr(log, "open_log", recorded)
-    log._shown.cache_clear()
+    log._read_log.cache_clear()
     assert not builder.build([run], [], tmp_path / "docs", **told).written
     assert not read
     run = edited(run, facts={"batch_size": {"where": "line 5"}})
@@ -352,7 +354,7 @@ def test_a_lost_log_changes_its_page(shown: Shown, tmp_path: Path) -> None:
     told: dict[str, Any] = {"cache": tmp_path / "cache.sqlite", "logs": site.logs}
     builder.build([run], [], tmp_path / "docs", **told)
     site.logs[run.path][0].unlink()
-    log._shown.cache_clear()
+    log._read_log.cache_clear()
     assert "en/runs/traced-1/log.md" in builder.build([run], [], tmp_path / "docs", **told).written
     builder.build([run], [], tmp_path / "docs", **told)
     page = (tmp_path / "docs/en/runs/traced-1/log.md").read_text("utf-8")

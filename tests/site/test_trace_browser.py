@@ -1,4 +1,4 @@
-"""From a figure to the lines of its log, as a reader goes: in a browser, in both languages, and on a forge."""
+"""The way from a figure to the lines of its log in a browser, on our pages and on a forge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVIL = '<script>alert(1)</script><img src=x onerror=alert(2)> --8<-- "mkdocs.yml
 
 
 def seg(count: int) -> str:
-    """PaddleSeg's lines: two warm-up records in ten."""
+    """Return lines as PaddleSeg prints them; two of ten records are warm-up."""
     return "".join(
         f"2026-11-20 11:50:{i % 60:02} [INFO]\t[TRAIN] epoch: 1, iter: {10 * (i + 1)}/99999, loss: 2.0594, "
         f"lr: 0.010000, batch_cost: 0.400000, reader_cost: 0.00247, ips: 10.0000 samples/sec | ETA 00:00:00\n"
@@ -78,8 +78,8 @@ def forged(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tup
     changed = folder / "raw_logs/seg/paddle/long/1/train.log"
     commit = committed(folder)
     changed.write_text("not what was committed\n", "utf-8")
-    with_repository(folder, "https://github.com/someone/results")
-    with served(folder / "site", tmp_path_factory.mktemp("served-forge")) as found:
+    site = html(folder, configuration="repo_url: https://github.com/someone/results\n")
+    with served(site, tmp_path_factory.mktemp("served-forge")) as found:
         yield found, commit
 
 
@@ -89,21 +89,6 @@ def committed(folder: Path) -> str:
         subprocess.run(["git", *arguments], cwd=folder, check=True)
     done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout.strip()
-
-
-def with_repository(folder: Path, address: str) -> None:
-    """Build the pages with a `repo_url`."""
-    import os
-    import sys
-
-    (folder / "report_templates").symlink_to(ROOT / "report_templates")
-    configuration = (ROOT / "mkdocs.yml").read_text("utf-8")
-    (folder / "mkdocs.yml").write_text(f"repo_url: {address}\n{configuration}", "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict"],  # --quiet would keep warnings from it
-        cwd=folder, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture
@@ -129,7 +114,7 @@ def marked(page: Any) -> list[int]:
 
 
 def seen(page: Any, line: int) -> bool:
-    """Whether a line stands in the window, below the theme's header."""
+    """Return whether a line is visible in the window, below the theme's header."""
     box, header = page.locator(f"#L{line}").bounding_box(), page.locator(".md-header").bounding_box()
     return bool(header["y"] + header["height"] <= box["y"] + 1 and box["y"] < 900)
 
@@ -158,8 +143,7 @@ def test_a_figure_leads_to_its_run_and_that_to_the_marked_lines_of_its_window(
     assert any(each.endswith({"en": " to 788 are left out.", "zh": " 至 788 行略去。"}[language]) for each in gaps)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("fact", STATED)
+@pytest.mark.parametrize(("language", "fact"), list(zip(LANGUAGES, STATED, strict=True)))
 def test_a_fact_leads_to_the_line_that_states_it(opened: Any, traced: str, language: str, fact: str) -> None:
     line, printed = STATED[fact]
     opened.goto(f"{traced}{LANGUAGES[language]}runs/bert-pytorch-golden-1/")
@@ -192,9 +176,8 @@ def test_a_click_on_a_number_makes_an_address_for_the_line_and_with_shift_for_se
     assert opened.url.endswith("#L4-L9")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_hostile_log_stays_text(opened: Any, traced: str, language: str) -> None:
-    opened.goto(f"{traced}{LANGUAGES[language]}runs/seg-paddle-hostile-1/log/")
+def test_a_hostile_log_stays_text(opened: Any, traced: str) -> None:
+    opened.goto(f"{traced}runs/seg-paddle-hostile-1/log/")
     assert text_of(opened, 1) == f"{EVIL}\n"
     assert text_of(opened, 32) == f"{EVIL}\n"
     assert opened.locator(".pl-log").locator("script, img, a").count() == 0
@@ -202,58 +185,50 @@ def test_a_hostile_log_stays_text(opened: Any, traced: str, language: str) -> No
     assert opened.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_an_outcome_leads_to_the_line_that_tells_it(opened: Any, traced: str, language: str) -> None:
-    opened.goto(f"{traced}{LANGUAGES[language]}runs/seg-paddle-hostile-1/")
+def test_an_outcome_leads_to_the_line_that_tells_it(opened: Any, traced: str) -> None:
+    opened.goto(f"{traced}zh/runs/seg-paddle-hostile-1/")
     opened.locator(".pl-signs .pl-bad a[href$='#L34']").click()
     assert "cudaErrorMemoryAllocation" in text_of(opened, 34)
     assert marked(opened) == [34]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_log_page_fits_a_phone_and_numbers_its_lines_as_the_file_does(
-    browser: Any, traced: str, language: str
-) -> None:
+def test_a_log_page_fits_a_phone_and_numbers_its_lines_as_the_file_does(browser: Any, traced: str) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto(f"{traced}{LANGUAGES[language]}runs/seg-paddle-bars-1/log/")
+    page.goto(f"{traced}zh/runs/seg-paddle-bars-1/log/")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert text_of(page, 16) == "a bar\nof a run\nthat wrote over itself\n"
     assert "iter: 10/99999" in text_of(page, 17)
     page.close()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_where_a_forge_is_named_no_browser_asks_it_for_anything(
-    opened: Any, forged: tuple[str, str], language: str
-) -> None:
+def test_where_a_forge_is_named_no_browser_asks_it_for_anything(opened: Any, forged: tuple[str, str]) -> None:
     asked: list[str] = []
     opened.on("request", lambda request: asked.append(request.url))
-    opened.goto(f"{forged[0]}{LANGUAGES[language]}method/")
+    opened.goto(f"{forged[0]}method/")
     opened.wait_for_load_state("networkidle")
     assert opened.locator(".md-header a[href='https://github.com/someone/results']").count() == 1
     assert [each for each in asked if not each.startswith((forged[0], "data:", "blob:"))] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_where_a_forge_is_named_lines_are_shown_there(opened: Any, forged: tuple[str, str], language: str) -> None:
+def test_where_a_forge_is_named_lines_are_shown_there(opened: Any, forged: tuple[str, str]) -> None:
     address, commit = forged
     top = f"https://github.com/someone/results/blob/{commit}/raw_logs"
-    opened.goto(f"{address}{LANGUAGES[language]}runs/bert-pytorch-golden-1/")
+    opened.goto(f"{address}zh/runs/bert-pytorch-golden-1/")
     links = opened.eval_on_selector_all("article a[href*='github.com']", "all => all.map(each => each.href)")
     assert f"{top}/bert/pytorch/golden/1/train.log" in links
     assert {f"{top}/bert/pytorch/golden/1/train.log#L{line}" for line, _ in STATED.values()} <= set(links)
-    opened.goto(f"{address}{LANGUAGES[language]}runs/seg-paddle-plain-1/")
+    opened.goto(f"{address}zh/runs/seg-paddle-plain-1/")
     window = opened.locator(".pl-proof a[href*='#L']").first
     assert window.get_attribute("href") == f"{top}/seg/paddle/plain/1/train.log#L7-L30"
     assert opened.locator(f"#figures ~ * a[href='{top}/seg/paddle/plain/1/train.log#L7-L30']").count() > 1
-    assert opened.goto(f"{address}{LANGUAGES[language]}runs/bert-pytorch-golden-1/log/").status == 404
+    assert opened.goto(f"{address}zh/runs/bert-pytorch-golden-1/log/").status == 404
 
 
 @pytest.mark.parametrize("name", ["long", "bars", "hostile"])
 def test_a_log_that_the_forge_would_not_show_alike_stays_on_our_page(
     opened: Any, forged: tuple[str, str], name: str
 ) -> None:
-    """One that changed since the commit, one whose lines some forges count otherwise, one that they call binary."""
+    """Such logs changed since the commit, have lines that forges count differently, or seem binary to them."""
     opened.goto(f"{forged[0]}runs/seg-paddle-{name}-1/")
     assert opened.locator("article a[href*='github.com']").count() == 0
     opened.locator(".pl-proof a[href*='log/#L']").first.click()

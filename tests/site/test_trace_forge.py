@@ -1,4 +1,4 @@
-"""How each forge writes the address of some lines, and when a log is not left to it."""
+"""Links to lines of logs on a forge: their addresses, and which logs stay on a page of ours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = "en/runs/one-1/log.md"
 
 
 class Files(list[Any]):
-    """As much of MkDocs' files as the hook asks for."""
+    """The part of MkDocs' files that the hook uses."""
 
 
 @pytest.fixture

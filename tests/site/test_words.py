@@ -33,7 +33,7 @@ SPELLED = ("site", "nav", "title", "index", "model", "notes", "runs", "problems"
 
 @pytest.mark.parametrize("table", SPELLED)
 def test_every_word_is_said_somewhere(table: str) -> None:
-    """A word that nobody says is translated and read for nothing."""
+    """An unused word is translated for nothing."""
     folders = (ROOT / "ingest", ROOT / "report_templates")
     paths = [path for top in folders for path in top.rglob("*") if path.suffix in {".py", ".j2", ".js"}]
     said = {key for path in paths for key in re.findall(r"\w+\.\w+", path.read_text("utf-8"))}
@@ -50,7 +50,7 @@ def test_every_rule_has_name_and_definition(rule: str) -> None:
 
 
 def test_the_chinese_entries_are_chinese() -> None:
-    """An entry copied from English is an oversight, unless it is a name or all sign and number."""
+    """An entry that is the same in both languages was not translated, unless it is a name or only signs."""
     for key, entry in words.load().entries.items():
         if entry["en"] == entry["zh"]:
             assert len(re.sub(r"\{\w+\}", "", entry["zh"])) < 12, key
@@ -63,6 +63,8 @@ def test_the_chinese_entries_are_chinese() -> None:
         ('[a]\nb = { en = "x", zh = "" }\n', ":2: a.b: no text in 'zh'"),
         ('[a]\n\nb = "x"\n', ":3: a.b: expected a text in both languages"),
         ('[a]\nb = { en = "{n}", zh = "x" }\n', ":2: a.b: the placeholders differ"),
+        ('[a]\nb = { en = "{n", zh = "{n" }\n', ":2: a.b: expected '}' before end of string; write a brace"),
+        ('[a]\nb = { en = "x", zh = "甲", de = "y" }\n', ":2: a.b.de: unknown key; known are en, zh"),
         ("[a\n", ":1: is not TOML"),
     ],
 )

@@ -22,13 +22,13 @@ _COLOUR, _DIVERGED = "blue", "orange"
 
 def badges(site: Site, words: Words) -> dict[str, bytes]:
     """Return every badge by its path below the site's folder; badges are in English."""
-    return {path(row): _content(row, words) for _, row in _shown(site)}
+    return {path(row): _content(row, words) for _, row in _with_badge(site)}
 
 
 def listed(site: Site) -> list[tuple[Text, list[Mapping[str, Any]]]]:
     """Return the badges by page of a model: what each is about, and its path."""
     found: dict[str, tuple[Text, list[Mapping[str, Any]]]] = {}
-    for suite, row in _shown(site):
+    for suite, row in _with_badge(site):
         _, there = found.setdefault(suite.id, (suite.title, []))
         there.append({"about": (*_framework(row), *_case(row)), "path": path(row)})
     return list(found.values())
@@ -39,7 +39,7 @@ def path(row: Row) -> str:
     return f"{FOLDER}/{identity(row)}.json"
 
 
-def _shown(site: Site) -> list[tuple[Suite, Row]]:
+def _with_badge(site: Site) -> list[tuple[Suite, Row]]:
     """Return the results that have a badge, in the order of the pages; of too many, those with the latest runs."""
     found = [(suite, row) for suite in site.shown for row in site.rows.get(suite.id, ()) if numbers.known(row.value)]
     by_age = sorted(sorted(found, key=lambda each: identity(each[1])), key=lambda each: _date(site, each[1]))
@@ -48,10 +48,10 @@ def _shown(site: Site) -> list[tuple[Suite, Row]]:
 
 
 def _content(row: Row, words: Words) -> bytes:
-    said = [row.model or "", " ".join(_framework(row)), *(words.say("en", each) for each in _case(row))]
+    label = [row.model or "", " ".join(_framework(row)), *(words.say("en", each) for each in _case(row))]
     badge = {
         "schemaVersion": 1,
-        "label": ", ".join(filter(None, said)),
+        "label": ", ".join(filter(None, label)),
         "message": f"{numbers.figure(row.value, row.spread)} {row.unit}",
         "color": _DIVERGED if row.diverged else _COLOUR,
     }

@@ -12,7 +12,7 @@ from ingest.common.words import Words
 from ingest.compute.comparison import conditions_of
 from ingest.compute.rules import HEADLINE
 from ingest.site import addresses
-from ingest.site.data.records import name, said
+from ingest.site.data.records import reason_text, result_id
 from ingest.site.model import Row, Site, Suite
 from ingest.site.table_metrics import sources
 from schema.records import ResultMetric, Run
@@ -32,8 +32,10 @@ def identity(row: Row) -> str:
 
     It follows from the case, the unit, the framework's version and the round alone, so that no other run changes it.
     """
-    told = json.dumps([getattr(row, key) for key in _IDENTITY], sort_keys=True, ensure_ascii=False, default=str)
-    return name((row.model, row.framework, row.hardware), row, (row.precision, row.version, row.round), told)
+    distinction = json.dumps([getattr(row, key) for key in _IDENTITY], sort_keys=True, ensure_ascii=False, default=str)
+    return result_id(
+        (row.model, row.framework, row.hardware), row, (row.precision, row.version, row.round), distinction
+    )
 
 
 _IDENTITY = (
@@ -90,10 +92,10 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         repeats=row.repeats,
         speedup=row.speedup,
         efficiency=row.efficiency,
-        speedup_reason=said(words, row.speedup_reason),
+        speedup_reason=reason_text(words, row.speedup_reason),
         metrics={each: _metric(each, row.metrics[each], runs) for each in METRICS if each in row.metrics},
         outcome=row.outcome,
-        reason=said(words, row.reason),
+        reason=reason_text(words, row.reason),
         conditions=conditions_of(runs),
         diverged=row.diverged,
         runs=tuple(RunLink(id=each.id, page=addresses.served(site.page(each)), date=date_of(each)) for each in runs),

@@ -14,7 +14,7 @@ from typing import Literal
 from ingest.common.words import Words
 from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site import addresses
-from ingest.site.data.records import name, said
+from ingest.site.data.records import reason_text, result_id
 from ingest.site.model import Site, Suite
 from ingest.site.published_figures import is_shown
 from ingest.site.published_tables import printed
@@ -50,13 +50,13 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
     by_case: dict[str, list[Published]] = {}
     for row in site.published.rows:
         if row.suite in suites and is_shown(row):
-            by_case.setdefault(_said(row), []).append(row)
+            by_case.setdefault(_case_key(row), []).append(row)
     found = []
     for case, rows in by_case.items():
         for index, result in enumerate(_results(rows)):
-            # Figures that contradict an earlier one of the source are told apart by what they say.
-            told = case if index == 0 else case + _all_figures(result)
-            found.append(_record(site, words, suites[str(rows[0].suite)], result, told))
+            # Figures that contradict an earlier one of the source are distinguished by what they say.
+            distinction = case if index == 0 else case + _all_figures(result)
+            found.append(_record(site, words, suites[str(rows[0].suite)], result, distinction))
     return sorted(found, key=lambda each: each.id)
 
 
@@ -64,7 +64,7 @@ def _all_figures(result: _Result) -> str:
     return json.dumps(sorted((metric, each.printed) for metric, each in result.figures.items()))
 
 
-def _said(row: Published) -> str:
+def _case_key(row: Published) -> str:
     return json.dumps([*(getattr(row, key) for key in _CASE), options_cell(row.options)], ensure_ascii=False)
 
 
@@ -103,14 +103,14 @@ def _figure(row: Published) -> tuple[object, ...]:
     return (row.unit, row.value if row.value is not None else row.state)
 
 
-def _record(site: Site, words: Words, suite: Suite, result: _Result, told: str) -> ResultRecord:
+def _record(site: Site, words: Words, suite: Suite, result: _Result, distinction: str) -> ResultRecord:
     row = next(iter(result.figures.values()))
     headline = result.figures.get(_HEADLINE)
     source = site.published.sources[row.source]
     value = headline.value if headline else None
     state = next((each.state for each in result.figures.values() if each.value is None), "measured")
     return ResultRecord(
-        id=name((row.source, row.model, row.framework, row.hardware), row, (row.precision,), told),
+        id=result_id((row.source, row.model, row.framework, row.hardware), row, (row.precision,), distinction),
         origin="published",
         suite=suite.id,
         title=Both(en=suite.title.en, zh=suite.title.zh),
@@ -140,7 +140,7 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, told: str) 
         speedup_reason=None,
         metrics={key: _metric(key, each) for key, each in sorted(result.figures.items()) if key != _HEADLINE},
         outcome="completed" if state == "measured" else state,
-        reason=None if value is not None else said(words, _reason(state)),
+        reason=None if value is not None else reason_text(words, _reason(state)),
         conditions=Conditions(),
         diverged=False,
         runs=(),

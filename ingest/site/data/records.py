@@ -31,13 +31,13 @@ class Sized(Protocol):
         """Samples per device and step."""
 
 
-def name(first: Iterable[str | None], row: Sized, last: Iterable[str | None], told: str) -> str:
-    """Return a result's id: the usual name of its case, and a hash of `told`, which distinguishes it from others."""
+def result_id(first: Iterable[str | None], row: Sized, last: Iterable[str | None], distinction: str) -> str:
+    """Return a result's id: the usual name of its case, and a hash of all that distinguishes it from others."""
     size = f"n{row.nodes or 'x'}d{row.devices or 'x'}-bs{row.batch_size or 'x'}"
-    return "-".join([*_slugs(first), size, *_slugs(last), digest(told)[:_HASH]])
+    return "-".join([*_slugs(first), size, *_slugs(last), digest(distinction)[:_HASH]])
 
 
-def said(words: Words, found: Reason | None) -> ReasonText | None:
+def reason_text(words: Words, found: Reason | None) -> ReasonText | None:
     """Return a reason with its words in both languages."""
     if not found or (phrase := reason(found)) is None:
         return None

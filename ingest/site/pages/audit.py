@@ -58,17 +58,16 @@ def _described(site: Site, source: Publisher) -> Mapping[str, Any]:
 def _summary(site: Site, known: Sequence[Publisher]) -> Table:
     """Return the counts of verdicts: a column per verdict, a row per source."""
     counted = audit.summary(site.audited)
-    head = (Column(phrase("table.source_of_figures")), *(Column(phrase(f"verdict.{each}"), True) for each in _shown()))
+    head = (
+        Column(phrase("table.source_of_figures")),
+        *(Column(phrase(f"verdict.{each}"), True) for each in audit.VERDICTS),
+    )
     rows = [
-        (cell(source.title, source.address), *(_number(counted[source.name][each]) for each in _shown()))
+        (cell(source.title, source.address), *(_number(counted[source.name][each]) for each in audit.VERDICTS))
         for source in known
         if source.name in counted
     ]
     return Table(head, tuple(rows))
-
-
-def _shown() -> tuple[str, ...]:
-    return audit.VERDICTS
 
 
 def _number(count: int) -> Cell:
@@ -150,9 +149,9 @@ def _verdict(each: Audited) -> Cell:
     if each.other:
         marks.append(phrase("audit.other_log", log=each.other.run.path.rpartition("/")[2]))
     for problem in audit.contradictions(each.run):
-        said = {name: str(problem.args[name]) for name in ("first", "second")}
+        values = {name: str(problem.args[name]) for name in ("first", "second")}
         fact = word_for("fact", problem.args["fact"])
-        marks.append(phrase("audit.contradiction", fact=fact, **said))
+        marks.append(phrase("audit.contradiction", fact=fact, **values))
     return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=VERDICT_TONES.get(each.verdict, ""))
 
 

@@ -32,7 +32,7 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
     chinese = _chinese()
     return [
         {
-            "said": {"zh": chinese[each.id]} if each.id in chinese else {},
+            "texts": {"zh": chinese[each.id]} if each.id in chinese else {},
             "id": each.id,
             "title": each.title,
             "doc": each.doc,
@@ -52,7 +52,7 @@ def _described_telemetry() -> list[Mapping[str, Any]]:
 
     chinese = _chinese()
     return [
-        {"id": each.id, "title": each.title, "doc": each.doc, "said": {"zh": chinese[f"telemetry.{each.id}"]}}
+        {"id": each.id, "title": each.title, "doc": each.doc, "texts": {"zh": chinese[f"telemetry.{each.id}"]}}
         for each in telemetry_formats()
     ]
 

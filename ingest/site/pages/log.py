@@ -43,7 +43,7 @@ FRONT, BACK = 1500, 500
 #: Records are looked up only in logs of at most this many bytes.
 LOOKED_UP = 64 << 20
 #: First and last line, kind, and what they tell.
-_Told = tuple[tuple[Any, Any], str, Text]
+_Statement = tuple[tuple[Any, Any], str, Text]
 _About = tuple[int, tuple[tuple[str, Any], ...]]
 _KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each) for each in (b"BEGIN", b"END"))
 _KEY_END = re.compile(r"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
@@ -100,11 +100,11 @@ class LineRange:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a page shows of a log: `state` is empty, or says why nothing is shown."""
+class VisibleLog:
+    """The lines of a log that its page shows; `state` is empty, or why it shows none."""
 
     state: str = ""
-    stretches: tuple[LineRange, ...] = ()
+    ranges: tuple[LineRange, ...] = ()
     lines: int = 0
     used: frozenset[int] = frozenset()
     left_out: frozenset[int] = frozenset()
@@ -112,7 +112,7 @@ class Shown:
     @property
     def skipped(self) -> int:
         """Lines after the last that is shown."""
-        return self.lines - self.stretches[-1].last if self.stretches else 0
+        return self.lines - self.ranges[-1].last if self.ranges else 0
 
 
 def pages(site: Site) -> list[Page]:
@@ -134,8 +134,8 @@ def _log(site: Site, run: Run) -> Page:
             "run_page": site.page(run),
             "suite_title": suite.title,
             "file": addresses.log_file(run),
-            "shown": (found := shown(site, run)),
-            "loose": loose(run, found),
+            "log": (found := visible_log(site, run)),
+            "left_out": anchors_left_out(run, found),
             "marks": mark_table(site, run),
         },
         searched=False,
@@ -146,8 +146,10 @@ def _log(site: Site, run: Run) -> Page:
 
 def marks(run: Run) -> tuple[LineMark, ...]:
     """Return the lines that pages link to, in the order of a run's page: windows, metrics, facts, outcome, problems."""
-    said = [*_figures(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
-    return tuple(LineMark(*lines, kind, what) for found, kind, what in said if (lines := addresses.line_range(*found)))
+    statements = [*_figures(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
+    return tuple(
+        LineMark(*lines, kind, what) for found, kind, what in statements if (lines := addresses.line_range(*found))
+    )
 
 
 def mark_table(site: Site, run: Run) -> Table:
@@ -164,27 +166,27 @@ def mark_table(site: Site, run: Run) -> Table:
     return Table((Column(phrase("table.window")), Column(phrase("log.what"))), tuple(rows))
 
 
-def shown(site: Site, run: Run) -> Shown:
+def visible_log(site: Site, run: Run) -> VisibleLog:
     """Read what the page of a log shows. Only the last few results are cached, since logs are large."""
     spans = frozenset((each.first, each.last) for each in marks(run))
     about = (run.session, tuple(_scalars(run)))
-    return _shown(site.logs.get(run.path, ()), run.sha256, spans, about)
+    return _read_log(site.logs.get(run.path, ()), run.sha256, spans, about)
 
 
-def loose(run: Run, found: Shown) -> list[str]:
+def anchors_left_out(run: Run, found: VisibleLog) -> list[str]:
     """Return the anchors of links to lines that are not shown."""
-    there = {line.number for each in found.stretches for line in each.lines}
+    there = {line.number for each in found.ranges for line in each.lines}
     return sorted({each.anchor for each in marks(run) if each.first not in there})
 
 
 def snippet(site: Site, run: Run) -> bytes:
-    """Return the lines as HTML for both languages: a section per stretch, each line with its anchors and classes."""
-    found = shown(site, run)
+    """Return the lines as HTML for both languages: a section per span, each line with its anchors and classes."""
+    found = visible_log(site, run)
     classes, ranges = _classes(run, found), _ranges(run)
-    return "".join(_section(each, classes, ranges) for each in found.stretches).encode()
+    return "".join(_section(each, classes, ranges) for each in found.ranges).encode()
 
 
-def _figures(run: Run) -> Iterator[_Told]:
+def _figures(run: Run) -> Iterator[_Statement]:
     figures = run.all_figures
     for rule in (*(each for each in NAMES if each in figures), *sorted(set(figures) - set(NAMES))):
         found = figures[rule]
@@ -196,7 +198,7 @@ def _figures(run: Run) -> Iterator[_Told]:
             yield (found.first_line, found.last_line), kind, what
 
 
-def _metrics(run: Run) -> Iterator[_Told]:
+def _metrics(run: Run) -> Iterator[_Statement]:
     for name in METRICS:
         if (found := run.metrics.get(name)) is None:
             continue
@@ -204,22 +206,22 @@ def _metrics(run: Run) -> Iterator[_Told]:
         yield from _reason(found.reason)
 
 
-def _reason(why: Reason | None) -> Iterator[_Told]:
+def _reason(why: Reason | None) -> Iterator[_Statement]:
     if why and (line := why.args.get("line")):
         yield (line, None), "problem", reason(why) or ""
 
 
-def _facts(run: Run) -> Iterator[_Told]:
+def _facts(run: Run) -> Iterator[_Statement]:
     for name, fact in run.facts.items():
         yield (fact_line(fact), None), "fact", word_for("fact", name)
 
 
-def _outcome(run: Run) -> Iterator[_Told]:
+def _outcome(run: Run) -> Iterator[_Statement]:
     outcome = word_for("outcome", run.outcome)
     yield (run.outcome_line, None), "outcome", phrase("log.outcome", outcome=outcome)
 
 
-def _problems(run: Run) -> Iterator[_Told]:
+def _problems(run: Run) -> Iterator[_Statement]:
     for each in run.problems:
         if each.path == run.path:
             yield (each.line, None), "problem", coded("problem", each)
@@ -243,20 +245,20 @@ def _place(mark: LineMark) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=4)
-def _shown(paths: tuple[Path, ...], sha256: str, spans: frozenset[tuple[int, int]], about: _About) -> Shown:
-    path, state = _found(paths, sha256)
+def _read_log(paths: tuple[Path, ...], sha256: str, spans: frozenset[tuple[int, int]], about: _About) -> VisibleLog:
+    path, state = _file_as_read(paths, sha256)
     if path is None:
-        return Shown(state)
+        return VisibleLog(state)
     edges = sorted({edge for span in spans for edge in span})
     try:
-        picked, total = _picked(path, edges)
+        picked, total = _chosen_lines(path, edges)
         used, left_out = _records(path, about) if path.stat().st_size <= LOOKED_UP else (frozenset(), frozenset())
     except (OSError, EOFError, ValueError, ScanError):
-        return Shown("unreadable")
-    return Shown("", tuple(_stretches(picked)), total, used, left_out)
+        return VisibleLog("unreadable")
+    return VisibleLog("", tuple(_ranges_of_lines(picked)), total, used, left_out)
 
 
-def _found(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]:
+def _file_as_read(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]:
     """Return the file with the bytes that were read, or why there is none. A pipe is never opened."""
     state = "missing"
     for path in paths:
@@ -270,7 +272,7 @@ def _found(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]:
     return None, state
 
 
-def _picked(path: Path, edges: Sequence[int]) -> tuple[list[Line], int]:
+def _chosen_lines(path: Path, edges: Sequence[int]) -> tuple[list[Line], int]:
     """Return the lines to show, and the number of lines of the log."""
     near = {line for edge in edges for line in range(edge - AROUND, edge + AROUND + 1)}
     whole: list[_Raw] = []
@@ -284,7 +286,7 @@ def _picked(path: Path, edges: Sequence[int]) -> tuple[list[Line], int]:
             whole = [] if not short else whole
             whole += [each] if short else []
             (some if total <= HEAD or total in near else tail).append(each)
-    return _said(whole if short else sorted([*some, *tail])), total
+    return _redacted(whole if short else sorted([*some, *tail])), total
 
 
 class _Raw(NamedTuple):
@@ -321,7 +323,7 @@ def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
         yield each._replace(front=each.front[: begins.start()] + _HIDDEN, back=b"") if begins else each
 
 
-def _said(given: Sequence[_Raw]) -> list[Line]:
+def _redacted(given: Sequence[_Raw]) -> list[Line]:
     """Clean, cut and redact lines; more is looked at than shown, and a word that is cut is left out.
 
     The trap: a secret with colour codes in it, or cut in its middle, is no longer recognised.
@@ -355,7 +357,7 @@ def _clean(raw: bytes) -> str:
     return unstyled(raw).decode("utf-8", "replace").rstrip("\r\n").replace("\n", " ")
 
 
-def _stretches(given: Sequence[Line]) -> Iterator[LineRange]:
+def _ranges_of_lines(given: Sequence[Line]) -> Iterator[LineRange]:
     """Group consecutive lines."""
     last = 0
     for index, (_, group) in enumerate(groupby(enumerate(given), key=lambda each: each[1].number - each[0])):
@@ -380,22 +382,22 @@ def _records(path: Path, about: _About) -> tuple[frozenset[int], frozenset[int]]
     return chosen, frozenset(at) - chosen
 
 
-def _classes(run: Run, found: Shown) -> Mapping[int, str]:
+def _classes(run: Run, found: VisibleLog) -> Mapping[int, str]:
     """Return the CSS classes of each line: whether it is in the window, and what it states."""
-    said: dict[int, list[str]] = {}
+    kinds_of: dict[int, list[str]] = {}
     if window := _span_of(run):
-        said = {line: ["w"] for each in found.stretches for line in _within(each, window)}
+        kinds_of = {line: ["w"] for each in found.ranges for line in _within(each, window)}
     for kind, numbered in (("u", found.used), ("d", found.left_out)):
         for line in numbered:
-            said.setdefault(line, []).append(kind)
+            kinds_of.setdefault(line, []).append(kind)
     for each in marks(run):
         if each.kind in _KINDS:
-            said.setdefault(each.first, []).append(_KINDS[each.kind])
-    return {line: " ".join(dict.fromkeys(kinds)) for line, kinds in said.items()}
+            kinds_of.setdefault(each.first, []).append(_KINDS[each.kind])
+    return {line: " ".join(dict.fromkeys(kinds)) for line, kinds in kinds_of.items()}
 
 
-def _within(stretch: LineRange, window: tuple[int, int]) -> range:
-    return range(max(stretch.first, window[0]), min(stretch.last, window[1]) + 1)
+def _within(span: LineRange, window: tuple[int, int]) -> range:
+    return range(max(span.first, window[0]), min(span.last, window[1]) + 1)
 
 
 def _ranges(run: Run) -> Mapping[int, list[str]]:
@@ -407,26 +409,25 @@ def _ranges(run: Run) -> Mapping[int, list[str]]:
     return {line: sorted(anchors) for line, anchors in found.items()}
 
 
-def _section(stretch: LineRange, classes: Mapping[int, str], ranges: Mapping[int, list[str]]) -> str:
-    """Return a stretch between its snippet marks. No line may be blank: that would end the HTML block."""
-    lines = [_written(each, classes.get(each.number, ""), ranges.get(each.number, ())) for each in stretch.lines]
-    head = f'<pre class="pl-log" style="counter-reset: pl-log {stretch.first - 1}"><code>'
+def _section(span: LineRange, classes: Mapping[int, str], ranges: Mapping[int, list[str]]) -> str:
+    """Return a span between its snippet marks. No line may be blank: that would end the HTML block."""
+    lines = [_written(each, classes.get(each.number, ""), ranges.get(each.number, ())) for each in span.lines]
+    head = f'<pre class="pl-log" style="counter-reset: pl-log {span.first - 1}"><code>'
     body = "\n</span>".join(lines)
     return (
-        f"<!-- --8<-- [start:{stretch.name}] -->\n{head}{body}\n</span></code></pre>\n"
-        f"<!-- --8<-- [end:{stretch.name}] -->\n"
+        f"<!-- --8<-- [start:{span.name}] -->\n{head}{body}\n</span></code></pre>\n<!-- --8<-- [end:{span.name}] -->\n"
     )
 
 
 def _written(line: Line, kinds: str, anchors: Iterable[str]) -> str:
     attribute = f' class="{kinds}"' if kinds else ""
     inside = "".join(f'<i id="{each}"></i>' for each in anchors)
-    text = _bars(line.front)
+    text = _overwritten(line.front)
     if line.more:
-        text += Markup("<b>… +{} …</b>").format(numbers.count(line.more)) + _bars(line.back)
+        text += Markup("<b>… +{} …</b>").format(numbers.count(line.more)) + _overwritten(line.back)
     return f'<span id="L{line.number}"{attribute}>{inside}{text}'
 
 
-def _bars(text: str) -> Markup:
+def _overwritten(text: str) -> Markup:
     """Return a line's text; parts that overwrite each other on a terminal are put below each other."""
     return Markup("&#10;").join(verbatim(each) for each in text.split("\r"))

@@ -207,12 +207,12 @@ def software(suite: Suite, runs: Sequence[Run]) -> Table | None:
         installed = {f"{name} {version}" for r in chosen for name, version in packages(r).items()}
         versions = {f"{each} {_fact(r, 'framework_version')}" for r in chosen if _fact(r, "framework_version")}
         images = {image for r in chosen if (image := image_of(r))}
-        said = sorted(installed | versions | images)
+        stated = sorted(installed | versions | images)
         sources = sorted({found for r in chosen if (found := source_of(r))}, key=repr)
         body.append(
             (
                 cell(named(each)),
-                Cell(tuple(map(Entry, said))) if said else absent(phrase("site.unknown")),
+                Cell(tuple(map(Entry, stated))) if stated else absent(phrase("site.unknown")),
                 Cell(tuple(map(Entry, sources))) if sources else absent(phrase("site.unknown")),
             )
         )
@@ -261,7 +261,7 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
         series.append(drawing.Series(label, speeds, low, high, labels=written))
     data = drawing.Bars(_group_labels(groups), tuple(series), literal(units(rows)))
     values = tuple(
-        phrase("chart.value_of", name=_shown(label), group=_group_label(suite.row_key(row)),
+        phrase("chart.value_of", name=_series_name(label), group=_group_label(suite.row_key(row)),
                value=f"{numbers.figure(row.value, row.spread)} {row.unit}")
         for row, label in zip(rows, labels, strict=True)
     )  # fmt: skip
@@ -278,13 +278,13 @@ def _speedup(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, T
     workloads = len({suite.row_key(row)[3] for row in rows}) > 1
     for row, mine in zip(rows, _labels(suite, rows), strict=True):
         what = (str(row.batch_size) if several else "", suite.row_key(row)[3] if workloads else "")
-        said = ", ".join(filter(None, what))
-        label = mine + (f" ({said})" if said else "")
+        apart = ", ".join(filter(None, what))
+        label = mine + (f" ({apart})" if apart else "")
         lines.setdefault(label, {})[row.devices or 1] = row.speedup or 1.0
     series = tuple((label, tuple(sorted(points)), tuple(points[each] for each in sorted(points)))
                    for label, points in sorted(lines.items()) if max(points) > 1)  # fmt: skip
     values = tuple(
-        phrase("chart.value_of", name=_shown(label), group=device, value=numbers.ratio(value))
+        phrase("chart.value_of", name=_series_name(label), group=device, value=numbers.ratio(value))
         for label, devices, points in series
         for device, value in zip(devices, points, strict=True)
     )
@@ -320,7 +320,7 @@ def _apart(suite: Suite, rows: Sequence[Row]) -> set[str]:
     return {name for key in keys for name in contradicted([row for row in rows if suite.row_key(row) == key])}
 
 
-def _shown(label: str) -> Text:
+def _series_name(label: str) -> Text:
     return phrase("site.unknown") if label == "@unknown@" else label
 
 

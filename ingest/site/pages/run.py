@@ -53,7 +53,7 @@ class Step:
     """One step from the log to the figure: its name, sentences with links, and code."""
 
     name: Text
-    said: tuple[Link, ...] = ()
+    parts: tuple[Link, ...] = ()
     code: str = ""
 
 
@@ -167,14 +167,14 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
         addresses.log_lines(site, run, run.outcome_line),
     )  # fmt: skip
     problems = len(run.problems)
-    told = phrase("proof.problems_of", n=problems) if problems else phrase("proof.no_problems")
+    text = phrase("proof.problems_of", n=problems) if problems else phrase("proof.no_problems")
     tables = phrase("proof.published" if run.published else "proof.unpublished")
     return [
         outcome,
         Sign(phrase("proof.tables"), tables, "good" if run.published else "bad"),
         Sign(
             phrase("proof.problems"),
-            told,
+            text,
             "bad" if problems else "good",
             addresses.section(site.page(run), "problems") if problems else None,
         ),
@@ -297,13 +297,13 @@ def details(run: Run) -> Mapping[str, Any] | None:
 
 def _warning_sign(site: Site, run: Run) -> Iterator[Sign]:
     if found := run.warnings:
-        told = phrase("proof.problems_of", n=len(found))
-        yield Sign(phrase("proof.warnings"), told, "bad", addresses.section(site.page(run), "warnings"))
+        text = phrase("proof.problems_of", n=len(found))
+        yield Sign(phrase("proof.warnings"), text, "bad", addresses.section(site.page(run), "warnings"))
 
 
-def _step(name: str, *said: Link | Text, code: str = "") -> Step:
-    parts = tuple(each if isinstance(each, Link) else Link(each, None) for each in said if each)
-    return Step(phrase(f"proof.{name}"), parts, code)
+def _step(name: str, *parts: Link | Text, code: str = "") -> Step:
+    links = tuple(each if isinstance(each, Link) else Link(each, None) for each in parts if each)
+    return Step(phrase(f"proof.{name}"), links, code)
 
 
 def _repeat_step(site: Site, run: Run) -> Iterator[Step]:
@@ -335,9 +335,9 @@ def _format_titles() -> Mapping[str, str]:
 
 def _fact_steps(site: Site, run: Run) -> Iterator[Step]:
     """Yield the facts that turn records into throughput, each with the line that states it."""
-    said = [_fact_link(site, run, name, run.facts[name]) for name in RESTS_ON if name in run.facts]
-    if said:
-        yield _step("facts", *said)
+    facts = [_fact_link(site, run, name, run.facts[name]) for name in RESTS_ON if name in run.facts]
+    if facts:
+        yield _step("facts", *facts)
 
 
 def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
@@ -352,8 +352,8 @@ def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
 
 def _window_step(site: Site, run: Run, found: Figure) -> Step:
     first, last = found.first_line, found.last_line
-    said = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped))
-    return _step("window", Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last)), said)
+    records = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped))
+    return _step("window", Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last)), records)
 
 
 def _used_records(site: Site, run: Run) -> Iterator[Sign]:
@@ -453,7 +453,7 @@ def telemetry_section(run: Run) -> Mapping[str, Any] | None:
     if not found:
         return None
     return {
-        "said": _telemetry_sentences(found),
+        "sentences": _telemetry_sentences(found),
         "figures": telemetry_table(found),
         "files": telemetry_files(found),
     }
@@ -496,13 +496,13 @@ def _telemetry_sentences(found: Telemetry) -> list[Text]:
         return [phrase("telemetry.none_used")]
     if found.samples is None:
         return [phrase("telemetry.maximum")]
-    said: list[Text] = [
+    sentences: list[Text] = [
         phrase(f"telemetry.intro_{found.part}"),
         _sampled_devices(found),
         _sampled_time(found, found.samples),
     ]
     why = found.absent.get("energy_j")
-    return [*said, phrase(f"telemetry.no_energy_{why}")] if why else said
+    return [*sentences, phrase(f"telemetry.no_energy_{why}")] if why else sentences
 
 
 def _sampled_devices(found: Telemetry) -> Text:

@@ -30,8 +30,8 @@ class Chart:
 
     def described(self, words: Words, language: str) -> str:
         """Return the caption with the charted values, for screen readers."""
-        said = " ".join(words.say(language, each) for each in self.values[:DESCRIBED])
-        return words.text(language, self.text, **{**dict(self.args), "values": said}).strip()
+        values = " ".join(words.say(language, each) for each in self.values[:DESCRIBED])
+        return words.text(language, self.text, **{**dict(self.args), "values": values}).strip()
 
     def caption(self, words: Words, language: str) -> str:
         """Return the caption for those who see the chart."""
@@ -75,12 +75,12 @@ def localise(svg: str, name: str, word_of: Callable[[str], str | None], title: s
     """
 
     def word(found: re.Match[str]) -> str:
-        if (said := word_of(found[1])) is None:
+        if (text := word_of(found[1])) is None:
             raise ChartError(
                 f"chart {name!r}: there is no word for the token @{found[1]}@; add it to [chart] in"
                 " report_templates/words.toml"
             )
-        return escape(said)
+        return escape(text)
 
     svg = _TOKEN.sub(word, svg)
     referenced = sorted(set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)))

@@ -209,12 +209,12 @@ class _Style:
 
     @property
     def full(self) -> float:
-        """How full its bars are."""
+        """The opacity of its bars."""
         return FULLNESS[min(self.variant, len(FULLNESS) - 1)]
 
     @property
     def dash(self) -> object:
-        """How its line is cut."""
+        """The dash pattern of its line."""
         return DASHES[self.variant % len(DASHES)]
 
 
@@ -466,18 +466,27 @@ def _svg(figure: Figure) -> str:
     return _themed(out.getvalue())
 
 
+#: What matplotlib writes and what takes its place, in this order.
+_REWRITTEN = (
+    (r"(?s)\s*<metadata>.*?</metadata>|<!--.*?-->", ""),
+    (r"(?s)<defs>\s*<style.*?</style>\s*</defs>", ""),  # it would style the whole page
+    (r"font: ([\d.]+px) [^;\"]+", r"font-size: \1"),  # the page's own font
+    (r"font-family: 'DejaVu Sans'; ", ""),
+    (r"stroke-linecap: square", "stroke-linecap: butt"),
+    (r' transform="rotate\(-0 [^"]*"|<g/>', ""),
+    (rf"{INK}|(?<=stroke: )#000000", "currentColor"),
+    (PAPER, "var(--md-default-bg-color, #fff)"),
+)
+
+
 def _themed(svg: str) -> str:
     """Return only the drawing, in the page's font and ink, without blank lines and comments."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"\s*<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, count=1, flags=re.DOTALL)  # it styles the whole page
-    svg = re.sub(r"font: ([\d.]+px) [^;\"]+", r"font-size: \1", svg).replace("font-family: 'DejaVu Sans'; ", "")
-    svg = svg.replace("stroke-linecap: square", "stroke-linecap: butt")
-    svg = re.sub(r' transform="rotate\(-0 [^"]*"|<g/>', "", svg)
-    svg = re.sub(r'(?<= )d="([^"]*)"', lambda found: f'd="{" ".join(found[1].split())}"', svg)
-    svg = svg.replace(INK, "currentColor").replace("stroke: #000000", "stroke: currentColor")
-    svg = colours.in_theme(svg.replace(PAPER, "var(--md-default-bg-color, #fff)"))
+    for pattern, replacement in _REWRITTEN:
+        svg = re.sub(pattern, replacement, svg)
+    svg = colours.in_theme(svg)
     svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
+    svg = re.sub(r'(?<= )d="([^"]*)"', lambda found: f'd="{" ".join(found[1].split())}"', svg)
     # Only within tags: a place needs two decimals, what is written keeps all of its own.
     svg = re.sub(r"<[^>]*>", lambda found: re.sub(r"(\d+\.\d{2})\d+", r"\1", found[0]), svg)
     svg = svg.replace("<svg ", '<svg class="pl-chart" fill="currentColor" ', 1)

@@ -1,15 +1,16 @@
 """Tables as HTML in one language, with links to their CSV and JSON.
 
-A page may hold thousands of cells, and all pages are written each time: so this joins plain strings. Every text goes
-through `escape` first.
+A template lays the table out. A site holds some hundred thousand cells: these are joined from plain strings here, which
+takes a third of the time. Every text goes through `escape` first.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from markupsafe import Markup
 from markupsafe import escape as escape_html
@@ -17,7 +18,8 @@ from markupsafe import escape as escape_html
 from ingest.common.numbers import ABSENT
 from ingest.common.words import Text, Words, phrase
 from ingest.site.render import table_files
-from ingest.site.render.table import Cell, Column, Entry, Table, View, details_of, shown, value_of, written
+from ingest.site.render.environment import environment
+from ingest.site.render.table import Cell, Column, Entry, Table, details_of, in_view, value_of, written
 from ingest.site.render.text import escape, slug
 
 #: Tables with more rows than this get a field to filter them by, and room for it above.
@@ -86,20 +88,26 @@ class Writer:
         # Cells come first: they find out which reference a note leads back to.
         rooms = self._rooms(table)
         rows = [self._row(table, row, notes, rooms) for row in table.rows]
-        label = f' aria-labelledby="{name}-caption"' if table.caption else ""
-        grid = f'<div class="pl-scroll"><table class="pl-grid"{label} data-name="{name}">'
-        parts = [
-            f'<p class="pl-caption" id="{name}-caption">{self.say(table.caption)}</p>\n' if table.caption else "",
-            f'<div class="pl-table"{"" if table.prose else " data-search-exclude"}>',
-            self._tools(table),
-            "{}\n<thead><tr>{}</tr></thead>".format(grid, ("\n" if table.prose else "").join(self._heads(table))),
-            "<tbody>\n{}\n</tbody></table></div>{}".format("\n".join(rows), self._files(name)),
-            self._footnotes(notes),
-            *(f'<p class="pl-note">{self.say(each)}</p>' for each in table.notes),
-            self._legend(table),
-            "</div>",
-        ]
-        return Markup("\n".join(each for each in parts if each))
+        template: Any = environment().get_template("_table.html.j2").module
+        views = table.views if len(table.views) > 1 else ()
+        written = template.table(
+            {
+                "name": name,
+                "caption": self.say(table.caption) if table.caption else "",
+                "prose": table.prose,
+                "views": [Markup(escape_html(each.key)) for each in views],
+                "titles": [self.say(each.title) for each in views],
+                "filtered": len(table.rows) > FILTERED_ABOVE and not table.prose,
+                "heads": list(self._heads(table)),
+                "rows": rows,
+                "files": list(self._files(name)),
+                "footnotes": list(self._footnotes(notes)),
+                "back": self.say(phrase("table.back")),
+                "notes": [self.say(each) for each in table.notes],
+                "legend": self._legend(table),
+            }
+        )
+        return Markup(written)
 
     def say(self, text: Text) -> Markup:
         """Return a text in this language, escaped."""
@@ -109,47 +117,39 @@ class Writer:
         self._counts[name] = self._counts.get(name, 0) + 1
         return f"{slug(name)}-{self._counts[name]}"
 
-    def _tools(self, table: Table) -> str:
-        """Room for what scripts put above a table, so that nothing moves when they do."""
-        if len(table.views) > 1:
-            keys = " ".join(each.key for each in table.views)
-            titles = "|".join(self.say(each.title) for each in table.views)
-            return f'<div class="pl-tools" data-views="{_attribute(keys)}" data-titles="{titles}"></div>'
-        return '<div class="pl-tools"></div>' if len(table.rows) > FILTERED_ABOVE and not table.prose else ""
-
-    def _files(self, name: str) -> str:
-        """Links to the table's files, which lie in a folder beside the page."""
+    def _files(self, name: str) -> Iterator[Mapping[str, object]]:
+        """Yield links to the table's files, which lie in a folder beside the page."""
         folder = posixpath.relpath(table_files.folder(self.page), posixpath.dirname(self.page) or ".")
-        links = []
         for kind in ("CSV", "JSON"):
             label = self.say(phrase("ui.table_file", kind=kind))
-            links.append(f'<a href="{folder}/{name}.{kind.lower()}" download aria-label="{label}">{kind}</a>')
-        return f'<p class="pl-files">{" · ".join(links)}</p>'
+            yield {"kind": kind, "label": label, "address": Markup(f"{folder}/{name}.{kind.lower()}")}
 
-    def _heads(self, table: Table) -> Iterator[str]:
+    def _heads(self, table: Table) -> Iterator[Mapping[str, object]]:
         for key, column in zip(table.keys(self.words), table.columns, strict=True):
-            title = self._linked(column.title, column.page)
-            yield f'<th scope="col" data-key="{key}"{_side(column)}>{title}{self._units(table, column)}</th>'
+            title = Markup(self._linked(column.title, column.page))
+            units = list(self._units(table, column))
+            yield {"key": Markup(key), "number": column.number, "title": title, "units": units}
 
-    def _units(self, table: Table, column: Column) -> str:
-        if not (column.switched and table.views):
-            unit = self.say(column.unit)
-            return f'<small data-unit="{unit}">{unit}</small>' if unit else ""
-        return "".join(self._unit(table, each) for each in table.views)
+    def _units(self, table: Table, column: Column) -> Iterator[Mapping[str, object]]:
+        """Yield what stands below the title of a column, in every view."""
+        if column.switched and table.views:
+            for view in table.views:
+                seen = _view([view.key], table.views[0].key) if len(table.views) > 1 else None
+                text = view.below_title(self.words, self.language)
+                yield {"unit": self.say(view.unit), "view": seen, "text": escape(text)}
+        elif unit := self.say(column.unit):
+            yield {"unit": unit, "view": None, "text": unit}
 
-    def _unit(self, table: Table, view: View) -> str:
-        unit = self.say(view.unit)
-        view_key = _of_views([view.key], table.views[0].key) if len(table.views) > 1 else ""
-        return f'<small data-unit="{unit}"{view_key}>{escape(view.below_title(self.words, self.language))}</small>'
-
-    def _row(self, table: Table, row: Sequence[Cell], notes: _Notes, rooms: Sequence[dict[str, _Room]]) -> str:
+    def _row(
+        self, table: Table, row: Sequence[Cell], notes: _Notes, rooms: Sequence[dict[str, _Room]]
+    ) -> list[tuple[Markup, Markup]]:
+        """Return the attributes of each cell, and what stands in it."""
         cells = []
-        for index, (column, content) in enumerate(zip(table.columns, row, strict=True)):
-            tag = ("th", ' scope="row"') if index == 0 and not table.prose else ("td", "")
-            inside, attributes = self._cell(table, column, content, notes, rooms[index])
-            cells.append(f"<{tag[0]}{tag[1]}{_side(column)}{attributes}>{inside}</{tag[0]}>")
-        # Sentences are searched, and the search would join the words of cells that stand on one line.
-        return "<tr>{}</tr>".format(("\n" if table.prose else "").join(cells))
+        for column, content, room in zip(table.columns, row, rooms, strict=True):
+            inside, attributes = self._cell(table, column, content, notes, room)
+            side = ' class="pl-n"' if column.number else ""
+            cells.append((Markup(side + attributes), Markup(inside)))
+        return cells
 
     def _cell(
         self, table: Table, column: Column, content: Cell, notes: _Notes, rooms: dict[str, _Room]
@@ -161,9 +161,10 @@ class Writer:
             return self._content(column, content, notes, rooms[""], "", apart=several), attributes
         parts = []
         for view in table.views:
-            seen = shown(table, content, view.key)
+            seen = in_view(table, content, view.key)
             inside = self._content(column, seen, notes, rooms[view.key], view.key, apart=True)
-            parts.append(f"<div{_of_views([view.key], table.views[0].key)}>{inside}</div>")
+            hidden = " hidden" if view is not table.views[0] else ""
+            parts.append(f'<div data-view="{view.key}"{hidden}>{inside}</div>')
         return "".join(parts), self._first_value(column, content)
 
     def _content(self, column: Column, content: Cell, notes: _Notes, room: _Room, view: str, *, apart: bool) -> str:
@@ -174,8 +175,8 @@ class Writer:
         entries = [self._entry(column, each, room) for each in content.entries]
         if apart:
             entries = [
-                f'<span class="pl-entry"{self._attributes(column, [entry])}>{said}</span>'
-                for entry, said in zip(content.entries, entries, strict=True)
+                f'<span class="pl-entry"{self._attributes(column, [entry])}>{written_entry}</span>'
+                for entry, written_entry in zip(content.entries, entries, strict=True)
             ]
         return ("" if apart else "<br>").join(entries) + mark
 
@@ -189,11 +190,11 @@ class Writer:
         if entry.page:
             text = f'<a href="{self.link(entry.page)}">{text}</a>'
         if entry.anchor:
-            text = f'<span id="{_attribute(entry.anchor)}">{text}</span>'
+            text = f'<span id="{escape_html(entry.anchor)}">{text}</span>'
         if entry.best:
             text = f'<strong class="pl-best">{text}</strong>'
         if entry.tone:
-            text = f'<span class="pl-tone pl-{_attribute(entry.tone)}">{text}</span>'
+            text = f'<span class="pl-tone pl-{escape_html(entry.tone)}">{text}</span>'
         small = [str(self.say(each)) for each in entry.marks if each]
         links = " ".join(self._linked(each.text, each.page) for each in entry.sources)
         if not small:
@@ -203,14 +204,14 @@ class Writer:
 
     def _placed(self, column: Column, text: Text, room: _Room) -> str:
         """Return a text of a number column with its padding, which style sheets hide."""
-        said = self.words.say(self.language, text)
+        found = self.words.say(self.language, text)
         if not (column.number and room.whole):
-            return escape(said)
-        left, right = room.around(said)
+            return escape(found)
+        left, right = room.around(found)
         if not left and not right:
-            return escape(said)
+            return escape(found)
         sides = (f' data-l="{left}"' if left else "") + (f' data-r="{right}"' if right else "")
-        return f'<span class="pl-v"{sides}>{escape(said)}</span>'
+        return f'<span class="pl-v"{sides}>{escape(found)}</span>'
 
     def _attributes(self, column: Column, entries: Iterable[Entry]) -> str:
         """Return the values before rounding, by which scripts sort."""
@@ -221,30 +222,22 @@ class Writer:
 
     def _value(self, column: Column, entry: Entry) -> str:
         value = value_of(self.words, column, entry)
-        return f' data-value="{_attribute(written(value))}"' if value is not None else ""
+        return f' data-value="{escape_html(written(value))}"' if value is not None else ""
 
     def _linked(self, text: Text, page: str | None) -> str:
-        said = self.say(text)
-        return f'<a href="{self.link(page)}">{said}</a>' if page else said
+        found = self.say(text)
+        return f'<a href="{self.link(page)}">{found}</a>' if page else found
 
-    def _footnotes(self, notes: _Notes) -> str:
-        back = self.say(phrase("table.back"))
-        said = [self._footnote(notes, note, mark, back) for note, mark in notes.letters.items()]
-        return f'<ul class="pl-notes">{"".join(said)}</ul>' if said else ""
+    def _footnotes(self, notes: _Notes) -> Iterator[Mapping[str, object]]:
+        for note, letter in notes.letters.items():
+            seen = _view(notes.views[note], notes.first)
+            yield {"name": f"{notes.name}-{letter}", "letter": letter, "text": self.say(note), "view": seen}
 
-    def _footnote(self, notes: _Notes, note: Text, mark: str, back: str) -> str:
-        at = f"{notes.name}-{mark}"
-        home = f'<a class="pl-back" href="#fr-{at}" aria-label="{back}">↩</a>'
-        seen = _of_views(notes.views[note], notes.first)
-        return f'<li id="fn-{at}"{seen}><sup>{mark}</sup> {self.say(note)} {home}</li>'
-
-    def _legend(self, table: Table) -> str:
+    def _legend(self, table: Table) -> Mapping[str, object] | None:
         """Return what bold figures mean, for a table that has one."""
         views = table.switching
         marked = [view for view in views if any(entry.best for at in table.cells_in(view) for entry in at.entries)]
-        if not marked:
-            return ""
-        return f'<p class="pl-note pl-legend"{_of_views(marked, views[0])}>{self.say(phrase("table.best"))}</p>'
+        return {"view": _view(marked, views[0]), "text": self.say(phrase("table.best"))} if marked else None
 
     def _rooms(self, table: Table) -> list[dict[str, _Room]]:
         """Per column and view, the room that its numbers need."""
@@ -258,21 +251,13 @@ class Writer:
 
     def _room(self, table: Table, index: int, view: str) -> _Room:
         switched = table.columns[index].switched and view
-        cells = (shown(table, row[index], view) if switched else row[index] for row in table.rows)
+        cells = (in_view(table, row[index], view) if switched else row[index] for row in table.rows)
         texts = (self.words.say(self.language, entry.text) for each in cells for entry in each.entries)
         found = [match for text in texts if (match := _NUMBER.fullmatch(text))]
         if not found:
             return _Room()
         fraction = max((match[2] or "" for match in found), key=len)
         return _Room(max((match[1] for match in found), key=len), _DIGIT.sub("0", fraction))
-
-
-def _attribute(text: str) -> str:
-    return escape_html(text)
-
-
-def _side(column: Column) -> str:
-    return ' class="pl-n"' if column.number else ""
 
 
 def _details(entry: Entry) -> str:
@@ -284,12 +269,9 @@ def _details(entry: Entry) -> str:
     )
 
 
-def _of_views(keys: Sequence[str], first: str) -> str:
-    """Return the attribute of what only some views show; without scripts, the first view is shown."""
-    if not any(keys):
-        return ""
-    hidden = " hidden" if first and first not in keys else ""
-    return f' data-view="{" ".join(keys)}"{hidden}'
+def _view(keys: Sequence[str], first: str) -> Mapping[str, object] | None:
+    """Return in which views something is seen, if only in some; without scripts, the first view is shown."""
+    return {"names": " ".join(keys), "hidden": bool(first) and first not in keys} if any(keys) else None
 
 
 def _notes(table: Table, name: str) -> _Notes:

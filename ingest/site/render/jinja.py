@@ -7,26 +7,24 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
 
 from ingest.common import numbers
-from ingest.common.words import LANGUAGES, TEMPLATES, Text, Words, phrase
+from ingest.common.words import LANGUAGES, Text, Words, phrase
 from ingest.site.model import Page
 from ingest.site.render import prose as prose_tables
 from ingest.site.render import table_files
 from ingest.site.render.chart import Chart
+from ingest.site.render.environment import environment
 from ingest.site.render.html_table import Writer
 from ingest.site.render.template_errors import located
 from ingest.site.render.text import code, code_block, command, escape, front_matter, slug, title
 
 SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets none
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def rendered(words: Words, page: Page) -> Iterator[Rendered]:
         shown: dict[str, Chart] = {}
         names = {**_tools(words, language, writer, shown), **context}
         with located(file := f"{page.template}.md.j2", names):
-            body = _environment().get_template(file).render(names)
+            body = environment().get_template(file).render(names)
         tables = _table_files(words, language, page, writer)
         yield Rendered(_front_matter(words, language, page) + _tidy(body), tables, list(shown.values()))
 
@@ -80,8 +78,8 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         return escape(words.say(language, phrase(key, **args)))
 
     def link(text: Text, target: str | None) -> Markup:
-        said = writer.say(text)
-        return Markup("[{}]({})").format(said, Markup(writer.link(target))) if target else said
+        shown = writer.say(text)
+        return Markup("[{}]({})").format(shown, Markup(writer.link(target))) if target else shown
 
     def prose(entries: Mapping[str, Mapping[str, str]], key: str) -> Markup:
         return escape(entries[key][language]) if key in entries else Markup("")
@@ -125,8 +123,8 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
 def _script_data(words: Words, language: str, data: Mapping[str, Any], tables: Sequence[str]) -> Markup:
     """Return data and tables of words for a script of the page, as the value of an attribute."""
     keys = [key for key in words.entries if key.partition(".")[0] in tables and words.has(key)]
-    said = {key: words.entries[key][language] for key in keys}
-    written = json.dumps({**data, "language": language, "words": said}, ensure_ascii=False, sort_keys=True)
+    texts = {key: words.entries[key][language] for key in keys}
+    written = json.dumps({**data, "language": language, "words": texts}, ensure_ascii=False, sort_keys=True)
     # Nothing in it may end the attribute, or be Markdown; in JSON, such signs stand only within texts.
     safe = re.sub(r"[<>&`*_\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", written)
     return Markup(safe.replace('"', "&quot;"))
@@ -178,17 +176,3 @@ def _paragraphs(doc: str) -> list[str]:
 
 def _pairs(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {numbers.quantity(value)}" for name, value in values.items())
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        loader=FileSystemLoader(TEMPLATES / "pages"),
-        autoescape=True,
-        finalize=escape,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a cell: entries one below the other; or nothing, with a note that says why.
+    """The content of a cell: entries one below the other; or nothing, with a note that says why.
 
     `views` is what stands there instead when the reader switches to another of the table's views, by its key.
     """
@@ -138,10 +138,10 @@ class Table:
         return found
 
     def cells_in(self, view: str) -> Iterator[Cell]:
-        """All cells as they are in a view."""
+        """Yield all cells as they are in a view."""
         for row in self.rows:
             for column, content in zip(self.columns, row, strict=True):
-                yield shown(self, content, view) if column.switched and view else content
+                yield in_view(self, content, view) if column.switched and view else content
 
 
 def cell(
@@ -161,7 +161,7 @@ def absent(note: Text | None) -> Cell:
     return Cell(note=note)
 
 
-def shown(table: Table, content: Cell, view: str) -> Cell:
+def in_view(table: Table, content: Cell, view: str) -> Cell:
     """Return what a cell of a switched column shows in a view, never a figure of another view."""
     own = not table.views or view == table.views[0].key
     return content if own else dict(content.views).get(view, Cell())

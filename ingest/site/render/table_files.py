@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from ingest.common.numbers import ABSENT
 from ingest.common.words import Text, Words
-from ingest.site.render.table import Cell, Column, Entry, Table, Value, details_of, shown, value_of, written
+from ingest.site.render.table import Cell, Column, Entry, Table, Value, details_of, in_view, value_of, written
 from ingest.site.render.text import plain
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
+_JSON = json.JSONEncoder(ensure_ascii=False)
 #: A spreadsheet takes a text that begins so for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -59,7 +62,7 @@ class Flat:
         out = io.StringIO()
         writer = csv.writer(out)
         writer.writerow([each.name for each in self.fields])
-        writer.writerows([[_csv(row[each.name]) for each in self.fields] for row in self.rows])
+        writer.writerows([map(_csv, row.values()) for row in self.rows])
         return out.getvalue().encode()
 
     def json(self, about: Mapping[str, str]) -> bytes:
@@ -69,9 +72,9 @@ class Flat:
             | ({"unit": each.unit} if each.unit else {})
             for each in self.fields
         ]
-        schema = json.dumps({"fields": described}, ensure_ascii=False)
-        data = ",\n".join(json.dumps(each, ensure_ascii=False) for each in self.rows)
-        head = json.dumps(dict(about), ensure_ascii=False)[1:-1]
+        schema = _JSON.encode({"fields": described})
+        data = ",\n".join(map(_JSON.encode, self.rows))
+        head = _JSON.encode(dict(about))[1:-1]
         return f'{{{head},\n"schema": {schema},\n"data": [\n{data}\n]}}\n'.encode()
 
 
@@ -85,8 +88,8 @@ def flat(table: Table, words: Words, language: str) -> Flat:
         cells = [reader.figures(table, head.column, row[index]) for row in table.rows]
         # Beside numbers a word (out of memory) is a note, so that a column is of one kind.
         number = any(isinstance(each.value, int | float) for cell in cells for each in cell)
-        found = [dict(_named_once(_in_views(head.key, cell, number=number))) for cell in cells]
-        mine = dict.fromkeys([head.key, *(name for each in found for name in each)])
+        found = [_named(head.key, cell, number=number) for cell in cells]
+        mine = dict.fromkeys([head.key, *itertools.chain.from_iterable(found)])
         for name in sorted(mine, key=lambda each: _order(head.key, each)):
             names[name] = _field(head, name, [each.get(name) for each in found], number=number)
         for row, each in zip(rows, found, strict=True):
@@ -105,8 +108,7 @@ class _Head:
     below: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class _Figure:
+class _Figure(NamedTuple):
     """One entry of a cell: its text, value and details, the words beside it, and why it is absent."""
 
     view: str
@@ -136,8 +138,8 @@ class _Reader:
 
     def text(self, text: Text) -> str:
         """Return a text as a page shows it, without marks."""
-        said = self.words.say(self.language, text)
-        return said.striptags() if isinstance(said, Markup) else plain(said)
+        found = self.words.say(self.language, text)
+        return found.striptags() if isinstance(found, Markup) else plain(found)
 
     def head(self, table: Table, key: str, column: Column) -> _Head:
         views = table.views if column.switched and table.views else ()
@@ -151,12 +153,12 @@ class _Reader:
     def figures(self, table: Table, column: Column, content: Cell) -> list[_Figure]:
         """Return the entries of a cell in every view."""
         if not (column.switched and len(table.views) > 1):
-            return self.in_view(column, content, "")
+            return self.entries(column, content, "")
         return [
-            each for view in table.views for each in self.in_view(column, shown(table, content, view.key), view.key)
+            each for view in table.views for each in self.entries(column, in_view(table, content, view.key), view.key)
         ]
 
-    def in_view(self, column: Column, content: Cell, view: str) -> list[_Figure]:
+    def entries(self, column: Column, content: Cell, view: str) -> list[_Figure]:
         note = self.text(content.note) if content.note else ""
         if not content.entries:
             return [_Figure(view, ABSENT, absent=True, note=note)]
@@ -168,17 +170,20 @@ class _Reader:
     def figure(self, column: Column, entry: Entry, view: str, note: str) -> _Figure:
         value = value_of(self.words, column, entry)
         beside = [*(each for each in entry.marks if each), *(each.text for each in entry.sources)]
-        found = details_of(entry) if entry.details else {}
-        numbers = {name: number(written(each)) for name, each in found.items() if not isinstance(each, str)}
-        texts = {name: plain(each) for name, each in found.items() if isinstance(each, str)}
         return _Figure(
             view,
             self.text(entry.text),
             " ".join(map(self.text, beside)),
             None if value is None else number(written(value)),
-            {**numbers, **texts},
+            self.details(entry) if entry.details else None,
             note=note,
         )
+
+    def details(self, entry: Entry) -> dict[str, Value]:
+        """Return the named values of an entry: numbers before texts."""
+        found = details_of(entry)
+        numbers = {name: number(written(each)) for name, each in found.items() if not isinstance(each, str)}
+        return numbers | {name: plain(each) for name, each in found.items() if isinstance(each, str)}
 
 
 def number(text: str) -> Value:
@@ -188,22 +193,21 @@ def number(text: str) -> Value:
     return float(text) if "." in text or "e" in text else int(text)
 
 
-def _named_once(found: Iterator[tuple[str, Value | None]]) -> Iterator[tuple[str, Value | None]]:
-    """Return the figures of every view; a note that all views share is given once, with the first."""
-    given: dict[str, Value | None] = {}
-    for name, value in found:
-        if not (name.endswith("_note") and value in given.values()):
-            given[name] = value
-    yield from given.items()
+def _named(key: str, cell: Sequence[_Figure], *, number: bool) -> dict[str, Value | None]:
+    """Return the figures of a cell in every view; a note that all views share is given once, with the first."""
+    found: dict[str, Value | None] = {}
+    for name, value in _in_views(key, cell, number=number):
+        if not (name.endswith("_note") and value in found.values()):
+            found[name] = value
+    return found
 
 
 def _in_views(key: str, cell: Sequence[_Figure], *, number: bool) -> Iterator[tuple[str, Value | None]]:
-    views = list(dict.fromkeys(each.view for each in cell))
-    for view in views:
-        mine = [each for each in cell if each.view == view]
+    for view, group in itertools.groupby(cell, key=lambda each: each.view):
+        mine = list(group)
         figures = [each for each in mine if each.is_figure]
         rest = [each for each in mine if not each.is_figure]
-        suffix = f"_{view}" if view != views[0] else ""
+        suffix = f"_{view}" if view != cell[0].view else ""
         for place, each in enumerate(figures, 1):
             yield from _figure(key + (f"_{place}" if place > 1 else "") + suffix, each)
         if rest:

@@ -60,11 +60,11 @@ def located(template: str, names: Mapping[str, object]) -> Iterator[None]:
 def _cause(error: Exception, names: Mapping[str, object]) -> str:
     if isinstance(error, FileError):
         return f"a word fails here: {error}"
-    said = str(error)
-    if undefined := re.fullmatch(r"'(\w+)' is undefined", said):
+    message = str(error)
+    if undefined := re.fullmatch(r"'(\w+)' is undefined", message):
         near = did_you_mean(undefined[1], names)
-        return said + (near if near.startswith("; did") else "; its names come from the page's context")
-    return said
+        return message + (near if near.startswith("; did") else "; its names come from the page's context")
+    return message
 
 
 def _not_found(error: TemplateNotFound, template: str) -> TemplateError:

@@ -20,7 +20,7 @@ class Limits:
     """How many runs have a page of their own, how many a list holds, and how many lists there may be.
 
     A run with a page, chart and log costs some 140 ms of a build from nothing (both languages, with MkDocs), one in a
-    list some 10, most of it to read the log: `python -m bench site`.
+    list some 10, most of it to read the log: `python -m bench sizes`.
     """
 
     pages: int = 200

@@ -39,7 +39,7 @@ serve: $(VENV)/site.stamp ## show the pages at http://127.0.0.1:8000/ and follow
 
 # A worker takes whole files, so that what a file's tests share is made once.
 test: $(VENV)/test.stamp ## run every test
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .corpus/
 	@$(BIN)/python -m tests.corpus

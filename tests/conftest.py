@@ -1,10 +1,25 @@
-"""How many tests run at once."""
+"""How the tests are shared out among processes."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
+
+import pytest
+
+#: Folders of the tests that take longest: those of the site compute, those of runners wait for hosts.
+SLOW = ("site", "runners")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Start two workers per core: half of the time, tests of runners and pages wait for hosts and browsers."""
+    """Start two workers per core, since half of the time tests wait for hosts and browsers."""
     return 2 * (os.cpu_count() or 1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slow folders, a file of each in turn, so that no worker is left with them at the end."""
+    files: dict[Path, list[Path]] = {}
+    for path in dict.fromkeys(item.path for item in items):
+        files.setdefault(path.parent, []).append(path)
+    turns = {path: turn for group in files.values() for turn, path in enumerate(group)}
+    items.sort(key=lambda item: (item.path.parent.name not in SLOW, turns[item.path]))

@@ -21,6 +21,7 @@ from ingest.compute.series import (
     scoped,
     series,
 )
+from ingest.compute.window import training, warm_up
 from parsers.contract import Window
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -121,11 +122,6 @@ def figures(session: Session, case: Facts) -> dict[str, Figure | NoFigure]:
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 
-def warm_up(count: int) -> int:
-    """Return how many of `count` records the house window drops."""
-    return max(1, count // 5) if count > 1 else 0
-
-
 def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
     """Return the indices of the records that a rule over the series uses, in file order.
 
@@ -138,7 +134,8 @@ def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
     indices = np.arange(len(given))
     if rule.statistic != "paddle":
         skip = rule.parameters.get("skip", warm_up(len(given)))
-        return _at_least(1, indices[skip:], len(given), skip + 1)
+        used = _at_least(1, indices[skip:], len(given), skip + 1)
+        return training(given.pauses, given.steps, given.lasted, skip) if rule.statistic == "sustained" else used
     skip = rule.parameters.get("skip", 10)
     rest = indices[skip:]
     trim = max(int(0.05 * len(rest)), 5)

@@ -7,13 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from ingest.common import suites
 from ingest.common.files import file_hash, is_as_stated, stamp
-from ingest.compute import rules
+from ingest.compute import rules, window
 from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
@@ -136,7 +137,7 @@ def _run(
         published=sound,
         sound=sound,
         fingerprint=None if run_json.document else duplicates.fingerprint(session),
-        trace=_trace(session, for_rules),
+        **_of_series(session, for_rules),
     )
 
 
@@ -314,18 +315,23 @@ def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, str] | N
     return {"implied": f"{implied:.4g}", "stated": str(stated), "where": merged.stated["batch_size"].where}
 
 
-def _trace(session: Session, case: Facts) -> Trace | None:
-    """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
+def _of_series(session: Session, case: Facts) -> dict[str, Any]:
+    """Return what a run keeps of its series."""
     try:
         given = series(session, case)
     except NoFigureError:
-        return None
+        return {}
+    return {"trace": _trace(given), "pauses": window.pauses(given), "evenness": window.evenness(given)}
+
+
+def _trace(given: ThroughputSeries) -> Trace:
+    """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
     shown = _bins(given)
     return Trace(
         step=tuple(float(f"{given.steps[each]:.10g}") for each in shown),
         value=tuple(float(f"{given.values[each]:.6g}") for each in shown),
         unit=given.unit,
-        skipped=sum(each < rules.warm_up(len(given)) for each in shown),
+        skipped=sum(each < window.warm_up(len(given)) for each in shown),
     )
 
 

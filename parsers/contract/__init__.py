@@ -20,6 +20,7 @@ from schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
 Span = Literal["step", "interval", "epoch", "run"]
+PauseKind = Literal["evaluation", "checkpoint", "epoch_end"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
 #: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore: nothing but
@@ -114,6 +115,29 @@ def _group(column: re.Match[bytes]) -> bytes:
 
 
 @dataclass(frozen=True)
+class Pause:
+    """Lines which say that something other than training steps took time.
+
+    Attributes:
+        kind: what took time. An `epoch_end` counts only where its record is slow: most loaders end an epoch at no cost.
+        pattern: stands in such a line. It begins with plain characters, so that text without them is skipped quickly.
+        sample: a real line of the kind, which must yield no record.
+        inside: the record whose interval holds that time: the `next` one, or the `last` one before the line, which the
+            printer prints when the epoch is over.
+    """
+
+    kind: PauseKind
+    pattern: bytes
+    sample: bytes
+    inside: Literal["next", "last"] = "next"
+
+    @cached_property
+    def regex(self) -> re.Pattern[bytes]:
+        """Compile the pattern in multi-line mode: `^` is the start of a line."""
+        return compiled(self.pattern, re.MULTILINE)
+
+
+@dataclass(frozen=True)
 class Reading:
     """One kind of line, and what its named groups mean.
 
@@ -131,6 +155,9 @@ class Reading:
         repeated: every rank prints a line per step, or one line per metric is printed. The records of one epoch and
             step then count once, as their median.
         weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
+        pauses: what else takes time inside the intervals of these records. A printer that stops its clock meanwhile, or
+            times one step only, has none.
+        lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
         postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
@@ -148,6 +175,8 @@ class Reading:
     marker: bytes = b""
     repeated: bool = False
     weak: bool = False
+    pauses: tuple[Pause, ...] = ()
+    lingers: int = 0
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from parsers.contract import CLOCKS, COLUMNS, Column, FormatError, Postprocessed, Reading, Rows, is_private
+from parsers.contract import CLOCKS, COLUMNS, Column, FormatError, Pause, Postprocessed, Reading, Rows, is_private
 from parsers.contract.chunk import Chunk
 from parsers.engine.clock import clocks, unwrapped
 from parsers.engine.scan import Noise, clean, open_log
@@ -33,6 +33,14 @@ class Stretch(NamedTuple):
     first_line: int
     offset: int
     bytes: int
+
+
+class Stop(NamedTuple):
+    """A line that a pause of the reading matches, by the row (later: the record) that follows it."""
+
+    row: int
+    rank: int
+    pause: Pause
 
 
 class LogSource:
@@ -64,6 +72,8 @@ class ReadingTable:
     ranks: list[Column] = field(default_factory=list)
     #: (first row, where it was read) of every chunk with records.
     stretches: list[tuple[int, Stretch]] = field(default_factory=list)
+    #: In the order of the rows; of several that follow one another without a row between, one of each kind.
+    stops: list[Stop] = field(default_factory=list)
     _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
 
     def postprocessed(self, first: int, last: int) -> Postprocessed:
@@ -113,6 +123,7 @@ class ReadingTable:
 
     def store(self, chunk: Chunk, rows: Sequence[tuple[bytes, ...]]) -> None:
         """Add the records of a chunk, one tuple of printed values each, in the order of the reading's columns."""
+        self.stops += _stops(self.reading, chunk, self.rows, bool(rows))
         if not rows:
             return
         self.stretches.append((self.rows, Stretch(chunk.first_line, chunk.offset, chunk.bytes)))
@@ -168,6 +179,16 @@ class SessionRecords:
         """Return the rank that printed each record."""
         ranks = self.table.rank(slice(self.first, self.last))
         return ranks if self._processed is None else ranks[self._processed[0]]
+
+    def stops(self) -> list[Stop]:
+        """Return the lines of pauses between the first record and the last; their rows are records here."""
+        begin, end = (bisect_right(self.table.stops, row, key=lambda each: each.row) for row in (self.first, self.last))
+        found = self.table.stops[begin:end]
+        if self._processed is None:
+            return [each._replace(row=each.row - self.first) for each in found]
+        rows = np.sort(self._processed[0])
+        records = np.searchsorted(rows, [each.row - self.first for each in found])
+        return [each._replace(row=int(at)) for each, at in zip(found, records, strict=True)]
 
     def lines(self, indices: Sequence[int]) -> list[int]:
         """Return the line numbers of some records, counted from 0 within the session."""
@@ -256,4 +277,20 @@ def _lines_of(chunk: Chunk, reading: Reading) -> list[int]:
 
 
 def _ranks(reading: Reading, chunk: Chunk) -> list[int]:
-    return chunk.ranks([match.start() for match in reading.regex.finditer(chunk.text)])
+    return chunk.ranks(_starts(reading.regex, chunk))
+
+
+def _starts(pattern: re.Pattern[bytes], chunk: Chunk) -> list[int]:
+    return [match.start() for match in pattern.finditer(chunk.text)]
+
+
+def _stops(reading: Reading, chunk: Chunk, before: int, has_rows: bool) -> list[Stop]:
+    """Return the pauses in a chunk, before which `before` rows were read."""
+    found = [(pause, at) for pause in reading.pauses if (at := _starts(pause.regex, chunk))]
+    rows = _starts(reading.regex, chunk) if found and has_rows else []
+    stops = {
+        Stop(before + bisect_left(rows, start), rank, pause)
+        for pause, at in found
+        for start, rank in zip(at, chunk.ranks(at), strict=True)
+    }
+    return sorted(stops, key=lambda each: each.row)

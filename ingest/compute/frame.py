@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from parsers.contract import PauseKind
 from parsers.engine.table import SessionRecords, Stop
@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
-_COLUMNS = ("throughput", *TIMED, "steps", "samples", "batch", "consumed", "clock")
+_COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "clock")
 #: What may take time inside a record besides training steps.
-PAUSES: Mapping[PauseKind, int] = {"evaluation": 1, "checkpoint": 2, "epoch_end": 4}
+PAUSES: Mapping[PauseKind | Literal["untold"], int] = {"evaluation": 1, "checkpoint": 2, "epoch_end": 4, "untold": 8}
 #: A record takes so many times the usual seconds per step if the end of an epoch lies in it.
 _SLOW = 1.5
+#: A timer of training shows the clock's seconds of a usual step, give or take this much, or it is not believed.
+_AGREES = 0.1
+#: Share of the clock's seconds that may lie outside the timer unexplained.
+_UNTOLD = 0.02
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG = 3
@@ -74,6 +78,9 @@ class StepRows:
         import numpy as np
 
         seconds, covered, pauses = np.diff(self["clock"]), between(self.records, self.steps), self.pauses[1:]
+        if "training_seconds" in self:
+            told = _untold(seconds, self["training_seconds"][1:] * covered)
+            pauses = np.where(told, pauses | PAUSES["untold"], pauses).astype(np.uint8)
         chosen = np.arange(len(seconds))
         if not {"samples", "batch", "consumed"} & self.columns.keys():
             chosen = np.flatnonzero(seconds != 0)
@@ -199,9 +206,11 @@ def _stopped(stops: Sequence[Stop], group: Rows, ranks: Column, count: int) -> P
 
 
 def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps: Column) -> PauseFlags:
-    """Add the records in which the printer's mean still shows a pause, and drop those whose mean begins after it."""
+    """Add ends of epochs and records in which a mean still shows a pause; drop those whose mean begins after it."""
     import numpy as np
 
+    if records.reading.epoch_end:
+        stopped[1:][np.diff(epochs) != 0] |= PAUSES["epoch_end"]
     if records.reading.cumulative_since is not None:
         # A running mean begins anew with the epoch, after the pause before it.
         stopped = np.where(_same_mean(epochs, steps), stopped, 0).astype(np.uint8)
@@ -211,15 +220,33 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
     return shown
 
 
-def confirmed(pauses: PauseFlags, seconds: Column, steps: Column) -> PauseFlags:
-    """Return the pauses of records that took so many seconds for so many steps, without ends of epochs at no cost."""
+def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
+    """Return the pauses of records that took so many seconds for so many steps, without those that cost nothing."""
     import numpy as np
 
-    per_step, ends = seconds / steps, pauses == PAUSES["epoch_end"]
-    if not ends.any() or ends.all():
+    pauses, per_step = frame.pauses, seconds / steps
+    doubtful = (pauses > 0) if frame.records.reading.span == "step" else (pauses == PAUSES["epoch_end"])
+    if not doubtful.any() or doubtful.all():
         return pauses
-    slow = per_step >= _SLOW * np.nanmedian(per_step[~ends])
-    return np.where(ends & ~slow, 0, pauses).astype(np.uint8)
+    slow = per_step >= _SLOW * np.nanmedian(per_step[~doubtful])
+    return np.where(doubtful & ~slow, 0, pauses).astype(np.uint8)
+
+
+def _untold(seconds: Column, trained: Column) -> NDArray[np.bool_]:
+    """Return the records with time outside training, by the clock and by a timer of training over the same steps.
+
+    The timer may smooth, so that it shows a slow step for several records; its sum is right all the same. Hence the
+    records with the largest differences are told, until the sums agree.
+    """
+    import numpy as np
+
+    if not abs(np.median(seconds / trained) - 1) <= _AGREES:
+        return np.zeros(len(seconds), dtype=np.bool_)
+    order = np.argsort(trained - seconds, kind="stable")
+    left, rest = np.cumsum((seconds - trained)[order][::-1])[::-1], np.cumsum(seconds[order][::-1])[::-1]
+    found = np.zeros(len(seconds), dtype=np.bool_)
+    found[order[: int(np.argmax(left <= _UNTOLD * rest))]] = True
+    return found
 
 
 def _once_per_step(

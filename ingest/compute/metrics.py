@@ -90,7 +90,7 @@ def _stepped(session: Session, case: Facts) -> MetricFigure | None:
             refuse_impossible(per_step, records, frame.rows)
             steps = frame.covered * _steps_per_record(session, records.reading, case)
             seconds, steps = increments(frame, per_step * frame.covered), increments(frame, steps)
-            kept = training(confirmed(frame.pauses, seconds, steps), frame.steps, seconds)
+            kept = training(confirmed(frame, seconds, steps), frame.steps, seconds)
             return _per_step(records, frame.rows[kept], seconds[kept], steps[kept])
     return None
 

@@ -285,7 +285,7 @@ def _series_of(
     refuse_impossible(values, records, frame.rows)
     samples, seconds, covered = (increments(frame, each) for each in (samples, seconds, frame.covered))
     return ThroughputSeries(
-        values, samples, seconds, covered, frame.steps, frame.rows, confirmed(frame.pauses, seconds, covered),
+        values, samples, seconds, covered, frame.steps, frame.rows, confirmed(frame, seconds, covered),
         records, records.reading.unit, scope, multiplier, timed, seconds if timed else _lasted(frame),
     )  # fmt: skip
 

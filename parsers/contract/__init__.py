@@ -31,6 +31,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "step": "step within the epoch, or of the run where it does not restart",
         "throughput": "per second, in the reading's unit, at its scope",
         "step_seconds": "seconds of one step, as a mean over what the record covers",
+        "training_seconds": "seconds of one step by a timer of training alone, beside a clock that runs on; it may smooth",
         "steps_per_second": "steps per second",
         "duration": "seconds that the whole record covers",
         "steps": "steps that the record covers",
@@ -120,6 +121,7 @@ class Pause:
 
     Attributes:
         kind: what took time. An `epoch_end` counts only where its record is slow: most loaders end an epoch at no cost.
+            So does any pause where a record times one step only, since the line may stand among steps not printed.
         pattern: stands in such a line. It begins with plain characters, so that text without them is skipped quickly.
         sample: a real line of the kind, which must yield no record.
         inside: the record whose interval holds that time: the `next` one, or the `last` one before the line, which the
@@ -157,6 +159,7 @@ class Reading:
         weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
         pauses: what else takes time inside the intervals of these records. A printer that stops its clock meanwhile, or
             times one step only, has none.
+        epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
@@ -176,6 +179,7 @@ class Reading:
     repeated: bool = False
     weak: bool = False
     pauses: tuple[Pause, ...] = ()
+    epoch_end: bool = False
     lingers: int = 0
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None

@@ -9,7 +9,7 @@ the model, which may be split over several devices.
 
 from math import prod
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 
@@ -35,6 +35,13 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             factors={"memory": 1024},
+            pauses=(
+                Pause(
+                    "checkpoint",
+                    rb"aving the checkpoint",
+                    b"[rank0]:2026-11-20 10:11:12,500 - root - INFO - Saving the checkpoint (or staging if async is enabled).",
+                ),
+            ),
             repeated=True,
         ),
     ),

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ingest.common.toml_file import read
 from ingest.compute.frame import confirmed, increments, one_row_per_step
 from ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
-from ingest.compute.window import training, warm_up
+from ingest.compute.window import TOO_FEW, training, warm_up
 from parsers.contract import Reading
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -50,7 +50,7 @@ def metrics(
 
     with np.errstate(all="ignore"):  # Overflows are detected afterwards.
         found: dict[str, MetricFigure | None] = {
-            "latency": _latency(session, case),
+            "latency": _latency(session, case, headline),
             "memory": _memory(session),
             **_flops(session, case, headline),
             "loss": _last(session, "loss"),
@@ -67,11 +67,13 @@ def _possible(found: MetricFigure) -> MetricFigure:
     return MetricFigure(None, found.unit, reason=reason)
 
 
-def _latency(session: Session, case: Facts) -> MetricFigure | None:
+def _latency(session: Session, case: Facts, headline: Figure | NoFigure) -> MetricFigure | None:
     """Return milliseconds per step over the house window: seconds over steps, running means undone.
 
     A step is one batch per device, so that printers of optimiser updates can be compared with others.
     """
+    if isinstance(headline, NoFigure) and headline.reason.code in TOO_FEW:
+        return MetricFigure(None, METRICS["latency"].unit, reason=headline.reason)
     try:
         return _stepped(session, case) or _from_series(session, case)
     except NoFigureError as error:
@@ -90,7 +92,7 @@ def _stepped(session: Session, case: Facts) -> MetricFigure | None:
             refuse_impossible(per_step, records, frame.rows)
             steps = frame.covered * _steps_per_record(session, records.reading, case)
             seconds, steps = increments(frame, per_step * frame.covered), increments(frame, steps)
-            kept = training(confirmed(frame, seconds, steps), frame.steps, seconds)
+            kept = training(confirmed(frame, seconds, steps))
             return _per_step(records, frame.rows[kept], seconds[kept], steps[kept])
     return None
 
@@ -100,7 +102,7 @@ def _from_series(session: Session, case: Facts) -> MetricFigure | None:
     if not given.timed or given.records.reading.span == "epoch":
         return None
     steps = given.covered * _steps_per_record(session, given.records.reading, case)
-    kept = training(given.pauses, given.steps, given.lasted)
+    kept = training(given.pauses)
     return _per_step(given.records, given.rows[kept], given.seconds[kept], steps[kept])
 
 
@@ -118,7 +120,7 @@ def _steps_per_record(session: Session, reading: Reading, case: Facts) -> float:
 
 def _per_step(records: SessionRecords, rows: NDArray[np.intp], seconds: Column, steps: Column) -> MetricFigure | None:
     took, done = float(seconds.sum()), float(steps.sum())
-    if not (took > 0 and done > 0):
+    if not (len(rows) and took > 0 and done > 0):
         return None
     first, last = records.lines([int(rows[0]), int(rows[-1])])
     arithmetic = f"1000 × Σ s / Σ steps: 1000 × {took:.8g} / {done:.10g}"
@@ -243,6 +245,11 @@ def peak_of(hardware: str | None, precision: str | None) -> float | None:
     folded = hardware.lower().replace(" ", "-")
     names = [name for name in _peaks() if folded == name or folded.startswith(f"{name}-")]
     return _peaks()[max(names, key=len)].get(precision) if names else None
+
+
+def highest_peak(precision: str) -> float | None:
+    """Return the highest peak of any listed device for a precision in TFLOP/s; None if none has units for it."""
+    return max((each[precision] for each in _peaks().values() if precision in each), default=None)
 
 
 @cache

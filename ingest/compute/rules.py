@@ -115,10 +115,12 @@ def _possible(found: Figure) -> Figure:
     return found
 
 
-def figures(session: Session, case: Facts) -> dict[str, Figure | NoFigure]:
+def figures(
+    session: Session, case: Facts, given: Callable[[], ThroughputSeries] | None = None
+) -> dict[str, Figure | NoFigure]:
     """Return the figures of a session under all named rules and the further windows that its format declares."""
     more = sorted(set(session.format.windows) - set(NAMES))
-    given = cache(partial(series, session, case))
+    given = given or cache(partial(series, session, case))
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 
@@ -135,7 +137,7 @@ def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
     if rule.statistic != "paddle":
         skip = rule.parameters.get("skip", warm_up(len(given)))
         used = _at_least(1, indices[skip:], len(given), skip + 1)
-        return training(given.pauses, given.steps, given.lasted, skip) if rule.statistic == "sustained" else used
+        return _at_least(1, training(given.pauses, skip), len(given), skip + 1) if rule.statistic == HEADLINE else used
     skip = rule.parameters.get("skip", 10)
     rest = indices[skip:]
     trim = max(int(0.05 * len(rest)), 5)

@@ -6,7 +6,7 @@ A format quotes speeds, seconds or clocks of some scope; this is where they beco
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ingest.compute.frame import TIMED, StepRows, confirmed, increments, one_row_per_step
@@ -58,13 +58,15 @@ class ThroughputSeries:
     not known the samples are counted in steps and the seconds scaled alike; then the series is not `timed`.
     `rows`: the row of each record in `records`, for its line number. `pauses`: what else took time in each record, 0
     for training steps alone. `lasted`: the seconds of each record as the log tells them, infinite for an epoch of
-    unknown length, which is long in any case; None where nothing tells.
+    unknown length, which is long in any case; None where nothing tells. `clocked`: the seconds are those between the
+    lines' clocks.
     """
 
     values: Column
     samples: Column
     seconds: Column
     covered: Column
+    epochs: Column
     steps: Column
     rows: Rows
     pauses: PauseFlags
@@ -74,6 +76,7 @@ class ThroughputSeries:
     multiplier: int
     timed: bool
     lasted: Column | None
+    clocked: bool = False
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -263,7 +266,7 @@ def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
     later, seconds = frame.clock_intervals()
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)
-    return _over(later, seconds / later.covered, session, case)
+    return replace(_over(later, seconds / later.covered, session, case), clocked=True)
 
 
 def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:
@@ -285,7 +288,7 @@ def _series_of(
     refuse_impossible(values, records, frame.rows)
     samples, seconds, covered = (increments(frame, each) for each in (samples, seconds, frame.covered))
     return ThroughputSeries(
-        values, samples, seconds, covered, frame.steps, frame.rows, confirmed(frame, seconds, covered),
+        values, samples, seconds, covered, frame.epochs, frame.steps, frame.rows, confirmed(frame, seconds, covered),
         records, records.reading.unit, scope, multiplier, timed, seconds if timed else _lasted(frame),
     )  # fmt: skip
 
@@ -298,4 +301,5 @@ def _lasted(frame: StepRows) -> Column | None:
         return increments(frame, step_seconds * frame.covered)
     if frame.records.reading.span == "epoch":
         return np.full(len(frame), np.inf)
-    return np.diff(frame["clock"], prepend=np.nan) if _prints(frame, "clock") else None
+    lasted = np.diff(frame.records.stamps()[frame.rows], prepend=np.nan)
+    return lasted if np.isfinite(lasted).any() else None

@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING
 
 from ingest.compute.frame import PAUSES
-from ingest.compute.series import ThroughputSeries, no_figure
-from schema.records import Evenness, Pauses
+from ingest.compute.series import ThroughputSeries
+from schema.records import Evenness, Pauses, Reason
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from ingest.compute.frame import PauseFlags
 
-    Column = NDArray[np.float64]
     Rows = NDArray[np.intp]
 
+#: Codes of the reasons that `too_few` gives.
+TOO_FEW = frozenset({"too_short", "too_few_training_records"})
 #: A figure needs so many records of training after the warm-up, or so many seconds.
 ENOUGH_RECORDS, ENOUGH_SECONDS = 5, 30.0
 #: A record below this share of the median speed is a stall.
@@ -33,33 +34,36 @@ def warm_up(count: int) -> int:
     return max(1, count // 5) if count > 1 else 0
 
 
-def training(pauses: PauseFlags, steps: Column, seconds: Column | None, skip: int | None = None) -> Rows:
+def training(pauses: PauseFlags, skip: int | None = None) -> Rows:
     """Return the indices of the training records after the warm-up.
-
-    Records whose step is that of the record before, since the loss scaler skipped the update, did no step: they are
-    training, but nothing to stand on.
 
     Args:
         pauses: what else took time in each record.
-        steps: the step of each record.
-        seconds: how long each record took; None if unknown.
         skip: records to drop; those of the warm-up by default.
-
-    Raises:
-        NoFigureError: they are too few to stand on.
     """
     import numpy as np
 
     first = warm_up(len(pauses)) if skip is None else skip
-    used = first + np.flatnonzero(pauses[first:] == 0)
-    done = used[np.diff(steps, prepend=np.nan)[used] != 0]
-    took = float(seconds[done].sum()) if seconds is not None else 0.0
-    if len(done) >= ENOUGH_RECORDS or took >= ENOUGH_SECONDS:
-        return used
+    return first + np.flatnonzero(pauses[first:] == 0)
+
+
+def too_few(given: ThroughputSeries) -> Reason | None:
+    """Return the reason if the training records after the warm-up are too few to stand on.
+
+    One whose step is that of the record before, since the loss scaler skipped the update, did no step: it is training,
+    but nothing to stand on.
+    """
+    import numpy as np
+
+    used = training(given.pauses)
+    done = used[np.diff(given.steps, prepend=np.nan)[used] != 0]
+    seconds = float(given.lasted[done].sum()) if given.lasted is not None else math.nan
+    if len(done) >= ENOUGH_RECORDS or seconds >= ENOUGH_SECONDS:
+        return None
     needed = {"records": len(done), "needed": ENOUGH_RECORDS, "needed_seconds": int(ENOUGH_SECONDS)}
-    if seconds is None:
-        raise no_figure("too_few_training_records", **needed)
-    raise no_figure("too_short", **needed, seconds=float(f"{took:.3g}"))
+    if math.isnan(seconds):
+        return Reason("too_few_training_records", needed)
+    return Reason("too_short", {**needed, "seconds": float(f"{seconds:.3g}")})
 
 
 def pauses(given: ThroughputSeries) -> Pauses | None:

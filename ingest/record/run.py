@@ -19,6 +19,7 @@ from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
+from ingest.compute.witnesses import measured
 from ingest.read import environment_json, facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
@@ -46,8 +47,6 @@ from schema.records import (
 )
 
 TRACE_POINTS = 400
-#: Relative difference between batch size over seconds and the printed speed above which one of them must be wrong.
-_BATCH_TOLERANCE = 0.05
 
 
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
@@ -106,11 +105,11 @@ def _run(
 ) -> Run:
     merged = facts_of(session, run_json, layout_facts, layout)
     for_rules = merged.for_rules()
-    found = rules.figures(session, for_rules)
+    found = measured(session, for_rules)
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
-    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found)]
+    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
     case = merged.case()
     sound = not {each.code for each in problems} - _HARMLESS
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -126,8 +125,9 @@ def _run(
         facts=dict(merged.stated),
         environment=_environment(run_json, session),
         environment_details=details,
-        figures=_rounded(found),
-        metrics=metrics(session, for_rules, found[rules.HEADLINE]),
+        figures=_rounded(found.figures),
+        metrics=metrics(session, for_rules, found.figures[rules.HEADLINE]),
+        witnesses=found.witnesses,
         audit=_rounded(audited) if audited else UNSET,
         # Problems of the file are reported once, by its first session.
         problems=tuple(problems if session.number == 1 else problems[len(of_file) :]),
@@ -164,7 +164,7 @@ def facts_of(
 
 #: Problems that are reported but do not exclude the figure.
 _HARMLESS = frozenset(
-    {"cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed", "environment_wrong"}
+    {"too_few", "cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed", "environment_wrong"}
 )
 
 
@@ -241,14 +241,14 @@ def _problems(
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += _begun_anew(name, session)
     headline = found[rules.HEADLINE]
-    if isinstance(headline, NoFigure):
-        problems.append(_without_figure(name, session, headline.reason, outcome))
-    elif (missing := facts.missing(merged.stated)) and not run_json.problem:
+    wrong = [_without_figure(name, session, headline.reason, outcome)] if isinstance(headline, NoFigure) else []
+    problems += wrong
+    if any(each.code != "too_few" for each in wrong):
+        return problems
+    if (missing := facts.missing(merged.stated)) and not run_json.problem:
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
-    elif headline.scope == "thread":
+    elif isinstance(headline, Figure) and headline.scope == "thread":
         problems.append(Problem("thread_figure", name, headline.first_line))
-    elif batch := _implied_batch(session, merged):
-        problems.append(Problem("batch_size", name, session.main.lines([0])[0], batch))
     return problems
 
 
@@ -262,13 +262,21 @@ def _begun_anew(name: str, session: Session) -> list[Problem]:
 
 
 def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -> Problem:
+    if reason.code == "withheld":
+        return Problem(f"witness_{reason.args['witness']}", name, int(reason.args["line"]), _likelier(reason.args))
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session):
         return Problem(
             "no_step", name, session.ending.line or session.first_line, {"session": session.number, "outcome": outcome}
         )
-    return Problem("no_figure", name, session.first_line, {"reason": to_json(reason)})
+    code = "too_few" if reason.code in window.TOO_FEW else "no_figure"
+    return Problem(code, name, session.first_line, {"reason": to_json(reason)})
+
+
+def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a problem without those that it does not name."""
+    return {name: value for name, value in args.items() if name not in {"line", "witness"}}
 
 
 def _changed(given: Input, run_json: RunJsonFile) -> list[Problem]:
@@ -298,21 +306,6 @@ def _wrong_format(name: str, session: Session, run_json: RunJsonFile) -> list[Pr
     if expected and current_id(expected) != session.format.id and _observations(session):
         return [Problem("other_format", name, args={"expected": expected, "found": session.format.id})]
     return []
-
-
-def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, str] | None:
-    """Return the batch size that speed times seconds implies and the stated one, if they differ."""
-    import numpy as np
-
-    main, stated = session.main, merged.value("batch_size")
-    if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or not stated:
-        return None
-    if "samples" in main:  # The printer says how many there were; its batch size is the most that there may be.
-        return None
-    implied = float(np.median(main["throughput"] * main["step_seconds"]))
-    if abs(implied / stated - 1) <= _BATCH_TOLERANCE:
-        return None
-    return {"implied": f"{implied:.4g}", "stated": str(stated), "where": merged.stated["batch_size"].where}
 
 
 def _of_series(session: Session, case: Facts) -> dict[str, Any]:

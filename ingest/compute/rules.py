@@ -134,16 +134,25 @@ def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
 
     rule = parse(rule) if isinstance(rule, str) else rule
     indices = np.arange(len(given))
+    if rule.name == HEADLINE:
+        return _training(given)
     if rule.statistic != "paddle":
         skip = rule.parameters.get("skip", warm_up(len(given)))
-        used = _at_least(1, indices[skip:], len(given), skip + 1)
-        return _at_least(1, training(given.pauses, skip), len(given), skip + 1) if rule.statistic == HEADLINE else used
+        return _at_least(1, indices[skip:], len(given), skip + 1)
     skip = rule.parameters.get("skip", 10)
     rest = indices[skip:]
     trim = max(int(0.05 * len(rest)), 5)
     _at_least(2 * trim + 1, rest, len(given), skip + 2 * trim + 1)
     by_value = rest[np.argsort(given.values[rest], kind="stable")]
     return np.sort(by_value[trim:-trim])
+
+
+def _training(given: ThroughputSeries) -> Rows:
+    """Return the training records of the house window; windows of others count whatever they hold."""
+    used = training(given.pauses)
+    if len(given) and not len(used):
+        raise no_figure("only_pauses", records=len(given) - warm_up(len(given)))
+    return _at_least(1, used, len(given), 1)
 
 
 def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.intp]
 
-#: Codes of the reasons that `too_few` gives.
-TOO_FEW = frozenset({"too_short", "too_few_training_records"})
+#: Codes of the reasons why the records are too few to stand on.
+TOO_FEW = frozenset({"too_short", "too_few_training_records", "only_pauses"})
 #: A figure needs so many records of training after the warm-up, or so many seconds.
 ENOUGH_RECORDS, ENOUGH_SECONDS = 5, 30.0
 #: A record below this share of the median speed is a stall.
@@ -34,16 +34,11 @@ def warm_up(count: int) -> int:
     return max(1, count // 5) if count > 1 else 0
 
 
-def training(pauses: PauseFlags, skip: int | None = None) -> Rows:
-    """Return the indices of the training records after the warm-up.
-
-    Args:
-        pauses: what else took time in each record.
-        skip: records to drop; those of the warm-up by default.
-    """
+def training(pauses: PauseFlags) -> Rows:
+    """Return the indices of the training records after the warm-up, by what else took time in each record."""
     import numpy as np
 
-    first = warm_up(len(pauses)) if skip is None else skip
+    first = warm_up(len(pauses))
     return first + np.flatnonzero(pauses[first:] == 0)
 
 

@@ -51,7 +51,8 @@ def too_few(given: ThroughputSeries) -> Reason | None:
     import numpy as np
 
     used = training(given.pauses)
-    done = used[np.diff(given.steps, prepend=np.nan)[used] != 0]
+    new = (np.diff(given.steps, prepend=np.nan) != 0) | (np.diff(given.epochs, prepend=np.nan) != 0)
+    done = used[new[used]]
     seconds = float(given.lasted[done].sum()) if given.lasted is not None else math.nan
     if len(done) >= ENOUGH_RECORDS or seconds >= ENOUGH_SECONDS:
         return None

@@ -135,8 +135,11 @@ class Pause:
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:
-        """Compile the pattern in multi-line mode: `^` is the start of a line."""
-        return compiled(self.pattern, re.MULTILINE)
+        """Compile the pattern in multi-line mode, `^` is the start of a line, and check that the sample is such a line."""
+        regex = compiled(self.pattern, re.MULTILINE)
+        if not regex.search(self.sample):
+            raise FormatError(f"{self.pattern!r} does not match the sample of its pause")
+        return regex
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ FORMAT = Format(
                 Pause(
                     "checkpoint",
                     rb"aving the checkpoint",
-                    b"[rank0]:2026-11-20 10:11:12,500 - root - INFO - Saving the checkpoint (or staging if async is enabled).",
+                    b"[titan] 2026-11-20 10:11:12,500 - root - INFO - Saving the checkpoint (or staging if async is enabled).",
                 ),
             ),
             repeated=True,

@@ -92,7 +92,7 @@ def test_a_stall_without_a_reason_stays(tmp_path: Path) -> None:
     assert sustained(session) == pytest.approx(500 / 50)
 
 
-@pytest.mark.parametrize(("seconds", "counted"), [(1.4, True), (1.5, False)])
+@pytest.mark.parametrize(("seconds", "counted"), [(1.4, True), (1.6, False)])
 def test_the_end_of_an_epoch_counts_only_where_it_took_time(seconds: float, counted: bool, tmp_path: Path) -> None:
     lines = [*steps(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, seconds), "epoch over", *steps(1.0, 1.0, epoch=1)]
     given, _ = of(lines, tmp_path, pauses=(CLOSED,))

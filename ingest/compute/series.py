@@ -54,8 +54,8 @@ class ThroughputSeries:
     `values`: samples per second at `scope`, as printed times `multiplier`. `samples`, `seconds` and `covered`, in
     steps: what each record adds, with running means undone; sum over sum is samples over time. Where the batch size is
     not known the samples are counted in steps and the seconds scaled alike; then the series is not `timed`.
-    `rows`: the row of each record in `records`, for its line number. `clocked`: the seconds are those between the lines'
-    clocks.
+    `rows`: the row of each record in `records`, for its line number. `clocked`: the seconds lie between the clocks of
+    lines.
     """
 
     values: Column

@@ -61,8 +61,8 @@ SUMMARY = f"DLL {clock(30)} - Summary: train.loss : 6.67479  train.total_ips : 9
 def nemo(step: int, consumed: int) -> str:
     """NeMo: a step, and the samples consumed by then."""
     return (
-        f"DLL {clock(2.0 * step)} - {step} reduced_train_loss : 11.25  lr : 0.0  global_step : {step}.0  consumed_samples : "
-        f"{consumed}.0  grad_norm : 8.75  train_step_timing in s : 2.0  epoch : 0 \n"
+        f"DLL {clock(2.0 * step)} - {step} reduced_train_loss : 11.25  lr : 0.0  global_step : {step}.0  "
+        f"consumed_samples : {consumed}.0  grad_norm : 8.75  train_step_timing in s : 2.0  epoch : 0 \n"
     )
 
 

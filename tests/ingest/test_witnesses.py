@@ -39,7 +39,7 @@ def witness(found: Measured, kind: str) -> Witness:
 
 
 def steady(*, speed: float, second: float, count: int = 60) -> list[str]:
-    """A log that prints one speed and whose lines lie `second` apart."""
+    """Return a log that prints one speed and whose lines lie `second` apart."""
     return pytorch_resnet50([(i, speed) for i in range(count)], second=second)
 
 
@@ -70,7 +70,8 @@ def test_a_clock_that_contradicts_withholds_the_figure_alone(second: float, tmp_
 
 def test_an_evaluation_between_two_lines_is_no_contradiction(tmp_path: Path) -> None:
     lines = pytorch_resnet50([(i, 32.0) for i in range(60)], second=0.5)
-    late = [f"DLL {clock(0.5 * i + 400)} - Epoch: 0 Iteration: {i}  train.loss : 5.8 None train.compute_ips : 32.00 images/s "
+    late = [f"DLL {clock(0.5 * i + 400)} - Epoch: 0 Iteration: {i}  train.loss : 5.8 None "
+        f"train.compute_ips : 32.00 images/s "
             f"train.total_ips : 32.00 images/s train.lr : 0.1" for i in range(60, 100)]  # fmt: skip
     assert witness(measure([*lines, *late], tmp_path), "clock").verdict == "agrees"
 
@@ -100,7 +101,8 @@ def detection(*, ips: float, second: float, count: int = 30) -> list[str]:
     """PaddleDetection: 20 iterations a line, the lines `second` apart."""
     stamps = (dt.datetime(2026, 11, 20, 8) + dt.timedelta(seconds=round(i * second)) for i in range(count))
     return [
-        f"[{stamp:%m/%d %H:%M:%S}] ppdet.engine INFO: Epoch: [0] [{20 * i:4}/9999] learning_rate: 0.000100 loss: 4.250000 "
+        f"[{stamp:%m/%d %H:%M:%S}] ppdet.engine INFO: Epoch: [0] [{20 * i:4}/9999] learning_rate: 0.000100 "
+        f"loss: 4.250000 "
         f"eta: 1:02:03 batch_cost: {8 / ips:.4f} data_cost: 0.0003 ips: {ips:.4f} images/s"
         for i, stamp in enumerate(stamps)
     ]

@@ -18,7 +18,7 @@ from tests.parsers.golden import log_of
 JUNK = (
     "", " ", "$ ", "+ date", "Fri Nov 20 08:00:00 UTC 2026", "total 48", "100%", "done", "===", "ips: 127.0.0.1", "{}",
     "drwxr-xr-x 2 a a 4096 Nov 20 08:00 logs", "  0%|          | 0/3 [00:00<?, ?it/s]", "speed: fast", "loss", "epoch",
-    "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR", "步数", "step", "12345", "[]",
+    "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR", "步数", "step", "[]",
     "Downloading: 45.2MB [00:03, 12.1MB/s]", "0.5", "nan", "Epoch", "Iteration:", "export NCCL_DEBUG=INFO",
 )  # fmt: skip
 #: What a case needs where the log does not state it.

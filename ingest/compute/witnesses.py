@@ -367,7 +367,7 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
-        return _whole_run(session, given)
+        return _epochs(session, case, given) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
     speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
@@ -387,6 +387,34 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
     stamps = given.records.stamps()[given.rows]
     took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
     return [float(given.samples[1:].sum() / took)] if np.isfinite(took) and took > 0 and given.timed else []
+
+
+def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare the lines that tell of whole epochs with the records of the same epochs; None where there are none."""
+    import numpy as np
+
+    for records in session.records:
+        if records.reading.span != "epoch" or records.table is given.records.table or not len(records):
+            continue
+        if "throughput" in records and records.reading.unit == given.records.reading.unit:
+            multiplier, scope = scoped(records.reading, case)
+            told = multiplier / float(np.mean(1 / records["throughput"]))
+            if scope == given.scope:
+                whole = float(given.samples.sum() / given.seconds.sum())
+                return _held(told, whole, given.unit, f"{len(records)} / Σ (1 / x)", records)
+        elif "duration" in records and "epoch" in records and given.timed:
+            inside = [float(given.seconds[given.epochs == each].sum()) for each in records["epoch"]]
+            return _held(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
+    return None
+
+
+def _held(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:
+    """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do."""
+    holds = told / value if unit == "s" else value / told
+    if _HOLDS_MORE <= holds < 1 - TOLERANCE["summary"] / 100:
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
+    first, last = records.lines([0, len(records) - 1])
+    return _judged("summary", value, told, unit, arithmetic, (first, last))
 
 
 def _whole_run(session: Session, given: ThroughputSeries) -> Witness:

@@ -60,8 +60,8 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
     found = measured(session, case)
     for name, figure in found.figures.items():
         yield f"{name:<10} {_figure_text(figure)}"
-    for each in found.witnesses:
-        yield f"witness    {_witness_text(each)}"
+    for witness in found.witnesses:
+        yield f"witness    {_witness_text(witness)}"
     for name, metric in metrics(session, case, found.figures[rules.HEADLINE]).items():
         yield f"{name:<10} {_metric_text(metric)}"
 
@@ -105,14 +105,15 @@ def _figure_text(found: Figure | NoFigure) -> str:
 
 
 def _witness_text(found: Witness) -> str:
-    """Return `clock agrees: 97.1 against 97.3 images/s printed (+0.2 %, tolerance 3 %, resolution 0.5 %), lines 20-90: ...`."""
+    """Return `clock agrees: 97.1 against 97.3 images/s printed (+0.2 %, tolerance 6 %, resolution 0.5 %), ...`."""
     why = f" ({_reason_text(found.reason)})" if found.reason else ""
     if found.value is None:
         return f"{found.kind} is silent{why}"
     lines = f", lines {found.first_line}-{found.last_line}" if found.first_line else ""
     return (
         f"{found.kind} {found.verdict}{why}: {found.value:.6g} against {found.against:.6g} {found.unit} printed "
-        f"({found.difference:+.3g} %, tolerance {found.tolerance:g} %, resolution {found.resolution:.3g} %){lines}: {found.arithmetic}"
+        f"({found.difference:+.3g} %, tolerance {found.tolerance:g} %, resolution {found.resolution:.3g} %){lines}: "
+        f"{found.arithmetic}"
     )
 
 

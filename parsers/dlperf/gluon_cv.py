@@ -2,7 +2,7 @@
 
 The figure counts all devices: the script without Horovod runs in one process, and with Horovod the first worker prints
 its own speed times the number of workers. Labels are `Batch[20]`, `Batch [49]` or `Batch [0019]/[0055]`. Lines with a
-loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without decimals.
+loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without decimals and validation.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
@@ -27,6 +27,13 @@ FORMAT = Format(
             + _FIELDS + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
             unit="images/s",
         ),
+        Reading(
+            rb"\[Epoch <epoch>\] speed: <throughput> samples/sec\ttime cost: <duration>(?=\s)",
+            unit="images/s",
+            span="epoch",
+            weak=True,
+            marker=b"time cost: ",
+        ),
     ),
     facts=(
         Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),
@@ -48,7 +55,6 @@ FORMAT = Format(
         ),
         Sample(b"INFO:root:Epoch[0] Batch[40]\tSpeed: 96.97 samples/sec\n", step=40, throughput=96.97),
         NearMiss(b"[1,0]<stderr>:INFO:root:Epoch[0] Batch[100] Loss[6.968]\n", "a loss"),
-        NearMiss(b"[Epoch 000] speed: 50 samples/sec\ttime cost: 93.211551\n", "a whole epoch, validation aside, without decimals"),
-        NearMiss(b"INFO:root:[Epoch 0] speed: 1514 samples/sec\ttime cost: 846.1\n", "a whole epoch"),
+        Sample(b"[Epoch 003] speed: 51 samples/sec\ttime cost: 93.125\n", epoch=3, throughput=51, duration=93.125),
     ),
 )  # fmt: skip

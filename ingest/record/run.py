@@ -164,7 +164,16 @@ def facts_of(
 
 #: Problems that are reported but do not exclude the figure.
 _HARMLESS = frozenset(
-    {"too_few", "cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed", "environment_wrong"}
+    {
+        "too_few",
+        "cut_line",
+        "unmatched_name",
+        "ended_badly",
+        "part_changed",
+        "part_missing",
+        "part_unnamed",
+        "environment_wrong",
+    }
 )
 
 

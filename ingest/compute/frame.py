@@ -198,10 +198,12 @@ def _stopped(stops: Sequence[Stop], group: Rows, ranks: Column, count: int) -> P
     for rank, printed in groupby(sorted(stops, key=lambda each: each.rank), key=lambda each: each.rank):
         mine = np.flatnonzero(ranks == rank) if (ranks == rank).any() else np.arange(len(group))
         new = np.sort(mine[np.unique(group[mine], return_index=True)[1]])
-        for each in printed:
-            at = int(np.searchsorted(new, each.row)) - (each.pause.inside == "last")
-            if 0 < at < len(new):
-                found[group[new[at]]] |= PAUSES[each.pause.kind]
+        at, last, kinds = np.array(
+            [(each.row, each.pause.inside == "last", PAUSES[each.pause.kind]) for each in printed]
+        ).T
+        places = np.searchsorted(new, at) - last
+        inside = (places > 0) & (places < len(new))
+        np.bitwise_or.at(found, group[new[places[inside]]], kinds[inside].astype(np.uint8))
     return found
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ingest.common.faults import guarded
 from ingest.common.toml_file import did_you_mean
 from schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json
 from schema.vocabulary import CASE, COUNTS
@@ -68,6 +69,11 @@ def of_log(log: Path, name: str) -> RunJsonFile:
     if not os.path.lexists(path):
         return RunJsonFile()
     at = name.rpartition("/")[0] + "/" + NAME
+    found = guarded(at, lambda: _of_log(path, log.name, at))
+    return RunJsonFile(problem=found) if isinstance(found, Problem) else found
+
+
+def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
     if path.exists() and not path.is_file():
         return RunJsonFile(problem=Problem("not_a_file", at))
     document = read(path, at, "run_json_invalid", "run_json_wrong", _DEEPEST)
@@ -77,7 +83,7 @@ def of_log(log: Path, name: str) -> RunJsonFile:
     wrong = found if isinstance(found, str) else _wrong_facts(_further_facts(document))
     if wrong or isinstance(found, str):
         return RunJsonFile(problem=Problem("run_json_wrong", at, args={"cause": short(wrong)}))
-    about_it = not found.files or log.name in found.files
+    about_it = not found.files or log in found.files
     return RunJsonFile(found, _further_facts(document)) if about_it else RunJsonFile()
 
 

@@ -94,7 +94,7 @@ def collect(
     }
     missing = [each for each in shards if each.name not in by_shard]
     for shard, read in zip(missing, _read(missing, layout, executor), strict=True):
-        if shard.key:
+        if shard.key and not any(each.code == "fault" for run in read for each in run.problems):
             cached.put(shard.key, _bytes(read))
         by_shard[shard.name] = _with_previous(read, shard, out)
         if progress:

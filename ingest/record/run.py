@@ -12,6 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from ingest.common import suites
+from ingest.common.faults import guarded
 from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.compute import rules
 from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
@@ -50,7 +51,7 @@ _BATCH_TOLERANCE = 0.05
 
 
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
-    """Read one log: a run per session, or one run that states why it has no session.
+    """Read one log: a run per session, or one run that states why it has no session, or which fault of ours it met.
 
     Args:
         given: the log.
@@ -58,6 +59,13 @@ def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str
         sha256: hash of its bytes.
         extra_rules: rules by which others computed what they published of this log; for the audit.
     """
+    found = guarded(given.name, lambda: _runs_of(given, layout, sha256, extra_rules))
+    if isinstance(found, Problem):
+        return [redact_record(Run(path=given.name, sha256=sha256, outcome="failed", problems=(found,)))]
+    return found
+
+
+def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str]) -> list[Run]:
     run_json = of_log(given.path, given.name)
     size = given.path.stat().st_size if given.path.exists() else 0
     empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="failed")
@@ -111,7 +119,7 @@ def _run(
     of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found)]
     case = merged.case()
-    sound = not {each.code for each in problems} - _HARMLESS
+    sound = not {each.code for each in problems if each not in unread} - _HARMLESS
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
     return replace(
         _with_run_json(empty, run_json.document),
@@ -162,9 +170,7 @@ def facts_of(
 
 
 #: Problems that are reported but do not exclude the figure.
-_HARMLESS = frozenset(
-    {"cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed", "environment_wrong"}
-)
+_HARMLESS = frozenset({"cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed"})
 
 
 def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ from ingest.read import environment_json, facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
 from ingest.read.run_json import RunJsonFile, of_log
-from ingest.read.walk import Input, may_be_log
+from ingest.read.walk import Input, may_be_log, named_like_log
 from ingest.record import duplicates
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.read import Log, read
@@ -53,6 +54,8 @@ _BATCH_TOLERANCE = 0.05
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
     """Read one log: a run per session, or one run that states why it has no session, or which fault of ours it met.
 
+    What no format claims, is not named like a log and has no run.json is no log, and gives no run.
+
     Args:
         given: the log.
         layout: how its tree names things.
@@ -72,11 +75,10 @@ def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[st
     try:
         log = read(given.path)
     except ScanError as error:
-        problem = Problem(error.code, given.name, args=error.details)
-        return [redact_record(_not_understood(empty, given, problem, run_json))]
+        return _not_understood(empty, given, Problem(error.code, given.name, args=error.details), run_json)
     empty = replace(empty, lines=log.lines)
     if not log.sessions:
-        return [redact_record(_not_understood(empty, given, _unclaimed(log, given.name), run_json))]
+        return _not_understood(empty, given, _unclaimed(log, given.name), run_json)
     stated = layout.facts(given.path.absolute().as_posix())
     return [
         redact_record(_run(empty, given, log, each, run_json, stated, layout, extra_rules)) for each in log.sessions
@@ -96,9 +98,27 @@ def _unclaimed(log: Log, name: str) -> Problem:
     return Problem("unknown_format", name)
 
 
-def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile) -> Run:
+def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile) -> list[Run]:
+    """Return one run with what is wrong; none where nobody says that the file is a log."""
+    if problem.code in _NO_LOG and run_json == RunJsonFile() and not (given.asked or _may_be_meant(given.path)):
+        return []
     wrong = [run_json.problem] if run_json.problem else []
-    return replace(empty, problems=(problem, *wrong, *_parts(given, run_json)))
+    return [redact_record(replace(empty, problems=(problem, *wrong, *_parts(given, run_json))))]
+
+
+#: Problems of a file that may simply be no log.
+_NO_LOG = frozenset({"unknown_format", "binary", "long_line", "empty"})
+#: A text counts as prose if fewer of its first lines than one in so many hold a number.
+_PROSE_LINES, _PROSE_BYTES = 10, 1 << 16
+
+
+def _may_be_meant(path: Path) -> bool:
+    """Return whether a file is named like a log; one that is named like any text must hold numbers as well."""
+    if path.suffix.lower() != ".txt" or not named_like_log(path):
+        return named_like_log(path)
+    with path.open("rb") as stream:
+        lines = stream.read(_PROSE_BYTES).splitlines()
+    return _PROSE_LINES * sum(bool(re.search(rb"\d", each)) for each in lines) >= len(lines)
 
 
 def _run(

@@ -105,6 +105,8 @@ class Site:
     limits: Limits = LIMITS
     #: Where the logs lie, by the path that their runs state; several where two paths are redacted to one.
     logs: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    #: Files beside logs that no format reads and that are not named like logs.
+    passed_over: tuple[str, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, Run]:

@@ -121,7 +121,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "environment_wrong": with_part("environment.json", "{", "{"),
 }
 #: Those that other tests make happen: of telemetry, of published figures, of parameter servers, and of two folders.
-ELSEWHERE = {"thread_figure", "same_run", "unmatched_name"}
+ELSEWHERE = {"fault", "thread_figure", "same_run", "unmatched_name"}
 
 
 @pytest.fixture(scope="module")

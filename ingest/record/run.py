@@ -31,6 +31,7 @@ from parsers.engine.read import Log, read
 from parsers.engine.registry import current_id
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
+from parsers.engine.telemetry import unread_samples
 from schema.records import (
     Facts,
     Figure,
@@ -78,15 +79,16 @@ def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[st
         return _not_understood(empty, given, Problem(error.code, given.name, args=error.details), run_json)
     empty = replace(empty, lines=log.lines)
     if not log.sessions:
-        return _not_understood(empty, given, _unclaimed(log, given.name), run_json)
+        return _not_understood(empty, given, _unclaimed(log, given), run_json)
     stated = layout.facts(given.path.absolute().as_posix())
     return [
         redact_record(_run(empty, given, log, each, run_json, stated, layout, extra_rules)) for each in log.sessions
     ]
 
 
-def _unclaimed(log: Log, name: str) -> Problem:
+def _unclaimed(log: Log, given: Input) -> Problem:
     """Return why no session could be made of a log."""
+    name = given.name
     if len(log.claims) > 1:
         claims = sorted(log.claims, key=lambda each: each.line)
         claimants = ", ".join(f"{each.format.id} (line {each.line})" for each in claims)
@@ -95,7 +97,8 @@ def _unclaimed(log: Log, name: str) -> Problem:
         return Problem("binary", name)
     if log.noise.cut_lines:
         return Problem("long_line", name, log.noise.cut_lines[0])
-    return Problem("unknown_format", name)
+    line = unread_samples(given.path)
+    return Problem("telemetry_unknown" if line else "unknown_format", name, line)
 
 
 def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile) -> list[Run]:

@@ -26,7 +26,7 @@ from ingest.read.walk import Input
 from parsers.contract.telemetry import Recording
 from parsers.engine.registry import telemetry_by_id
 from parsers.engine.scan import ScanError, check
-from parsers.engine.telemetry import read_telemetry
+from parsers.engine.telemetry import read_telemetry, unread_samples
 from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of
 from schema.vocabulary import METRICS
 
@@ -36,6 +36,8 @@ NAME = "telemetry.csv"
 COVERED = 0.9
 _LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re.IGNORECASE)
 _WORDS = r"(?:telemetry|gpus?|nvidia|nvsmi|smi|dmon|memory|mem|power|util|utilization|utilisation|monitor|usage|stats?)"
+#: Names of what samples devices, whatever else stands in the name of its file.
+_OF_DEVICES = re.compile(r"(?:^|[._-])(?:gpus?|nvidia|nvsmi|smi|dmon|dcgmi?)(?=[._-])", re.IGNORECASE)
 _DECORATION = re.compile(rf"(?:^|[._-]){_WORDS}(?=[._-]|$)", re.IGNORECASE)
 
 
@@ -106,15 +108,16 @@ def _without_log(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Probl
 
 
 def _unknown(others: Sequence[Input], logs: Sequence[Input]) -> Iterable[Problem]:
-    """Yield problems of files that are named like telemetry and are not understood."""
+    """Yield problems of files that are named like telemetry, or hold samples, and are not understood."""
     stems = {(each.path.parent, stem(each.path.name)) for each in logs}
     for each in others:
         of_a_log = each.path.suffix == ".mem" and (each.path.parent, stem(each.path.name)) in stems
-        if each.path.name == NAME or of_a_log:
-            yield _not_understood(each)
+        line = unread_samples(each.path, named=bool(_OF_DEVICES.search(each.path.name)))
+        if line or each.path.name == NAME or of_a_log:
+            yield _not_understood(each, line)
 
 
-def _not_understood(given: Input) -> Problem:
+def _not_understood(given: Input, line: int) -> Problem:
     try:
         check(given.path)
         with given.path.open("rb") as stream:
@@ -124,7 +127,7 @@ def _not_understood(given: Input) -> Problem:
         return Problem(code, given.name, args=error.details)
     except OSError as error:
         return Problem("unreadable", given.name, args={"cause": error.strerror or "cannot be opened"})
-    return Problem("telemetry_unknown", given.name)
+    return Problem("telemetry_unknown", given.name, line)
 
 
 def stem(name: str) -> str:

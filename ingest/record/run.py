@@ -105,7 +105,7 @@ def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJso
     """Return one run with what is wrong; none where nobody says that the file is a log."""
     if problem.code in _NO_LOG and run_json == RunJsonFile() and not (given.asked or _may_be_meant(given.path)):
         return []
-    wrong = [run_json.problem] if run_json.problem else []
+    wrong = run_json.problems
     return [redact_record(replace(empty, problems=(problem, *wrong, *_parts(given, run_json))))]
 
 
@@ -193,7 +193,17 @@ def facts_of(
 
 
 #: Problems that are reported but do not exclude the figure.
-_HARMLESS = frozenset({"cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed"})
+_HARMLESS = frozenset(
+    {
+        "cut_line",
+        "unmatched_name",
+        "ended_badly",
+        "part_changed",
+        "part_missing",
+        "part_unnamed",
+        "run_json_keys",
+    }
+)
 
 
 def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
@@ -232,8 +242,8 @@ def _clock(session: Session) -> tuple[str, str] | None:
 
 def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
-    last = session.number == len(log.sessions)
-    return run_json.document.outcome if run_json.document and last else session.ending.outcome
+    stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
+    return stated or session.ending.outcome
 
 
 def _environment(run_json: RunJsonFile, session: Session) -> dict[str, Stated]:
@@ -248,8 +258,7 @@ def _problems_of_file(
     given: Input, run_json: RunJsonFile, layout_facts: Mapping[str, Plain] | None, layout: Layout
 ) -> list[Problem]:
     """Return what is wrong with a log as a file, whatever its sessions say."""
-    problems = [run_json.problem] if run_json.problem else []
-    problems += [*_changed(given, run_json), *_parts(given, run_json)]
+    problems = [*run_json.problems, *_changed(given, run_json), *_parts(given, run_json)]
     if layout_facts is None and not run_json.document and not run_json.problem and layout.name != OWN:
         problems.append(Problem("unmatched_name", given.name, args={"layout": layout.name}))
     return problems

@@ -294,8 +294,6 @@ RUN_JSON: dict[str, bytes | dict[str, Any]] = {
     "nested without end": b"[" * 200_000,
     "another schema": run_json() | {"schema": "perfledger.run/2"},
     "no schema": {key: value for key, value in run_json().items() if key != "schema"},
-    "no case": {key: value for key, value in run_json().items() if key != "case"},
-    "no outcome": {key: value for key, value in run_json().items() if key != "outcome"},
     "unknown outcome": run_json(outcome="wonderful"),
     "outcome is a list": run_json(outcome=["completed"]),
     "precision is a list": run_json(precision=["fp32"]),  # type: ignore[arg-type]
@@ -358,9 +356,6 @@ RUN_JSON: dict[str, bytes | dict[str, Any]] = {
     "a node's status is a text": run_json() | {"nodes": [{"folder": ".", "exit_status": "0"}]},
     "larger than a runner writes": json.dumps(run_json(notes="x" * (9 << 20))).encode(),
 }
-for _missing in ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision"):
-    _case = {key: value for key, value in run_json()["case"].items() if key != _missing}
-    RUN_JSON[f"no {_missing}"] = run_json() | {"case": _case}
 
 
 def with_run_json(number: int, document: Any) -> Callable[[Path], object]:

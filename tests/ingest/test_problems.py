@@ -99,6 +99,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "two_formats": put("a.log", SEG + STATIC),
     "run_json_invalid": no_json,
     "run_json_wrong": unknown_json,
+    "run_json_keys": with_run(SEG, colour="blue"),
     "hash_mismatch": with_run(SEG, files={"train.log": {"sha256": hashlib.sha256(b"").hexdigest()}}),
     "other_format": with_run(SEG, format="paddle.clas_static"),
     "missing_facts": put("a.log", SEG),

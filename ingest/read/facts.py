@@ -12,7 +12,7 @@ from typing import Any
 from ingest.common import suites
 from parsers.engine.session import Quoted
 from schema.records import Case, Facts, FactValue, Plain, Problem, Stated
-from schema.vocabulary import CASE, NEEDED, OPTIONS, PRECISIONS
+from schema.vocabulary import CASE, FACTS, NEEDED, OPTIONS, PRECISIONS
 
 #: The job's samples per step replace the batch size per device if the model is split over devices.
 _BATCH_OF_JOB = "batch_size_of_job"
@@ -46,10 +46,15 @@ class Merged:
     def case(self) -> Case:
         """Return what is compared: known facts of the case, and its options."""
         found = {name: self.stated[name].value for name in CASE if name in self.stated}
-        options = {name: each.value for name, each in self.stated.items() if name in self.options}
+        options = {name: each.value for name, each in self.stated.items() if self._parts_cases(name, each.value)}
         if "batch_size" not in found and _BATCH_OF_JOB in self.stated:
             options[_BATCH_OF_JOB] = self.value(_BATCH_OF_JOB)
         return Case(**found, options=dict(sorted(options.items())))
+
+    def _parts_cases(self, name: str, value: Any) -> bool:
+        """Return whether a fact is an option of the case; a usual value is as if nobody had stated it."""
+        usual = FACTS[name].usual if name in FACTS else None
+        return name in self.options and (usual is None or value != usual)
 
     def for_rules(self) -> Facts:
         """Return every fact that a rule may need."""
@@ -119,8 +124,9 @@ def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValu
 
 
 def _is_cut(merged: Mapping[str, FactValue]) -> bool:
-    """Return whether the network is split over devices, within its layers or between them."""
-    return any(merged[name].value != 1 for name in ("tensor_parallel", "pipeline_parallel") if name in merged)
+    """Return whether devices share samples: the network is split within its layers or between them, or the sequence."""
+    cuts = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+    return any(merged[name].value != 1 for name in cuts if name in merged)
 
 
 def _derived(facts: Mapping[str, FactValue]) -> dict[str, FactValue]:
@@ -172,7 +178,7 @@ def agree(name: str, known: FactValue, other: FactValue) -> bool:
         return True
     if name == "precision":
         return _family(known.value) == _family(other.value)
-    return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", "round", _BATCH_OF_JOB}
+    return name not in {*CASE, *OPTIONS, "devices_per_node", "round", _BATCH_OF_JOB}
 
 
 def _family(precision: str) -> str:

@@ -66,6 +66,7 @@ FORMAT = Format(
         Fact("batch_size", rb"--per_device_train_batch_size[ =]([0-9]++)", int),
         Fact("accumulation", rb"\bgradient_accumulation_steps \.++ ([0-9]++)$", int),
         Fact("accumulation", rb"--gradient_accumulation_steps[ =]([0-9]++)", int),
+        Fact("drop_last", rb"\bdataloader_drop_last \.++ (True|False)$"),
         Fact("precision", rb"\bfp16_enabled \.++ (\w++)$", words={b"True": "fp16"}),
         Fact("precision", rb"\bbfloat16_enabled \.++ (\w++)$", words={b"True": "bf16"}),
         # Only FP16 scales its loss while it runs.

@@ -107,6 +107,8 @@ FORMAT = Format(
         argument("tensor_parallel", "model_parallel_size"),
         argument("pipeline_parallel", "pipeline_model_parallel_size"),
         argument("data_parallel", "data_parallel_size"),
+        argument("expert_parallel", "expert_model_parallel_size"),
+        argument("context_parallel", "context_parallel_size"),
         Fact("precision", rb"^ *+fp8 \.++ (\w++)", words={b"hybrid": "fp8", b"e4m3": "fp8"}),
         Fact("precision", rb"^ *+bf16 \.++ (\w++)", words={b"True": "bf16"}),
         Fact("precision", rb"^ *+fp16 \.++ (\w++)", words={b"True": "fp16", b"False": "fp32"}),

@@ -67,6 +67,8 @@ FORMAT = Format(
         Fact("accumulation", rb'"gradient_accumulation(?:_steps)?": ([0-9]++)\b', int),
         Fact("accumulation", rb"[(, ]gradient_accumulation_steps=([0-9]++)\b", int),
         Fact("devices", rb'"world_size": ([0-9]++)\b', int),
+        Fact("num_classes", _PARAMETER + up_to(rb'"num_classes": ', _PARAMETER) + rb"([0-9]++)\b", int),
+        Fact("data_format", _PARAMETER + up_to(rb'"memory_format": "', _PARAMETER) + rb'(nchw|nhwc)"', words={b"nchw": "NCHW", b"nhwc": "NHWC"}),
         Fact("sequence_length", rb"[(, ]max_seq_length=([0-9]++)\b", int),
         Fact("precision", _PARAMETER + up_to(rb'"(?:amp|use_amp)": ', _PARAMETER) + rb"(true|false)\b", words={b"true": "amp", b"false": "fp32"}),
         Fact("precision", rb"[(, ](?:fp16|amp)=(True)\b", words={b"True": "amp"}),

@@ -38,6 +38,8 @@ FORMAT = Format(
         Fact("precision", _PARAMETERS + up_to(rb" dtype : float16 ++amp : ", _PARAMETERS) + rb"(False)", words={b"False": "fp16"}),
         Fact("precision", _PARAMETERS + up_to(rb" amp : ", _PARAMETERS) + rb"(True)", words={b"True": "amp"}),
         Fact("precision", _PARAMETERS + up_to(rb" dtype : ", _PARAMETERS) + rb"(float32)", words={b"float32": "fp32"}),
+        Fact("num_classes", _PARAMETERS + up_to(rb" num_classes : ", _PARAMETERS) + rb"(\d++)", int),
+        Fact("data_format", _PARAMETERS + up_to(rb" conv_layout : ", _PARAMETERS) + rb"(NCHW|NHWC)"),
         Fact("dali", rb" data_backend : (dali)-\w++", words={b"dali": "True"}),
     ),
     samples=(

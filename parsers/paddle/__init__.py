@@ -23,5 +23,8 @@ CLAS = (
     Fact("precision", rb"AMP : (?:(?!---|AMP : |use_amp : )[\s\S]){0,600}+use_amp : (False)", words={b"False": "fp32"}),
     Fact("precision", rb"AMP : (?:(?!---|AMP : |level : )[\s\S]){0,600}+level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
     Fact("dali", rb"use_dali : (\w++)"),
+    Fact("num_classes", rb"Arch : (?:(?!---|Arch : | class_num : )[\s\S]){0,2000}+ class_num : (\d++)", int),
+    Fact("data_format", rb" data_format : (NCHW|NHWC)"),
+    Fact("drop_last", rb"Train :(?:(?!Eval :|Train :|drop_last : )[\s\S]){0,4000}+drop_last : (True|False)"),
     *LAUNCHER,
 )  # fmt: skip

@@ -65,6 +65,32 @@ def test_precisions_of_one_family_agree(strong: str, weak: str) -> None:
     assert found.value("precision") == strong
 
 
+OPTIONAL = {
+    "accumulation": (1, 88), "expert_parallel": (1, 4), "context_parallel": (1, 2), "drop_last": ("False", "True"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "values"), OPTIONAL.items(), ids=OPTIONAL)
+def test_what_changes_the_work_is_part_of_the_case_and_its_usual_value_is_as_if_unstated(
+    name: str, values: tuple[Any, Any]
+) -> None:
+    usual, other = (merged(log={"devices": 8, name: value}) for value in values)
+    assert usual.case() == merged(log={"devices": 8}).case()
+    assert name in usual.stated
+    assert list(other.case().options) == [name]
+
+
+@pytest.mark.parametrize("name", ["data_format", "num_classes"])
+def test_a_fact_without_a_usual_value_always_parts_cases(name: str) -> None:
+    assert merged(log={name: "NCHW"}).case().options == {name: "NCHW"}
+
+
+def test_devices_that_share_a_sequence_have_no_batch_of_their_own() -> None:
+    alone, shared = (merged(log={"batch_size_of_job": 64, "devices": 8, "context_parallel": each}) for each in (1, 2))
+    assert alone.case().batch_size == 8
+    assert (shared.case().batch_size, shared.case().options["batch_size_of_job"]) == (None, 64)
+
+
 def test_spellings_of_a_model_agree() -> None:
     found = merged({"model": "ResNet50_v1.5"}, {"model": "resnet50"}, {"model": "ResNet-50 v1.5"})
     assert found.contradictions == ()

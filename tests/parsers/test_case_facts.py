@@ -1,0 +1,64 @@
+"""Facts that part cases, in the spellings of their printers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from parsers.engine.read import read
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+#: Format, what is printed, and what it states.
+PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
+    ("dlperf.megatron", "  expert_model_parallel_size ...................... 4", {"expert_parallel": 4}),
+    ("dlperf.megatron", "  context_parallel_size ........................... 2", {"context_parallel": 2}),
+    ("frameworks.nemo", "expert_model_parallel_size: 8", {"expert_parallel": 8}),
+    ("frameworks.nemo", "  context_parallel_size: 2", {"context_parallel": 2}),
+    ("frameworks.nemo", '"cfg/context_parallel_size": 2', {"context_parallel": 2}),
+    ("dlperf.deepspeed", "[x] [INFO] [config.py:1]   dataloader_drop_last ......... True", {"drop_last": "True"}),
+    ("frameworks.hf_trainer", "dataloader_drop_last=False,", {"drop_last": "False"}),
+    ("frameworks.tf_cnn_benchmarks", "Data format: NHWC", {"data_format": "NHWC"}),
+    (
+        "paddle.clas_dygraph",
+        (
+            "[2026/11/20 13:14:00] ppcls INFO: Arch : \n"
+            "[2026/11/20 13:14:00] ppcls INFO:     class_num : 102\n"
+            "[2026/11/20 13:14:00] ppcls INFO:     data_format : NHWC\n"
+            "[2026/11/20 13:14:00] ppcls INFO: Train :\n"
+            "[2026/11/20 13:14:00] ppcls INFO:         drop_last : True"
+        ),
+        {"num_classes": 102, "data_format": "NHWC", "drop_last": "True"},
+    ),
+    (
+        "ngc.pytorch_resnet50",
+        (
+            "DLL 2026-11-20 11:27:50.946941 - PARAMETER data : /d  arch : resnet50  num_classes : 100  batch_size : 8  "
+            "fp16 : True  amp : False  memory_format : nhwc  world_size : 2 "
+        ),
+        {"num_classes": 100, "data_format": "NHWC", "precision": "fp16"},
+    ),
+    (
+        "ngc.mxnet_resnet50",
+        (
+            "DLL 2026-11-20 06:19:16.373559 - PARAMETER arch : resnetv15  num_layers : 50  num_classes : 1000  "
+            "gpus : [0]  input_layout : NCHW  conv_layout : NHWC "
+        ),
+        {"num_classes": 1000, "data_format": "NHWC"},
+    ),
+    (
+        "ngc.tensorflow_resnet50",
+        "DLL 2026-11-20 04:00:11.097720 - PARAMETER arch : resnet50  batch_size : 256  data_format : NHWC  amp : True ",
+        {"data_format": "NHWC"},
+    ),
+)
+
+
+@pytest.mark.parametrize(("format_id", "printed", "facts"), PRINTED)
+def test_a_printer_states_a_fact(tmp_path: Path, format_id: str, printed: str, facts: dict[str, object]) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(f"{printed}\n{next((GOLDEN / format_id).glob('*.log')).read_text('utf-8')}")
+    session = read(path).sessions[0]
+    assert session.format.id == format_id
+    assert {name: session.facts[name].value for name in facts if name in session.facts} == facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 
-from ingest.common.suites import folded, model
+from ingest.common.suites import folded
 from ingest.published.publications import Published, options_cell
 from schema.records import Plain, Result
 
@@ -73,7 +73,7 @@ def matcher(results: Iterable[Result]) -> Callable[[Published], list[Result]]:
     """
     by_case: dict[Case, list[Result]] = {}
     for result in results:
-        by_case.setdefault(_case(result, model(result.model or "")), []).append(result)
+        by_case.setdefault(_case(result, result.model or ""), []).append(result)
 
     def of_case(figure: Published) -> list[Result]:
         found = by_case.get(_case(figure, figure.model), ()) if figure.devices else ()

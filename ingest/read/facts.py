@@ -67,6 +67,7 @@ def merge(
     layout: Mapping[str, Plain] | None,
     layout_name: str,
     implied: Mapping[str, str],
+    format_id: str = "",
 ) -> Merged:
     """Merge the sources of one run.
 
@@ -76,13 +77,14 @@ def merge(
         layout: facts of the log's name, None where no template fits.
         layout_name: for the words "layout NAME".
         implied: what the format itself says (framework), weaker than everything.
+        format_id: the format of the log, which says what a printed name of a model means.
     """
     sources = [
         {name: FactValue(value, "run.json", "run.json") for name, value in run_json.items()},
         {name: FactValue(each.value, "log", f"line {each.line}") for name, each in log.items()},
         {name: FactValue(value, "layout", f"layout {layout_name}") for name, value in (layout or {}).items()},
     ]
-    ready = [_derived(each) for each in sources]
+    ready = [_derived(each, format_id) for each in sources]
     merged: dict[str, FactValue] = {}
     contradictions = []
     for facts in ready:
@@ -90,6 +92,8 @@ def merge(
             known = merged.setdefault(name, stated)
             if not agree(name, known, stated):
                 contradictions.append(Contradiction(name, known, stated))
+            elif name == "model" and not suites.suite_of_name(known.value):  # A log's word, for a name of ours.
+                merged[name] = stated
     _derive_missing(merged, {name for each in sources for name in each})
     merged |= {
         name: FactValue(value, "format", "format") for name, value in implied.items() if value and name not in merged
@@ -129,18 +133,23 @@ def _is_cut(merged: Mapping[str, FactValue]) -> bool:
     return any(merged[name].value != 1 for name in cuts if name in merged)
 
 
-def _derived(facts: Mapping[str, FactValue]) -> dict[str, FactValue]:
+def _derived(facts: Mapping[str, FactValue], format_id: str) -> dict[str, FactValue]:
     """Return one source's facts as facts of a case."""
     found = {name: each for name, each in facts.items() if name not in {"gpu", "options"}}
     if options := facts.get("options"):
         found |= {name: _with(options, value) for name, value in options.value.items()}
     found |= {name: _with(each, _switch(each.value)) for name, each in found.items() if name in OPTIONS}
     if "model" in found:
-        found["model"] = _with(found["model"], suites.model(str(found["model"].value)))
+        found["model"] = _with(found["model"], _model(found["model"], format_id))
     if named := found.get("hardware") or facts.get("gpu"):
         found["hardware"] = _with(named, hardware(str(named.value)))
     _devices(found)
     return found
+
+
+def _model(stated: FactValue, format_id: str) -> str:
+    spelled = str(stated.value)
+    return suites.model_printed(format_id, spelled) if stated.source == "log" else suites.model(spelled)
 
 
 def _devices(found: dict[str, FactValue]) -> None:
@@ -187,7 +196,9 @@ def _family(precision: str) -> str:
 
 
 def _is_same_word(name: str, known: str, other: str) -> bool:
-    """Return whether two words differ in case only, or in that a card is named less fully: `A100` for `A100-SXM4`."""
+    """Return whether two words differ in case only, or in that a card or a network is named less fully."""
+    if name == "model" and suites.model(known) == suites.model(other):
+        return True
     one, two = known.lower().replace(" ", "-"), other.lower().replace(" ", "-")
     shorter, longer = sorted((one, two), key=len)
     return one == two or (name == "hardware" and longer.startswith(f"{shorter}-"))

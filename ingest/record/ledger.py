@@ -28,6 +28,7 @@ from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
 from ingest.record.run import identify, runs_of
+from parsers.engine.registry import formats
 from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
 
@@ -260,6 +261,7 @@ def _read(shards: Sequence[Shard], layout: str, executor: Executor | None) -> It
 def _read_shard(job: tuple[Shard, str]) -> list[Run]:
     shard, layout = job
     found = layouts.load(layout)
+    formats()  # A mistake in one of them is no log's fault, and ends the command here.
     logs = [
         (each, runs_of(each, found, shard.hashes[each.name], shard.extra_rules.get(each.name, ())))
         for each in shard.inputs

@@ -163,7 +163,7 @@ def _run(
         problems=tuple(problems if session.number == 1 else problems[len(of_file) :]),
         repeat=run_json.document.repeat if run_json.document and run_json.document.repeat else merged.value("repeat"),
         clock=_clock(session),
-        suite=suites.suite(case.model) if case.model is not None else None,
+        suite=suites.suite_of_name(case.model) if case.model is not None else None,
         published=sound,
         sound=sound,
         fingerprint=None if run_json.document else duplicates.fingerprint(session),
@@ -189,7 +189,7 @@ def facts_of(
 ) -> facts.Merged:
     """Merge the facts of a session: from its run.json, from its log, and from its path by the layout."""
     implied = {"framework": session.format.framework}
-    return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied)
+    return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied, session.format.id)
 
 
 #: Problems that are reported but do not exclude the figure.

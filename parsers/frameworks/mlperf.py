@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, text
 
 #: Times of events, of which `_epochs_or_run` makes records.
 _RUN, _RUN_END, _EPOCH, _EPOCH_END = "_run_start", "_run_stop", "_epoch_start", "_epoch_stop"
@@ -28,6 +28,11 @@ _TEXT = rb":::ML(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9])"
 _TIME = rb"[0-9]++(?:\.[0-9]++)?+"
 _WHERE = rb" (?:\([^)\r\n]{0,300}+\) )?+"
 _NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+<epoch>(?=[,}\s])'
+
+
+def _benchmark(printed: bytes) -> str:
+    """Return the network of a benchmark: by the rules of every round, `bert` is BERT-large."""
+    return {b"bert": "BERT-large"}.get(printed) or text(printed)
 
 
 def _epochs_or_run(columns: Columns) -> Postprocessed:
@@ -119,8 +124,8 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"'),
-        Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) "),
+        Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"', _benchmark),
+        Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
         Fact("batch_size_of_job", rb'"global_batch_size' + _VALUE + rb"([0-9]++)\b", int),
         Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),

@@ -5,7 +5,7 @@
 with a table whose figure is the harmonic mean over the epochs after its warm-up epoch.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, listed, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
 
 _PARAMETERS = rb" - PARAMETER arch : "
 
@@ -33,6 +33,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        Fact("model", _PARAMETERS + rb"(\w++ ++num_layers : \d++)", lambda printed: text(printed).replace("num_layers :", "-").replace(" ", "")),
         Fact("batch_size_of_job", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("devices", _PARAMETERS + up_to(rb" gpus : \[", _PARAMETERS) + rb"([\d, ]++)\]", listed),
         Fact("precision", _PARAMETERS + up_to(rb" dtype : float16 ++amp : ", _PARAMETERS) + rb"(False)", words={b"False": "fp16"}),

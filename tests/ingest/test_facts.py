@@ -97,6 +97,14 @@ def test_spellings_of_a_model_agree() -> None:
     assert found.value("model") == "ResNet-50 v1.5"
 
 
+def test_a_word_of_a_log_that_no_suite_declares_is_the_name_that_the_path_says_or_its_own() -> None:
+    assert merged(log={"model": "resnet50"}).value("model") == "resnet50"
+    found = merged(log={"model": "resnet50"}, layout={"model": "ResNet-50 v1.5"})
+    assert (found.value("model"), found.contradictions) == ("ResNet-50 v1.5", ())
+    assert merged(log={"model": "resnet-50"}, layout={"model": "ResNet-50 v1b"}).contradictions
+    assert found.value("model") == "ResNet-50 v1.5"
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

@@ -48,6 +48,39 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
         {"num_classes": 1000, "data_format": "NHWC"},
     ),
     (
+        "frameworks.mxnet_fit",
+        (
+            "start with arguments Namespace(batch_size=64, gpus='0', kv_store='local', network='resnet', "
+            "num_classes=1000, num_layers=18)"
+        ),
+        {"model": "resnet-18"},
+    ),
+    (
+        "frameworks.mxnet_fit",
+        "start with arguments Namespace(batch_size=64, gpus='0', kv_store='local', network='alexnet', num_layers=50)",
+        {"model": "alexnet"},
+    ),
+    ("frameworks.mlperf", ':::MLLOG {"key": "submission_benchmark", "value": "bert"}', {"model": "BERT-large"}),
+    (
+        "frameworks.torchtitan",
+        (
+            "Building device mesh with parallelism: pp=2, dp_replicate=1, dp_shard=4, cp=1, tp=2, ep=4, etp=1\n"
+            "Building llama3 8B with TransformerModelArgs("
+        ),
+        {"devices": 16, "pipeline_parallel": 2, "tensor_parallel": 2, "expert_parallel": 4, "model": "llama3 8B"},
+    ),
+    (
+        "frameworks.paddle_ocr",
+        (
+            "[2026/11/20 10:00:00] ppocr INFO: Architecture :\n"
+            "[2026/11/20 10:00:00] ppocr INFO:     Backbone :\n"
+            "[2026/11/20 10:00:00] ppocr INFO:         model_name : large\n"
+            "[2026/11/20 10:00:00] ppocr INFO:     algorithm : DB"
+        ),
+        {"model": "DB"},
+    ),
+    ("dlperf.oneflow_bert", "num_hidden_layers = 24", {"model": "BERT-large"}),
+    (
         "ngc.tensorflow_resnet50",
         "DLL 2026-11-20 04:00:11.097720 - PARAMETER arch : resnet50  batch_size : 256  data_format : NHWC  amp : True ",
         {"data_format": "NHWC"},

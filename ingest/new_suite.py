@@ -155,7 +155,7 @@ def _text(name: str, known: ModelFacts, order: int) -> str:
         f"title = {_both(dict.fromkeys(LANGUAGES, title))}",
         "# Where the page stands among the models: small numbers first.",
         f"order = {order}",
-        "# How people, run.json and layouts spell the model; the first is its name. Case, blanks and signs do not matter.",
+        "# How people, run.json and layouts spell the model; the first is its name. Case and blanks do not matter.",
         f"models = {_list(known.models or (name,))}",
         "# What a figure counts: images/s, sequences/s, tokens/s, words/s or samples/s.",
         f"unit = {_quoted(known.unit or 'samples/s')}",

@@ -1,7 +1,7 @@
 """MLPerf training logs: `:::MLLOG` with JSON (since 2020), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
 
 If the submitter logs `throughput`, alone or among `tracked_stats`, it is that of the job, and this format takes
-precedence over that of the training program that prints between its lines. Otherwise the figure is computed from whole
+precedence over that of the training program that prints between its lines. It counts samples, of GPT tokens. Otherwise the figure is computed from whole
 epochs, without evaluation if its times are logged, or from the whole run. `train_samples` is the size of the data set
 if logged before the first epoch, and the number of processed samples if logged after it. The last epoch does not count,
 since it may have ended when the target was met. Every node may log the throughput of the job, which counts once. Some
@@ -80,6 +80,24 @@ def _event(column: str, key: bytes, more: bytes = b"") -> bytes:
     return rb"(?=(?P<%s>[0-9]++)%s%s\"%s)" % (column.encode(), _KEY, key, more)
 
 
+#: Submitters of GPT log its speed in tokens, those of everything else in samples.
+_IN_TOKENS = rb'"submission_benchmark' + _VALUE + rb'"gpt'
+
+
+def _throughput(unit: str, where: bytes) -> Reading:
+    """Return the reading of a logged speed, in the unit of the benchmark."""
+    return Reading(
+        _JSON + rb"(?P<unix>[0-9]++)" + _KEY + rb"(?:throughput" + _VALUE + rb"|tracked_stats" + _VALUE
+        + rb'\{[^\n{}]*?"throughput": ?+)(?P<throughput>' + NUMBER + rb")(?=[,}])"
+        rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
+        unit=unit,
+        span="epoch",
+        factors={"unix": 1e-3},
+        repeated=True,
+        where=where,
+    )  # fmt: skip
+
+
 FORMAT = Format(
     title="MLPerf",
     marker=b":::ML",
@@ -87,15 +105,8 @@ FORMAT = Format(
     start=rb'"key": ?+"submission_benchmark"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start',
     end=rb'"key": ?+"run_stop"[^\n]{0,400}?"status": ?+"success"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final',
     readings=(
-        Reading(
-            _JSON + rb"(?P<unix>[0-9]++)" + _KEY + rb"(?:throughput" + _VALUE + rb"|tracked_stats" + _VALUE
-            + rb'\{[^\n{}]*?"throughput": ?+)(?P<throughput>' + NUMBER + rb")(?=[,}])"
-            rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
-            unit="samples/s",
-            span="epoch",
-            factors={"unix": 1e-3},
-            repeated=True,
-        ),
+        _throughput("samples/s", rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")"),
+        _throughput("tokens/s", _IN_TOKENS),
         Reading(
             _JSON + rb"(?:" + b"|".join((
                 _event(_RUN, rb"run_start"), _event(_RUN_END, rb"run_stop"),

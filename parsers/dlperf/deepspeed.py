@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
+from parsers.frameworks import PYTORCH_JOB
 
 _TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
 _SPEED = rb"<throughput>(?:(?=,)|" + ENDED + rb")"
@@ -73,6 +74,7 @@ FORMAT = Format(
         Fact("model", rb"--actor_model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
         Fact("model", rb"--model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
         Fact("devices", rb"\bdist_world_size=([0-9]++)", int),
+        *PYTORCH_JOB,
         Fact("nodes", rb"\bnnodes=([0-9]++),", int),
         Fact("batch_size", rb"\btrain_micro_batch_size_per_gpu \.*+ ([0-9]++)$", int),
         Fact("batch_size", rb"--per_device_train_batch_size[ =]([0-9]++)", int),

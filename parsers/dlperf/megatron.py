@@ -13,6 +13,7 @@ import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
+from parsers.frameworks import PYTORCH_JOB
 
 _HEAD = rb"iteration ++<step>/ *+[0-9]++ \|"
 
@@ -92,6 +93,7 @@ FORMAT = Format(
         Fact("zero", rb"^ *+zero_stage \.++ ([0-9])$"),
         Fact("model", rb"building (GPT2?|T5) model \.\.\.", words={b"GPT": "GPT", b"GPT2": "GPT", b"T5": "T5"}),
         argument("devices", "world_size"),
+        *PYTORCH_JOB,
         argument("batch_size_of_job", "global_batch_size"),
         argument("micro_batch", "micro_batch_size"),
         # Before 2020's second half: samples of one copy of the network, and hence of a device where none is cut.

@@ -16,7 +16,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, text
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, text, up_to
+from parsers.frameworks import PYTORCH_JOB
 
 #: Times of events, of which `_epochs_or_run` makes records.
 _RUN, _RUN_END, _EPOCH, _EPOCH_END = "_run_start", "_run_stop", "_epoch_start", "_epoch_stop"
@@ -80,6 +81,8 @@ def _event(column: str, key: bytes, more: bytes = b"") -> bytes:
     return rb"(?=(?P<%s>[0-9]++)%s%s\"%s)" % (column.encode(), _KEY, key, more)
 
 
+#: What NVIDIA's launch scripts say of the machines.
+_SYSTEM = rb":::SYSJSON \{"
 #: Submitters of GPT log its speed in tokens, those of everything else in samples.
 _IN_TOKENS = rb'"submission_benchmark' + _VALUE + rb'"gpt'
 
@@ -138,6 +141,16 @@ FORMAT = Format(
         Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"', _benchmark),
         Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
         Fact("batch_size_of_job", rb'"global_batch_size' + _VALUE + rb"([0-9]++)\b", int),
+        # NVIDIA's launch scripts say on what they run.
+        Fact("nodes", _SYSTEM + up_to(rb'"number_of_nodes":"', _SYSTEM) + rb'([0-9]++)"', int),
+        Fact("devices_per_node", _SYSTEM + up_to(rb'"accelerators_per_node":"', _SYSTEM) + rb'([0-9]++)"', int),
+        Fact("gpu", _SYSTEM + up_to(rb'"accelerator_model_name":"', _SYSTEM) + rb'([^"\n]++)"'),
+        Fact("framework", _SYSTEM + up_to(rb'"framework":"', _SYSTEM) + rb'(PyTorch|MXNet|TensorFlow|HugeCTR|PaddlePaddle|JAX|DGL)\b'),
+        Fact("nodes", rb"\bDGXNNODES=([0-9]++)\b", int),
+        Fact("devices_per_node", rb"\bDGXNGPU=([0-9]++)\b", int),
+        *PYTORCH_JOB,
+        Fact("devices_per_node", rb'"submission_platform' + _VALUE + rb'"[0-9]++x ?+(?:NVIDIA )?+(DGX[ -]?(?:1|A100|H100|H200|B200|B300))\b', lambda _: 8),
+        Fact("devices_per_node", rb'"submission_platform' + _VALUE + rb'"[0-9]++x ?+(?:NVIDIA )?+(DGX-2H?)\b', lambda _: 16),
         Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
         Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),

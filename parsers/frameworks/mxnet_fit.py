@@ -39,6 +39,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", _ONE_MACHINE + up_to(rb"\bbatch_size=", _ARGUMENTS) + rb"(\d++)", int),
         Fact("devices", _ONE_MACHINE + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", listed),
         # MXNet's own examples name a family; other families have no layers, though the argument has a default.
+        Fact("devices", _ARGUMENTS + rb"(?!" + up_to(rb"\bkv_?store=", _ARGUMENTS) + rb")" + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", listed),
         Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"((?:resnet(?:-v1)?|resnext|vgg)'" + up_to(rb"\bnum_layers=", _ARGUMENTS) + rb"\d++)", _with_layers),
         Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"([^'\n]{1,200}+)'"),
         Fact("precision", _ARGUMENTS + up_to(rb"\bdtype='", _ARGUMENTS) + rb"(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),

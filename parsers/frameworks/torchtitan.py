@@ -10,6 +10,7 @@ the model, which may be split over several devices.
 from math import prod
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.frameworks import PYTORCH_JOB
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 
@@ -55,6 +56,7 @@ FORMAT = Format(
         Fact("devices", _MESH + rb"((?:\w++=\d++(?:, )?+)++)", _mesh),
         Fact("devices", rb"Building \d-D device mesh with \[[^\[\]\n]*+\], \[([0-9, ]++)\]", _product),
         *(Fact(f"{name}_parallel", _MESH + rb"(?:\w++=\d++, )*?" + key + rb"=(\d++)", int) for name, key in _CUTS.items()),
+        *PYTORCH_JOB,
         Fact("micro_batch", rb"local batch size ([0-9]++),", int),
         Fact("batch_size_of_job", rb"global batch size ([0-9]++),", int),
         Fact("accumulation", rb"gradient accumulation steps ([0-9]++),", int),

@@ -8,6 +8,9 @@ LAUNCHER = (
     Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
     Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
+    Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
+    Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),
+    Fact("devices", rb"\b[Nn]umber of gpus? is (\d++)", int),
 )
 
 #: What newer trainers print after a speed. Memory is the peak allocated to tensors, 0 if unknown.

@@ -85,6 +85,45 @@ PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
         "DLL 2026-11-20 04:00:11.097720 - PARAMETER arch : resnet50  batch_size : 256  data_format : NHWC  amp : True ",
         {"data_format": "NHWC"},
     ),
+    ("dlperf.deepspeed", "DeepSpeedEngine  world_size ................... 16", {"devices": 16}),
+    ("dlperf.deepspeed", "data_parallel_world_size: 4\nWorld size: 16", {"devices": 16}),
+    ("frameworks.nanogpt", "world_size = 8", {"devices": 8}),
+    ("frameworks.nanogpt", "torchrun --nnodes 2 --nproc_per_node=8 train.py", {"devices_per_node": 8, "nodes": 2}),
+    ("frameworks.paddle_detection", "W1120 collective.cc:1] nranks: 4", {"devices": 4}),
+    ("paddle.clas_dygraph", "number of gpu is 1", {"devices": 1}),
+    (
+        "frameworks.mxnet_fit",
+        "start with arguments Namespace(batch_size=64, gpus='2,3', network='resnet', num_layers=50)",
+        {"devices": 2},
+    ),
+    (
+        "frameworks.keras",
+        "INFO:tensorflow:Using MirroredStrategy with devices ('/job:x/device:GPU:0', '/job:x/device:GPU:1')",
+        {"devices": 2},
+    ),
+    ("frameworks.tf_estimator", "Number of replicas in sync: 4", {"devices": 4}),
+    (
+        "frameworks.mlperf",
+        (
+            ':::MLLOG {"key": "submission_benchmark", "value": "x"}\n'
+            ':::SYSJSON {"number_of_nodes":"18","accelerators_per_node":"4","accelerator_model_name":"NVIDIA GB300",'
+            '"framework":"PyTorch NVIDIA Release 25.09"}'
+        ),
+        {"nodes": 18, "devices_per_node": 4, "gpu": "NVIDIA GB300", "framework": "PyTorch"},
+    ),
+    (
+        "frameworks.mlperf",
+        ':::MLLOG {"key": "submission_benchmark", "value": "x"}\n+ export DGXNGPU=8\n+ export DGXNNODES=2',
+        {"devices_per_node": 8, "nodes": 2},
+    ),
+    (
+        "frameworks.mlperf",
+        (
+            ':::MLLOG {"key": "submission_benchmark", "value": "x"}\n'
+            ':::MLLOG {"key": "submission_platform", "value": "14xNVIDIA DGX A100"}'
+        ),
+        {"devices_per_node": 8, "nodes": 14},
+    ),
 )
 
 

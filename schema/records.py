@@ -97,7 +97,10 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True):
 
 
 class FactValue(Struct, frozen=True):
-    """A fact's plain value, the source that states it (`run.json`, `log`, `layout` or `format`), and where in it."""
+    """A fact's plain value, the source that states it, and where in it.
+
+    The source is `run.json`, `log`, `layout`, `format`, or `derived` from other facts, which `where` then names.
+    """
 
     value: Any
     source: str = ""

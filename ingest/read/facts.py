@@ -16,6 +16,8 @@ from schema.vocabulary import CASE, FACTS, NEEDED, OPTIONS, PRECISIONS
 
 #: The job's samples per step replace the batch size per device if the model is split over devices.
 _BATCH_OF_JOB = "batch_size_of_job"
+#: The source of a fact that follows from others.
+DERIVED = "derived"
 _MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
 #: How people and printers write that an option is on or off.
 _SWITCHES = {**dict.fromkeys(("true", "on", "yes"), True), **dict.fromkeys(("false", "off", "no"), False)}
@@ -111,13 +113,14 @@ def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
     """
     job, each, devices = (merged.get(name) for name in (_BATCH_OF_JOB, "batch_size", "devices"))
     if job and each and not devices and _all_devices(merged, job, each):
-        merged["devices"] = _with(job, job.value // each.value)
+        merged["devices"] = _computed(job.value // each.value, batch_size_of_job=job, batch_size=each)
     if not job or not devices:
         return []
     if not each and job.value % devices.value == 0 and not _is_cut(merged):
-        merged["batch_size"] = _with(job, job.value // devices.value)
+        merged["batch_size"] = _computed(job.value // devices.value, batch_size_of_job=job, devices=devices)
     if each and job.value % (each.value * devices.value):
-        return [Contradiction(_BATCH_OF_JOB, job, _with(each, each.value * devices.value))]
+        product = _computed(each.value * devices.value, batch_size=each, devices=devices)
+        return [Contradiction(_BATCH_OF_JOB, job, product)]
     return []
 
 
@@ -156,11 +159,11 @@ def _devices(found: dict[str, FactValue]) -> None:
     """Complete nodes, devices and devices per node from any two of them."""
     nodes, devices, each = (found.get(name) for name in ("nodes", "devices", "devices_per_node"))
     if devices is None and nodes and each:
-        found["devices"] = _with(each, nodes.value * each.value)
+        found["devices"] = _computed(nodes.value * each.value, nodes=nodes, devices_per_node=each)
     elif nodes is None and devices and each and devices.value % each.value == 0:
-        found["nodes"] = _with(devices, devices.value // each.value)
+        found["nodes"] = _computed(devices.value // each.value, devices=devices, devices_per_node=each)
     elif nodes is None and devices and devices.value == 1:
-        found["nodes"] = _with(devices, 1)
+        found["nodes"] = _computed(1, devices=devices)
 
 
 def _derive_missing(merged: dict[str, FactValue], stated: set[str]) -> None:
@@ -172,6 +175,15 @@ def _derive_missing(merged: dict[str, FactValue], stated: set[str]) -> None:
 
 def _with(stated: FactValue, value: Any) -> FactValue:
     return FactValue(value, stated.source, stated.where)
+
+
+def _computed(value: Any, **origins: FactValue) -> FactValue:
+    """Return a fact that nobody states, with the facts that it follows from and the place of each.
+
+    It never has the place of one of them alone, which says something else.
+    """
+    stated = (each.where if each.source == DERIVED else f"{name} ({each.where})" for name, each in origins.items())
+    return FactValue(value, DERIVED, ", ".join(dict.fromkeys(stated)))
 
 
 def _switch(printed: Any) -> Any:

@@ -91,6 +91,16 @@ def test_devices_that_share_a_sequence_have_no_batch_of_their_own() -> None:
     assert (shared.case().batch_size, shared.case().options["batch_size_of_job"]) == (None, 64)
 
 
+def test_a_derived_fact_names_what_it_follows_from_and_no_place_that_says_otherwise() -> None:
+    found = merged(log={"devices_per_node": 2}, layout={"nodes": 16})
+    devices = found.stated["devices"]
+    assert (devices.value, devices.source) == (32, "derived")
+    assert devices.where == "nodes (layout made), devices_per_node (line 7)"
+    batch = merged({"batch_size_of_job": 64}, {"devices_per_node": 2}, {"nodes": 16}).stated["batch_size"]
+    assert (batch.value, batch.source) == (2, "derived")
+    assert batch.where == "batch_size_of_job (run.json), nodes (layout made), devices_per_node (line 7)"
+
+
 def test_spellings_of_a_model_agree() -> None:
     found = merged({"model": "ResNet50_v1.5"}, {"model": "resnet50"}, {"model": "ResNet-50 v1.5"})
     assert found.contradictions == ()
@@ -252,7 +262,7 @@ def test_a_contradiction_within_the_log_and_its_name(tmp_path: Path, ingest: Cal
     log.parent.mkdir()
     log.write_text("\n".join(oneflow_resnet50([(20, 5.0, 1795163766.5)], batch=32, devices=8, nodes=1)) + "\n")
     called = ingest(tmp_path / "2n8g", "--layout", "dlperf", "--json")
-    said = [each for each in called.problems if "nodes" in each]
+    said = [each for each in called.problems if "values for nodes" in each]
     assert len(said) == 1
     assert said[0].startswith("2n8g/rn50_b32_fp32_1.log:4: ")
 

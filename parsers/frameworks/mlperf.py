@@ -1,7 +1,7 @@
 """MLPerf training logs: `:::MLLOG` with JSON (since 2020), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
 
 If the submitter logs `throughput`, alone or among `tracked_stats`, it is that of the job, and this format takes
-precedence over that of the training program that prints between its lines. Otherwise the figure is computed from whole
+precedence over that of the training program that prints between its lines. It counts samples, of GPT tokens. Otherwise the figure is computed from whole
 epochs, without evaluation if its times are logged, or from the whole run. `train_samples` is the size of the data set
 if logged before the first epoch, and the number of processed samples if logged after it. The last epoch does not count,
 since it may have ended when the target was met. Every node may log the throughput of the job, which counts once. Some
@@ -16,7 +16,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, text, up_to
+from parsers.frameworks import PYTORCH_JOB
 
 #: Times of events, of which `_epochs_or_run` makes records.
 _RUN, _RUN_END, _EPOCH, _EPOCH_END = "_run_start", "_run_stop", "_epoch_start", "_epoch_stop"
@@ -28,6 +29,11 @@ _TEXT = rb":::ML(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9])"
 _TIME = rb"[0-9]++(?:\.[0-9]++)?+"
 _WHERE = rb" (?:\([^)\r\n]{0,300}+\) )?+"
 _NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+<epoch>(?=[,}\s])'
+
+
+def _benchmark(printed: bytes) -> str:
+    """Return the network of a benchmark: by the rules of every round, `bert` is BERT-large."""
+    return {b"bert": "BERT-large"}.get(printed) or text(printed)
 
 
 def _epochs_or_run(columns: Columns) -> Postprocessed:
@@ -75,6 +81,26 @@ def _event(column: str, key: bytes, more: bytes = b"") -> bytes:
     return rb"(?=(?P<%s>[0-9]++)%s%s\"%s)" % (column.encode(), _KEY, key, more)
 
 
+#: What NVIDIA's launch scripts say of the machines.
+_SYSTEM = rb":::SYSJSON \{"
+#: Submitters of GPT log its speed in tokens, those of everything else in samples.
+_IN_TOKENS = rb'"submission_benchmark' + _VALUE + rb'"gpt'
+
+
+def _throughput(unit: str, where: bytes) -> Reading:
+    """Return the reading of a logged speed, in the unit of the benchmark."""
+    return Reading(
+        _JSON + rb"(?P<unix>[0-9]++)" + _KEY + rb"(?:throughput" + _VALUE + rb"|tracked_stats" + _VALUE
+        + rb'\{[^\n{}]*?"throughput": ?+)(?P<throughput>' + NUMBER + rb")(?=[,}])"
+        rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
+        unit=unit,
+        span="epoch",
+        factors={"unix": 1e-3},
+        repeated=True,
+        where=where,
+    )  # fmt: skip
+
+
 FORMAT = Format(
     title="MLPerf",
     marker=b":::ML",
@@ -82,15 +108,8 @@ FORMAT = Format(
     start=rb'"key": ?+"submission_benchmark"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start',
     end=rb'"key": ?+"run_stop"[^\n]{0,400}?"status": ?+"success"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final',
     readings=(
-        Reading(
-            _JSON + rb"(?P<unix>[0-9]++)" + _KEY + rb"(?:throughput" + _VALUE + rb"|tracked_stats" + _VALUE
-            + rb'\{[^\n{}]*?"throughput": ?+)(?P<throughput>' + NUMBER + rb")(?=[,}])"
-            rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
-            unit="samples/s",
-            span="epoch",
-            factors={"unix": 1e-3},
-            repeated=True,
-        ),
+        _throughput("samples/s", rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")"),
+        _throughput("tokens/s", _IN_TOKENS),
         Reading(
             _JSON + rb"(?:" + b"|".join((
                 _event(_RUN, rb"run_start"), _event(_RUN_END, rb"run_stop"),
@@ -119,9 +138,19 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"'),
-        Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) "),
+        Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"', _benchmark),
+        Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
         Fact("batch_size_of_job", rb'"global_batch_size' + _VALUE + rb"([0-9]++)\b", int),
+        # NVIDIA's launch scripts say on what they run.
+        Fact("nodes", _SYSTEM + up_to(rb'"number_of_nodes":"', _SYSTEM) + rb'([0-9]++)"', int),
+        Fact("devices_per_node", _SYSTEM + up_to(rb'"accelerators_per_node":"', _SYSTEM) + rb'([0-9]++)"', int),
+        Fact("gpu", _SYSTEM + up_to(rb'"accelerator_model_name":"', _SYSTEM) + rb'([^"\n]++)"'),
+        Fact("framework", _SYSTEM + up_to(rb'"framework":"', _SYSTEM) + rb'(PyTorch|MXNet|TensorFlow|HugeCTR|PaddlePaddle|JAX|DGL)\b'),
+        Fact("nodes", rb"\bDGXNNODES=([0-9]++)\b", int),
+        Fact("devices_per_node", rb"\bDGXNGPU=([0-9]++)\b", int),
+        *PYTORCH_JOB,
+        Fact("devices_per_node", rb'"submission_platform' + _VALUE + rb'"[0-9]++x ?+(?:NVIDIA )?+(DGX[ -]?(?:1|A100|H100|H200|B200|B300))\b', lambda _: 8),
+        Fact("devices_per_node", rb'"submission_platform' + _VALUE + rb'"[0-9]++x ?+(?:NVIDIA )?+(DGX-2H?)\b', lambda _: 16),
         Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
         Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -34,6 +35,7 @@ from parsers.engine.session import Session
 from parsers.engine.telemetry import unread_samples
 from schema.records import (
     Facts,
+    FactValue,
     Figure,
     Figures,
     NoFigure,
@@ -46,6 +48,11 @@ from schema.records import (
     Trace,
     to_json,
 )
+from schema.vocabulary import UNITS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TRACE_POINTS = 400
 #: Relative difference between batch size over seconds and the printed speed above which one of them must be wrong.
@@ -189,7 +196,39 @@ def facts_of(
 ) -> facts.Merged:
     """Merge the facts of a session: from its run.json, from its log, and from its path by the layout."""
     implied = {"framework": session.format.framework}
-    return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied, session.format.id)
+    merged = facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied, session.format.id)
+    return merged if _BATCHES & merged.stated.keys() else merged.with_facts(_batch_of_records(session))
+
+
+_BATCHES = frozenset({"batch_size", "batch_size_of_job"})
+#: How far a product of two printed figures may lie from the whole number that it stands for.
+_ROUNDED = 0.005
+
+
+def _batch_of_records(session: Session) -> dict[str, FactValue]:
+    """Return the batch size of a device that nothing states, where every speed times its seconds gives the same."""
+    import numpy as np
+
+    products = _batch_products(session)
+    if products is None or not len(products) or UNITS[session.main.reading.unit].counts != "sample":
+        return {}
+    batch = round(float(np.median(products)))
+    if not batch or float(np.max(np.abs(products / batch - 1))) > _ROUNDED:
+        return {}
+    first, last = session.main.lines([0, len(session.main) - 1])
+    lines = f"lines {first}-{last}" if last > first else f"line {first}"
+    return {"batch_size": FactValue(batch, facts.DERIVED, f"throughput ({lines}), step_seconds ({lines})")}
+
+
+def _batch_products(session: Session) -> NDArray[np.float64] | None:
+    """Return speed times seconds of each record that counts one device; None where it does not print both.
+
+    Where a record prints its samples, its batch size is the most that there may be.
+    """
+    main = session.main
+    if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or "samples" in main:
+        return None
+    return main["throughput"] * main["step_seconds"]
 
 
 #: Problems that are reported but do not exclude the figure.
@@ -277,16 +316,22 @@ def _problems(
     if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += _begun_anew(name, session)
-    headline = found[rules.HEADLINE]
-    if isinstance(headline, NoFigure):
+    headline, missing = found[rules.HEADLINE], facts.missing(merged.stated)
+    if isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) not in missing:
         problems.append(_without_figure(name, session, headline.reason, outcome))
-    elif (missing := facts.missing(merged.stated)) and not run_json.problem:
+    elif missing and not run_json.problem:
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
+    elif isinstance(headline, NoFigure):
+        problems.append(_without_figure(name, session, headline.reason, outcome))
     elif headline.scope == "thread":
         problems.append(Problem("thread_figure", name, headline.first_line))
     elif batch := _implied_batch(session, merged):
         problems.append(Problem("batch_size", name, session.main.lines([0])[0], batch))
     return problems
+
+
+#: Facts of the case without which there is no figure either: all that are missing are told at once.
+_LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
 
 def _begun_anew(name: str, session: Session) -> list[Problem]:
@@ -341,12 +386,10 @@ def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, str] | N
     """Return the batch size that speed times seconds implies and the stated one, if they differ."""
     import numpy as np
 
-    main, stated = session.main, merged.value("batch_size")
-    if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or not stated:
+    products, stated = _batch_products(session), merged.value("batch_size")
+    if products is None or not stated:
         return None
-    if "samples" in main:  # The printer says how many there were; its batch size is the most that there may be.
-        return None
-    implied = float(np.median(main["throughput"] * main["step_seconds"]))
+    implied = float(np.median(products))
     if abs(implied / stated - 1) <= _BATCH_TOLERANCE:
         return None
     return {"implied": f"{implied:.4g}", "stated": str(stated), "where": merged.stated["batch_size"].where}

@@ -59,7 +59,7 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
         yield f"records    {len(records)} of span {reading.span}, scope {reading.scope}, unit {reading.unit}"
     case = merged.for_rules()
     yield from _window(session, case)
-    found = measured(session, case)
+    found = measured(session, case, merged.of_records)
     for name, figure in found.figures.items():
         yield f"{name:<10} {_figure_text(figure)}"
     for witness in found.witnesses:

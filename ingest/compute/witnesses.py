@@ -8,7 +8,7 @@ reading declares which of the two is right where they differ (`parsers.contract.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -69,12 +69,13 @@ class Measured:
     witnesses: tuple[Witness, ...]
 
 
-def measured(session: Session, case: Facts) -> Measured:
+def measured(session: Session, case: Facts, of_records: Collection[str] = ()) -> Measured:
     """Compute the figures of a session under all rules and hold the headline against every witness.
 
     Args:
         session: what the log states.
         case: facts of the case, as the rules get them.
+        of_records: those of them that follow from the records themselves, and so cannot be witnesses of these.
     """
     given = cache(partial(series, session, case))
     found = rules.figures(session, case, given)
@@ -84,7 +85,8 @@ def measured(session: Session, case: Facts) -> Measured:
     import numpy as np
 
     with np.errstate(all="ignore"):
-        heard = tuple(_heard(kind, session, case, given(), headline) for kind in WITNESSES)
+        stated = {name: value for name, value in case.items() if name not in of_records}
+        heard = tuple(_heard(kind, session, stated, given(), headline) for kind in WITNESSES)
     if right := next((each for each in heard if each.verdict == "corrects"), None):
         found[rules.HEADLINE] = _corrected(headline, right)
     elif wrong := min((each for each in heard if each.verdict == "disagrees"), key=_cause, default=None):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -36,6 +36,7 @@ from parsers.engine.session import Session
 from parsers.engine.telemetry import unread_samples
 from schema.records import (
     Facts,
+    FactValue,
     Figure,
     Figures,
     NoFigure,
@@ -48,6 +49,11 @@ from schema.records import (
     Trace,
     to_json,
 )
+from schema.vocabulary import UNITS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TRACE_POINTS = 400
 
@@ -136,7 +142,7 @@ def _run(
 ) -> Run:
     merged = facts_of(session, run_json, layout_facts, layout)
     for_rules = merged.for_rules()
-    found = measured(session, for_rules)
+    found = measured(session, for_rules, merged.of_records)
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
@@ -190,7 +196,39 @@ def facts_of(
 ) -> facts.Merged:
     """Merge the facts of a session: from its run.json, from its log, and from its path by the layout."""
     implied = {"framework": session.format.framework}
-    return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied, session.format.id)
+    merged = facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied, session.format.id)
+    return merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
+
+
+_BATCHES = frozenset({"batch_size", "batch_size_of_job"})
+#: How far a product of two printed figures may lie from the whole number that it stands for.
+_ROUNDED = 0.005
+
+
+def _batch_of_records(session: Session) -> dict[str, FactValue]:
+    """Return the batch size of a device that nothing states, where every speed times its seconds gives the same."""
+    import numpy as np
+
+    products = _batch_products(session)
+    if products is None or not len(products) or UNITS[session.main.reading.unit].counts != "sample":
+        return {}
+    batch = round(float(np.median(products)))
+    if not batch or float(np.max(np.abs(products / batch - 1))) > _ROUNDED:
+        return {}
+    first, last = session.main.lines([0, len(session.main) - 1])
+    lines = f"lines {first}-{last}" if last > first else f"line {first}"
+    return {"batch_size": FactValue(batch, facts.DERIVED, f"throughput ({lines}), step_seconds ({lines})")}
+
+
+def _batch_products(session: Session) -> NDArray[np.float64] | None:
+    """Return speed times seconds of each record that counts one device; None where it does not print both.
+
+    Where a record prints its samples, its batch size is the most that there may be.
+    """
+    main = session.main
+    if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or "samples" in main:
+        return None
+    return main["throughput"] * main["step_seconds"]
 
 
 #: Problems that are reported but do not exclude the figure.
@@ -278,14 +316,20 @@ def _problems(
     if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += _begun_anew(name, session)
-    headline = found[rules.HEADLINE]
-    if isinstance(headline, NoFigure):
+    headline, missing = found[rules.HEADLINE], facts.missing(merged.stated)
+    if isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) not in missing:
         problems.append(_without_figure(name, session, headline.reason, outcome))
-    elif (missing := facts.missing(merged.stated)) and not run_json.problem:
+    elif missing and not run_json.problem:
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
+    elif isinstance(headline, NoFigure):
+        problems.append(_without_figure(name, session, headline.reason, outcome))
     elif headline.scope == "thread":
         problems.append(Problem("thread_figure", name, headline.first_line))
     return problems
+
+
+#: Facts of the case without which there is no figure either: all that are missing are told at once.
+_LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
 
 def _begun_anew(name: str, session: Session) -> list[Problem]:

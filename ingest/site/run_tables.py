@@ -16,6 +16,7 @@ from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 from schema.records import Case, FactValue, Figure, Problem, Run
 
 _LINE = re.compile(r"line (\d{1,12})")
+_LINES = re.compile(r"lines? (\d{1,12})(?:-(\d{1,12}))?")
 _ORIGIN = re.compile(r"(\w+) \((.+)\)")
 ENVIRONMENT = (
     "cpu",
@@ -169,8 +170,8 @@ def _fact_at(name: str, where: str) -> Text:
 
 def place_of(where: str) -> Text:
     """Return the place of a fact in what states it."""
-    if line := _LINE.fullmatch(where):
-        return log_lines_text(int(line[1]), int(line[1]))
+    if lines := _LINES.fullmatch(where):
+        return log_lines_text(int(lines[1]), int(lines[2] or lines[1]))
     return phrase("run.layout", name=where[7:]) if where.startswith("layout ") else where
 
 

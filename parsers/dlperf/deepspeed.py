@@ -11,9 +11,24 @@ running mean, which smooths twice.
 
 from __future__ import annotations
 
+import base64
+import re
+
 import numpy as np
 
-from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
+from parsers.contract import (
+    ENDED,
+    NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Sample,
+    Window,
+    listed,
+)
 from parsers.frameworks import PYTORCH_JOB
 
 _TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
@@ -34,6 +49,16 @@ def _first_epoch(columns: Columns) -> Postprocessed:
     if len(rows):
         kept["epoch"] = np.cumsum(np.diff(kept["step"], prepend=kept["step"][0]) < 0).astype(np.float64)
     return rows, kept
+
+
+def _world(printed: bytes) -> int:
+    """Return how many devices the launcher encodes: `{"node1": [0, 1], "node2": [0, 1]}` in base 64."""
+    return _hosts(base64.urlsafe_b64decode(printed))
+
+
+def _hosts(printed: bytes) -> int:
+    """Count the devices of all hosts, of which each has a list."""
+    return sum(map(listed, re.findall(rb"\[([0-9][0-9, ]*+)\]", printed)))
 
 
 FORMAT = Format(
@@ -73,6 +98,8 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"--actor_model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
         Fact("model", rb"--model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
+        Fact("devices", rb"--world_info=([\w=-]++)", _world),
+        Fact("devices", rb"\bWORLD INFO DICT: (\{[^{}\n]++\})", _hosts),
         Fact("devices", rb"\bdist_world_size=([0-9]++)", int),
         *PYTORCH_JOB,
         Fact("nodes", rb"\bnnodes=([0-9]++),", int),

@@ -319,5 +319,23 @@ def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Cal
     for line in called.lines:
         assert line["observations"] > 0
         assert line["figures"]["mean"]["scope"] in ("device", "job")
-        assert not {"devices", "nodes", "batch_size"} & line["case"].keys()
+        # A batch size may follow from what the records print; none of the numbers above is one.
+        counts = (line["facts"].get(each) for each in ("devices", "nodes", "batch_size"))
+        assert {each["source"] for each in counts if each} <= {"derived"}
         assert [each["code"] for each in line["problems"]] == ["missing_facts"]
+
+
+@pytest.mark.parametrize(
+    ("batch", "speeds", "derived"), [(8, [20.0, 21.0, 22.0] * 3, 8), (8, [20.0, 21.0, "21.9"] * 3, None)]
+)
+def test_a_batch_size_follows_from_speed_and_seconds_where_every_record_gives_the_same(
+    tmp_path: Path, ingest: Callable[..., Called], batch: int, speeds: list[Any], derived: int | None
+) -> None:
+    path = tmp_path / "logs" / "a.log"
+    path.parent.mkdir()
+    path.write_text("".join(f"{each}\n" for each in seg(speeds, batch=batch)))
+    (line,) = ingest(tmp_path / "logs", "--json").lines
+    stated = line["facts"].get("batch_size")
+    assert (stated["value"] if stated else None) == derived
+    if stated:
+        assert (stated["source"], stated["where"]) == ("derived", "throughput (lines 1-9), step_seconds (lines 1-9)")

@@ -8,7 +8,7 @@ reading declares which of the two is right where they differ (`parsers.contract.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -70,12 +70,13 @@ class Measured:
     witnesses: tuple[Witness, ...]
 
 
-def measured(session: Session, case: Facts) -> Measured:
+def measured(session: Session, case: Facts, of_records: Collection[str] = ()) -> Measured:
     """Compute the figures of a session under all rules and hold the headline against every witness.
 
     Args:
         session: what the log states.
         case: facts of the case, as the rules get them.
+        of_records: those of them that follow from the records themselves, and so cannot be witnesses of these.
     """
     given = cache(partial(series, session, case))
     found = rules.figures(session, case, given)
@@ -87,7 +88,8 @@ def measured(session: Session, case: Facts) -> Measured:
     import numpy as np
 
     with np.errstate(all="ignore"):
-        heard = tuple(_heard(kind, session, case, given(), headline) for kind in WITNESSES)
+        stated = {name: value for name, value in case.items() if name not in of_records}
+        heard = tuple(_heard(kind, session, stated, given(), headline) for kind in WITNESSES)
     if right := next((each for each in heard if each.verdict == "corrects"), None):
         found[rules.HEADLINE] = _corrected(headline, right)
     elif wrong := min((each for each in heard if each.verdict == "disagrees"), key=_cause, default=None):
@@ -254,7 +256,7 @@ def _claimed(given: ThroughputSeries) -> Column:
     import numpy as np
 
     span, frame = given.records.reading.span, one_row_per_step(given.records)
-    if span == "epoch" and not {"samples", "duration", "steps"} & frame.columns.keys():
+    if span == "epoch" and not _states(frame, "samples", "duration", "steps", "consumed"):
         raise no_figure("no_steps_per_epoch")
     seconds = given.seconds
     if not given.timed:
@@ -262,6 +264,13 @@ def _claimed(given: ThroughputSeries) -> Column:
             raise no_figure("no_batch_size")
         seconds = increments(frame, frame.step_seconds * frame.covered)
     return seconds / frame.covered * np.diff(given.steps, prepend=np.nan) if span == "step" else seconds
+
+
+def _states(frame: StepRows, *names: str) -> bool:
+    """Return whether the lines print one of some columns; a dialect may leave it out of all of them."""
+    import numpy as np
+
+    return any(name in frame and bool(np.isfinite(frame[name]).any()) for name in names)
 
 
 def _resolution_of(stamps: Column) -> float:
@@ -305,7 +314,7 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
     seconds = frame.step_seconds
     if seconds is None:
         raise no_figure("no_seconds_on_line")
-    if frame.records.reading.span == "epoch" and not {"samples", "steps"} & frame.columns.keys():
+    if frame.records.reading.span == "epoch" and not _states(frame, "samples", "steps"):
         raise no_figure("no_steps_per_epoch")
     samples = _line_samples(session, case, frame)
     implied = frame["throughput"] * seconds
@@ -327,7 +336,7 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
     import numpy as np
 
     for name, per in (("samples", frame.covered), ("batch", 1.0)):
-        if name in frame and np.isfinite(frame[name]).any():
+        if _states(frame, name):
             return frame[name] / per
     reading = frame.records.reading
     if reading.scope == "device" and "devices" not in case:
@@ -405,8 +414,9 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
             if scope == given.scope:
                 whole = float(given.samples.sum() / given.seconds.sum())
                 return _held(told, whole, given.unit, f"{len(records)} / Σ (1 / x)", records)
-        elif "duration" in records and "epoch" in records and given.timed:
-            inside = [float(given.seconds[given.epochs == each].sum()) for each in records["epoch"]]
+        elif "duration" in records and "epoch" in records:
+            claimed = np.nan_to_num(_claimed(given))
+            inside = [float(claimed[given.epochs == each].sum()) for each in records["epoch"]]
             return _held(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
     return None
 
@@ -442,7 +452,7 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
     import numpy as np
 
     frame = one_row_per_step(given.records)
-    if "consumed" not in frame or len(frame) < 2 or "step" not in given.records:
+    if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
         return _data_set(case, session)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
@@ -461,7 +471,7 @@ def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
     import numpy as np
 
     reading = frame.records.reading
-    if "batch" in frame and np.isfinite(frame["batch"]).any():
+    if _states(frame, "batch"):
         return float(np.nanmedian(frame["batch"]))
     return samples_per_step(session, reading, case) / scoped(reading, case)[0]
 

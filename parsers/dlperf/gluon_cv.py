@@ -11,33 +11,41 @@ _FIELDS = (
     rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=<accuracy>(?=\s)|loss=<loss>(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
 )  # fmt: skip
 
+#: An argument of the scripts that recognise actions, whose samples are clips of a video.
+_VIDEO = rb"\bnum_segments="
+
+
+def _readings(unit: str, where: bytes) -> tuple[Reading, ...]:
+    """Return both dialects of a speed and that of an epoch, in the unit of the script that is told by its arguments."""
+    speed = rb"[\t ]++Speed: <throughput> samples/sec" + _FIELDS
+    return (
+        Reading(
+            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[[0-9]++\])?+" + speed + rb"[\t ]++lr=", unit=unit, where=where
+        ),
+        Reading(
+            rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)", unit=unit, where=where
+        ),
+        Reading(
+            rb"\[Epoch <epoch>\] speed: <throughput> samples/sec\ttime cost: <duration>(?=\s)",
+            unit=unit, span="epoch", weak=True, marker=b"time cost: ", where=where,
+        ),
+    )  # fmt: skip
+
+
 FORMAT = Format(
     title="GluonCV",
     framework="MXNet",
     marker=b"Speed: ",
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
-        Reading(
-            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[[0-9]++\])?+[\t ]++"
-            rb"Speed: <throughput> samples/sec" + _FIELDS + rb"[\t ]++lr=",
-            unit="images/s",
-        ),
-        Reading(
-            rb"Epoch\[<epoch>\] Batch\[<step>\][\t ]++Speed: <throughput> samples/sec"
-            + _FIELDS + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
-            unit="images/s",
-        ),
-        Reading(
-            rb"\[Epoch <epoch>\] speed: <throughput> samples/sec\ttime cost: <duration>(?=\s)",
-            unit="images/s",
-            span="epoch",
-            weak=True,
-            marker=b"time cost: ",
-        ),
+        *_readings("images/s", rb"\A(?![\s\S]*?" + _VIDEO + rb")"),
+        *_readings("clips/s", _VIDEO),
     ),
     facts=(
         Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),
         Fact("devices", rb"^(?:INFO:root:)?Namespace\((?![^\n]*?kvstore='dist)[^\n]*?\bnum_gpus=(\d++)", int),
+        Fact("accumulation", rb"^(?:INFO:root:)?Namespace\([^\n]*?\baccumulate=(\d++)", int),
+        Fact("num_classes", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bnum_classes=(\d++)", int),
         Fact("model", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bmodel='([^'\n]++)'"),
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\buse_amp=(True)", words={b"True": "amp"}),
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bdtype='(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),

@@ -6,7 +6,7 @@ process. Labels are `[20]` or `[0-20]`. A log may hold many starts; `Validation-
 `Time cost=` is that of an epoch's batches. GluonCV, ArcFace and NGC print lines of nearly this form.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, up_to
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
 
 _ARGUMENTS = rb"start with arguments Namespace\("
 
@@ -16,6 +16,13 @@ _SPEED = (
 )  # fmt: skip
 _WORKER = rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) Node\[[0-9]++\] " + _SPEED
 _ONE_MACHINE = _ARGUMENTS + rb"(?=" + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(?:device|local|nccl))"
+
+
+def _with_layers(printed: bytes) -> str:
+    """Return `resnet-18` for `resnet', num_classes=1000, num_layers=18`."""
+    network, layers = printed.partition(b"'")[0], printed.rpartition(b"=")[2]
+    return f"{text(network)}-{text(layers)}"
+
 
 FORMAT = Format(
     title="MXNet Module.fit",
@@ -32,6 +39,9 @@ FORMAT = Format(
         Fact("nodes", _ARGUMENTS + up_to(rb"\bkv_?store='", _ARGUMENTS) + rb"(device|local|nccl)'", lambda _: 1),
         Fact("batch_size_of_job", _ONE_MACHINE + up_to(rb"\bbatch_size=", _ARGUMENTS) + rb"(\d++)", int),
         Fact("devices", _ONE_MACHINE + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", listed),
+        # MXNet's own examples name a family; other families have no layers, though the argument has a default.
+        Fact("devices", _ARGUMENTS + rb"(?!" + up_to(rb"\bkv_?store=", _ARGUMENTS) + rb")" + up_to(rb"\bgpus='", _ARGUMENTS) + rb"([\d,]++)'", listed),
+        Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"((?:resnet(?:-v1)?|resnext|vgg)'" + up_to(rb"\bnum_layers=", _ARGUMENTS) + rb"\d++)", _with_layers),
         Fact("model", _ARGUMENTS + up_to(rb"\bnetwork='", _ARGUMENTS) + rb"([^'\n]{1,200}+)'"),
         Fact("precision", _ARGUMENTS + up_to(rb"\bdtype='", _ARGUMENTS) + rb"(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
     ),

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ingest.common import suites
 from ingest.common.faults import guarded
 from ingest.common.files import file_hash, is_as_stated, stamp
+from ingest.common.numbers import shortened
 from ingest.compute import rules
 from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
 from ingest.compute.metrics import metrics
@@ -46,6 +47,7 @@ from schema.records import (
     RunJson,
     Stated,
     Trace,
+    text_of,
     to_json,
 )
 from schema.vocabulary import UNITS
@@ -70,10 +72,15 @@ def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str
         sha256: hash of its bytes.
         extra_rules: rules by which others computed what they published of this log; for the audit.
     """
-    found = guarded(given.name, lambda: _runs_of(given, layout, sha256, extra_rules))
+    found = guarded(given.name, lambda: _written(_runs_of(given, layout, sha256, extra_rules)))
     if isinstance(found, Problem):
         return [redact_record(Run(path=given.name, sha256=sha256, outcome="failed", problems=(found,)))]
     return found
+
+
+def _written(runs: list[Run]) -> list[Run]:
+    """Return the runs if each can be written: a number that is none would be found out only with all others."""
+    return [run for run in runs if text_of(run)]
 
 
 def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str]) -> list[Run]:
@@ -249,7 +256,7 @@ def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
     """Round figures to ten significant digits, which is more than any log prints."""
     return Figures(
         {
-            rule: replace(each, value=float(f"{each.value:.10g}")) if isinstance(each, Figure) else each
+            rule: replace(each, value=shortened(each.value)) if isinstance(each, Figure) else each
             for rule, each in found.items()
         }
     )
@@ -403,8 +410,8 @@ def _trace(session: Session, case: Facts) -> Trace | None:
         return None
     shown = _bins(given)
     return Trace(
-        step=tuple(float(f"{given.steps[each]:.10g}") for each in shown),
-        value=tuple(float(f"{given.values[each]:.6g}") for each in shown),
+        step=tuple(shortened(given.steps[each]) for each in shown),
+        value=tuple(shortened(given.values[each], 6) for each in shown),
         unit=given.unit,
         skipped=sum(each < rules.warm_up(len(given)) for each in shown),
     )

@@ -40,6 +40,8 @@ class Merged:
     contradictions: tuple[Contradiction, ...]
     #: Which of the facts are options of the case.
     options: frozenset[str] = OPTIONS
+    #: Which of them follow from the records themselves, and so say nothing about these.
+    of_records: frozenset[str] = frozenset()
 
     def value(self, name: str) -> Any:
         """Return a fact's value, None if no source states it."""
@@ -53,9 +55,9 @@ class Merged:
             options[_BATCH_OF_JOB] = self.value(_BATCH_OF_JOB)
         return Case(**found, options=dict(sorted(options.items())))
 
-    def with_facts(self, more: Mapping[str, FactValue]) -> Merged:
-        """Return these facts and some more."""
-        return replace(self, stated={**self.stated, **more})
+    def with_facts_of_records(self, more: Mapping[str, FactValue]) -> Merged:
+        """Return these facts and some that follow from the records themselves."""
+        return replace(self, stated={**self.stated, **more}, of_records=frozenset(more))
 
     def _parts_cases(self, name: str, value: Any) -> bool:
         """Return whether a fact is an option of the case; a usual value is as if nobody had stated it."""

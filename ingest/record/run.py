@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
+from ingest.compute.witnesses import measured
 from ingest.read import environment_json, facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
@@ -57,8 +58,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TRACE_POINTS = 400
-#: Relative difference between batch size over seconds and the printed speed above which one of them must be wrong.
-_BATCH_TOLERANCE = 0.05
 
 
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
@@ -150,11 +149,11 @@ def _run(
 ) -> Run:
     merged = facts_of(session, run_json, layout_facts, layout)
     for_rules = merged.for_rules()
-    found = rules.figures(session, for_rules)
+    found = measured(session, for_rules, merged.of_records)
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
-    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found)]
+    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
     case = merged.case()
     sound = not {each.code for each in problems if each not in unread} - _HARMLESS
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -170,8 +169,9 @@ def _run(
         facts=dict(merged.stated),
         environment=_environment(run_json, session),
         environment_details=details,
-        figures=_rounded(found),
-        metrics=metrics(session, for_rules, found[rules.HEADLINE]),
+        figures=_rounded(found.figures),
+        metrics=metrics(session, for_rules, found.figures[rules.HEADLINE]),
+        witnesses=found.witnesses,
         audit=_rounded(audited) if audited else UNSET,
         # Problems of the file are reported once, by its first session.
         problems=tuple(problems if session.number == 1 else problems[len(of_file) :]),
@@ -204,7 +204,7 @@ def facts_of(
     """Merge the facts of a session: from its run.json, from its log, and from its path by the layout."""
     implied = {"framework": session.format.framework}
     merged = facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied, session.format.id)
-    return merged if _BATCHES & merged.stated.keys() else merged.with_facts(_batch_of_records(session))
+    return merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
 
 
 _BATCHES = frozenset({"batch_size", "batch_size_of_job"})
@@ -332,8 +332,6 @@ def _problems(
         problems.append(_without_figure(name, session, headline.reason, outcome))
     elif headline.scope == "thread":
         problems.append(Problem("thread_figure", name, headline.first_line))
-    elif batch := _implied_batch(session, merged):
-        problems.append(Problem("batch_size", name, session.main.lines([0])[0], batch))
     return problems
 
 
@@ -351,6 +349,8 @@ def _begun_anew(name: str, session: Session) -> list[Problem]:
 
 
 def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -> Problem:
+    if reason.code == "withheld":
+        return Problem(f"witness_{reason.args['witness']}", name, int(reason.args["line"]), _likelier(reason.args))
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session):
@@ -358,6 +358,11 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
             "no_step", name, session.ending.line or session.first_line, {"session": session.number, "outcome": outcome}
         )
     return Problem("no_figure", name, session.first_line, {"reason": to_json(reason)})
+
+
+def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a problem without those that it does not name."""
+    return {name: value for name, value in args.items() if name not in {"line", "witness"}}
 
 
 def _changed(given: Input, run_json: RunJsonFile) -> list[Problem]:
@@ -387,19 +392,6 @@ def _wrong_format(name: str, session: Session, run_json: RunJsonFile) -> list[Pr
     if expected and current_id(expected) != session.format.id and _observations(session):
         return [Problem("other_format", name, args={"expected": expected, "found": session.format.id})]
     return []
-
-
-def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, str] | None:
-    """Return the batch size that speed times seconds implies and the stated one, if they differ."""
-    import numpy as np
-
-    products, stated = _batch_products(session), merged.value("batch_size")
-    if products is None or not stated:
-        return None
-    implied = float(np.median(products))
-    if abs(implied / stated - 1) <= _BATCH_TOLERANCE:
-        return None
-    return {"implied": f"{implied:.4g}", "stated": str(stated), "where": merged.stated["batch_size"].where}
 
 
 def _trace(session: Session, case: Facts) -> Trace | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -105,7 +106,7 @@ class _LogReader:
         current = _OpenSession(False, self._rows())
         closed: list[Session] = []
         for chunk in stream:
-            pending: list[list[tuple[bytes, ...]]] = [[] for _ in self.tables]
+            pending: list[list[re.Match[bytes]]] = [[] for _ in self.tables]
             stretch = Stretch(chunk.first_line, chunk.offset, chunk.bytes)
             for piece in self._pieces(chunk):
                 if piece.starts and (current.started or any(self._count(current, pending))):
@@ -156,13 +157,12 @@ class _LogReader:
         text: bytes,
         stretch: Stretch,
         piece: _Piece,
-        pending: list[list[tuple[bytes, ...]]],
+        pending: list[list[re.Match[bytes]]],
     ) -> None:
         for table, rows in zip(self.tables, pending, strict=True):
             if text.find(table.reading.marker, piece.begin, piece.end) < 0:
                 continue
-            found = table.reading.regex.findall(text, piece.begin, piece.end)
-            rows.extend(found if table.reading.regex.groups > 1 else ((each,) for each in found))
+            rows.extend(table.reading.regex.finditer(text, piece.begin, piece.end))
         if current.head_bytes < FACTS_HEAD:
             current.head.append(Extent(stretch, piece.begin, piece.end))
             current.head_bytes += piece.end - piece.begin

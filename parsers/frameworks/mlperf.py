@@ -76,6 +76,14 @@ def _epochs(columns: Columns, at: dict[str, Rows]) -> list[tuple[int, float, flo
     return found
 
 
+def _seconds(columns: Columns) -> Postprocessed:
+    """Return the whole run as a record of its seconds."""
+    begin, end = (np.flatnonzero(np.isfinite(columns[name])) for name in (_RUN, _RUN_END))
+    if not (len(begin) and len(end) and begin[0] < end[-1]):
+        return np.empty(0, np.intp), {}
+    return end[-1:], {"seconds": columns[_RUN_END][end[-1:]] - columns[_RUN][begin[:1]]}
+
+
 def _event(column: str, key: bytes, more: bytes = b"") -> bytes:
     """Return a pattern for an event of the JSON dialect, with its time in a column of its own."""
     return rb"(?=(?P<%s>[0-9]++)%s%s\"%s)" % (column.encode(), _KEY, key, more)
@@ -87,12 +95,15 @@ _SYSTEM = rb":::SYSJSON \{"
 _IN_TOKENS = rb'"submission_benchmark' + _VALUE + rb'"gpt'
 
 
-def _throughput(unit: str, where: bytes) -> Reading:
-    """Return the reading of a logged speed, in the unit of the benchmark."""
+_CONSUMED = rb'(?=(?:[^\n{}]*?"samples_count": ?+(?P<consumed>' + NUMBER + rb")(?=[,}]))?+)"
+
+
+def _throughput(unit: str, where: bytes, consumed: bytes = b"") -> Reading:
+    """Return the reading of a logged speed, in the unit of the benchmark, with the samples since the start, if logged."""
     return Reading(
         _JSON + rb"(?P<unix>[0-9]++)" + _KEY + rb"(?:throughput" + _VALUE + rb"|tracked_stats" + _VALUE
         + rb'\{[^\n{}]*?"throughput": ?+)(?P<throughput>' + NUMBER + rb")(?=[,}])"
-        rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
+        rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{' + consumed + rb'[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
         unit=unit,
         span="epoch",
         factors={"unix": 1e-3},
@@ -108,7 +119,7 @@ FORMAT = Format(
     start=rb'"key": ?+"submission_benchmark"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start',
     end=rb'"key": ?+"run_stop"[^\n]{0,400}?"status": ?+"success"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final',
     readings=(
-        _throughput("samples/s", rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")"),
+        _throughput("samples/s", rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")", _CONSUMED),
         _throughput("tokens/s", _IN_TOKENS),
         Reading(
             _JSON + rb"(?:" + b"|".join((
@@ -131,6 +142,22 @@ FORMAT = Format(
             span="epoch",
             weak=True,
             postprocess=_epochs_or_run,
+        ),
+        Reading(
+            _JSON + rb"(?:" + _event(_RUN, rb"run_start") + rb"|" + _event(_RUN_END, rb"run_stop") + rb")",
+            span="run",
+            factors=dict.fromkeys((_RUN, _RUN_END), 1e-3),
+            weak=True,
+            marker=b'"run_st',
+            postprocess=_seconds,
+        ),
+        Reading(
+            _TEXT + rb"(?:(?=(?P<_run_start>" + _TIME + rb")" + _WHERE + rb"run_start\b)|(?=(?P<_run_stop>" + _TIME + rb")"
+            + _WHERE + rb"run_stop\b))",
+            span="run",
+            weak=True,
+            marker=b"run_st",
+            postprocess=_seconds,
         ),
         Reading(
             rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
@@ -179,6 +206,17 @@ FORMAT = Format(
         Sample(
             b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) train_epoch: 7\n",
             _epoch_start=1795169472.5, epoch=7,
+        ),
+        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) run_stop: {}\n", _run_stop=1795169472.5),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '
+            b'"value": null, "metadata": {"file": "train.py", "lineno": 300, "status": "success"}}',
+            _run_stop=1795169472.5, _run_start=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"throughput": 375.5}, "metadata": {"file": "run.py", "lineno": 18, "step": 32, "samples_count": 4096}}',
+            throughput=375.5, step=32, consumed=4096,
         ),
         Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) input_size: 1281167\n",
                samples=1281167),

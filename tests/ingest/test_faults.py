@@ -31,8 +31,8 @@ def broken() -> NoReturn:
     raise ZeroDivisionError("of ours")
 
 
-def fails_for_the_bad(session: Any, case: Any) -> Any:
-    return broken() if case.get("model") == BAD else _figures(session, case)
+def fails_for_the_bad(session: Any, case: Any, *more: Any) -> Any:
+    return broken() if case.get("model") == BAD else _figures(session, case, *more)
 
 
 def fails(*_: object, **__: object) -> NoReturn:

@@ -26,7 +26,7 @@ def everything(columns: Columns) -> Postprocessed:
 
 def records_of(lines: bytes, reading: Reading) -> SessionRecords:
     table = ReadingTable(LogSource(Path("never-opened.log")), reading)
-    table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), reading.regex.findall(lines))
+    table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), list(reading.regex.finditer(lines)))
     return SessionRecords(table, 0, table.rows)
 
 

@@ -180,7 +180,7 @@ def _run(
         suite=suites.suite_of_name(case.model) if case.model is not None else None,
         published=sound,
         sound=sound,
-        fingerprint=None if run_json.document else duplicates.fingerprint(session),
+        fingerprint=None if run_json.tells_the_run else duplicates.fingerprint(session),
         trace=_trace(session, for_rules),
     )
 

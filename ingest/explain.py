@@ -8,7 +8,7 @@ from pathlib import Path
 from ingest.common.errors import printable
 from ingest.common.faults import guarded
 from ingest.common.problems import message
-from ingest.compute import rules
+from ingest.compute import rules, window
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.witnesses import measured
@@ -76,6 +76,10 @@ def _window(session: Session, case: Facts) -> Iterator[str]:
         return
     yield f"used       {_ranges(given, sorted(used))}"
     yield f"dropped    {_ranges(given, [each for each in range(len(given)) if each not in used])}"
+    if found := window.pauses(given):
+        took = "" if found.seconds is None else f", {found.seconds:g} s"
+        kinds = ", ".join(found.kinds)
+        yield f"left out   {found.records} records with {kinds}: {found.percent:g} % of the window{took}"
 
 
 def _ranges(given: ThroughputSeries, indices: Sequence[int]) -> str:

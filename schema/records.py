@@ -282,6 +282,29 @@ class Trace(Struct, frozen=True):
     skipped: int
 
 
+class Pauses(Struct, frozen=True):
+    """Records of the window that are no training steps, and what else took time in them, by `kinds`.
+
+    `seconds` is None where the log tells only their share of the window's time, in `percent`.
+    """
+
+    records: int
+    seconds: float | None
+    percent: float
+    kinds: tuple[str, ...]
+
+
+class Evenness(Struct, frozen=True):
+    """How even the speeds of the window's training records are.
+
+    `slow` counts those below 80 % of the median; `change` is that of the second half's median against the first's.
+    """
+
+    records: int
+    slow: int
+    change: float
+
+
 Number = int | float | None
 
 
@@ -376,6 +399,8 @@ class Run(Struct, frozen=True, kw_only=True):
     duplicate_of: str | None = None
     fingerprint: str | None = None
     trace: Trace | None = None
+    pauses: Pauses | None = None
+    evenness: Evenness | None = None
     argv: tuple[str, ...] | None = None
     environment_variables: dict[str, Plain] | None = None
     recipe: Recipe | None = None

@@ -22,6 +22,7 @@ from ingest.compute import rules
 from ingest.compute.frame import StepRows, increments, one_row_per_step
 from ingest.compute.metrics import highest_peak, peak_of
 from ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, samples_per_step, scoped, series
+from ingest.compute.window import too_few
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -80,6 +81,8 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     given = cache(partial(series, session, case))
     found = rules.figures(session, case, given)
     headline = found[rules.HEADLINE]
+    if isinstance(headline, Figure) and (reason := too_few(given())):
+        headline = found[rules.HEADLINE] = NoFigure(reason)
     if isinstance(headline, NoFigure):
         return Measured(found, ())
     import numpy as np

@@ -17,7 +17,7 @@ from ingest.common import suites
 from ingest.common.faults import guarded
 from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.common.numbers import shortened
-from ingest.compute import rules
+from ingest.compute import rules, window
 from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
@@ -181,7 +181,7 @@ def _run(
         published=sound,
         sound=sound,
         fingerprint=None if run_json.tells_the_run else duplicates.fingerprint(session),
-        trace=_trace(session, for_rules),
+        **_of_series(session, for_rules),
     )
 
 
@@ -241,6 +241,7 @@ def _batch_products(session: Session) -> NDArray[np.float64] | None:
 #: Problems that are reported but do not exclude the figure.
 _HARMLESS = frozenset(
     {
+        "too_few",
         "cut_line",
         "unmatched_name",
         "ended_badly",
@@ -324,13 +325,17 @@ def _problems(
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += _begun_anew(name, session)
     headline, missing = found[rules.HEADLINE], facts.missing(merged.stated)
-    if isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) not in missing:
-        problems.append(_without_figure(name, session, headline.reason, outcome))
-    elif missing and not run_json.problem:
+    wrong = _without_figure(name, session, headline.reason, outcome) if isinstance(headline, NoFigure) else None
+    lacks = isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) in missing
+    if wrong and not lacks:
+        problems.append(wrong)
+        if wrong.code != "too_few":
+            return problems
+    if missing and not run_json.problem:
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
-    elif isinstance(headline, NoFigure):
-        problems.append(_without_figure(name, session, headline.reason, outcome))
-    elif headline.scope == "thread":
+    elif wrong and lacks:
+        problems.append(wrong)
+    elif isinstance(headline, Figure) and headline.scope == "thread":
         problems.append(Problem("thread_figure", name, headline.first_line))
     return problems
 
@@ -357,7 +362,8 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
         return Problem(
             "no_step", name, session.ending.line or session.first_line, {"session": session.number, "outcome": outcome}
         )
-    return Problem("no_figure", name, session.first_line, {"reason": to_json(reason)})
+    code = "too_few" if reason.code in window.TOO_FEW else "no_figure"
+    return Problem(code, name, session.first_line, {"reason": to_json(reason)})
 
 
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -394,18 +400,23 @@ def _wrong_format(name: str, session: Session, run_json: RunJsonFile) -> list[Pr
     return []
 
 
-def _trace(session: Session, case: Facts) -> Trace | None:
-    """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
+def _of_series(session: Session, case: Facts) -> dict[str, Any]:
+    """Return what a run keeps of its series."""
     try:
         given = series(session, case)
     except NoFigureError:
-        return None
+        return {}
+    return {"trace": _trace(given), "pauses": window.pauses(given), "evenness": window.evenness(given)}
+
+
+def _trace(given: ThroughputSeries) -> Trace:
+    """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
     shown = _bins(given)
     return Trace(
         step=tuple(shortened(given.steps[each]) for each in shown),
         value=tuple(shortened(given.values[each], 6) for each in shown),
         unit=given.unit,
-        skipped=sum(each < rules.warm_up(len(given)) for each in shown),
+        skipped=sum(each < window.warm_up(len(given)) for each in shown),
     )
 
 

@@ -10,7 +10,7 @@ is read by formats of their own.
 
 from __future__ import annotations
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Span, up_to
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Span, up_to
 from parsers.frameworks import PYTORCH_JOB
 
 _PARAMETER = rb'"PARAMETER", "data": \{'
@@ -57,6 +57,13 @@ FORMAT = Format(
             _line("interval").replace(rb"(?:(?=[^\n{}]*?" + _LOSS + rb")|)", rb"(?=[^\n{}]*?" + _LOSS + rb")"),
             unit="samples/s",
             counts="update",
+            pauses=(
+                Pause(
+                    "checkpoint",
+                    rb'"checkpoint_step": ',
+                    b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": "PARAMETER", "data": {"checkpoint_step": 200}}',
+                ),
+            ),
         ),
     ),
     facts=(

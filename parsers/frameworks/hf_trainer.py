@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Reading, Rows, Sample, grouped
+from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Reading, Rows, Sample, grouped
 from parsers.frameworks import PYTORCH_JOB
 
 
@@ -56,6 +56,20 @@ FORMAT = Format(
             rb"Total optimization steps = (?P<_stated_total>[0-9,]++)(?=\s)",
             unit="samples/s",
             weak=True,
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb"'eval_runtime': ",
+                    b"{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}",
+                ),
+                Pause("evaluation", rb"\*\*\*\*\* Running Evaluation", b"[INFO|trainer.py:2115] >> ***** Running Evaluation *****"),
+                Pause(
+                    "checkpoint",
+                    rb"Saving model checkpoint to ",
+                    b"[INFO|trainer.py:1885] 2026-11-20 09:00:00,123 >> Saving model checkpoint to out/checkpoint-500",
+                ),
+            ),
+            lingers=12,
             postprocess=_bar_of_training,
         ),
         Reading(

@@ -6,7 +6,7 @@ mean, and -100% for the first five iterations. nanoGPT prints the tokens of an i
 the speed is unknown without the command. `step 250: train loss` is an evaluation.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
 from parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
@@ -23,6 +23,10 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
+            pauses=(
+                Pause("evaluation", rb"step [0-9]++: train loss ", b"step 250: train loss 2.7500, val loss 2.8125"),
+                Pause("checkpoint", rb"saving checkpoint to ", b"saving checkpoint to out-shakespeare"),
+            ),
         ),
         Reading(
             rb"step (?<![\w.]step ) *+<step> \| loss: <loss> \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
@@ -30,6 +34,10 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
+            pauses=(
+                Pause("evaluation", rb"validation loss: ", b"validation loss: 3.2750"),
+                Pause("evaluation", rb"HellaSwag accuracy: ", b"HellaSwag accuracy: 3045/10042=0.3032"),
+            ),
         ),
         Reading(
             rb"step (?<![\w.]step ) *+<step>/[0-9]++ \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"

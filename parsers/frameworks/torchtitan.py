@@ -9,7 +9,7 @@ the model, which may be split over several devices.
 
 from math import prod
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
 from parsers.frameworks import PYTORCH_JOB
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
@@ -46,6 +46,13 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             factors={"memory": 1024},
+            pauses=(
+                Pause(
+                    "checkpoint",
+                    rb"aving the checkpoint",
+                    b"[titan] 2026-11-20 10:11:12,500 - root - INFO - Saving the checkpoint (or staging if async is enabled).",
+                ),
+            ),
             repeated=True,
         ),
     ),

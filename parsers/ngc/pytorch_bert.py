@@ -7,7 +7,7 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 `allreduce_post_accumulation_fp16=True`.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window
 from parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
@@ -28,6 +28,13 @@ FORMAT = Format(
             unit="sequences/s",
             span="step",
             counts="update",
+            pauses=(
+                Pause(
+                    "checkpoint",
+                    rb" - PARAMETER checkpoint_step : ",
+                    b"DLL 2026-11-20 14:19:10.074617 - PARAMETER checkpoint_step : 20 ",
+                ),
+            ),
         ),
     ),
     facts=(

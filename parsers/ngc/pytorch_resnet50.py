@@ -5,7 +5,7 @@
 slow.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
 
 _PARAMETERS = rb" - PARAMETER"
 _COMMAND = rb"'\./main\.py', "
@@ -23,6 +23,14 @@ FORMAT = Format(
             DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss>" + _TO_TOTAL,
             unit="images/s",
             span="step",
+            pauses=(
+                Pause(
+                    "epoch_end",
+                    rb" - Epoch: [0-9]++ ++train\.",
+                    b"DLL 2026-11-20 10:55:30.379795 - Epoch: 0  train.loss : 6.67479  train.total_ips : 21259.81 img/s",
+                    inside="last",
+                ),
+            ),
         ),
         Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_TOTAL, unit="images/s", span="run"),
     ),

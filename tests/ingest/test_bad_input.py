@@ -189,18 +189,18 @@ def test_transport_noise_changes_no_figure(noisy: Called, noise: str) -> None:
 
 
 CUT: dict[str, tuple[list[str], dict[str, Any]]] = {
-    "paddle.seg": (seg(SPEEDS), {}),
-    "paddle.clas_static": (clas_static([(0, 10 * i, 100.0 + i) for i in range(1, 7)], batch=4), {}),
-    "paddle.clas_dygraph": (clas_dygraph([(1, 10 * i, 100.0 + i) for i in range(1, 7)], batch=4), {}),
-    "paddle.nlp_bert": (nlp_bert([(10 * i, 100.0 + i) for i in range(1, 7)], batch=4), {}),
-    "ngc.tensorflow_resnet50": (tensorflow_resnet50([(i, 1200.123456789 + i) for i in range(200, 206)]), {}),
-    "a million a second": (tensorflow_resnet50([(i, 1234567.123456789 + i) for i in range(200, 206)]), {}),
-    "ngc.pytorch_resnet50": (pytorch_resnet50([(i, 100.0 + i) for i in range(1, 7)]), {}),
+    "paddle.seg": (seg([*SPEEDS, 25.0, 26.0]), {}),
+    "paddle.clas_static": (clas_static([(0, 10 * i, 100.0 + i) for i in range(1, 9)], batch=4), {}),
+    "paddle.clas_dygraph": (clas_dygraph([(1, 10 * i, 100.0 + i) for i in range(1, 9)], batch=4), {}),
+    "paddle.nlp_bert": (nlp_bert([(10 * i, 100.0 + i) for i in range(1, 9)], batch=4), {}),
+    "ngc.tensorflow_resnet50": (tensorflow_resnet50([(i, 1200.123456789 + i) for i in range(200, 208)]), {}),
+    "a million a second": (tensorflow_resnet50([(i, 1234567.123456789 + i) for i in range(200, 208)]), {}),
+    "ngc.pytorch_resnet50": (pytorch_resnet50([(i, 100.0 + i) for i in range(1, 9)]), {}),
     "ngc.pytorch_bert": (pytorch_bert([(i, 2.5 * i) for i in range(1, 9)]), {"accumulation": 8}),
     "ngc.mxnet_resnet50_speed": (mxnet_speed([(0, i, 100.123456 + i) for i in range(20)], at=lambda i: 0.036 * i), {}),
     "dlperf.oneflow_resnet50": (
         oneflow_resnet50(
-            [(20 * i, 100.0 + i, 1795163766.5 + 0.77 * i) for i in range(1, 7)], batch=4, devices=1, nodes=1
+            [(20 * i, 100.0 + i, 1795163766.5 + 0.77 * i) for i in range(1, 9)], batch=4, devices=1, nodes=1
         ),
         {},
     ),
@@ -425,7 +425,7 @@ def test_a_dangling_link(broken: Broken) -> None:
 
 
 def test_links_to_good_logs_are_followed(broken: Broken, tmp_path: Path) -> None:
-    elsewhere = write_run(tmp_path / "elsewhere", "x/1", seg([3.0, 7.0, 7.0], batch=7), run=run_json(batch_size=7))
+    elsewhere = write_run(tmp_path / "elsewhere", "x/1", seg([3.0, *[7.0] * 5], batch=7), run=run_json(batch_size=7))
     called = broken(lambda tree: (tree / "linked").symlink_to(elsewhere.parent.parent))
     assert (called.code, len(called.lines)) == (0, GOOD + 1)
 

@@ -242,7 +242,7 @@ def test_facts_that_a_case_needs() -> None:
 
 def test_a_contradiction_is_reported_and_excludes_the_run(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     """A run.json of 16 devices beside a log that says 8."""
-    log = ["GPUs used: 8", *seg([4.0, 5.0, 5.0])]
+    log = ["GPUs used: 8", *seg([4.0, *[5.0] * 5])]
     write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json(devices=16))
     called = ingest(tmp_path / "logs", "--json")
     (line,) = called.lines
@@ -273,7 +273,7 @@ def test_rounds_of_two_sources_must_agree(
 ) -> None:
     own = tmp_path / "rounds.toml"
     own.write_text('[[path]]\ntemplate = "{round}/{repeat}/train.log"\n')
-    write_run(tmp_path / "logs", f"{folder}/1", seg([4.0, 5.0]), run=run_json(round="2026Q4"))
+    write_run(tmp_path / "logs", f"{folder}/1", seg([4.0, *[5.0] * 5]), run=run_json(round="2026Q4"))
     called = ingest(tmp_path / "logs", "--layout", own, "--json")
     (line,) = called.lines
     assert line["published"] is agrees
@@ -292,7 +292,7 @@ def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Cal
     root = tmp_path / "logs"
     (root / "a").mkdir(parents=True)
     (root / "a" / "seg.log").write_text(
-        f"batch_size: {number}\nGPUs used: {number}\n" + "\n".join(seg([4.0, 5.0])) + "\n"
+        f"batch_size: {number}\nGPUs used: {number}\n" + "\n".join(seg([4.0, *[5.0] * 5])) + "\n"
     )
     (root / "a" / "clas.log").write_text(
         "\n".join(
@@ -301,17 +301,23 @@ def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Cal
                 f"PADDLE_TRAINERS_NUM {number}",
                 f"Run Pod: abc, replicas {number}",
                 f"LAUNCH INFO 2026-11-20 nnodes: {number}",
-                *clas_dygraph([(1, 10, 5.0), (1, 20, 5.0)]),
+                *clas_dygraph([(1, 10 * i, 5.0) for i in range(1, 7)]),
             ]
         )
         + "\n"
     )
     (root / "a" / "bert.log").write_text(
-        f"Namespace(batch_size={number}, gradient_merge_steps={number})\n" + "\n".join(nlp_bert([(10, 5.0)])) + "\n"
+        f"Namespace(batch_size={number}, gradient_merge_steps={number})\n"
+        + "\n".join(nlp_bert([(10 * i, 5.0) for i in range(1, 8)]))
+        + "\n"
     )
     (root / "a" / "flow.log").write_text(
         f"batch_size_per_device = {number}\ngpu_num_per_node = {number}\nnum_nodes = {number}\n"
-        + "\n".join(oneflow_resnet50([(20, 5.0, 1795163766.5)], batch=1, devices=1, nodes=1)[4:])
+        + "\n".join(
+            oneflow_resnet50([(20 * i, 5.0, 1795163766.5 + 4 * i) for i in range(1, 8)], batch=1, devices=1, nodes=1)[
+                4:
+            ]
+        )
         + "\n"
     )
     called = ingest(root, "--json")

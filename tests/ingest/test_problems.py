@@ -133,6 +133,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "no_figure": with_run(
         "DLL 2026-11-20 14:02:40.500000 - Training Epoch: 0 Training Iteration: 2  average_loss : 11.1 \n"
     ),
+    "too_few": with_run("".join(SEG.splitlines(keepends=True)[:3])),
     "cut_line": with_run(SEG + SEG.splitlines()[-1][:150]),
     "ended_badly": with_run(SEG + "RuntimeError: CUDA out of memory\n"),
     "duplicate": twice(SEG * 2),

@@ -324,7 +324,7 @@ def test_frameworks_are_compared_in_the_unit_of_the_models_page(root: Path, inge
 
 def test_a_sample_of_a_model_that_counts_otherwise_stays_one(root: Path, ingest: Ingest) -> None:
     for speed, model in ((4.0, "DeepLabV3+"), (5.0, "a model of nobody"), (6.0, "Transformer big")):
-        write_run(root, f"a/{speed}/1", seg([speed, speed + 1]), run=run_json(model=model))
+        write_run(root, f"a/{speed}/1", seg([speed, *[speed + 1] * 5]), run=run_json(model=model))
     found = results(typed(ingest(root, "--json").lines))
     assert [each.unit for each in found] == ["samples/s"] * 3
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ingest.common.words import phrase
 from ingest.compute.rules import NAMES
+from ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
 from ingest.site import addresses
 from ingest.site.data import badges, changes
 from ingest.site.model import Page, Site
 from ingest.site.render.table import Column, Table, cell
+from ingest.site.steadiness import UNEVEN
 
 
 def pages(site: Site) -> list[Page]:
@@ -17,7 +19,17 @@ def pages(site: Site) -> list[Page]:
 
 def _method(site: Site) -> Page:
     described = phrase("nav.method"), phrase("describe.method")
-    return Page(addresses.METHOD, "method", *described, lambda: {"limits": site.limits, "rules": rule_table()})
+    return Page(
+        addresses.METHOD,
+        "method",
+        *described,
+        lambda: {
+            "limits": site.limits,
+            "rules": rule_table(),
+            "enough": {"records": ENOUGH_RECORDS, "seconds": int(ENOUGH_SECONDS)},
+            "uneven": UNEVEN,
+        },
+    )
 
 
 def _running(site: Site) -> Page:

@@ -14,7 +14,7 @@ from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.results import repeats as repeats_of
 from ingest.compute.rules import HEADLINE, NAMES
 from ingest.read.facts import DERIVED
-from ingest.site import addresses, caveats, reproduce
+from ingest.site import addresses, caveats, reproduce, steadiness
 from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart, literal
@@ -37,7 +37,7 @@ from ingest.site.run_tables import (
     value_text,
     window_text,
 )
-from schema.records import FactValue, Figure, MetricFigure, NoFigure, Run, Telemetry
+from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, Telemetry
 from schema.vocabulary import CASE, METRICS
 
 REPEATS_SHOWN = 20
@@ -360,9 +360,18 @@ def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
 
 
 def _window_step(site: Site, run: Run, found: Figure) -> Step:
-    first, last = found.first_line, found.last_line
-    records = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped))
-    return _step("window", Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last)), records)
+    first, last, paused = found.first_line, found.last_line, run.pauses.records if run.pauses else 0
+    records = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped - paused))
+    lines = Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last))
+    return _step("window", lines, records, *_paused(run.pauses))
+
+
+def _paused(found: Pauses | None) -> Iterator[Text]:
+    """Yield what took time in the records that are no training steps, and how much."""
+    if found is None:
+        return
+    yield phrase("proof.paused", n=numbers.count(found.records), share=numbers.percent(found.percent / 100))
+    yield from (word_for("pause", each) for each in found.kinds)
 
 
 def _used_records(site: Site, run: Run) -> Iterator[Sign]:
@@ -375,14 +384,13 @@ def _used_records(site: Site, run: Run) -> Iterator[Sign]:
 
 def _median_sign(site: Site, run: Run) -> Iterator[Sign]:
     """Compare the figure with the median of the printed values: if they agree, there was no stall and no drift."""
-    found, median = headline(run), run.figure("median")
-    if found and median:
-        share = found.value / median.value - 1
+    share = steadiness.difference(run) if headline(run) else None
+    if share is not None:
         text = numbers.signed_percent(share)
         yield Sign(
             phrase("proof.median"),
             text,
-            "good" if abs(share) <= caveats.DIFFER else "bad",
+            "good" if abs(share) <= steadiness.DIFFER else "bad",
             addresses.section(site.page(run), "figures"),
         )
 

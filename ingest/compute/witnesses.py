@@ -63,14 +63,14 @@ WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """The figures of a session, the headline withheld or replaced where a witness says so, and all witnesses."""
 
     figures: dict[str, Figure | NoFigure]
     witnesses: tuple[Witness, ...]
 
 
-def measured(session: Session, case: Facts, of_records: Collection[str] = ()) -> Measured:
+def measured(session: Session, case: Facts, of_records: Collection[str] = ()) -> Measurement:
     """Compute the figures of a session under all rules and hold the headline against every witness.
 
     Args:
@@ -84,7 +84,7 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     if isinstance(headline, Figure) and (reason := too_few(given())):
         headline = found[rules.HEADLINE] = NoFigure(reason)
     if isinstance(headline, NoFigure):
-        return Measured(found, ())
+        return Measurement(found, ())
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -94,7 +94,7 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
         found[rules.HEADLINE] = _corrected(headline, right)
     elif wrong := min((each for each in heard if each.verdict == "disagrees"), key=_cause, default=None):
         found[rules.HEADLINE] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
-    return Measured(found, heard)
+    return Measurement(found, heard)
 
 
 def _cause(witness: Witness) -> int:
@@ -525,7 +525,7 @@ def _peak(hardware: str | None, precision: str | None) -> float | None:
     return max(known, default=None)
 
 
-class Workload(Struct, frozen=True, forbid_unknown_fields=True):
+class SampleCost(Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of workloads.toml: GFLOP of a forward pass over images of `side` pixels, or the network's shape."""
 
     forward: float = 0.0
@@ -541,7 +541,7 @@ def flops_of_sample(case: Facts, unit: str) -> float | None:
     the table of workloads gives: `72 s l h² (1 + s / 6h)` per sequence of s tokens (Narayanan et al., 2021, equation 3,
     without recomputation and vocabulary).
     """
-    known = _workloads().get(str(case.get("model")), Workload())
+    known = _workloads().get(str(case.get("model")), SampleCost())
     if known.forward and unit in {"images/s", "samples/s"}:
         return 3e9 * known.forward * (float(case.get("image_size") or known.side) / known.side) ** 2
     layers, hidden, length = (
@@ -556,8 +556,8 @@ def flops_of_sample(case: Facts, unit: str) -> float | None:
 
 
 @cache
-def _workloads() -> Mapping[str, Workload]:
-    return read(WORKLOADS, dict[str, dict[str, Workload]]).data["workload"]
+def _workloads() -> Mapping[str, SampleCost]:
+    return read(WORKLOADS, dict[str, dict[str, SampleCost]]).data["workload"]
 
 
 WITNESSES: Mapping[str, Callable[[Session, Facts, ThroughputSeries, Figure], Witness]] = {

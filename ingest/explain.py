@@ -78,8 +78,8 @@ def _window(session: Session, case: Facts) -> Iterator[str]:
     yield f"dropped    {_ranges(given, [each for each in range(len(given)) if each not in used])}"
     if found := window.pauses(given):
         took = "" if found.seconds is None else f", {found.seconds:g} s"
-        kinds = ", ".join(found.kinds)
-        yield f"left out   {found.records} records with {kinds}: {found.percent:g} % of the window{took}"
+        share = "" if found.percent is None else f", {found.percent:g} % of the time{took}"
+        yield f"left out   {found.records} records: {', '.join(found.kinds)}{share}"
 
 
 def _ranges(given: ThroughputSeries, indices: Sequence[int]) -> str:

@@ -285,12 +285,13 @@ class Trace(Struct, frozen=True):
 class Pauses(Struct, frozen=True):
     """Records of the window that are no training steps, and what else took time in them, by `kinds`.
 
-    `seconds` is None where the log tells only their share of the window's time, in `percent`.
+    `seconds` is what they took beyond training at the speed of the others, and `percent` its share of the window's
+    time; None where that is not known.
     """
 
     records: int
     seconds: float | None
-    percent: float
+    percent: float | None
     kinds: tuple[str, ...]
 
 

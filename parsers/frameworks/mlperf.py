@@ -16,7 +16,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, text, up_to
+from parsers.contract import (
+    NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    text,
+    up_to,
+)
 from parsers.frameworks import PYTORCH_JOB
 
 #: Times of events, of which `_epochs_or_run` makes records.
@@ -141,6 +154,14 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
+            # In 2018 an epoch has no end of its own, and lasts until the next one begins.
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb":::MLPv0\.5\.[0-9] \w++ [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+eval_start",
+                    b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_start",
+                ),
+            ),
             postprocess=_epochs_or_run,
         ),
         Reading(

@@ -370,7 +370,8 @@ def _paused(found: Pauses | None) -> Iterator[Text]:
     """Yield what took time in the records that are no training steps, and how much."""
     if found is None:
         return
-    yield phrase("proof.paused", n=numbers.count(found.records), share=numbers.percent(found.percent / 100))
+    share = None if found.percent is None else found.percent / 100
+    yield phrase("proof.paused", n=numbers.count(found.records), share=numbers.percent(share))
     yield from (word_for("pause", each) for each in found.kinds)
 
 

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from ingest.common import suites
 from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.compute import rules
-from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
+from ingest.compute.frame import TIMED, one_row_per_step
 from ingest.compute.metrics import metrics
+from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
 from ingest.read import environment_json, facts
@@ -253,10 +254,9 @@ def _problems(
 
 def _begun_anew(name: str, session: Session) -> list[Problem]:
     """Return a problem if one session holds a second run, of a printer that does not say when it starts."""
-    for records in session.records:
-        row = begun_anew(records) if records.reading.span != "run" else None
-        if row is not None:
-            return [Problem("begun_anew", name, records.lines([row])[0])]
+    if found := second_run(session):
+        line, reason = found
+        return [Problem("begun_anew", name, line, {"reason": to_json(reason)})]
     return []
 
 

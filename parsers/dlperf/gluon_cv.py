@@ -18,7 +18,7 @@ FORMAT = Format(
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
         Reading(
-            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[[0-9]++\])?+[\t ]++"
+            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[<total_steps>\])?+[\t ]++"
             rb"Speed: <throughput> samples/sec" + _FIELDS + rb"[\t ]++lr=",
             unit="images/s",
         ),
@@ -30,7 +30,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),
-        Fact("devices", rb"^(?:INFO:root:)?Namespace\((?![^\n]*?kvstore='dist)[^\n]*?\bnum_gpus=(\d++)", int),
+        Fact("devices", rb"^(?:INFO:root:)?Namespace\((?!(?:(?!kvstore=)[^\n])*+kvstore='dist)(?:(?!\bnum_gpus=)[^\n])*+num_gpus=(\d++)", int),
         Fact("model", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bmodel='([^'\n]++)'"),
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\buse_amp=(True)", words={b"True": "amp"}),
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bdtype='(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),

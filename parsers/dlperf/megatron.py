@@ -14,7 +14,7 @@ import numpy as np
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
 
-_HEAD = rb"iteration ++<step>/ *+[0-9]++ \|"
+_HEAD = rb"iteration ++<step>/ *+<total_steps> \|"
 
 
 def _ahead(label: bytes, group: bytes) -> bytes:

@@ -15,16 +15,16 @@ from parsers.engine.outcome import last_message
 #: What stands first in logs, whoever the printer is. Nothing here may stand in the middle of a run.
 _LAUNCH = rb"|".join(
     (
-        # A shell that traces its commands, or echoes the one that trains.
-        rb"^\++ (?:\S++ ){0,9}?(?:\S*/)?(?:python[\d.]*+|torchrun|mpirun|mpiexec|horovodrun|deepspeed|accelerate|srun) ",
-        rb"^(?:cmd = )?(?:python[\d.]*+|torchrun|deepspeed|horovodrun|accelerate launch) [^\n]*?-",
+        # A shell that traces its commands, or echoes the one that trains. Some scripts echo `python ...` at the end.
+        rb"^\++ \S",
+        rb"^(?:cmd = )?(?:torchrun|torch\.distributed\.launch|deepspeed|horovodrun|mpirun|accelerate launch) ",
         rb"^={3,}+\n== [^\n]*+ ==\n={3,}+$",  # NVIDIA's containers
         rb"^(?:INFO:\w++:|[\w ,.:\[\]/-]{0,80}?(?:arguments?:?+ ))?+Namespace\(",
         rb"Setting OMP_NUM_THREADS environment variable for each process",
         rb"The module torch\.distributed\.launch is deprecated",
         rb"\[runner\.py:\d++:main\] |\[launch\.py:\d++:main\] \d++ NCCL_|\[launch\.py:\d++:main\] WORLD INFO DICT",
         rb"^-{3,}+ ++Configuration Arguments -{3,}+",
-        rb"^LAUNCH INFO [\d :,-]++-{3,}+ ++Configuration ",
+        rb"^LAUNCH INFO [\d-]++ [\d:,]++ (?:-++ ++Configuration |args reset by env )",
         rb"^ *+\+=++\+\n *+\| ++Distributed Envs ",
         rb"^Run Pod: ",
         rb"The following values were not passed to `accelerate launch`",

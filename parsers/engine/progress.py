@@ -11,12 +11,14 @@ import numpy as np
 from parsers.contract import Column
 from parsers.engine.table import SessionRecords
 
+Unit = Literal["epoch", "step"]
+
 
 @dataclass(frozen=True)
 class Progress:
-    """The last epoch or step, counted from 1, and how many there were to be."""
+    """The last epoch or step, counted from 1, how many there were to be, and whether no further one was to come."""
 
-    unit: Literal["epoch", "step"]
+    unit: Unit
     done: int
     total: int
     reached: bool
@@ -25,40 +27,40 @@ class Progress:
 def progress(records: Sequence[SessionRecords], stated: Mapping[str, int]) -> Progress | None:
     """Return how far a session came; None where its log does not say how far it was to go.
 
+    That the last epoch has begun does not mean that it ended, and the last step of an epoch is not that of the run.
+
     Args:
-        records: of every reading. The first that prints its steps is used.
-        stated: the facts `total_epochs` and `total_steps`, where the log states them.
+        records: of every reading. The first that counts steps is used, or else the first that counts epochs.
+        stated: facts; `total_epochs` and `total_steps` among them where the log states them.
     """
-    counted = next((each for each in records if len(each) and "step" in each), None)
-    counted = counted or next((each for each in records if len(each) and "epoch" in each), None)
-    if counted is None:
+    counted = [each for unit in ("step", "epoch") for each in records if len(each) and unit in each][:1]
+    if not counted:
         return None
-    epochs, steps = (_counted(counted, unit, stated) for unit in ("epoch", "step"))
-    return epochs if epochs and not epochs.reached else steps or epochs
+    epochs, steps = (_counter(counted[0], unit, stated) for unit in ("epoch", "step"))
+    if epochs and (not epochs.reached or counted[0].reading.span == "epoch"):
+        return epochs
+    return steps if steps and (epochs or "epoch" not in counted[0] or not steps.reached) else None
 
 
-def _counted(records: SessionRecords, unit: Literal["epoch", "step"], stated: Mapping[str, int]) -> Progress | None:
+def _counter(records: SessionRecords, unit: Unit, stated: Mapping[str, int]) -> Progress | None:
     """Return how far one counter came: epochs of the run, or steps of the run or of its last epoch."""
-    name = f"total_{unit}s"
-    totals = _known(records, name)
-    total = float(totals[-1]) if len(totals) else float(stated.get(name, 0))
-    numbers = _known(records, unit)
+    totals, numbers = _known(records, f"total_{unit}s"), _known(records, unit)
+    total = float(totals[-1]) if len(totals) else float(stated.get(f"total_{unit}s", 0))
     if not total > 0 or not len(numbers):
         return None
-    last, from_zero = float(numbers[-1]), bool(numbers.min() == 0)
-    reached = last + from_zero >= total or (unit == "step" and _is_last_printed(numbers, total, from_zero))
-    return Progress(unit, int(min(last + from_zero, total)), int(total), reached)
+    from_zero = bool(numbers.min() == 0)
+    last = float(numbers[-1]) + from_zero
+    reached = last >= total or (unit == "step" and _is_last_printed(numbers, total + (not from_zero)))
+    return Progress(unit, int(min(last, total)), int(total), reached)
 
 
-def _is_last_printed(steps: Column, total: float, from_zero: bool) -> bool:
-    """Return whether the next step that a printer of every nth step prints would lie beyond the total."""
+def _is_last_printed(steps: Column, beyond: float) -> bool:
+    """Return whether the next step that a printer of every nth step prints would be `beyond` or later."""
     gaps = np.diff(steps)
     usual = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 1.0
-    return float(steps[-1]) + usual >= total + (not from_zero)
+    return float(steps[-1]) + usual >= beyond
 
 
 def _known(records: SessionRecords, name: str) -> Column:
-    if name not in records:
-        return np.empty(0)
-    column = records[name]
+    column = records[name] if name in records else np.empty(0)
     return column[np.isfinite(column)]

@@ -44,7 +44,6 @@ class Statements:
         facts: by name; of several patterns for one fact, the first that matches counts.
         unmet: readings whose condition its head does not meet.
         end_line: where the printer first says that it is done, 0 where it does not.
-        resumed_line: the first record after that, 0 where there is none.
         restated: a fact of another run, if there is one.
         message: of a crash or a signal, in its last lines.
     """
@@ -54,7 +53,6 @@ class Statements:
     facts: Mapping[str, Quoted]
     unmet: tuple[Reading, ...] = ()
     end_line: int = 0
-    resumed_line: int = 0
     restated: Restated | None = None
     message: Message | None = None
 
@@ -68,7 +66,7 @@ class Listener:
         self._facts: dict[str, tuple[Fact, Quoted]] = {}
         self._restated: Restated | None = None
         self._unmet: tuple[Reading, ...] = ()
-        self._end_line = self._resumed_line = 0
+        self._end_line = 0
         self._head: list[bytes] | None = []
         self._tail = b""
         self._trained = False
@@ -100,7 +98,6 @@ class Listener:
             {name: quoted for name, (_, quoted) in self._facts.items()},
             self._unmet,
             self._end_line,
-            self._resumed_line,
             self._restated,
             message(self._tail, self._next),
         )
@@ -133,19 +130,14 @@ class Listener:
                 return
 
     def _search_end(self, text: bytes, line: int) -> None:
-        begin = 0
-        if not self._end_line:
-            found = self.format.end_regex.search(text) if self.format.end_regex else None
-            if not found:
-                return
-            self._end_line, begin = line + text.count(b"\n", 0, found.start()), found.end()
-        if not self._resumed_line and (later := self._first_record(text, begin)) < len(text):
-            self._resumed_line = line + text.count(b"\n", 0, later)
+        found = self.format.end_regex.search(text) if self.format.end_regex and not self._end_line else None
+        if found:
+            self._end_line = line + text.count(b"\n", 0, found.start())
 
-    def _first_record(self, text: bytes, begin: int = 0) -> int:
+    def _first_record(self, text: bytes) -> int:
         """Return where the first record of training begins, the length of the text where there is none."""
         readings = (each for each in self.format.readings if each.span != "run" and each not in self._unmet)
-        found = (each.regex.search(text, begin) for each in readings if text.find(each.marker, begin) >= 0)
+        found = (each.regex.search(text) for each in readings if each.marker in text)
         return min((each.start() for each in found if each), default=len(text))
 
 

@@ -27,6 +27,7 @@ def _series(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="DLLogger document",
     marker=b"train_epoch_",
+    start=rb'(?m)^\{[ \t]*+\r?\n *+"run": \{',
     end=rb'\n *+"event": \{[^{}]*+\}\s*+\}\s*+\Z',
     readings=(
         Reading(
@@ -46,7 +47,7 @@ FORMAT = Format(
         Fact("model", rb'"model_name": "([^"\n]++)"'),
         Fact("devices", rb'"world_size": ([0-9]++)\b', int),
         Fact("batch_size", rb'^ *+"batch_size": ([0-9]++)\b', int),
-        Fact("gpu", rb'"gpu_info": \{[^{}]*?"name": \[\s*+"([^"\n]++)"'),
+        Fact("gpu", rb'"gpu_info": \{(?:(?!"name": )[^{}])*+"name": \[\s*+"([^"\n]++)"'),
         Fact("precision", rb'"amp(?:_run)?": (true|false)\b', words={b"true": "amp", b"false": "fp32"}),
     ),
     samples=(

@@ -38,6 +38,8 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b"sec",
     start=rb"(?:INFO:tensorflow:Using config: |Filling queue with \d++ \w++ images before starting to train)",
+    before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
+    end=rb"Loss for final step: ",
     readings=(
         Reading(
             rb"\b[Ss]tep:? ++<step>, (?:[Aa]ccuracy: ++<accuracy>%?+, )?+loss = "

@@ -11,6 +11,7 @@ FORMAT = Format(
     title="NGC TensorFlow BERT pre-training",
     framework="NGC TensorFlow",
     marker=b"throughput_train",
+    start=rb"INFO:tensorflow:\*{5} Configuaration \*{5}",
     end=rb"Throughput Average \(sentences/sec\) = |DLL [\d .:-]{26} -  throughput_train : ",
     readings=(
         Reading(

@@ -6,6 +6,7 @@ figure is published.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,6 @@ def _first(found: NDArray[np.bool_], of: NDArray[np.float64]) -> int | None:
 def _another_dialect(trained: list[SessionRecords]) -> Iterator[tuple[int, Reason]]:
     """Yield where steps in one dialect end and steps in another begin; one program prints both side by side."""
     spans = sorted(each.lines([0, len(each) - 1]) for each in trained if "step" in each and not each.reading.weak)
-    for (_, last), (first, _) in zip(spans, spans[1:], strict=False):
+    for (_, last), (first, _) in itertools.pairwise(spans):
         if first > last:
             yield first, Reason("another_dialect")

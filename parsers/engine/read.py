@@ -14,7 +14,7 @@ from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
 from parsers.engine.openings import opening
 from parsers.engine.scan import Noise, chunks
 from parsers.engine.session import Session
-from parsers.engine.statements import Listener, Statements
+from parsers.engine.statements import Listener, Piece, Statements
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 
 #: How far before its start a session is looked for; a chunk is held back as a whole.
@@ -65,18 +65,18 @@ class _OpenSession:
     listener: Listener
     rows: list[int]
     started: bool
-    held: list[tuple[bytes, int]] = field(default_factory=list)
+    held: list[Piece] = field(default_factory=list)
 
-    def take(self, text: bytes, records: int) -> None:
+    def take(self, piece: Piece) -> None:
         """Take the next piece of text, and hand on what lies too far back to belong to another session."""
-        self.held.append((text, records))
-        while sum(len(each) for each, _ in self.held[1:]) >= _LOOK_BACK:
-            self.listener.hear(*self.held.pop(0))
+        self.held.append(piece)
+        while sum(len(each.text) for each in self.held[1:]) >= _LOOK_BACK:
+            self.listener.hear(self.held.pop(0))
 
     def statements(self) -> Statements:
         """Hand on all text, and return what it states."""
         for each in self.held:
-            self.listener.hear(*each)
+            self.listener.hear(each)
         return self.listener.statements()
 
 
@@ -117,15 +117,16 @@ class _LogReader:
             pending: list[list[tuple[bytes, ...]]] = [[] for _ in self.tables]
             begin = 0
             for at in self._starts(chunk):
-                self._feed(current, chunk.text, begin, at, pending)
+                self._feed(current, chunk, begin, at, pending)
                 begin = at
                 if current.started or any(self._count(current, pending)):
                     rows_now = self._rows(pending)
-                    after = self._session_after(current, rows_now, chunk.line_of(at))
+                    own = self._own_text_of_next(current)
                     closed.append(self._close(current, len(closed) + 1, rows_now))
-                    current = after
+                    current = _OpenSession(Listener(self.format, closed[-1].stated.next_line), rows_now, started=True)
+                    current.take(Piece(own, own.count(b"\n"), 0))
                 current.started = True
-            self._feed(current, chunk.text, begin, len(chunk.text), pending)
+            self._feed(current, chunk, begin, len(chunk.text), pending)
             for table, rows in zip(self.tables, pending, strict=True):
                 table.store(chunk, rows)
             self._last_text = chunk.text
@@ -133,14 +134,12 @@ class _LogReader:
         closed.append(self._close(current, len(closed) + 1, self._rows()))
         yield from closed
 
-    def _session_after(self, current: _OpenSession, rows: list[int], line: int) -> _OpenSession:
-        """Return the session that starts on a line, and give it what `current` holds of its text."""
-        text, records = b"".join(each for each, _ in current.held), sum(records for _, records in current.held)
+    def _own_text_of_next(self, current: _OpenSession) -> bytes:
+        """Return what the session that starts now owns of the text before its start, and take it from `current`."""
+        text, records = b"".join(each.text for each in current.held), sum(each.records for each in current.held)
         at = opening(self.format, text, self._last_own(text) if any(self._count(current)) or records else 0)
-        current.held = [(text[:at], records)]
-        after = _OpenSession(Listener(self.format, line - text.count(b"\n", at)), rows, started=True)
-        after.take(text[at:], 0)
-        return after
+        current.held = [Piece(text[:at], text.count(b"\n", 0, at), records)]
+        return text[at:]
 
     def _rows(self, pending: Sequence[Sequence[object]] = ()) -> list[int]:
         """Return how many rows of each table are read so far."""
@@ -178,18 +177,20 @@ class _LogReader:
         return 1
 
     def _feed(
-        self, current: _OpenSession, text: bytes, begin: int, end: int, pending: list[list[tuple[bytes, ...]]]
+        self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[tuple[bytes, ...]]]
     ) -> None:
         """Read a stretch of a chunk's text, which belongs to one session but for its last lines."""
-        most = 0
+        text, most = chunk.text, 0
         for table, rows in zip(self.tables, pending, strict=True):
             if text.find(table.reading.marker, begin, end) < 0:
                 continue
             found = table.reading.regex.findall(text, begin, end)
             rows.extend(found if table.reading.regex.groups > 1 else ((each,) for each in found))
             most = max(most, len(found))
-        if begin < end:
-            current.take(text[begin:end], most)
+        if (begin, end) == (0, len(text)):
+            current.take(Piece(text, chunk.lines, most))
+        elif begin < end:
+            current.take(Piece(text[begin:end], text.count(b"\n", begin, end), most))
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
         """Close the session; `rows` are the numbers of rows read by now, of each table."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from parsers.contract import Fact, Format, Reading
 from parsers.engine.outcome import Message, message
@@ -41,6 +42,7 @@ class Statements:
     Attributes:
         first_line: number of its first line.
         last_line: number of its last line, which may lack a newline.
+        next_line: number of the line that the text after it begins on.
         facts: by name; of several patterns for one fact, the first that matches counts.
         unmet: readings whose condition its head does not meet.
         end_line: where the printer first says that it is done, 0 where it does not.
@@ -50,11 +52,20 @@ class Statements:
 
     first_line: int
     last_line: int
+    next_line: int
     facts: Mapping[str, Quoted]
     unmet: tuple[Reading, ...] = ()
     end_line: int = 0
     restated: Restated | None = None
     message: Message | None = None
+
+
+class Piece(NamedTuple):
+    """A stretch of whole lines, with the numbers of its lines and of the records in it."""
+
+    text: bytes
+    lines: int
+    records: int
 
 
 class Listener:
@@ -71,21 +82,20 @@ class Listener:
         self._tail = b""
         self._trained = False
 
-    def hear(self, text: bytes, records: int) -> None:
-        """Take the next piece of text, and how many records it holds."""
-        # Patterns of facts expect one byte at the end of a line, also in files that have two.
-        text = text.replace(b"\r\n", b"\n")
-        line, self._next = self._next, self._next + text.count(b"\n")
+    def hear(self, piece: Piece) -> None:
+        """Take the next piece of text."""
+        text, line = piece.text, self._next
+        if is_redrawn := b"\r" in text:
+            # Patterns of facts expect one byte at the end of a line, also in files that have two.
+            text = text.replace(b"\r\n", b"\n")
+        self._next += piece.lines
         self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
-        if self._head is None:
-            # A piece that is all records states nothing else. Bars redraw one line many times.
-            if records < self._next - line or b"\r" in text:
-                self._search(text, line, records > 0)
-            self._trained |= records > 0
-            return
-        self._head.append(text)
-        self._trained |= records > 0
-        if sum(map(len, self._head)) >= HEAD:
+        if self._head is not None:
+            self._head.append(text)
+        elif piece.records < piece.lines or is_redrawn:  # A piece that is all records states nothing else.
+            self._search(text, line, piece.records > 0)
+        self._trained |= piece.records > 0
+        if self._head is not None and sum(map(len, self._head)) >= HEAD:
             self._search_head()
 
     def statements(self) -> Statements:
@@ -94,7 +104,8 @@ class Listener:
             self._search_head()
         return Statements(
             self._line,
-            self._next - (self._tail.endswith(b"\n") and self._next > self._line),
+            self._next - self._tail.endswith(b"\n"),
+            self._next,
             {name: quoted for name, (_, quoted) in self._facts.items()},
             self._unmet,
             self._end_line,

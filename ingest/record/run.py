@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from ingest.read.redact import redact_record
 from ingest.read.run_json import RunJsonFile, of_log
 from ingest.read.walk import Input, may_be_log
 from ingest.record import duplicates
+from parsers.contract import Sample, text
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.read import Log, read
 from parsers.engine.registry import current_id
@@ -37,6 +39,7 @@ from schema.records import (
     NoFigure,
     Plain,
     Problem,
+    Progress,
     Reason,
     Run,
     RunJson,
@@ -46,6 +49,8 @@ from schema.records import (
 )
 
 TRACE_POINTS = 400
+#: Characters of a line that a problem quotes.
+_LONGEST_SAMPLE = 160
 #: Relative difference between batch size over seconds and the printed speed above which one of them must be wrong.
 _BATCH_TOLERANCE = 0.05
 
@@ -121,6 +126,7 @@ def _run(
         format=session.format.id,
         outcome=outcome,
         outcome_line=session.ending.line if session.ending.outcome == outcome else 0,
+        progress=_progress(session),
         observations=_observations(session),
         case=case,
         facts=dict(merged.stated),
@@ -208,6 +214,11 @@ def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     return run_json.document.outcome if run_json.document and last else session.ending.outcome
 
 
+def _progress(session: Session) -> Progress | None:
+    found = session.progress
+    return Progress(found.unit, found.done, found.total) if found else None
+
+
 def _environment(run_json: RunJsonFile, session: Session) -> dict[str, Stated]:
     known = dict(run_json.document.environment) if run_json.document else {}
     for fact, name in (("gpu", "gpu"), ("framework_version", "framework_version")):
@@ -264,10 +275,25 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session):
-        return Problem(
-            "no_step", name, session.ending.line or session.first_line, {"session": session.number, "outcome": outcome}
-        )
+        line = session.ending.line or session.first_line
+        if outcome == "unread":
+            return Problem("unread", name, line, _unread(session))
+        return Problem("no_step", name, line, {"session": session.number, "outcome": outcome})
     return Problem("no_figure", name, session.first_line, {"reason": to_json(reason)})
+
+
+def _unread(session: Session) -> dict[str, Any]:
+    """Return what was expected after a start, and what was found."""
+    expected = next(each for each in session.format.samples if isinstance(each, Sample)).line
+    shown = text(expected).splitlines()[0].strip()
+    end = session.stated.end_line
+    return {
+        "session": session.number,
+        "format": session.format.title,
+        "expected": shown if len(shown) <= _LONGEST_SAMPLE else f"{shown[:_LONGEST_SAMPLE]}…",
+        "lines": session.last_line - session.first_line + 1,
+        "reason": to_json(Reason("end_seen", {"line": end}) if end else Reason("end_not_seen")),
+    }
 
 
 def _changed(given: Input, run_json: RunJsonFile) -> list[Problem]:

@@ -13,6 +13,7 @@ from ingest.site import addresses
 from ingest.site.model import Site, absence, named, options_text, or_unknown, precision_name
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 from schema.records import Case, FactValue, Figure, Problem, Run
+from schema.vocabulary import NO_FIGURE
 
 _LINE = re.compile(r"line (\d{1,12})")
 ENVIRONMENT = (
@@ -78,8 +79,15 @@ def place(found: Problem) -> str:
 
 
 def outcome(run: Run) -> Text:
-    """Return a run's outcome in words."""
+    """Return a run's outcome in words; where its log shows no end, how far it came, if that is known."""
+    if run.outcome == "truncated" and (came := run.progress):
+        return phrase(f"outcome.early_{came.unit}", done=numbers.count(came.done), total=numbers.count(came.total))
     return word_for("outcome", run.outcome)
+
+
+def outcome_tone(run: Run) -> str:
+    """Return the tone of a run's outcome: good, bad where it leaves no figure, none where its end was not seen."""
+    return "good" if run.outcome == "completed" else "bad" if run.outcome in NO_FIGURE else ""
 
 
 def source_of(run: Run) -> Text | None:
@@ -149,13 +157,12 @@ def value_text(value: Any) -> str:
 
 def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
     model = [] if brief else [cell(named(run.case.model), addresses.model_page_of(site, run))]
-    tone = "good" if run.outcome == "completed" else "bad"
     return (
         cell(run.id, site.page(run)),
         *model,
         cell(named(run.case.framework)),
         case_cell(run.case),
-        cell(outcome(run), tone=tone),
+        cell(outcome(run), tone=outcome_tone(run)),
         *([] if brief else [cell(numbers.count(run.observations))]),
         headline_cell(run),
     )

@@ -26,6 +26,7 @@ from ingest.site.run_tables import (
     figure_cell,
     log_lines_text,
     outcome,
+    outcome_tone,
     packages,
     problem_list,
     source_of,
@@ -161,16 +162,15 @@ def steps(site: Site, run: Run) -> list[Step]:
 
 def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     """Return what speaks for or against a figure, in the same order on every page."""
-    completed = run.outcome == "completed"
-    outcome = Sign(
-        phrase("proof.outcome"), word_for("outcome", run.outcome), "good" if completed else "bad",
+    ended = Sign(
+        phrase("proof.outcome"), outcome(run), outcome_tone(run),
         addresses.log_lines(site, run, run.outcome_line),
     )  # fmt: skip
     problems = len(run.problems)
     text = phrase("proof.problems_of", n=problems) if problems else phrase("proof.no_problems")
     tables = phrase("proof.published" if run.published else "proof.unpublished")
     return [
-        outcome,
+        ended,
         Sign(phrase("proof.tables"), tables, "good" if run.published else "bad"),
         Sign(
             phrase("proof.problems"),

@@ -11,8 +11,9 @@ from ingest.site import addresses, run_tables
 from ingest.site.model import Page, Site, hardware_of, named
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
 from ingest.site.run_paging import Listed, run_anchor
-from ingest.site.run_tables import case_cell, headline_cell, outcome, window_text
+from ingest.site.run_tables import case_cell, headline_cell, outcome, outcome_tone, window_text
 from schema.records import Run
+from schema.vocabulary import NO_FIGURE
 
 
 def pages(site: Site) -> list[Page]:
@@ -96,7 +97,7 @@ def _lists_line(site: Site, runs: Sequence[Run]) -> tuple[Cell, ...]:
         cell(suite.title, addresses.model_page_of(site, runs[0])),
         cell(numbers.count(len(runs))),
         cell(numbers.count(sum(run.published for run in runs))),
-        cell(numbers.count(sum(run.outcome != "completed" for run in runs))),
+        cell(numbers.count(sum(run.outcome in NO_FIGURE for run in runs))),
         Cell((Entry("", sources=tuple(Link(numbers.count(n), page) for n, page in enumerate(lists, 1))),)),
     )
 
@@ -119,7 +120,7 @@ def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
         Cell((name,)),
         cell(named(run.case.framework)),
         case_cell(run.case),
-        cell(outcome(run), tone="good" if run.outcome == "completed" else "bad"),
+        cell(outcome(run), tone=outcome_tone(run)),
         headline_cell(run),
         cell(window_text(found.first_line, found.last_line) if found else ""),
         cell(found.arithmetic if found else ""),

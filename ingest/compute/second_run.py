@@ -6,8 +6,8 @@ figure is published.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ingest.compute.frame import begun_anew
@@ -38,7 +38,14 @@ def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
         for code, row in (("steps_restart", begun_anew(records)), *_changes(records)):
             if row is not None:
                 yield records.lines([row])[0], Reason(code)
-    yield from _another_dialect([each for each in trained if each.reading.span in ("step", "interval")])
+    of_steps = [each for each in trained if each.reading.span in ("step", "interval") and not each.reading.weak]
+    spans = [(each.lines([0])[0], each.lines([len(each) - 1])[0], each) for each in of_steps]
+    # Of ranks that print side by side, one may end before the others.
+    if any(first < session.stated.end_line < last for first, last, each in spans if not each.reading.repeated):
+        yield session.stated.end_line, Reason("steps_after_end")
+    # One program prints its dialects side by side.
+    counted = sorted((first, last) for first, last, each in spans if "step" in each)
+    yield from ((first, Reason("another_dialect")) for (_, last), (first, _) in pairwise(counted) if first > last)
 
 
 def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
@@ -60,11 +67,3 @@ def _first(found: NDArray[np.bool_], of: NDArray[np.float64]) -> int | None:
 
     rows = np.flatnonzero(found & np.isfinite(of))
     return int(rows[0]) + 1 if len(rows) else None
-
-
-def _another_dialect(trained: list[SessionRecords]) -> Iterator[tuple[int, Reason]]:
-    """Yield where steps in one dialect end and steps in another begin; one program prints both side by side."""
-    spans = sorted(each.lines([0, len(each) - 1]) for each in trained if "step" in each and not each.reading.weak)
-    for (_, last), (first, _) in itertools.pairwise(spans):
-        if first > last:
-            yield first, Reason("another_dialect")

@@ -265,7 +265,8 @@ def _problems(
 
 def _begun_anew(name: str, session: Session) -> list[Problem]:
     """Return a problem if one session holds a second run, of a printer that does not say when it starts."""
-    if found := second_run(session):
+    found = second_run(session) if _observations(session) else None
+    if found:
         line, reason = found
         return [Problem("begun_anew", name, line, {"reason": to_json(reason)})]
     return []

@@ -124,10 +124,10 @@ class Listener:
         """Search a text that begins on a line; `records` says whether it holds any."""
         after = 0 if self._trained else self._first_record(text) if records else len(text)
         for fact in self.format.facts:
-            if fact.name not in self._facts:
-                if quoted := _quoted(fact, text, line):
-                    self._facts[fact.name] = fact, quoted
-            elif self._restated is None and self._facts[fact.name][0] is fact and after < len(text):
+            if fact.name not in self._facts and (quoted := _quoted(fact, text, line)):
+                self._facts[fact.name] = fact, quoted
+            known = self._facts.get(fact.name)
+            if known and known[0] is fact and self._restated is None and after < len(text):
                 self._restate(fact, text, line, after)
         self._search_end(text, line)
 

@@ -28,7 +28,7 @@ FORMAT = Format(
     title="DLLogger document",
     marker=b"train_epoch_",
     start=rb'(?m)^\{[ \t]*+\r?\n *+"run": \{',
-    end=rb'\n *+"event": \{[^{}]*+\}\s*+\}\s*+\Z',
+    end=rb'\n *+"event": \{[^{}]*+\}\s*+\}',
     readings=(
         Reading(
             rb'(?<=\n)[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'

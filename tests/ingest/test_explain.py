@@ -24,7 +24,7 @@ def test_a_figure_from_its_log_to_its_arithmetic(tmp_path: Path, ingest: Ingest)
     out = explained(ingest, log)
     for said in (
         "paddle.seg (PaddleSeg, first on line 2)",
-        "session    1 of 1, lines 1-4, completed",
+        "session    1 of 1, lines 1-4, truncated, step 30 of 9999",
         "fact       batch_size = 4   (run.json)",
         "fact       framework = PaddlePaddle   (run.json)",
         "records    3 of span interval, scope device, unit samples/s",

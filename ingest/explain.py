@@ -9,6 +9,7 @@ from ingest.common.errors import printable
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
+from ingest.compute.witnesses import measured
 from ingest.read.layout import Layout
 from ingest.read.run_json import of_log
 from ingest.read.walk import Input
@@ -16,7 +17,7 @@ from ingest.record.run import facts_of
 from parsers.engine.read import Log, read
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
-from schema.records import Facts, Figure, MetricFigure, NoFigure
+from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason, Witness
 
 
 def explain(given: Input, layout: Layout) -> Iterator[str]:
@@ -57,10 +58,12 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
         yield f"records    {len(records)} of span {reading.span}, scope {reading.scope}, unit {reading.unit}"
     case = merged.for_rules()
     yield from _window(session, case)
-    figures = rules.figures(session, case)
-    for name, found in figures.items():
-        yield f"{name:<10} {_figure_text(found)}"
-    for name, metric in metrics(session, case, figures[rules.HEADLINE]).items():
+    found = measured(session, case)
+    for name, figure in found.figures.items():
+        yield f"{name:<10} {_figure_text(figure)}"
+    for witness in found.witnesses:
+        yield f"witness    {_witness_text(witness)}"
+    for name, metric in metrics(session, case, found.figures[rules.HEADLINE]).items():
         yield f"{name:<10} {_metric_text(metric)}"
 
 
@@ -92,12 +95,28 @@ def _ranges(given: ThroughputSeries, indices: Sequence[int]) -> str:
 
 def _figure_text(found: Figure | NoFigure) -> str:
     if isinstance(found, NoFigure):
-        details = ", ".join(f"{name} {value}" for name, value in found.reason.args.items())
-        return f"—  {found.reason.code}{f' ({details})' if details else ''}"
+        return f"—  {_reason_text(found.reason)}"
     return (
         f"{found.value:.10g} {found.unit} ({found.scope}), {found.used} used, {found.skipped} dropped, "
         f"lines {found.first_line}-{found.last_line}: {found.arithmetic}"
     )
+
+
+def _witness_text(found: Witness) -> str:
+    """Return `clock agrees: 97.1 against 97.3 images/s printed (+0.2 %, tolerance 6 %, resolution 0.5 %), ...`."""
+    why = f" ({_reason_text(found.reason)})" if found.reason else ""
+    if found.value is None:
+        return f"{found.kind} is silent{why}"
+    lines = f", lines {found.first_line}-{found.last_line}" if found.first_line else ""
+    return (
+        f"{found.kind} {found.verdict}{why}: {found.value:.6g} against {found.against:.6g} {found.unit} printed "
+        f"({found.difference:+.3g} %, tolerance {found.tolerance:g} %, resolution {found.resolution:.3g} %){lines}: "
+        f"{found.arithmetic}"
+    )
+
+
+def _reason_text(reason: Reason) -> str:
+    return ", ".join([reason.code, *(f"{name} {value}" for name, value in reason.args.items())])
 
 
 def _metric_text(found: MetricFigure) -> str:

@@ -74,6 +74,29 @@ class NoFigure(Struct, frozen=True):
     value: None = None
 
 
+class Witness(Struct, frozen=True, omit_defaults=True):
+    """An independent way to the headline figure that the same log offers, and whether it agrees.
+
+    `kind` is a key of `ingest.compute.witnesses.WITNESSES`; `verdict` is `agrees`, `disagrees`, `silent` (with the
+    `reason`), or `corrects` where the printed speed is known to be wrong and the witness gives the figure instead.
+    `value` is what the witness gives in `unit`, `against` what the log prints; `difference` (of the printed one),
+    `resolution` and `tolerance` are percent.
+    """
+
+    kind: str
+    verdict: str
+    value: float | None = None
+    against: float | None = None
+    unit: str = ""
+    difference: float | None = None
+    resolution: float | None = None
+    tolerance: float | None = None
+    first_line: int = 0
+    last_line: int = 0
+    arithmetic: str = ""
+    reason: Reason | None = None
+
+
 class Figures(dict[str, Figure | NoFigure]):
     """Figures by rule. A class of its own because msgspec cannot tell two records in a union apart: `_decode` does."""
 
@@ -308,7 +331,7 @@ class Telemetry(Sampled, frozen=True):
     printers: dict[str, str] = {}
 
 
-class Progress(Struct, frozen=True):
+class RunProgress(Struct, frozen=True):
     """How far a run came by its own counters: its last epoch or step, counted from 1, of how many."""
 
     unit: str
@@ -335,7 +358,7 @@ class Run(Struct, frozen=True, kw_only=True):
     #: Where the log says so; 0 where it says nothing, or something else than run.json.
     outcome_line: int = 0
     #: Where the log says how far it was to go.
-    progress: Progress | None = None
+    progress: RunProgress | None = None
     observations: int = 0
     case: Case = Case()
     facts: dict[str, FactValue] = {}
@@ -343,6 +366,8 @@ class Run(Struct, frozen=True, kw_only=True):
     environment_details: EnvironmentDetails | None = None
     figures: Figures = field(default_factory=Figures)
     metrics: dict[str, MetricFigure] = {}
+    #: What the same log offers beside the headline figure, in the order of WITNESSES; none where there is no figure.
+    witnesses: tuple[Witness, ...] = ()
     #: Figures under the rules by which others computed what they published; absent if no figures were published.
     audit: Figures | UnsetType = UNSET
     problems: tuple[Problem, ...] = ()

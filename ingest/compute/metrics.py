@@ -243,6 +243,11 @@ def peak_of(hardware: str | None, precision: str | None) -> float | None:
     return _peaks()[max(names, key=len)].get(precision) if names else None
 
 
+def highest_peak(precision: str) -> float | None:
+    """Return the highest peak of any listed device for a precision in TFLOP/s; None if none has units for it."""
+    return max((each[precision] for each in _peaks().values() if precision in each), default=None)
+
+
 @cache
 def _peaks() -> Mapping[str, Mapping[str, float]]:
     table = read(PEAKS, dict[str, dict[str, dict[str, float]]]).data["peak"]

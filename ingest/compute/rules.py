@@ -114,10 +114,12 @@ def _possible(found: Figure) -> Figure:
     return found
 
 
-def figures(session: Session, case: Facts) -> dict[str, Figure | NoFigure]:
+def figures(
+    session: Session, case: Facts, given: Callable[[], ThroughputSeries] | None = None
+) -> dict[str, Figure | NoFigure]:
     """Return the figures of a session under all named rules and the further windows that its format declares."""
     more = sorted(set(session.format.windows) - set(NAMES))
-    given = cache(partial(series, session, case))
+    given = given or cache(partial(series, session, case))
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 

@@ -6,7 +6,7 @@ A format quotes speeds, seconds or clocks of some scope; this is where they beco
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ingest.compute.frame import TIMED, StepRows, increments, one_row_per_step
@@ -54,13 +54,15 @@ class ThroughputSeries:
     `values`: samples per second at `scope`, as printed times `multiplier`. `samples`, `seconds` and `covered`, in
     steps: what each record adds, with running means undone; sum over sum is samples over time. Where the batch size is
     not known the samples are counted in steps and the seconds scaled alike; then the series is not `timed`.
-    `rows`: the row of each record in `records`, for its line number.
+    `rows`: the row of each record in `records`, for its line number. `clocked`: the seconds lie between the clocks of
+    lines.
     """
 
     values: Column
     samples: Column
     seconds: Column
     covered: Column
+    epochs: Column
     steps: Column
     rows: Rows
     records: SessionRecords
@@ -68,6 +70,7 @@ class ThroughputSeries:
     scope: Scope
     multiplier: int
     timed: bool
+    clocked: bool = False
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -257,7 +260,7 @@ def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
     later, seconds = frame.clock_intervals()
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)
-    return _over(later, seconds / later.covered, session, case)
+    return replace(_over(later, seconds / later.covered, session, case), clocked=True)
 
 
 def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:
@@ -279,5 +282,5 @@ def _series_of(
     refuse_impossible(values, records, frame.rows)
     return ThroughputSeries(
         values, increments(frame, samples), increments(frame, seconds), increments(frame, frame.covered),
-        frame.steps, frame.rows, records, records.reading.unit, scope, multiplier, timed,
+        frame.epochs, frame.steps, frame.rows, records, records.reading.unit, scope, multiplier, timed,
     )  # fmt: skip

@@ -20,6 +20,7 @@ from ingest.compute.metrics import metrics
 from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
+from ingest.compute.witnesses import measured
 from ingest.read import environment_json, facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
@@ -39,10 +40,10 @@ from schema.records import (
     NoFigure,
     Plain,
     Problem,
-    Progress,
     Reason,
     Run,
     RunJson,
+    RunProgress,
     Stated,
     Trace,
     to_json,
@@ -51,8 +52,6 @@ from schema.records import (
 TRACE_POINTS = 400
 #: Characters of a line that a problem quotes.
 _LONGEST_SAMPLE = 160
-#: Relative difference between batch size over seconds and the printed speed above which one of them must be wrong.
-_BATCH_TOLERANCE = 0.05
 
 
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
@@ -111,11 +110,11 @@ def _run(
 ) -> Run:
     merged = facts_of(session, run_json, layout_facts, layout)
     for_rules = merged.for_rules()
-    found = rules.figures(session, for_rules)
+    found = measured(session, for_rules)
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
-    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found)]
+    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
     case = merged.case()
     sound = not {each.code for each in problems} - _HARMLESS
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -132,8 +131,9 @@ def _run(
         facts=dict(merged.stated),
         environment=_environment(run_json, session),
         environment_details=details,
-        figures=_rounded(found),
-        metrics=metrics(session, for_rules, found[rules.HEADLINE]),
+        figures=_rounded(found.figures),
+        metrics=metrics(session, for_rules, found.figures[rules.HEADLINE]),
+        witnesses=found.witnesses,
         audit=_rounded(audited) if audited else UNSET,
         # Problems of the file are reported once, by its first session.
         problems=tuple(problems if session.number == 1 else problems[len(of_file) :]),
@@ -214,9 +214,9 @@ def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     return run_json.document.outcome if run_json.document and last else session.ending.outcome
 
 
-def _progress(session: Session) -> Progress | None:
+def _progress(session: Session) -> RunProgress | None:
     found = session.progress
-    return Progress(found.unit, found.done, found.total) if found else None
+    return RunProgress(found.unit, found.done, found.total) if found else None
 
 
 def _environment(run_json: RunJsonFile, session: Session) -> dict[str, Stated]:
@@ -258,8 +258,6 @@ def _problems(
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
     elif headline.scope == "thread":
         problems.append(Problem("thread_figure", name, headline.first_line))
-    elif batch := _implied_batch(session, merged):
-        problems.append(Problem("batch_size", name, session.main.lines([0])[0], batch))
     return problems
 
 
@@ -273,6 +271,8 @@ def _begun_anew(name: str, session: Session) -> list[Problem]:
 
 
 def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -> Problem:
+    if reason.code == "withheld":
+        return Problem(f"witness_{reason.args['witness']}", name, int(reason.args["line"]), _likelier(reason.args))
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session):
@@ -295,6 +295,11 @@ def _unread(session: Session) -> dict[str, Any]:
         "lines": session.last_line - session.first_line + 1,
         "reason": to_json(Reason("end_seen", {"line": end}) if end else Reason("end_not_seen")),
     }
+
+
+def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a problem without those that it does not name."""
+    return {name: value for name, value in args.items() if name not in {"line", "witness"}}
 
 
 def _changed(given: Input, run_json: RunJsonFile) -> list[Problem]:
@@ -324,21 +329,6 @@ def _wrong_format(name: str, session: Session, run_json: RunJsonFile) -> list[Pr
     if expected and current_id(expected) != session.format.id and _observations(session):
         return [Problem("other_format", name, args={"expected": expected, "found": session.format.id})]
     return []
-
-
-def _implied_batch(session: Session, merged: facts.Merged) -> dict[str, str] | None:
-    """Return the batch size that speed times seconds implies and the stated one, if they differ."""
-    import numpy as np
-
-    main, stated = session.main, merged.value("batch_size")
-    if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or not stated:
-        return None
-    if "samples" in main:  # The printer says how many there were; its batch size is the most that there may be.
-        return None
-    implied = float(np.median(main["throughput"] * main["step_seconds"]))
-    if abs(implied / stated - 1) <= _BATCH_TOLERANCE:
-        return None
-    return {"implied": f"{implied:.4g}", "stated": str(stated), "where": merged.stated["batch_size"].where}
 
 
 def _trace(session: Session, case: Facts) -> Trace | None:

@@ -116,6 +116,19 @@ def _group(column: re.Match[bytes]) -> bytes:
 
 
 @dataclass(frozen=True)
+class Trap:
+    """A known fault of what a printer prints: where the witness disagrees, it gives the figure.
+
+    Attributes:
+        witness: the witness that is right, such as `clock`.
+        code: the reason, in the words' table `reason`.
+    """
+
+    witness: Literal["clock"]
+    code: str
+
+
+@dataclass(frozen=True)
 class Reading:
     """One kind of line, and what its named groups mean.
 
@@ -138,6 +151,7 @@ class Reading:
         postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
             prints no value) to the rows that are records, and their columns. It gets the lines of one rank, where tags
             tell them apart. What it needs besides COLUMNS it captures as private columns, such as `_epoch_start`.
+        trap: what is known to be wrong with the printed speeds, and the witness that is right.
     """
 
     pattern: bytes
@@ -152,6 +166,7 @@ class Reading:
     weak: bool = False
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
+    trap: Trap | None = None
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:

@@ -10,8 +10,15 @@ import numpy as np
 from parsers.contract import Column
 
 _TO_ISO = bytes.maketrans(b"/, ", b"-.T")
-#: A time of day, or glog's month and day with it: `03:04:41.019742`, `0630 03:04:41.019742`.
-_DATELESS = re.compile(rb"(?:(\d\d)(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
+#: A time of day, or month and day with it: `03:04:41.019742`, glog's `0630 03:04:41.019742`, `11/20 13:14:40`.
+_DATELESS = re.compile(rb"(?:(\d\d)/?(\d\d) )?(\d\d:\d\d:\d\d(?:[.,]\d+)?)")
+#: The stamp with which a logger begins a line, perhaps behind a word: `[2026/11/20 13:14:40]`, `2026-11-20 13:14:40,123 -`,
+#: `[11/20 13:14:40 d2.utils]`, `I0630 03:04:41.5`, `[HCTR][02:51:59.123]`.
+_AT_START = re.compile(
+    rb"(?:\[[A-Z]{2,9}\]|[A-Z]{3,8}:? )?[\[(]?(?:[IWEF](?=[0-9]{4} ))?"
+    rb"((?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T]|[0-9]{2}/?[0-9]{2} )?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?)"
+    rb"(?![0-9:])"
+)
 #: Earlier stamps are those without a printed year: they are put into 1972, a leap year, which has every day.
 DATELESS_BEFORE = 3 * 366 * 86400.0
 #: A clock that jumps back by less was set back (in autumn, by an hour) or belongs to another machine.
@@ -34,6 +41,19 @@ def clocks(printed: Sequence[bytes]) -> Column:
     except ValueError:
         return np.array([_seconds(each) for each in printed], dtype=np.float64)
     return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / 1e6)
+
+
+def stamps(text: bytes, positions: Sequence[int]) -> Column:
+    """Return the clock, in seconds, with which the line of each position begins; NaN where it begins with none.
+
+    A carriage return begins a line as well: what stands before it on the same line belongs to a progress bar.
+    """
+    begins = [text.rfind(b"\n", 0, each) + 1 for each in positions]
+    if b"\r" in text:
+        begins = [max(at, text.rfind(b"\r", at, each) + 1) for at, each in zip(begins, positions, strict=True)]
+    match = _AT_START.match
+    printed = [found[1] if (found := match(text, each)) else b"" for each in begins]
+    return clocks(printed) if any(printed) else np.full(len(printed), np.nan)
 
 
 def unwrapped(clock: Column) -> Column:

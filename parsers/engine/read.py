@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -114,7 +115,7 @@ class _LogReader:
         current = _OpenSession(Listener(self.format, 1), self._rows(), started=False)
         closed: list[Session] = []
         for chunk in stream:
-            pending: list[list[tuple[bytes, ...]]] = [[] for _ in self.tables]
+            pending: list[list[re.Match[bytes]]] = [[] for _ in self.tables]
             begin = 0
             for at in self._starts(chunk):
                 self._feed(current, chunk, begin, at, pending)
@@ -177,15 +178,15 @@ class _LogReader:
         return 1
 
     def _feed(
-        self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[tuple[bytes, ...]]]
+        self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[re.Match[bytes]]]
     ) -> None:
         """Read a stretch of a chunk's text, which belongs to one session but for its last lines."""
         text, most = chunk.text, 0
         for table, rows in zip(self.tables, pending, strict=True):
             if text.find(table.reading.marker, begin, end) < 0:
                 continue
-            found = table.reading.regex.findall(text, begin, end)
-            rows.extend(found if table.reading.regex.groups > 1 else ((each,) for each in found))
+            found = list(table.reading.regex.finditer(text, begin, end))
+            rows.extend(found)
             most = max(most, len(found))
         if (begin, end) == (0, len(text)):
             current.take(Piece(text, chunk.lines, most))

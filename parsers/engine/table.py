@@ -18,7 +18,7 @@ import numpy as np
 
 from parsers.contract import CLOCKS, COLUMNS, Column, FormatError, Postprocessed, Reading, Rows, is_private
 from parsers.contract.chunk import Chunk
-from parsers.engine.clock import clocks, unwrapped
+from parsers.engine.clock import clocks, stamps, unwrapped
 from parsers.engine.scan import Noise, clean, open_log
 
 #: Numbers of JSON are numbers of Python, rounded alike, and read three times as fast as by `float`.
@@ -62,6 +62,9 @@ class ReadingTable:
     parts: dict[str, list[Column]] = field(default_factory=dict)
     #: Ranks of each stretch's rows, empty where its chunk was not tagged.
     ranks: list[Column] = field(default_factory=list)
+    #: The clock at the beginning of each row's line, in seconds, where the reading has no clock of its own; NaN where
+    #: there is none.
+    stamps: list[Column] = field(default_factory=list)
     #: (first row, where it was read) of every chunk with records.
     stretches: list[tuple[int, Stretch]] = field(default_factory=list)
     _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
@@ -111,8 +114,13 @@ class ReadingTable:
     def _stretch(self, row: int) -> tuple[int, Stretch]:
         return self.stretches[bisect_right(self.stretches, row, key=lambda each: each[0]) - 1]
 
-    def store(self, chunk: Chunk, rows: Sequence[tuple[bytes, ...]]) -> None:
-        """Add the records of a chunk, one tuple of printed values each, in the order of the reading's columns."""
+    def stamp(self, rows: slice) -> Column:
+        """Return the clock of each row's line: the reading's own, otherwise the one with which the line begins."""
+        return self.column("clock", rows) if "clock" in self.parts else _slice(self.stamps, rows, self.stretches)
+
+    def store(self, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> None:
+        """Add the records of a chunk, in their order."""
+        rows = [each.groups(b"") for each in found]
         if not rows:
             return
         self.stretches.append((self.rows, Stretch(chunk.first_line, chunk.offset, chunk.bytes)))
@@ -121,7 +129,10 @@ class ReadingTable:
             if factor := self.reading.factors.get(name):
                 column = column * factor
             self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
-        self.ranks.append(np.asarray(_ranks(self.reading, chunk) if chunk.tags else (), dtype=np.float64))
+        places = [each.start() for each in found]
+        self.ranks.append(np.asarray(chunk.ranks(places) if chunk.tags else (), dtype=np.float64))
+        if not CLOCKS & set(self.reading.columns):
+            self.stamps.append(stamps(chunk.text, places))
         self.rows += len(rows)
 
 
@@ -164,6 +175,11 @@ class SessionRecords:
         """Return the rank that printed each record."""
         ranks = self.table.rank(slice(self.first, self.last))
         return ranks if self._processed is None else ranks[self._processed[0]]
+
+    def stamps(self) -> Column:
+        """Return the clock of each record's line in seconds, running on over midnight; NaN where there is none."""
+        stamps = unwrapped(self.table.stamp(slice(self.first, self.last)))
+        return stamps if self._processed is None else stamps[self._processed[0]]
 
     def lines(self, indices: Sequence[int]) -> list[int]:
         """Return the line numbers of some records, counted from 0 within the session."""
@@ -224,6 +240,8 @@ def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]
 
 def floats(printed: Sequence[bytes]) -> Column:
     """Convert numbers as printed to float64; what is no number (`None`, an empty group) becomes NaN."""
+    if not any(printed):
+        return np.full(len(printed), np.nan)
     text = b"[%s]" % b",".join(printed)
     try:
         # Whole numbers have no negative zero.
@@ -249,7 +267,3 @@ def _lines_of(chunk: Chunk, reading: Reading) -> list[int]:
         line, position = line + chunk.text.count(b"\n", position, match.start()), match.start()
         lines.append(line)
     return lines
-
-
-def _ranks(reading: Reading, chunk: Chunk) -> list[int]:
-    return chunk.ranks([match.start() for match in reading.regex.finditer(chunk.text)])

@@ -6,8 +6,11 @@ losses print no `loss:`. Nothing announces the program: a start is recognised by
 ranks just before the first line of `ppdet`. The batch size is not printed. Memory is that of the tensors, 0 if unknown.
 """
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Trap
 from parsers.paddle import LAUNCHER, MEMORY
+
+#: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
+_EMA = Trap("clock", "outside_batch_cost")
 
 FORMAT = Format(
     title="PaddleDetection",
@@ -24,6 +27,7 @@ FORMAT = Format(
             rb"(?:\w++/s" + MEMORY + rb")?+",
             unit="images/s",
             scope="device",
+            trap=_EMA,
         ),
         Reading(
             rb"\biter: <step>, lr: " + NUMBER + rb", (?:[^\r\n'ei\[]++|'(?!loss': )|e(?!ta: )|i(?!ter: ))*+"
@@ -31,6 +35,7 @@ FORMAT = Format(
             rb"batch_cost: <step_seconds> sec, ips: <throughput> images/sec",
             unit="images/s",
             scope="device",
+            trap=_EMA,
         ),
     ),
     facts=(

@@ -7,7 +7,7 @@ includes the start-up. A resumed run counts its steps from 0 in a later epoch. M
 unknown.
 """
 
-from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Trap
 from parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
@@ -33,6 +33,8 @@ FORMAT = Format(
             _HEAD + rb"samples: <samples>, ips: <throughput>" + ENDED,
             unit="samples/s",
             scope="device",
+            # Metrics and logging lie outside the time that this dialect takes.
+            trap=Trap("clock", "outside_batch_cost"),
         ),
     ),
     facts=(

@@ -36,7 +36,10 @@ def test_a_figure_from_its_log_to_its_arithmetic(tmp_path: Path, ingest: Ingest)
         "sustained",
         "Σ samples / Σ s: ",
         "reported   —  no_reported_figure",
-        "paddle     —  too_few_records (records 3, needed 21)",
+        "paddle     —  too_few_records, records 3, needed 21",
+        "witness    arithmetic agrees: 4 against 4 samples printed (+0 %",
+        "witness    clock is silent (coarse_clock, ",
+        "witness    physics is silent (no_flops)",
     ):
         assert said in out, (said, out)
     assert f"sustained  {2 / (1 / 20 + 1 / 40):.10g} samples/s" in out

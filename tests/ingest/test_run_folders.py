@@ -128,7 +128,7 @@ def test_a_part_that_is_a_pipe_is_not_opened(two: Path, root: Path, ingest: Inge
 
 
 def test_the_log_itself_changed(two: Path, root: Path, ingest: Ingest) -> None:
-    (two / "train.log").write_text(made_runs.log_of("PyTorch", [400.0] * 50))
+    (two / "train.log").write_text(made_runs.log_of("PyTorch", [400.0] * 50, 64))
     called = ingest(root, "--json")
     assert ["is not the log that run.json" in each for each in called.problems] == [True]
     assert not called.lines[0]["published"]

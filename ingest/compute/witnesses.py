@@ -1,0 +1,528 @@
+"""Witnesses: the independent ways to a figure that the same log offers, and whether they agree with it.
+
+Each is generic: it uses the columns and facts that the log has, whatever printed them, and is silent where they do not
+suffice. A witness that disagrees by more than its tolerance and its own resolution withholds the figure, unless the
+reading declares which of the two is right where they differ (`parsers.contract.Trap`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ingest.common.toml_file import read
+from ingest.compute import rules
+from ingest.compute.frame import StepRows, increments, one_row_per_step
+from ingest.compute.metrics import highest_peak, peak_of
+from ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, samples_per_step, scoped, series
+from parsers.engine.clock import DATELESS_BEFORE
+from parsers.engine.session import Session
+from parsers.engine.table import SessionRecords
+from schema.records import Facts, Figure, NoFigure, Reason, Witness
+from schema.vocabulary import PRECISION_GROUPS, UNITS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Rows = NDArray[np.intp]
+
+#: Difference in percent up to which a witness agrees, beyond its own resolution.
+TOLERANCE: Mapping[str, float] = {"clock": 6.0, "arithmetic": 5.0, "summary": 5.0, "counters": 2.0, "physics": 0.0}
+#: A clock that cannot tell this much, in percent, says nothing. With the tolerance of 6 % a clock that is wrong by a
+#: fifth is always told from one that agrees: (1 - 0.09) × 1.2 > 1 + 0.09.
+_COARSEST = 3.0
+#: A contradiction by this factor, over as many of the clock's smallest steps, is plain to a coarse clock too.
+_PLAIN, _FEW = 2.0, 5
+#: Where the printer is known to leave time out, the clock gives the figure from this difference on, in percent.
+_KNOWN_TRAP = 2.0
+#: A stretch of the clock is compared as a whole once it lasts so many of its smallest units.
+_STRETCH = 40
+#: An interval that lasts this many times as long as its record says holds something else, such as an evaluation.
+_ELSEWHERE = 2.0
+#: A known trap explains no larger ratio of clock to claimed seconds.
+_MOST_CORRECTED = 1.5
+#: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time.
+_HOLDS_MORE = 0.5
+#: Records that make up less than this share of the run's seconds did not take place during them.
+_LEAST_SHARE = 0.05
+#: Rounding of printed figures that needs no second look.
+_FINE = 1e-3
+#: A clock without a date loses whole days.
+_HALF_A_DAY = 43_200.0
+WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The figures of a session, the headline withheld or replaced where a witness says so, and all witnesses."""
+
+    figures: dict[str, Figure | NoFigure]
+    witnesses: tuple[Witness, ...]
+
+
+def measured(session: Session, case: Facts) -> Measured:
+    """Compute the figures of a session under all rules and hold the headline against every witness.
+
+    Args:
+        session: what the log states.
+        case: facts of the case, as the rules get them.
+    """
+    given = cache(partial(series, session, case))
+    found = rules.figures(session, case, given)
+    headline = found[rules.HEADLINE]
+    if isinstance(headline, NoFigure):
+        return Measured(found, ())
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        heard = tuple(_heard(kind, session, case, given(), headline) for kind in WITNESSES)
+    if right := next((each for each in heard if each.verdict == "corrects"), None):
+        found[rules.HEADLINE] = _corrected(headline, right)
+    elif wrong := min((each for each in heard if each.verdict == "disagrees"), key=_cause, default=None):
+        found[rules.HEADLINE] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
+    return Measured(found, heard)
+
+
+def _cause(witness: Witness) -> int:
+    """Return the rank of a witness: where a batch size is wrong, clock and summary disagree as a consequence."""
+    return ("arithmetic", "counters", "physics", "clock", "summary").index(witness.kind)
+
+
+def _corrected(headline: Figure, witness: Witness) -> Figure:
+    """Return the figure that a witness gives where the printed one is known to be wrong."""
+    assert witness.value is not None
+    return replace(headline, value=witness.value, arithmetic=witness.arithmetic)
+
+
+def _contradiction(headline: Figure, witness: Witness) -> dict[str, str | int]:
+    """Return what the sentence of a withheld figure names."""
+    return {
+        "witness": witness.kind, "line": witness.first_line or headline.first_line, "value": f"{witness.value:.5g}",
+        "against": f"{witness.against:.5g}", "difference": f"{witness.difference or 0:+.3g}", "unit": witness.unit,
+        "arithmetic": witness.arithmetic,
+    }  # fmt: skip
+
+
+def _heard(kind: str, session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    try:
+        return WITNESSES[kind](session, case, given, headline)
+    except NoFigureError as error:
+        return Witness(kind, "silent", reason=error.reason)
+
+
+def _judged(
+    kind: str, value: float, against: float, unit: str, arithmetic: str, lines: tuple[int, int] = (0, 0),
+    resolution: float = 0.0,
+) -> Witness:  # fmt: skip
+    """Compare what a witness gives with what the log prints.
+
+    Args:
+        kind: the witness.
+        value: what it gives, in `unit`.
+        against: what it is held against, in the same unit.
+        unit: of both.
+        arithmetic: how the value comes about.
+        lines: first and last line that it rests on.
+        resolution: the smallest difference that it can tell, in percent.
+    """
+    if not (math.isfinite(value) and math.isfinite(against) and value > 0 and against > 0):
+        raise no_figure("no_comparison")
+    difference = 100 * (against / value - 1)
+    agrees = 100 * (max(against / value, value / against) - 1) <= TOLERANCE[kind] + resolution
+    return Witness(
+        kind, "agrees" if agrees else "disagrees", value=_digits(value), against=_digits(against), unit=unit,
+        difference=round(difference, 3), resolution=round(resolution, 3), tolerance=TOLERANCE[kind],
+        first_line=lines[0], last_line=lines[1], arithmetic=arithmetic,
+    )  # fmt: skip
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.10g}")
+
+
+# The clock
+
+
+def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare the seconds between the lines' clocks with those that the records in between claim.
+
+    Time that no record covers, such as an evaluation between two records, does not count: what is compared is the
+    median over stretches that are long enough for the clock's resolution.
+    """
+    import numpy as np
+
+    if given.clocked:
+        raise no_figure("is_the_clock")
+    stamps = given.records.stamps()[given.rows]
+    if not np.isfinite(stamps).any():
+        raise no_figure("no_line_clock")
+    unit, between = _resolution_of(stamps), _intervals(given, stamps)
+    if not between.took.any():
+        raise no_figure("no_line_clock")
+    ratio, stretch = _stretches(between, unit)
+    rounding = _rounding(given.records, "throughput", given.values / given.multiplier)
+    resolution = 100 * (unit / stretch + rounding)
+    plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
+    if resolution > _COARSEST and not plain:
+        raise no_figure("coarse_clock", resolution=f"{unit:g}", seconds=f"{stretch:.4g}", percent=f"{resolution:.3g}")
+    if given.records.reading.span == "epoch" and ratio > 1 + TOLERANCE["clock"] / 100:
+        raise no_figure("between_epochs", percent=f"{100 * (ratio - 1):.3g}")
+    first, last = given.records.lines([int(given.rows[between.rows[0] - 1]), int(given.rows[between.rows[-1]])])
+    found = _judged(
+        "clock", headline.value / ratio, headline.value, headline.unit,
+        f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
+    )  # fmt: skip
+    trap = given.records.reading.trap
+    if trap and trap.witness == "clock" and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < _MOST_CORRECTED:
+        return replace(found, verdict="corrects", reason=Reason(trap.code))
+    return found
+
+
+@dataclass(frozen=True)
+class _Intervals:
+    """Seconds by the clock and as claimed, and the index, of n records; `pieces` counts gaps between them, plus one."""
+
+    took: Column
+    claimed: Column
+    rows: Rows
+
+    @property
+    def pieces(self) -> int:
+        """Return in how many pieces the records lie: each begins and ends with a clock of limited resolution."""
+        import numpy as np
+
+        return 1 + int((np.diff(self.rows) != 1).sum())
+
+    def at(self, chosen: NDArray[np.bool_]) -> _Intervals:
+        """Return some of the intervals."""
+        return _Intervals(self.took[chosen], self.claimed[chosen], self.rows[chosen])
+
+
+def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
+    """Return the intervals of the window between one line and the next of the same run of steps."""
+    import numpy as np
+
+    claimed, took = _claimed(given), np.diff(stamps, prepend=np.nan)
+    steps, epochs = np.diff(given.steps, prepend=np.nan), np.diff(given.epochs, prepend=np.nan)
+    fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0)
+    # A running mean says nothing of the steps before it began.
+    if float(np.nanmax(stamps)) < DATELESS_BEFORE:
+        fits &= claimed < _HALF_A_DAY
+    fits &= ((epochs == 0) & (steps > 0)) | _whole_across_epochs(given, steps, epochs)
+    rows = rules.used_records(rules.HEADLINE, given)
+    rows = rows[fits[rows]]
+    found = _Intervals(took[rows], claimed[rows], rows)
+    inside = found.took <= _ELSEWHERE * found.claimed + 2 * _resolution_of(stamps)
+    return found.at(inside) if 2 * inside.sum() > len(rows) else found
+
+
+def _whole_across_epochs(given: ThroughputSeries, steps: Column, epochs: Column) -> NDArray[np.bool_]:
+    """Return which records after an epoch's end cover as many steps as others: not the first step printed by itself.
+
+    A running mean says nothing of the steps before it began.
+    """
+    import numpy as np
+
+    if given.records.reading.span == "epoch":
+        return np.asarray(epochs > 0)
+    inside = (epochs == 0) & (steps > 0)
+    if given.records.reading.cumulative_since is not None or not inside.any():
+        return np.zeros(len(steps), dtype=np.bool_)
+    return np.asarray((epochs > 0) & (given.covered >= np.median(given.covered[inside])))
+
+
+def _claimed(given: ThroughputSeries) -> Column:
+    """Return the seconds that each record claims for the steps since the record before it.
+
+    A record of one step in several since the line before is taken to stand for all of them.
+
+    Raises:
+        NoFigureError: neither seconds nor the samples of a step are known.
+    """
+    import numpy as np
+
+    span, frame = given.records.reading.span, one_row_per_step(given.records)
+    if span == "epoch" and not {"samples", "duration", "steps"} & frame.columns.keys():
+        raise no_figure("no_steps_per_epoch")
+    seconds = given.seconds
+    if not given.timed:
+        if frame.step_seconds is None:
+            raise no_figure("no_batch_size")
+        seconds = increments(frame, frame.step_seconds * frame.covered)
+    return seconds / frame.covered * np.diff(given.steps, prepend=np.nan) if span == "step" else seconds
+
+
+def _resolution_of(stamps: Column) -> float:
+    """Return the smallest step of the clocks in seconds: whole seconds, milliseconds, or microseconds."""
+    import numpy as np
+
+    known = stamps[np.isfinite(stamps)]
+    return next(
+        (each for each in (1.0, 1e-3) if np.allclose(known, np.round(known / each) * each, rtol=0, atol=2e-6)), 1e-6
+    )
+
+
+def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
+    """Return clock over claimed seconds, as the median over stretches, and the seconds of a stretch without a gap."""
+    import numpy as np
+
+    whole, usual = float(given.took.sum()), float(np.median(given.took))
+    each = max(1, math.ceil(_STRETCH * unit / usual)) if usual > 0 else len(given.took)
+    count = len(given.took) // each
+    if count < 3:
+        return whole / float(given.claimed.sum()), whole / given.pieces
+    clock, told = (column[: count * each].reshape(count, each).sum(axis=1) for column in (given.took, given.claimed))
+    return float(np.median(clock / told)), float(np.median(clock)) / max(1.0, given.pieces / count)
+
+
+# Arithmetic on the line
+
+
+def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
+    records = given.records
+    if "throughput" in records:
+        return _line_arithmetic(session, case, one_row_per_step(records))
+    return _batch_arithmetic(session)
+
+
+def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
+    """Compare speed times seconds with the samples that the line or the case states."""
+    import numpy as np
+
+    seconds = frame.step_seconds
+    if seconds is None:
+        raise no_figure("no_seconds_on_line")
+    if frame.records.reading.span == "epoch" and not {"samples", "steps"} & frame.columns.keys():
+        raise no_figure("no_steps_per_epoch")
+    samples = _line_samples(session, case, frame)
+    implied = frame["throughput"] * seconds
+    known = np.isfinite(implied) & np.isfinite(samples) & (samples > 0)
+    if not known.any():
+        raise no_figure("no_seconds_on_line")
+    rounded = {"throughput": frame["throughput"], "step_seconds": seconds}
+    middle = int(np.flatnonzero(known)[np.argsort(implied[known] / samples[known])[known.sum() // 2]])
+    line = frame.records.lines([int(frame.rows[middle])])[0]
+    return _judged(
+        "arithmetic", float(samples[middle]), float(implied[middle]), "samples",
+        f"{frame['throughput'][middle]:.8g} × {seconds[middle]:.6g} s", (line, line),
+        100 * sum(_rounding(frame.records, name, each) for name, each in rounded.items()),
+    )  # fmt: skip
+
+
+def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
+    """Return samples per step at the printed scope, from the line, otherwise from the case."""
+    import numpy as np
+
+    for name, per in (("samples", frame.covered), ("batch", 1.0)):
+        if name in frame and np.isfinite(frame[name]).any():
+            return frame[name] / per
+    reading = frame.records.reading
+    if reading.scope == "device" and "devices" not in case:
+        case = {**case, "devices": 1}
+    multiplier, scope = scoped(reading, case)
+    if scope != "job":
+        raise no_figure("no_devices")
+    return np.full(len(frame), samples_per_step(session, reading, case) / multiplier)
+
+
+def _batch_arithmetic(session: Session) -> Witness:
+    """Compare the job's batch size with that of a device times devices and accumulation, where all are stated."""
+    stated = session.facts
+    names = ("batch_size_of_job", "batch_size", "devices", "accumulation")
+    if not all(name in stated for name in names):
+        raise no_figure("no_seconds_on_line")
+    job, each, devices, steps = (int(stated[name].value) for name in names)
+    line = stated["batch_size_of_job"].line
+    return _judged("arithmetic", each * devices * steps, job, "samples", f"{each} × {devices} × {steps}", (line, line))
+
+
+def _rounding(records: SessionRecords, name: str, values: Column) -> float:
+    """Return how far the last printed digit of a column rounds, as a share of its median; 0 where none is printed."""
+    import numpy as np
+
+    some = values[np.isfinite(values) & (values > 0)][:100]
+    if name not in records or not len(some):
+        return 0.0
+    decimals = next((each for each in range(6) if np.allclose(some * 10**each % 1, 0, atol=1e-6)), 6)
+    if 0.5 * 10.0**-decimals > _FINE * float(np.median(some)) and name in records.reading.columns:
+        # Equal round figures hide their zeros: look at one as it is printed.
+        decimals = len(records.printed(0, name).partition(b".")[2])
+    return 0.5 * 10.0**-decimals / float(np.median(some))
+
+
+# The trainer's own summary
+
+
+def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
+    reported = rules.figure("reported", session, case)
+    if isinstance(reported, NoFigure):
+        return _whole_run(session, given)
+    if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
+        raise no_figure("other_scope")
+    speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
+    nearest = min(speeds, key=lambda each: abs(each - reported.value))
+    if min(speeds) <= reported.value <= max(speeds):
+        nearest = reported.value
+    if _HOLDS_MORE * min(speeds) <= reported.value < min(speeds) * (1 - TOLERANCE["summary"] / 100):
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - reported.value / min(speeds)):.3g}")
+    lines = reported.first_line, reported.last_line
+    return _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines)
+
+
+def _by_the_clock(given: ThroughputSeries) -> list[float]:
+    """Return the speed from the first to the last line by their clocks, with all that lies between."""
+    import numpy as np
+
+    stamps = given.records.stamps()[given.rows]
+    took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
+    return [float(given.samples[1:].sum() / took)] if np.isfinite(took) and took > 0 and given.timed else []
+
+
+def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
+    """Compare the seconds of the whole run, where the log states them, with those of all records: they are its most."""
+    import numpy as np
+
+    for records in session.records:
+        if records.reading.span == "run" and len(records) and "seconds" in records:
+            whole, told = float(records["seconds"][-1]), float(np.nansum(_claimed(given)))
+            if _LEAST_SHARE * whole <= told < whole * (1 - TOLERANCE["summary"] / 100):
+                raise no_figure("summary_holds_more", percent=f"{100 * (1 - told / whole):.3g}")
+            line = records.lines([len(records) - 1])[0]
+            return _judged("summary", whole, told, "s", f"{whole:.8g} s", (line, line))
+    raise no_figure("no_reported_figure")
+
+
+# Counters
+
+
+def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare steps times batch with the samples that the program counts."""
+    import numpy as np
+
+    frame = one_row_per_step(given.records)
+    if "consumed" not in frame or len(frame) < 2 or "step" not in given.records:
+        return _data_set(case, session)
+    counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
+    kept = (steps > 0) & (counted > 0)
+    if not kept.any():
+        raise no_figure("no_counters")
+    per_step = _per_step(session, case, frame)
+    first, last = given.records.lines([int(frame.rows[0]), int(frame.rows[-1])])
+    return _judged(
+        "counters", float(counted[kept].sum()), float(per_step * steps[kept].sum()), "samples",
+        f"{per_step:.8g} × {steps[kept].sum():.8g}", (first, last),
+    )  # fmt: skip
+
+
+def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
+    """Return samples per step at the printed scope, as the lines state it, otherwise the case."""
+    import numpy as np
+
+    reading = frame.records.reading
+    if "batch" in frame and np.isfinite(frame["batch"]).any():
+        return float(np.nanmedian(frame["batch"]))
+    return samples_per_step(session, reading, case) / scoped(reading, case)[0]
+
+
+def _data_set(case: Facts, session: Session) -> Witness:
+    """Compare the stated number of steps with what epochs over the data set need; each epoch may round by one step."""
+    names = ("data_set_size", "total_epochs", "total_steps", "batch_size_of_job")
+    if not all(case.get(name) for name in names):
+        raise no_figure("no_counters")
+    samples, epochs, steps, batch = (float(case[name]) for name in names)
+    line = session.facts["total_steps"].line if "total_steps" in session.facts else 0
+    return _judged(
+        "counters",
+        samples * epochs,
+        steps * batch,
+        "samples",
+        f"{steps:g} × {batch:g}",
+        (line, line),
+        100 * epochs / steps,
+    )
+
+
+# Physics
+
+
+def _physics(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare the arithmetic that the figure needs with the peak of the devices, which nothing exceeds."""
+    devices = case.get("devices") if headline.scope == "job" else 1
+    each = flops_of_sample(case, headline.unit)
+    if not devices or each is None:
+        raise no_figure("no_flops")
+    peak = _peak(case.get("hardware"), case.get("precision"))
+    if peak is None:
+        raise no_figure("no_peak")
+    needed = each * headline.value / devices / 1e12
+    arithmetic = f"{each:.5g} × {headline.value:.6g} / {devices} / 1e12"
+    found = _judged("physics", peak, needed, "TFLOP/s", arithmetic)
+    return replace(found, verdict="agrees" if needed <= peak else "disagrees")
+
+
+def _peak(hardware: str | None, precision: str | None) -> float | None:
+    """Return the most that a device can do in TFLOP/s; of any device where it is not named, None where it is unknown.
+
+    FP32 may be computed as TF32: frameworks allow it by default on some devices, and logs do not say so.
+    """
+    if precision is None:
+        allowed: Iterable[str] = PRECISION_GROUPS
+    else:
+        allowed = ("fp32", "tf32") if precision == "fp32" else (precision,)
+    known = [peak for each in allowed if (peak := peak_of(hardware, each) if hardware else highest_peak(each))]
+    return max(known, default=None)
+
+
+class Workload(Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry of workloads.toml: GFLOP of a forward pass over images of `side` pixels, or the network's shape."""
+
+    forward: float = 0.0
+    side: int = 224
+    layers: int = 0
+    hidden: int = 0
+
+
+def flops_of_sample(case: Facts, unit: str) -> float | None:
+    """Return floating-point operations of forward and backward pass per sample; None where they are not known.
+
+    A backward pass takes twice the forward pass. Of transformers only the layers count, by the shape that the case or
+    the table of workloads gives: `72 s l h² (1 + s / 6h)` per sequence of s tokens (Narayanan et al., 2021, equation 3,
+    without recomputation and vocabulary).
+    """
+    known = _workloads().get(str(case.get("model")), Workload())
+    if known.forward and unit in {"images/s", "samples/s"}:
+        return 3e9 * known.forward * (float(case.get("image_size") or known.side) / known.side) ** 2
+    layers, hidden, length = (
+        case.get("layers") or known.layers,
+        case.get("hidden") or known.hidden,
+        case.get("sequence_length"),
+    )
+    if not (layers and hidden and length) or UNITS[unit].counts == "unknown":
+        return None
+    s, l, h = float(length), float(layers), float(hidden)  # noqa: E741
+    return 72 * s * l * h**2 * (1 + s / (6 * h)) / (s if UNITS[unit].counts == "part" else 1.0)
+
+
+@cache
+def _workloads() -> Mapping[str, Workload]:
+    return read(WORKLOADS, dict[str, dict[str, Workload]]).data["workload"]
+
+
+WITNESSES: Mapping[str, Callable[[Session, Facts, ThroughputSeries, Figure], Witness]] = {
+    "clock": _clock,
+    "arithmetic": _arithmetic,
+    "summary": _summary,
+    "counters": _counters,
+    "physics": _physics,
+}

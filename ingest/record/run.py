@@ -65,7 +65,7 @@ def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str
     """
     run_json = of_log(given.path, given.name)
     size = given.path.stat().st_size if given.path.exists() else 0
-    empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="failed")
+    empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="unread")
     try:
         log = read(given.path)
     except ScanError as error:
@@ -215,7 +215,7 @@ def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
 
 
 def _progress(session: Session) -> RunProgress | None:
-    found = session.progress
+    found = session.counters
     return RunProgress(found.unit, found.done, found.total) if found else None
 
 

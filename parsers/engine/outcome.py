@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.engine.progress import Progress
+from parsers.engine.counters import Counters
 
 Outcome = Literal["completed", "truncated", "oom", "failed", "unread"]
 
@@ -62,20 +62,20 @@ def last_message(text: bytes) -> int:
     return max(0, *(text.rfind(each) for _, texts in _MESSAGES for each in texts))
 
 
-def ending(said: Message | None, end_line: int, progress: Progress | None, records: int) -> Ending:
+def ending(said: Message | None, end_line: int, counted: Counters | None, records: int) -> Ending:
     """Judge how a session ended.
 
     Args:
         said: the message of its last lines. After the printer's own end it does not count: launchers complain when the
             others leave.
         end_line: where the printer says that it is done, 0 where it does not.
-        progress: how far its counters came, where the log prints what they count up to.
+        counted: how far its counters came, where the log prints what they count up to.
         records: observations of the whole session. Without any, a signal that stopped it is a failure.
     """
     if said and not (end_line and records):
         return Ending("failed" if said.outcome == "truncated" and not records else said.outcome, said.line)
     if not records:
         return Ending("unread", end_line)
-    if end_line or (progress and progress.reached):
+    if end_line or (counted and counted.reached):
         return Ending("completed", end_line)
     return Ending("truncated")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from parsers.contract import Format
+from parsers.engine.counters import Counters, counters
 from parsers.engine.outcome import Ending, ending
-from parsers.engine.progress import Progress, progress
 from parsers.engine.statements import Quoted, Statements
 from parsers.engine.table import SessionRecords
 
@@ -43,13 +43,13 @@ class Session:
         return self.stated.facts
 
     @cached_property
-    def progress(self) -> Progress | None:
+    def counters(self) -> Counters | None:
         """Return how far it came; None where its log does not say how far it was to go."""
         facts = self.facts.items()
-        return progress(self.records, {name: each.value for name, each in facts if isinstance(each.value, int)})
+        return counters(self.records, {name: each.value for name, each in facts if isinstance(each.value, int)})
 
     @cached_property
     def ending(self) -> Ending:
         """Judge how it ended."""
         said = self.stated
-        return ending(said.message, said.end_line, self.progress, sum(map(len, self.records)))
+        return ending(said.message, said.end_line, self.counters, sum(map(len, self.records)))

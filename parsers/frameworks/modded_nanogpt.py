@@ -33,6 +33,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" step_avg:",
     start=rb"(?m)^logs/[0-9a-f-]{36}\.txt\r?$",
+    end=rb"peak memory (?:consumption|allocated): ",
     readings=(
         Reading(
             rb"step:(?<![\w.]step:)<step>/<total_steps> (?:train_loss:<loss> )?+"

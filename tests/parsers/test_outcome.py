@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from parsers.engine.counters import Counters
 from parsers.engine.outcome import Ending, ending, message
-from parsers.engine.progress import Progress
 
 RECORD = b"some record\n"
 
@@ -27,10 +27,10 @@ CRASH = [
 ]  # fmt: skip
 STOPPED = [b"LAUNCH INFO Terminating with signal 15", b"Exit with signal 15", b"caught SIGTERM", b"KeyboardInterrupt"]
 
-ALL, HALF = Progress("step", 100, 100, reached=True), Progress("step", 50, 100, reached=False)
+ALL, HALF = Counters("step", 100, 100, reached=True), Counters("step", 50, 100, reached=False)
 
 
-def of(text: bytes, end_line: int = 0, progress: Progress | None = None, records: int = 30) -> Ending:
+def of(text: bytes, end_line: int = 0, progress: Counters | None = None, records: int = 30) -> Ending:
     return ending(message(text, 1 + text.count(b"\n")), end_line, progress, records)
 
 
@@ -79,7 +79,7 @@ def test_out_of_memory_comes_before_the_crash_it_causes() -> None:
         (3, None, 0, "unread"),
     ],
 )
-def test_completed_needs_evidence(end_line: int, progress: Progress | None, records: int, outcome: str) -> None:
+def test_completed_needs_evidence(end_line: int, progress: Counters | None, records: int, outcome: str) -> None:
     assert of(RECORD * 5, end_line, progress, records) == Ending(outcome, end_line)  # type: ignore[arg-type]
 
 

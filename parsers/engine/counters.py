@@ -15,7 +15,7 @@ Unit = Literal["epoch", "step"]
 
 
 @dataclass(frozen=True)
-class Progress:
+class Counters:
     """The last epoch or step, counted from 1, how many there were to be, and whether no further one was to come."""
 
     unit: Unit
@@ -24,7 +24,7 @@ class Progress:
     reached: bool
 
 
-def progress(records: Sequence[SessionRecords], stated: Mapping[str, int]) -> Progress | None:
+def counters(records: Sequence[SessionRecords], stated: Mapping[str, int]) -> Counters | None:
     """Return how far a session came; None where its log does not say how far it was to go.
 
     That the last epoch has begun does not mean that it ended, and the last step of an epoch is not that of the run.
@@ -42,7 +42,7 @@ def progress(records: Sequence[SessionRecords], stated: Mapping[str, int]) -> Pr
     return steps if steps and (epochs or "epoch" not in counted[0] or not steps.reached) else None
 
 
-def _counter(records: SessionRecords, unit: Unit, stated: Mapping[str, int]) -> Progress | None:
+def _counter(records: SessionRecords, unit: Unit, stated: Mapping[str, int]) -> Counters | None:
     """Return how far one counter came: epochs of the run, or steps of the run or of its last epoch."""
     totals, numbers = _known(records, f"total_{unit}s"), _known(records, unit)
     total = float(totals[-1]) if len(totals) else float(stated.get(f"total_{unit}s", 0))
@@ -51,7 +51,7 @@ def _counter(records: SessionRecords, unit: Unit, stated: Mapping[str, int]) -> 
     from_zero = bool(numbers.min() == 0)
     last = float(numbers[-1]) + from_zero
     reached = last >= total or (unit == "step" and _is_last_printed(numbers, total + (not from_zero)))
-    return Progress(unit, int(min(last, total)), int(total), reached)
+    return Counters(unit, int(min(last, total)), int(total), reached)
 
 
 def _is_last_printed(steps: Column, beyond: float) -> bool:

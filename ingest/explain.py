@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ingest.common.errors import printable
+from ingest.common.faults import guarded
+from ingest.common.problems import message
 from ingest.compute import rules
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
@@ -17,7 +19,7 @@ from ingest.record.run import facts_of
 from parsers.engine.read import Log, read
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
-from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason, Witness
+from schema.records import Facts, Figure, MetricFigure, NoFigure, Problem, Reason, Witness
 
 
 def explain(given: Input, layout: Layout) -> Iterator[str]:
@@ -130,4 +132,6 @@ def _metric_text(found: MetricFigure) -> str:
 
 def text(path: Path, name: str, layout: Layout) -> str:
     """Return the whole explanation, safe to print."""
-    return printable("\n".join(explain(Input(path, name), layout)))
+    lines: list[str] = []
+    found = guarded(name, lambda: lines.extend(explain(Input(path, name), layout)))
+    return printable("\n".join([*lines, *([f"fault      {message(found)}"] if isinstance(found, Problem) else [])]))

@@ -120,7 +120,10 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True):
 
 
 class FactValue(Struct, frozen=True):
-    """A fact's plain value, the source that states it (`run.json`, `log`, `layout` or `format`), and where in it."""
+    """A fact's plain value, the source that states it, and where in it.
+
+    The source is `run.json`, `log`, `layout`, `format`, or `derived` from other facts, which `where` then names.
+    """
 
     value: Any
     source: str = ""
@@ -145,20 +148,21 @@ class Case(Struct, frozen=True):
 
 
 class StatedCase(Struct, frozen=True):
-    """The case of a run.json: complete, and each fact of its type."""
+    """The case of a run.json: what is known of it, each fact of its type."""
 
-    model: Text
-    framework: Text
-    hardware: Text
-    nodes: Count
-    devices: Count
-    batch_size: Count
-    precision: str
+    model: Text | UnsetType = UNSET
+    framework: Text | UnsetType = UNSET
+    hardware: Text | UnsetType = UNSET
+    nodes: Count | UnsetType = UNSET
+    devices: Count | UnsetType = UNSET
+    batch_size: Count | UnsetType = UNSET
+    precision: str | UnsetType = UNSET
     options: dict[str, Plain] = {}
 
     def __post_init__(self) -> None:
-        _one_of(".precision", self.precision, PRECISIONS)
-        if self.devices % self.nodes:
+        if self.precision is not UNSET:
+            _one_of(".precision", self.precision, PRECISIONS)
+        if self.devices is not UNSET and self.nodes is not UNSET and self.devices % self.nodes:
             raise WrongError(f".devices is {self.devices}, which {self.nodes} nodes cannot share")
         for name, value in self.options.items():
             _check_option(name, value)
@@ -209,11 +213,11 @@ class StatedFile(Struct, frozen=True):
 
 
 class RunJson(Struct, frozen=True):
-    """A run.json: the whole contract with whoever ran the training."""
+    """A run.json: the whole contract with whoever ran the training, who states what is known and no more."""
 
     schema: Literal["perfledger.run/1"]
-    case: StatedCase
-    outcome: str
+    case: StatedCase = StatedCase()
+    outcome: str | None = None
     suite: str | None = None
     format: str | None = None
     round: RoundName | None = None
@@ -221,6 +225,7 @@ class RunJson(Struct, frozen=True):
     start: str | None = None
     end: str | None = None
     wall_seconds: int | float | None = None
+    exit_status: int | None = None
     notes: str | None = None
     argv: tuple[str, ...] | None = None
     environment: dict[str, Stated] = {}
@@ -233,7 +238,8 @@ class RunJson(Struct, frozen=True):
     nodes: Annotated[tuple[Node, ...], Meta(max_length=_LONGEST_LIST)] | None = None
 
     def __post_init__(self) -> None:
-        _one_of(".outcome", self.outcome, OUTCOMES)
+        if self.outcome is not None:
+            _one_of(".outcome", self.outcome, OUTCOMES)
         for name in self.files:
             _check_below(".files", name)
         for number, node in enumerate(self.nodes or ()):

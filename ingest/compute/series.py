@@ -5,6 +5,7 @@ A format quotes speeds, seconds or clocks of some scope; this is where they beco
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -150,6 +151,8 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     if whole is None or lines is None:
         raise no_figure("no_accumulation")
     exact = float(whole["throughput"][-1] * whole["seconds"][-1]) / batch_of_job
+    if not math.isfinite(exact):  # The last summary need not state both.
+        raise no_figure("no_accumulation")
     batches, usual = round(exact), float(np.median(np.diff(lines["clock"])))
     if not (0 < batches < 10**7 and usual > 0) or abs(exact - batches) > 1e-4 * batches:
         raise no_figure("no_accumulation")

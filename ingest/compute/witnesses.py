@@ -251,7 +251,7 @@ def _claimed(given: ThroughputSeries) -> Column:
     import numpy as np
 
     span, frame = given.records.reading.span, one_row_per_step(given.records)
-    if span == "epoch" and not {"samples", "duration", "steps"} & frame.columns.keys():
+    if span == "epoch" and not _states(frame, "samples", "duration", "steps", "consumed"):
         raise no_figure("no_steps_per_epoch")
     seconds = given.seconds
     if not given.timed:
@@ -259,6 +259,13 @@ def _claimed(given: ThroughputSeries) -> Column:
             raise no_figure("no_batch_size")
         seconds = increments(frame, frame.step_seconds * frame.covered)
     return seconds / frame.covered * np.diff(given.steps, prepend=np.nan) if span == "step" else seconds
+
+
+def _states(frame: StepRows, *names: str) -> bool:
+    """Return whether the lines print one of some columns; a dialect may leave it out of all of them."""
+    import numpy as np
+
+    return any(name in frame and bool(np.isfinite(frame[name]).any()) for name in names)
 
 
 def _resolution_of(stamps: Column) -> float:
@@ -302,7 +309,7 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
     seconds = frame.step_seconds
     if seconds is None:
         raise no_figure("no_seconds_on_line")
-    if frame.records.reading.span == "epoch" and not {"samples", "steps"} & frame.columns.keys():
+    if frame.records.reading.span == "epoch" and not _states(frame, "samples", "steps"):
         raise no_figure("no_steps_per_epoch")
     samples = _line_samples(session, case, frame)
     implied = frame["throughput"] * seconds
@@ -324,7 +331,7 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
     import numpy as np
 
     for name, per in (("samples", frame.covered), ("batch", 1.0)):
-        if name in frame and np.isfinite(frame[name]).any():
+        if _states(frame, name):
             return frame[name] / per
     reading = frame.records.reading
     if reading.scope == "device" and "devices" not in case:
@@ -367,7 +374,7 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
-        return _whole_run(session, given)
+        return _epochs(session, case, given) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
     speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
@@ -387,6 +394,35 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
     stamps = given.records.stamps()[given.rows]
     took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
     return [float(given.samples[1:].sum() / took)] if np.isfinite(took) and took > 0 and given.timed else []
+
+
+def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare the lines that tell of whole epochs with the records of the same epochs; None where there are none."""
+    import numpy as np
+
+    for records in session.records:
+        if records.reading.span != "epoch" or records.table is given.records.table or not len(records):
+            continue
+        if "throughput" in records and records.reading.unit == given.records.reading.unit:
+            multiplier, scope = scoped(records.reading, case)
+            told = multiplier / float(np.mean(1 / records["throughput"]))
+            if scope == given.scope:
+                whole = float(given.samples.sum() / given.seconds.sum())
+                return _held(told, whole, given.unit, f"{len(records)} / Σ (1 / x)", records)
+        elif "duration" in records and "epoch" in records:
+            claimed = np.nan_to_num(_claimed(given))
+            inside = [float(claimed[given.epochs == each].sum()) for each in records["epoch"]]
+            return _held(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
+    return None
+
+
+def _held(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:
+    """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do."""
+    holds = told / value if unit == "s" else value / told
+    if _HOLDS_MORE <= holds < 1 - TOLERANCE["summary"] / 100:
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
+    first, last = records.lines([0, len(records) - 1])
+    return _judged("summary", value, told, unit, arithmetic, (first, last))
 
 
 def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
@@ -411,7 +447,7 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
     import numpy as np
 
     frame = one_row_per_step(given.records)
-    if "consumed" not in frame or len(frame) < 2 or "step" not in given.records:
+    if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
         return _data_set(case, session)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
@@ -430,7 +466,7 @@ def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
     import numpy as np
 
     reading = frame.records.reading
-    if "batch" in frame and np.isfinite(frame["batch"]).any():
+    if _states(frame, "batch"):
         return float(np.nanmedian(frame["batch"]))
     return samples_per_step(session, reading, case) / scoped(reading, case)[0]
 

@@ -7,12 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from ingest.common import suites
+from ingest.common.faults import guarded
 from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.compute import rules
 from ingest.compute.frame import TIMED, one_row_per_step
@@ -25,7 +27,7 @@ from ingest.read import environment_json, facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
 from ingest.read.run_json import RunJsonFile, of_log
-from ingest.read.walk import Input, may_be_log
+from ingest.read.walk import Input, may_be_log, named_like_log
 from ingest.record import duplicates
 from parsers.contract import Sample, text
 from parsers.engine.clock import DATELESS_BEFORE
@@ -33,6 +35,7 @@ from parsers.engine.read import Log, read
 from parsers.engine.registry import current_id
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
+from parsers.engine.telemetry import unread_samples
 from schema.records import (
     Facts,
     Figure,
@@ -55,7 +58,9 @@ _LONGEST_SAMPLE = 160
 
 
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
-    """Read one log: a run per session, or one run that states why it has no session.
+    """Read one log: a run per session, or one run that states why it has no session, or which fault of ours it met.
+
+    What no format claims, is not named like a log and has no run.json is no log, and gives no run.
 
     Args:
         given: the log.
@@ -63,25 +68,32 @@ def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str
         sha256: hash of its bytes.
         extra_rules: rules by which others computed what they published of this log; for the audit.
     """
+    found = guarded(given.name, lambda: _runs_of(given, layout, sha256, extra_rules))
+    if isinstance(found, Problem):
+        return [redact_record(Run(path=given.name, sha256=sha256, outcome="failed", problems=(found,)))]
+    return found
+
+
+def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str]) -> list[Run]:
     run_json = of_log(given.path, given.name)
     size = given.path.stat().st_size if given.path.exists() else 0
     empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="unread")
     try:
         log = read(given.path)
     except ScanError as error:
-        problem = Problem(error.code, given.name, args=error.details)
-        return [redact_record(_not_understood(empty, given, problem, run_json))]
+        return _not_understood(empty, given, Problem(error.code, given.name, args=error.details), run_json)
     empty = replace(empty, lines=log.lines)
     if not log.sessions:
-        return [redact_record(_not_understood(empty, given, _unclaimed(log, given.name), run_json))]
+        return _not_understood(empty, given, _unclaimed(log, given), run_json)
     stated = layout.facts(given.path.absolute().as_posix())
     return [
         redact_record(_run(empty, given, log, each, run_json, stated, layout, extra_rules)) for each in log.sessions
     ]
 
 
-def _unclaimed(log: Log, name: str) -> Problem:
+def _unclaimed(log: Log, given: Input) -> Problem:
     """Return why no session could be made of a log."""
+    name = given.name
     if len(log.claims) > 1:
         claims = sorted(log.claims, key=lambda each: each.line)
         claimants = ", ".join(f"{each.format.id} (line {each.line})" for each in claims)
@@ -90,12 +102,31 @@ def _unclaimed(log: Log, name: str) -> Problem:
         return Problem("binary", name)
     if log.noise.cut_lines:
         return Problem("long_line", name, log.noise.cut_lines[0])
-    return Problem("unknown_format", name)
+    line = unread_samples(given.path)
+    return Problem("telemetry_unknown" if line else "unknown_format", name, line)
 
 
-def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile) -> Run:
-    wrong = [run_json.problem] if run_json.problem else []
-    return replace(empty, problems=(problem, *wrong, *_parts(given, run_json)))
+def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile) -> list[Run]:
+    """Return one run with what is wrong; none where nobody says that the file is a log."""
+    if problem.code in _NO_LOG and run_json == RunJsonFile() and not (given.asked or _may_be_meant(given.path)):
+        return []
+    wrong = run_json.problems
+    return [redact_record(replace(empty, problems=(problem, *wrong, *_parts(given, run_json))))]
+
+
+#: Problems of a file that may simply be no log.
+_NO_LOG = frozenset({"unknown_format", "binary", "long_line", "empty"})
+#: A text counts as prose if fewer of its first lines than one in so many hold a number.
+_PROSE_LINES, _PROSE_BYTES = 10, 1 << 16
+
+
+def _may_be_meant(path: Path) -> bool:
+    """Return whether a file is named like a log; one that is named like any text must hold numbers as well."""
+    if path.suffix.lower() != ".txt" or not named_like_log(path):
+        return named_like_log(path)
+    with path.open("rb") as stream:
+        lines = stream.read(_PROSE_BYTES).splitlines()
+    return _PROSE_LINES * sum(bool(re.search(rb"\d", each)) for each in lines) >= len(lines)
 
 
 def _run(
@@ -116,7 +147,7 @@ def _run(
     of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
     case = merged.case()
-    sound = not {each.code for each in problems} - _HARMLESS
+    sound = not {each.code for each in problems if each not in unread} - _HARMLESS
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
     return replace(
         _with_run_json(empty, run_json.document),
@@ -139,7 +170,7 @@ def _run(
         problems=tuple(problems if session.number == 1 else problems[len(of_file) :]),
         repeat=run_json.document.repeat if run_json.document and run_json.document.repeat else merged.value("repeat"),
         clock=_clock(session),
-        suite=suites.suite(case.model) if case.model is not None else None,
+        suite=suites.suite_of_name(case.model) if case.model is not None else None,
         published=sound,
         sound=sound,
         fingerprint=None if run_json.document else duplicates.fingerprint(session),
@@ -165,12 +196,20 @@ def facts_of(
 ) -> facts.Merged:
     """Merge the facts of a session: from its run.json, from its log, and from its path by the layout."""
     implied = {"framework": session.format.framework}
-    return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied)
+    return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied, session.format.id)
 
 
 #: Problems that are reported but do not exclude the figure.
 _HARMLESS = frozenset(
-    {"cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed", "environment_wrong"}
+    {
+        "cut_line",
+        "unmatched_name",
+        "ended_badly",
+        "part_changed",
+        "part_missing",
+        "part_unnamed",
+        "run_json_keys",
+    }
 )
 
 
@@ -210,8 +249,8 @@ def _clock(session: Session) -> tuple[str, str] | None:
 
 def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
-    last = session.number == len(log.sessions)
-    return run_json.document.outcome if run_json.document and last else session.ending.outcome
+    stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
+    return stated or session.ending.outcome
 
 
 def _progress(session: Session) -> RunProgress | None:
@@ -231,8 +270,7 @@ def _problems_of_file(
     given: Input, run_json: RunJsonFile, layout_facts: Mapping[str, Plain] | None, layout: Layout
 ) -> list[Problem]:
     """Return what is wrong with a log as a file, whatever its sessions say."""
-    problems = [run_json.problem] if run_json.problem else []
-    problems += [*_changed(given, run_json), *_parts(given, run_json)]
+    problems = [*run_json.problems, *_changed(given, run_json), *_parts(given, run_json)]
     if layout_facts is None and not run_json.document and not run_json.problem and layout.name != OWN:
         problems.append(Problem("unmatched_name", given.name, args={"layout": layout.name}))
     return problems

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from ingest.common import numbers
@@ -16,6 +17,7 @@ from schema.records import Case, FactValue, Figure, Problem, Run
 from schema.vocabulary import NO_FIGURE
 
 _LINE = re.compile(r"line (\d{1,12})")
+_ORIGIN = re.compile(r"(\w+) \((.+)\)")
 ENVIRONMENT = (
     "cpu",
     "cpu_sockets",
@@ -85,11 +87,6 @@ def outcome(run: Run) -> Text:
     return word_for("outcome", run.outcome)
 
 
-def outcome_tone(run: Run) -> str:
-    """Return the tone of a run's outcome: good, bad where it leaves no figure, none where its end was not seen."""
-    return "good" if run.outcome == "completed" else "bad" if run.outcome in NO_FIGURE else ""
-
-
 def source_of(run: Run) -> Text | None:
     """Return repository and commit of the trainer; that it was changed since, where run.json says so."""
     found = run.source or {}
@@ -106,9 +103,31 @@ def case_cell(case: Case) -> Cell:
     return cell(_size(case), None, precision_name(case.precision), options, details=(*details, ("options", options)))
 
 
+def outcome_cell(run: Run) -> Cell:
+    """Return a cell with a run's outcome; what is refused is not shown as gone well."""
+    return cell(outcome(run), tone=tone_of(run))
+
+
+def tone_of(run: Run) -> str:
+    """Return how a run's outcome is coloured; not at all where its end was not seen."""
+    if run.outcome in NO_FIGURE:
+        return "bad"
+    return "good" if run.outcome == "completed" and _may_show(run) else ""
+
+
+def _may_show(run: Run) -> bool:
+    """Return whether a run's figure may be shown: it is in the tables, or would be if it were told only once."""
+    return run.published or run.sound
+
+
+def headline(run: Run) -> Figure | None:
+    """Return the figure of a run by the headline rule; None where the run is refused, whatever it printed."""
+    return run.figure(HEADLINE) if _may_show(run) else None
+
+
 def headline_cell(run: Run) -> Cell:
     """Return a cell with the figure of a run by the headline rule, or why there is none."""
-    if found := run.figure(HEADLINE):
+    if found := headline(run):
         return figure_cell(found)
     return absent(absence(run) or (coded("problem", run.problems[0]) if run.problems else None))
 
@@ -140,6 +159,24 @@ def fact_line(fact: FactValue) -> int:
     return int(found[1]) if found else 0
 
 
+def fact_origins(fact: FactValue) -> Text:
+    """Return the facts that a derived one follows from, each with its place."""
+    parts = (_ORIGIN.fullmatch(each) for each in fact.where.split(", "))
+    told: list[Text] = [_fact_at(each[1], each[2]) for each in parts if each]
+    return reduce(lambda first, second: phrase("run.and", first=first, second=second), told) if told else fact.where
+
+
+def _fact_at(name: str, where: str) -> Text:
+    return phrase("run.fact_at", fact=word_for("fact", name), where=place_of(where))
+
+
+def place_of(where: str) -> Text:
+    """Return the place of a fact in what states it."""
+    if line := _LINE.fullmatch(where):
+        return log_lines_text(int(line[1]), int(line[1]))
+    return phrase("run.layout", name=where[7:]) if where.startswith("layout ") else where
+
+
 def packages(run: Run) -> Mapping[str, Any]:
     """Return the versions of packages that a run states, by name."""
     found = run.environment.get("packages")
@@ -162,7 +199,7 @@ def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
         *model,
         cell(named(run.case.framework)),
         case_cell(run.case),
-        cell(outcome(run), tone=outcome_tone(run)),
+        outcome_cell(run),
         *([] if brief else [cell(numbers.count(run.observations))]),
         headline_cell(run),
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
+from parsers.frameworks import PYTORCH_JOB
 
 _HEAD = rb"iteration ++<step>/ *+<total_steps> \|"
 
@@ -92,6 +93,7 @@ FORMAT = Format(
         Fact("zero", rb"^ *+zero_stage \.++ ([0-9])$"),
         Fact("model", rb"building (GPT2?|T5) model \.\.\.", words={b"GPT": "GPT", b"GPT2": "GPT", b"T5": "T5"}),
         argument("devices", "world_size"),
+        *PYTORCH_JOB,
         argument("batch_size_of_job", "global_batch_size"),
         argument("micro_batch", "micro_batch_size"),
         # Before 2020's second half: samples of one copy of the network, and hence of a device where none is cut.
@@ -107,6 +109,8 @@ FORMAT = Format(
         argument("tensor_parallel", "model_parallel_size"),
         argument("pipeline_parallel", "pipeline_model_parallel_size"),
         argument("data_parallel", "data_parallel_size"),
+        argument("expert_parallel", "expert_model_parallel_size"),
+        argument("context_parallel", "context_parallel_size"),
         Fact("precision", rb"^ *+fp8 \.++ (\w++)", words={b"hybrid": "fp8", b"e4m3": "fp8"}),
         Fact("precision", rb"^ *+bf16 \.++ (\w++)", words={b"True": "bf16"}),
         Fact("precision", rb"^ *+fp16 \.++ (\w++)", words={b"True": "fp16", b"False": "fp32"}),

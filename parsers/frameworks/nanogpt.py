@@ -7,6 +7,7 @@ the speed is unknown without the command. `step 250: train loss` is an evaluatio
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="nanoGPT",
@@ -51,6 +52,8 @@ FORMAT = Format(
         Fact("tokens_per_step", rb"\| total batch size B \* T \* num_processes \* grad_accum_steps \| *+([0-9]++) ", int),
         Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
         Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
+        Fact("devices", rb"\| num_processes ++\| *+(\d++) ", int),
+        *PYTORCH_JOB,
         Fact("parameters", rb"^Number of parameters: ([0-9,]++)", grouped),
         Fact("parameters", rb"number of parameters: ([\d.]++)M", lambda printed: round(float(printed) * 1e6)),
     ),

@@ -9,6 +9,7 @@ only if no other format does.
 """
 
 from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.frameworks import replicas
 
 _NUMBER = rb"(?P<%s>" + NUMBER + rb")"
 _TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
@@ -81,6 +82,8 @@ FORMAT = Format(
     facts=(
         Fact("batch_size_of_job", rb"\* Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
              rb"INFO:tensorflow: ++Batch size = (\d++)", int),
+        Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
+        Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
         Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),
     ),
     samples=(

@@ -31,6 +31,10 @@ FORMAT = Format(
         Fact("batch_size", _PARAMETERS + rb" " + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("batch_size", rb"'-b', '(\d++)'", int),
         Fact("devices", _PARAMETERS + rb" " + up_to(rb" world_size : ", _PARAMETERS) + rb"(\d++)", int),
+        Fact("num_classes", _PARAMETERS + rb" " + up_to(rb" num_classes : ", _PARAMETERS) + rb"(\d++)", int),
+        Fact("data_format", _PARAMETERS + rb" " + up_to(rb" memory_format : ", _PARAMETERS) + rb"(nchw|nhwc)", words={b"nchw": "NCHW", b"nhwc": "NHWC"}),
+        # Before AMP the trainer cast the network itself; then `amp` is False.
+        Fact("precision", _PARAMETERS + rb" " + up_to(rb" fp16 : ", _PARAMETERS) + rb"(True)", words={b"True": "fp16"}),
         Fact("precision", _PARAMETERS + rb" " + up_to(rb" amp : ", _PARAMETERS) + rb"(\w++)", words={b"True": "amp", b"False": "fp32"}),
         Fact("precision", _COMMAND + up_to(rb"'--(?=(?:amp|fp16)')", _COMMAND, rb"[^\n\]]") + rb"(amp|fp16)'", lambda _: "amp"),
         Fact("dali", rb" data_backend : (dali)[\w-]*+ ", words={b"dali": "True"}),

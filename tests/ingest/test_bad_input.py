@@ -296,8 +296,6 @@ RUN_JSON: dict[str, bytes | dict[str, Any]] = {
     "nested without end": b"[" * 200_000,
     "another schema": run_json() | {"schema": "perfledger.run/2"},
     "no schema": {key: value for key, value in run_json().items() if key != "schema"},
-    "no case": {key: value for key, value in run_json().items() if key != "case"},
-    "no outcome": {key: value for key, value in run_json().items() if key != "outcome"},
     "unknown outcome": run_json(outcome="wonderful"),
     "outcome is a list": run_json(outcome=["completed"]),
     "precision is a list": run_json(precision=["fp32"]),  # type: ignore[arg-type]
@@ -360,9 +358,6 @@ RUN_JSON: dict[str, bytes | dict[str, Any]] = {
     "a node's status is a text": run_json() | {"nodes": [{"folder": ".", "exit_status": "0"}]},
     "larger than a runner writes": json.dumps(run_json(notes="x" * (9 << 20))).encode(),
 }
-for _missing in ("model", "framework", "hardware", "nodes", "devices", "batch_size", "precision"):
-    _case = {key: value for key, value in run_json()["case"].items() if key != _missing}
-    RUN_JSON[f"no {_missing}"] = run_json() | {"case": _case}
 
 
 def with_run_json(number: int, document: Any) -> Callable[[Path], object]:
@@ -591,11 +586,12 @@ def test_names_of_files_are_neither_markup_nor_options(tree: Path, ingest: Inges
     out = tree.parent / "docs"
     called = ingest(tree, "--out", out, "--json")
     assert called.code == (0 if good else 1), called.err
-    assert len(called.problems) == (0 if good else len(NAMES)), called.err
+    told = [each for each in NAMES if good or each.endswith(b".log")]
+    assert len(called.problems) == (0 if good else len(told)), called.err
     assert all(each.isprintable() for each in called.problems)
     assert all(each.startswith("logs/named/") for each in called.problems)
     named = [each for each in called.lines if each["path"].startswith("logs/named/")]
-    assert [each["published"] for each in named] == [good] * len(NAMES)
+    assert [each["published"] for each in named] == [good] * len(told)
     assert called.out.encode()
     assert all(path.name.isprintable() and path.name.isascii() for path in out.rglob("*"))
 
@@ -613,3 +609,71 @@ def test_a_site_is_published_beside_all_of_them(tree: Path, ingest: Ingest, good
     assert len(called.problems) == len(FILES) + len(RUN_JSON) + 2, called.err
     shards = (tree.parent / "docs/data/runs").glob("seg-*.jsonl")
     assert sum(len(each.read_text().splitlines()) for each in shards) == GOOD
+
+
+#: What lies beside logs in most repositories, and is not a log by its name, or only by the ending of any text.
+BESIDE = {
+    "LICENSE": "Apache License\nVersion 2.0, January 2004\n",
+    "NOTICE": "made up\n",
+    "README": "1. Run it.\n2. Read it.\n",
+    "README.txt": "1. Run it.\n2. Read it.\n",
+    "requirements.txt": "numpy==1.2\ntorch==3.4\n",
+    "benchmark.para": "GLOBAL_BATCH 320\nGPU 2\n",
+    "hostfile": "node1 slots=8\n",
+    "notes.txt": "The machine was idle.\n" * 30,
+    "events.out.tfevents.1795169472.node": "\0" * 500,
+    "touched": "",
+    "a|b`c`{{ 7*7 }}](javascript:alert(1))": "",
+    "<script>alert(1)<script>": "",
+}
+#: What is named like a log, and must be told where no format reads it.
+MEANT = {
+    "train.log": "Dear diary\n",
+    "workerlog.0": "Dear diary\n",
+    "slurm-17.out": "Dear diary\n",
+    "trainer_log.jsonl": '{"a": 1}\n',
+    "result_0.txt": "epoch 1: 17.5 images per second\n" * 5,
+    "run.log.gz": "",
+}
+
+
+def beside_logs(tree: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        at(f"others/{name}", text.encode())(tree)
+    return tree
+
+
+def test_what_no_format_reads_and_is_not_named_like_a_log_is_passed_over(
+    tree: Path, ingest: Ingest, tmp_path: Path, good_lines: list[dict[str, Any]]
+) -> None:
+    out = tmp_path / "docs"
+    first, second = (ingest(beside_logs(tree, BESIDE), "--out", out) for _ in range(2))
+    for called in (first, second):
+        assert (called.code, called.problems) == (0, [])
+        (line,) = (each for each in called.out.splitlines() if each.startswith("passed over: "))
+        assert line.startswith(f"passed over: {len(BESIDE)} files that no format reads")
+    assert ingest(tree, "--json").lines == good_lines
+    for language in ("en", "zh"):
+        page = (out / language / "problems.md").read_text("utf-8")
+        assert [name for name in BESIDE if name.isalpha() and f"logs/others/{name}" not in page] == []
+        assert "<script>alert(1)" not in page
+
+
+def test_what_is_named_like_a_log_is_a_problem_where_no_format_reads_it(tree: Path, ingest: Ingest) -> None:
+    called = ingest(beside_logs(tree, MEANT), "--json")
+    assert called.code == 1
+    assert [each.partition(": ")[0] for each in called.problems] == sorted(f"logs/others/{name}" for name in MEANT)
+
+
+def test_a_file_that_the_user_names_or_a_run_json_describes_is_meant_as_a_log(tree: Path, ingest: Ingest) -> None:
+    beside_logs(tree, {"LICENSE": BESIDE["LICENSE"]})
+    (named,) = ingest(tree / "others" / "LICENSE", "--json").problems
+    assert named.startswith("LICENSE: is not understood")
+    (tree / "others" / "run.json").write_text(json.dumps(run_json()))
+    (described,) = ingest(tree, "--json").problems
+    assert described.startswith("logs/others/LICENSE: is not understood")
+
+
+def test_a_folder_of_other_files_alone_holds_no_logs(tmp_path: Path, ingest: Ingest) -> None:
+    called = ingest(beside_logs(tmp_path / "logs", BESIDE), "--out", tmp_path / "docs")
+    assert (called.code, called.problems[-1]) == (2, "ingest: no logs in the given paths, so nothing was written")

@@ -65,9 +65,53 @@ def test_precisions_of_one_family_agree(strong: str, weak: str) -> None:
     assert found.value("precision") == strong
 
 
+OPTIONAL = {
+    "accumulation": (1, 88), "expert_parallel": (1, 4), "context_parallel": (1, 2), "drop_last": ("False", "True"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "values"), OPTIONAL.items(), ids=OPTIONAL)
+def test_what_changes_the_work_is_part_of_the_case_and_its_usual_value_is_as_if_unstated(
+    name: str, values: tuple[Any, Any]
+) -> None:
+    usual, other = (merged(log={"devices": 8, name: value}) for value in values)
+    assert usual.case() == merged(log={"devices": 8}).case()
+    assert name in usual.stated
+    assert list(other.case().options) == [name]
+
+
+@pytest.mark.parametrize("name", ["data_format", "num_classes"])
+def test_a_fact_without_a_usual_value_always_parts_cases(name: str) -> None:
+    assert merged(log={name: "NCHW"}).case().options == {name: "NCHW"}
+
+
+def test_devices_that_share_a_sequence_have_no_batch_of_their_own() -> None:
+    alone, shared = (merged(log={"batch_size_of_job": 64, "devices": 8, "context_parallel": each}) for each in (1, 2))
+    assert alone.case().batch_size == 8
+    assert (shared.case().batch_size, shared.case().options["batch_size_of_job"]) == (None, 64)
+
+
+def test_a_derived_fact_names_what_it_follows_from_and_no_place_that_says_otherwise() -> None:
+    found = merged(log={"devices_per_node": 2}, layout={"nodes": 16})
+    devices = found.stated["devices"]
+    assert (devices.value, devices.source) == (32, "derived")
+    assert devices.where == "nodes (layout made), devices_per_node (line 7)"
+    batch = merged({"batch_size_of_job": 64}, {"devices_per_node": 2}, {"nodes": 16}).stated["batch_size"]
+    assert (batch.value, batch.source) == (2, "derived")
+    assert batch.where == "batch_size_of_job (run.json), nodes (layout made), devices_per_node (line 7)"
+
+
 def test_spellings_of_a_model_agree() -> None:
     found = merged({"model": "ResNet50_v1.5"}, {"model": "resnet50"}, {"model": "ResNet-50 v1.5"})
     assert found.contradictions == ()
+    assert found.value("model") == "ResNet-50 v1.5"
+
+
+def test_a_word_of_a_log_that_no_suite_declares_is_the_name_that_the_path_says_or_its_own() -> None:
+    assert merged(log={"model": "resnet50"}).value("model") == "resnet50"
+    found = merged(log={"model": "resnet50"}, layout={"model": "ResNet-50 v1.5"})
+    assert (found.value("model"), found.contradictions) == ("ResNet-50 v1.5", ())
+    assert merged(log={"model": "resnet-50"}, layout={"model": "ResNet-50 v1b"}).contradictions
     assert found.value("model") == "ResNet-50 v1.5"
 
 
@@ -218,7 +262,7 @@ def test_a_contradiction_within_the_log_and_its_name(tmp_path: Path, ingest: Cal
     log.parent.mkdir()
     log.write_text("\n".join(oneflow_resnet50([(20, 5.0, 1795163766.5)], batch=32, devices=8, nodes=1)) + "\n")
     called = ingest(tmp_path / "2n8g", "--layout", "dlperf", "--json")
-    said = [each for each in called.problems if "nodes" in each]
+    said = [each for each in called.problems if "values for nodes" in each]
     assert len(said) == 1
     assert said[0].startswith("2n8g/rn50_b32_fp32_1.log:4: ")
 

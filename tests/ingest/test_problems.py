@@ -116,6 +116,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "two_formats": put("a.log", SEG + STATIC),
     "run_json_invalid": no_json,
     "run_json_wrong": unknown_json,
+    "run_json_keys": with_run(SEG, colour="blue"),
     "hash_mismatch": with_run(SEG, files={"train.log": {"sha256": hashlib.sha256(b"").hexdigest()}}),
     "other_format": with_run(SEG, format="paddle.clas_static"),
     "missing_facts": put("a.log", SEG),
@@ -145,7 +146,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "environment_wrong": with_part("environment.json", "{", "{"),
 }
 #: Those that other tests make happen: of telemetry, of published figures, of parameter servers, and of two folders.
-ELSEWHERE = {"thread_figure", "same_run", "unmatched_name"}
+ELSEWHERE = {"fault", "thread_figure", "same_run", "unmatched_name"}
 
 
 @pytest.fixture(scope="module")

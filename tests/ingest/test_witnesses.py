@@ -287,3 +287,16 @@ def test_every_trap_has_words() -> None:
     traps = {each.trap.code for format in formats() for each in format.readings if each.trap}
     assert traps
     assert {f"reason.{each}" for each in traps} <= set(known)
+
+
+def test_lines_of_whole_epochs_are_a_summary(tmp_path: Path) -> None:
+    """MXNet prints the seconds of an epoch's batches, which its records cannot exceed."""
+
+    def log(cost: float) -> list[str]:
+        lines = [(0.5 * i, f"Batch [{i}]\tSpeed: 32.00 samples/sec\taccuracy=0.1") for i in range(1, 41)]
+        lines.append((30.0, f"Time cost={cost:.3f}"))
+        return [f"{clock(at).replace('.', ',')[:-3]} Node[0] Epoch[0] {each}" for at, each in lines]
+
+    found = [witness(measure(log(cost), tmp_path), "summary") for cost in (20.3, 27.0, 12.0)]
+    assert [each.verdict for each in found] == ["agrees", "silent", "disagrees"]
+    assert (found[0].value, found[0].against, found[0].unit) == (20.3, 20.0, "s")

@@ -10,9 +10,10 @@ from functools import partial
 from typing import Any
 
 from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
+from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.results import repeats as repeats_of
 from ingest.compute.rules import HEADLINE, NAMES
+from ingest.read.facts import DERIVED
 from ingest.site import addresses, caveats, reproduce
 from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason
 from ingest.site.render import drawing
@@ -23,13 +24,16 @@ from ingest.site.result_tables import metric_title, not_finite_cell
 from ingest.site.run_tables import (
     ENVIRONMENT,
     fact_line,
+    fact_origins,
     figure_cell,
+    headline,
     log_lines_text,
     outcome,
-    outcome_tone,
     packages,
+    place_of,
     problem_list,
     source_of,
+    tone_of,
     value_text,
     window_text,
 )
@@ -89,7 +93,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
         lambda: {
             "run": run,
             "chart_of_run": chart,
-            "headline": run.figure(HEADLINE),
+            "headline": headline(run),
             "suite_title": suite.title,
             "suite_page": addresses.model_page_of(site, run),
             "signs": signs(site, run, others),
@@ -139,10 +143,10 @@ def trace_chart(run: Run) -> Chart | None:
 
 def steps(site: Site, run: Run) -> list[Step]:
     """Return the steps from the log to the figure, or to the reason why there is none."""
-    found = run.figure(HEADLINE)
+    found = headline(run)
     first = [_log_step(site, run), _format_step(run), *_fact_steps(site, run)]
     if found is None:
-        why = absence(run) or phrase("proof.not_understood")
+        why = absence(run) or _refusal(run) or phrase("proof.not_understood")
         return [*first, _step("figure", phrase("proof.none", reason=why))]
     value = f"{numbers.figure(found.value)} {found.unit}".strip()
     scope = phrase("proof.scope", scope=word_for("scope", found.scope))
@@ -160,10 +164,15 @@ def steps(site: Site, run: Run) -> list[Step]:
     ]
 
 
+def _refusal(run: Run) -> Text | None:
+    """Return why a figure that the log gives is not shown."""
+    return coded("problem", run.problems[0]) if run.figure(HEADLINE) and run.problems else None
+
+
 def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     """Return what speaks for or against a figure, in the same order on every page."""
     ended = Sign(
-        phrase("proof.outcome"), outcome(run), outcome_tone(run),
+        phrase("proof.outcome"), outcome(run), tone_of(run),
         addresses.log_lines(site, run, run.outcome_line),
     )  # fmt: skip
     problems = len(run.problems)
@@ -342,7 +351,7 @@ def _fact_steps(site: Site, run: Run) -> Iterator[Step]:
 
 def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
     line = fact_line(fact)
-    source = log_lines_text(line, line) if line else word_for("source", fact.source)
+    source = _where(fact) if line or fact.source == DERIVED else word_for("source", fact.source)
     value = numbers.quantity(fact.value)
     return Link(
         phrase("proof.fact", fact=word_for("fact", name), value=value, source=source),
@@ -357,7 +366,7 @@ def _window_step(site: Site, run: Run, found: Figure) -> Step:
 
 
 def _used_records(site: Site, run: Run) -> Iterator[Sign]:
-    if found := run.figure(HEADLINE):
+    if found := headline(run):
         text = phrase("proof.of", n=numbers.count(found.used), all=numbers.count(found.used + found.skipped))
         yield Sign(
             phrase("proof.used_records"), text, page=addresses.log_lines(site, run, found.first_line, found.last_line)
@@ -366,7 +375,7 @@ def _used_records(site: Site, run: Run) -> Iterator[Sign]:
 
 def _median_sign(site: Site, run: Run) -> Iterator[Sign]:
     """Compare the figure with the median of the printed values: if they agree, there was no stall and no drift."""
-    found, median = run.figure(HEADLINE), run.figure("median")
+    found, median = headline(run), run.figure("median")
     if found and median:
         share = found.value / median.value - 1
         text = numbers.signed_percent(share)
@@ -411,9 +420,7 @@ def _rule_line(site: Site, run: Run, rule: str) -> tuple[Cell, ...]:
 
 def _where(fact: FactValue) -> Text:
     """Return the place of a fact in what states it."""
-    if line := fact_line(fact):
-        return log_lines_text(line, line)
-    return phrase("run.layout", name=fact.where[7:]) if fact.where.startswith("layout ") else fact.where
+    return fact_origins(fact) if fact.source == DERIVED else place_of(fact.where)
 
 
 def _fact_value(name: str, value: Any) -> Text:

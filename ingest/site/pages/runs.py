@@ -11,9 +11,8 @@ from ingest.site import addresses, run_tables
 from ingest.site.model import Page, Site, hardware_of, named
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
 from ingest.site.run_paging import Listed, run_anchor
-from ingest.site.run_tables import case_cell, headline_cell, outcome, outcome_tone, window_text
+from ingest.site.run_tables import case_cell, headline, headline_cell, outcome_cell, window_text
 from schema.records import Run
-from schema.vocabulary import NO_FIGURE
 
 
 def pages(site: Site) -> list[Page]:
@@ -97,7 +96,7 @@ def _lists_line(site: Site, runs: Sequence[Run]) -> tuple[Cell, ...]:
         cell(suite.title, addresses.model_page_of(site, runs[0])),
         cell(numbers.count(len(runs))),
         cell(numbers.count(sum(run.published for run in runs))),
-        cell(numbers.count(sum(run.outcome in NO_FIGURE for run in runs))),
+        cell(numbers.count(sum(run.outcome != "completed" for run in runs))),
         Cell((Entry("", sources=tuple(Link(numbers.count(n), page) for n, page in enumerate(lists, 1))),)),
     )
 
@@ -111,7 +110,7 @@ def entry_table(site: Site, runs: Sequence[Run]) -> Table:
 
 
 def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
-    identifier, found = run.id, run.figure(HEADLINE)
+    identifier, found = run.id, headline(run)
     name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=run_anchor(identifier))
     session = phrase("run.session_of", session=run.session, sessions=run.sessions)
     marks = (session,) if run.sessions > 1 else ()
@@ -120,7 +119,7 @@ def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
         Cell((name,)),
         cell(named(run.case.framework)),
         case_cell(run.case),
-        cell(outcome(run), tone=outcome_tone(run)),
+        outcome_cell(run),
         headline_cell(run),
         cell(window_text(found.first_line, found.last_line) if found else ""),
         cell(found.arithmetic if found else ""),

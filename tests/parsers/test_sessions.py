@@ -190,3 +190,24 @@ def test_a_fact_that_is_stated_twice_before_the_first_step_is_of_one_run(tmp_pat
     """A configuration may be printed before and after what overrides it."""
     (session,) = read(written(tmp_path, BANNER + CONFIG % 16 + CONFIG % 8 + record(10, 1.0))).sessions
     assert session.stated.restated is None
+
+
+def test_bars_without_a_name_are_no_records(tmp_path: Path) -> None:
+    """A complete bar of caching stands between the arguments and the start, in both runs."""
+
+    def trained(batch: int) -> bytes:
+        return (
+            b"Training/evaluation parameters TrainingArguments(bf16=True, fp16=False)\n"
+            b"\r100%%|##########| 1/1 [00:00<00:00, 50.12it/s]\n***** Running training *****\n"
+            b"  Instantaneous batch size per device = %d\n  Total optimization steps = 3\n"
+            b"\r 33%%|###       | 1/3 [00:01<00:02,  1.00s/it]{'loss': 2.5, 'epoch': 0.3}\n"
+            b"\r 66%%|######    | 2/3 [00:02<00:01,  1.00s/it]{'loss': 2.5, 'epoch': 0.6}\n"
+            b"{'train_runtime': 3.0, 'train_samples_per_second': 4.0, 'train_steps_per_second': 1.0, 'epoch': 1.0}\n"
+            % batch
+        )
+
+    found = read(written(tmp_path, trained(4) + trained(8))).sessions
+    assert [each.facts["batch_size"].value for each in found] == [4, 8]
+    assert [each.facts["precision"].value for each in found] == ["bf16", "bf16"]
+    assert [each.main["step"].tolist() for each in found] == [[1, 2], [1, 2]]
+    assert [(each.first_line, each.ending.outcome) for each in found] == [(1, "completed"), (9, "completed")]

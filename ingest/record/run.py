@@ -53,6 +53,8 @@ from schema.records import (
 )
 
 TRACE_POINTS = 400
+#: Outcomes that do not explain why there is no step.
+_WITHOUT_FAILURE = frozenset({"completed", "truncated", "unread"})
 #: Characters of a line that a problem quotes.
 _LONGEST_SAMPLE = 160
 
@@ -315,7 +317,7 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session):
         line = session.ending.line or session.first_line
-        if outcome == "unread":
+        if outcome in _WITHOUT_FAILURE:
             return Problem("unread", name, line, _unread(session))
         return Problem("no_step", name, line, {"session": session.number, "outcome": outcome})
     return Problem("no_figure", name, session.first_line, {"reason": to_json(reason)})

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from parsers.contract import Format
+from parsers.contract import COLUMNS, Format
 from parsers.engine.counters import Counters, counters
 from parsers.engine.outcome import Ending, ending
 from parsers.engine.statements import Quoted, Statements
 from parsers.engine.table import SessionRecords
+
+#: Columns of which a record of training has one. An accuracy alone may be of an evaluation, a memory of a telemetry.
+_TRAINING = frozenset(COLUMNS) - {"accuracy", "memory", "flops"}
 
 
 @dataclass(frozen=True)
@@ -51,5 +54,5 @@ class Session:
     @cached_property
     def ending(self) -> Ending:
         """Judge how it ended."""
-        said = self.stated
-        return ending(said.message, said.end_line, self.counters, sum(map(len, self.records)))
+        said, of_training = self.stated, (each for each in self.records if _TRAINING & set(each.reading.columns))
+        return ending(said.message, said.end_line, self.counters, sum(map(len, of_training)))

@@ -361,6 +361,14 @@ class Telemetry(Sampled, frozen=True):
     printers: dict[str, str] = {}
 
 
+class RunProgress(Struct, frozen=True):
+    """How far a run came by its own counters: its last epoch or step, counted from 1, of how many."""
+
+    unit: str
+    done: int
+    total: int
+
+
 class Run(Struct, frozen=True, kw_only=True):
     """One session of a log with its facts, figures and problems: a line of the ledger, and of `--json`.
 
@@ -379,6 +387,8 @@ class Run(Struct, frozen=True, kw_only=True):
     outcome: str = "completed"
     #: Where the log says so; 0 where it says nothing, or something else than run.json.
     outcome_line: int = 0
+    #: Where the log says how far it was to go.
+    progress: RunProgress | None = None
     observations: int = 0
     case: Case = Case()
     facts: dict[str, FactValue] = {}

@@ -218,10 +218,15 @@ def _result(at: int, runs: Sequence[Run], rule: str, statistics: Mapping[tuple[i
         unit=next((unit for run in well if (unit := _unit(run, rule))), ""),
         **_fields(over),
         run_ids=tuple(run.id for run in runs),
-        outcome="completed" if over else first.outcome,
+        outcome=_outcome(well) if over else first.outcome,
         reason=None if over else next(iter(reasons), Reason("outcome", {"outcome": first.outcome})),
         metrics={each: found for each in METRICS if (found := _metric(each, runs, statistics.get((at, each))))},
     )
+
+
+def _outcome(well: Sequence[Run]) -> str:
+    """Return how the repeats behind a figure ended: completed, unless the end of one was not seen."""
+    return next((run.outcome for run in well if run.outcome != "completed"), "completed")
 
 
 def _metric(name: str, runs: Sequence[Run], over: Statistics | None) -> ResultMetric | None:

@@ -12,6 +12,7 @@ from ingest.site import steadiness
 from ingest.site.model import Row, Site, Suite, group_name, named
 from ingest.site.result_tables import sections
 from schema.records import Run
+from schema.vocabulary import NO_FIGURE
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,6 @@ def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
 
 def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
     alone = sum(row.repeats == 1 for row in rows)
-    bad = sum(run.outcome != "completed" for run in site.runs_of(suite))
+    bad = sum(run.outcome in NO_FIGURE for run in site.runs_of(suite))
     notes = [phrase("notes.small", n=alone)] if alone else []
     return notes + ([phrase("notes.outcomes", n=bad)] if bad else [])

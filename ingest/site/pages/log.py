@@ -28,7 +28,7 @@ from ingest.site import addresses
 from ingest.site.model import Page, Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
 from ingest.site.render.text import verbatim
-from ingest.site.run_tables import fact_line, log_lines_text
+from ingest.site.run_tables import fact_line, log_lines_text, outcome
 from parsers.engine.read import read
 from parsers.engine.scan import ScanError, check, open_log, unstyled
 from schema.records import NoFigure, Reason, Run
@@ -217,8 +217,7 @@ def _facts(run: Run) -> Iterator[_Statement]:
 
 
 def _outcome(run: Run) -> Iterator[_Statement]:
-    outcome = word_for("outcome", run.outcome)
-    yield (run.outcome_line, None), "outcome", phrase("log.outcome", outcome=outcome)
+    yield (run.outcome_line, None), "outcome", phrase("log.outcome", outcome=outcome(run))
 
 
 def _problems(run: Run) -> Iterator[_Statement]:

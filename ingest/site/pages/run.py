@@ -171,15 +171,15 @@ def _refusal(run: Run) -> Text | None:
 
 def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     """Return what speaks for or against a figure, in the same order on every page."""
-    outcome = Sign(
-        phrase("proof.outcome"), word_for("outcome", run.outcome), tone_of(run),
+    ended = Sign(
+        phrase("proof.outcome"), outcome(run), tone_of(run),
         addresses.log_lines(site, run, run.outcome_line),
     )  # fmt: skip
     problems = len(run.problems)
     text = phrase("proof.problems_of", n=problems) if problems else phrase("proof.no_problems")
     tables = phrase("proof.published" if run.published else "proof.unpublished")
     return [
-        outcome,
+        ended,
         Sign(phrase("proof.tables"), tables, "good" if run.published else "bad"),
         Sign(
             phrase("proof.problems"),

@@ -453,7 +453,7 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
 
     frame = one_row_per_step(given.records)
     if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        return _data_set(case, session)
+        return _data_set(case, session) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
     if not kept.any():
@@ -476,12 +476,25 @@ def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
     return samples_per_step(session, reading, case) / scoped(reading, case)[0]
 
 
-def _data_set(case: Facts, session: Session) -> Witness:
+def _planned(session: Session, given: ThroughputSeries) -> Witness:
+    """Compare the last step or epoch with the number that was planned: a run that ended early says nothing."""
+    counted = session.counters
+    if counted is None:
+        raise no_figure("no_counters")
+    if not counted.reached:
+        raise no_figure("ended_early", done=counted.done, total=counted.total)
+    line = given.records.lines([int(given.rows[-1])])[0]
+    return _judged("counters", counted.total, counted.total, f"{counted.unit}s", f"{counted.done}", (line, line))
+
+
+def _data_set(case: Facts, session: Session) -> Witness | None:
     """Compare the stated number of steps with what epochs over the data set need; each epoch may round by one step."""
     names = ("data_set_size", "total_epochs", "total_steps", "batch_size_of_job")
     if not all(case.get(name) for name in names):
-        raise no_figure("no_counters")
+        return None
     samples, epochs, steps, batch = (float(case[name]) for name in names)
+    if (epochs - 1) * samples < steps * batch < (epochs - TOLERANCE["counters"] / 100) * samples:
+        return None  # A limit of the steps ends the run within its last epoch.
     line = session.facts["total_steps"].line if "total_steps" in session.facts else 0
     return _judged(
         "counters",

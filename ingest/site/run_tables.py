@@ -82,6 +82,13 @@ def outcome(run: Run) -> Text:
     return word_for("outcome", run.outcome)
 
 
+def outcome_tone(run: Run) -> str:
+    """Return the colour of a run's outcome; a run that completed and has no figure gets none."""
+    if run.outcome == "completed":
+        return "good" if run.figure(HEADLINE) else ""
+    return "bad"
+
+
 def source_of(run: Run) -> Text | None:
     """Return repository and commit of the trainer; that it was changed since, where run.json says so."""
     found = run.source or {}
@@ -149,13 +156,12 @@ def value_text(value: Any) -> str:
 
 def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
     model = [] if brief else [cell(named(run.case.model), addresses.model_page_of(site, run))]
-    tone = "good" if run.outcome == "completed" else "bad"
     return (
         cell(run.id, site.page(run)),
         *model,
         cell(named(run.case.framework)),
         case_cell(run.case),
-        cell(outcome(run), tone=tone),
+        cell(outcome(run), tone=outcome_tone(run)),
         *([] if brief else [cell(numbers.count(run.observations))]),
         headline_cell(run),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ingest.common.words import phrase
 from ingest.compute.rules import NAMES
-from ingest.site import addresses
+from ingest.site import addresses, witness_tables
 from ingest.site.data import badges, changes
 from ingest.site.model import Page, Site
 from ingest.site.render.table import Column, Table, cell
@@ -17,7 +17,12 @@ def pages(site: Site) -> list[Page]:
 
 def _method(site: Site) -> Page:
     described = phrase("nav.method"), phrase("describe.method")
-    return Page(addresses.METHOD, "method", *described, lambda: {"limits": site.limits, "rules": rule_table()})
+    return Page(
+        addresses.METHOD,
+        "method",
+        *described,
+        lambda: {"limits": site.limits, "rules": rule_table(), "witnesses": witness_tables.kinds(site)},
+    )
 
 
 def _running(site: Site) -> Page:

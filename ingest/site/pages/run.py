@@ -12,8 +12,9 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.results import repeats as repeats_of
+from ingest.compute.results import support
 from ingest.compute.rules import HEADLINE, NAMES
-from ingest.site import addresses, caveats, reproduce
+from ingest.site import addresses, caveats, reproduce, witness_tables
 from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart, literal
@@ -26,6 +27,7 @@ from ingest.site.run_tables import (
     figure_cell,
     log_lines_text,
     outcome,
+    outcome_tone,
     packages,
     problem_list,
     source_of,
@@ -94,6 +96,8 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "signs": signs(site, run, others),
             "steps": steps(site, run),
             "figures": figure_table(site, run),
+            "witnesses": witness_tables.of_run(site, run),
+            "corrected": witness_tables.corrected(run),
             "metrics": metric_table(site, run),
             "facts": case_table(site, run),
             "environment": environment_table(run),
@@ -161,9 +165,8 @@ def steps(site: Site, run: Run) -> list[Step]:
 
 def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     """Return what speaks for or against a figure, in the same order on every page."""
-    completed = run.outcome == "completed"
     outcome = Sign(
-        phrase("proof.outcome"), word_for("outcome", run.outcome), "good" if completed else "bad",
+        phrase("proof.outcome"), word_for("outcome", run.outcome), outcome_tone(run),
         addresses.log_lines(site, run, run.outcome_line),
     )  # fmt: skip
     problems = len(run.problems)
@@ -179,6 +182,7 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
             addresses.section(site.page(run), "problems") if problems else None,
         ),
         *_warning_sign(site, run),
+        *_witness_sign(site, run),
         *_used_records(site, run),
         *_median_sign(site, run),
         Sign(
@@ -354,6 +358,15 @@ def _window_step(site: Site, run: Run, found: Figure) -> Step:
     first, last = found.first_line, found.last_line
     records = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped))
     return _step("window", Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last)), records)
+
+
+def _witness_sign(site: Site, run: Run) -> Iterator[Sign]:
+    """Say what the figure rests on, or that a witness withholds it."""
+    if run.witnesses:
+        found = support(run) if run.figure(HEADLINE) else None
+        text = phrase(f"support.{found}_means" if found else "witness.disagrees")
+        tone = "good" if found == "agree" else "" if found else "bad"
+        yield Sign(phrase("proof.witnesses"), text, tone, addresses.section(site.page(run), "witnesses"))
 
 
 def _used_records(site: Site, run: Run) -> Iterator[Sign]:

@@ -29,7 +29,7 @@ def of_run(site: Site, run: Run) -> Table | None:
     """Return what each witness of a run gives against what is printed; None for a run without."""
     if not run.witnesses:
         return None
-    head = ("kind", "verdict", "gives", "printed", "difference", "tolerance")
+    head = ("kind", "verdict", "gives", "printed", "difference", "limit")
     columns = [Column(phrase(f"witness.{each}"), each in {"gives", "printed", "difference"}) for each in head]
     columns += [Column(phrase("table.window")), Column(phrase("table.arithmetic"))]
     return Table(tuple(columns), tuple(_row(site, run, each) for each in run.witnesses), name="witnesses")

@@ -145,7 +145,7 @@ def _log(site: Site, run: Run) -> Page:
 
 
 def marks(run: Run) -> tuple[LineMark, ...]:
-    """Return the lines that pages link to, in the order of a run's page: windows, witnesses, metrics, facts, outcome, problems."""
+    """Return the lines that pages link to: windows, witnesses, metrics, facts, outcome and problems, in this order."""
     statements = [*_figures(run), *_witnesses(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
     return tuple(
         LineMark(*lines, kind, what) for found, kind, what in statements if (lines := addresses.line_range(*found))

@@ -252,10 +252,15 @@ class Writer:
         """Return what the tags of a table mean, which only its first view has."""
         first = table.switching[0]
         tags = dict.fromkeys(entry.tag for at in table.cells_in(first) for entry in at.entries if entry.tag)
-        meanings = [
-            Markup("{} {}").format(self.tag(each), Markup(self._linked(each.means, each.page))) for each in tags
+        texts = [
+            {
+                "text": self.say(each.text),
+                "tone": Markup(each.tone),
+                "means": Markup(self._linked(each.means, each.page)),
+            }
+            for each in tags
         ]
-        return {"view": _view([first], first), "texts": meanings} if meanings else None
+        return {"view": _view([first], first), "texts": texts} if texts else None
 
     def _rooms(self, table: Table) -> list[dict[str, _Room]]:
         """Per column and view, the room that its numbers need."""

@@ -346,7 +346,15 @@
     const target = each.source || each.result.origin === "published" ? (each.result.source || {}).address : run && pageAddress(run.page);
     const text = each.best ? make("b", {}, each.figure.text) : each.figure.text;
     const marks = each.result.diverged ? [make("small", {}, say("metric.diverged"))] : [];
-    return [target ? make("a", { href: target }, text) : text, ...marks];
+    return [target ? make("a", { href: target }, text) : text, ...marks, ...supportTag(each.result)];
+  }
+
+  /** What a throughput rests on; other figures have no witnesses. */
+  function supportTag(result) {
+    if (state.choice.metric !== "throughput" || !result.witnesses) return [];
+    const means = say("support." + result.witnesses + "_means");
+    const tone = result.witnesses === "agree" ? "pl-tag pl-good" : "pl-tag pl-warn";
+    return [" ", make("small", {}, make("span", { class: tone, role: "img", title: means, "aria-label": means }, say("support." + result.witnesses)))];
   }
 
   function absentReason(each) {

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ingest.common import numbers
 from ingest.common.words import Phrase, phrase
 from ingest.compute.rules import HEADLINE
+from ingest.site import witness_tables
 from ingest.site.model import Row, Site, Suite, group_name, named
 from ingest.site.result_tables import sections
 from schema.records import Run
@@ -53,6 +54,8 @@ def difference(run: Run) -> tuple[Phrase, ...] | None:
 
 
 def _cause(run: Run) -> Phrase:
+    if corrected := witness_tables.corrected(run):
+        return corrected
     since = _running_since(run)
     if since is not None:
         return phrase("notes.running", step=since)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
+from ingest.common.words import Phrase, Text, phrase, word_for
 from ingest.compute.witnesses import TOLERANCE
 from ingest.site import addresses
 from ingest.site.model import Site, reason
@@ -35,28 +35,30 @@ def of_run(site: Site, run: Run) -> Table | None:
     return Table(tuple(columns), tuple(_row(site, run, each) for each in run.witnesses), name="witnesses")
 
 
-def corrected(run: Run) -> tuple[Text, Text] | None:
-    """Return which witness gives a run's figure and why, where the printed speed is known to be wrong."""
+def corrected(run: Run) -> Phrase | None:
+    """Say which witness gives a run's figure and why, where the printed speed is known to be wrong."""
     found = next((each for each in run.witnesses if each.verdict == "corrects"), None)
-    return (word_for("witness", found.kind), reason(found.reason) or "") if found else None
+    why = reason(found.reason) if found else None
+    return phrase("witness.corrected", witness=word_for("witness", found.kind), reason=why or "") if found else None
 
 
 def kinds(site: Site) -> Table:
     """Return what each kind of witness compares, with an example from the logs that are published here."""
-    head = ("kind", "compares", "tolerance", "example")
+    head = ("kind", "compares", "example")
     rows = ((*_about(each), _example(site, each)) for each in TOLERANCE)
     return Table(tuple(Column(phrase(f"witness.{each}")) for each in head), tuple(rows), name="witnesses", prose=True)
 
 
 def remedies() -> Table:
     """Return what each kind of witness compares, and what to do where it disagrees."""
-    head = ("kind", "compares", "tolerance", "remedy")
+    head = ("kind", "compares", "remedy")
     rows = ((*_about(each), cell(phrase(f"witness.{each}_remedy"))) for each in TOLERANCE)
     return Table(tuple(Column(phrase(f"witness.{each}")) for each in head), tuple(rows), name="witnesses", prose=True)
 
 
 def _about(kind: str) -> tuple[Cell, ...]:
-    return cell(word_for("witness", kind)), cell(phrase(f"witness.{kind}_compares")), cell(_tolerance(kind))
+    limit = _tolerance(kind) if kind == _BOUND else phrase("witness.within", percent=_tolerance(kind))
+    return cell(word_for("witness", kind), None, limit), cell(phrase(f"witness.{kind}_compares"))
 
 
 def _tolerance(kind: str) -> Text:

@@ -153,6 +153,7 @@ def _site(state: State, *, check: bool) -> Built:
         published=state.publications,
         logs=_logs(state.found),
         shards=state.ledger.shards,
+        passed_over=state.ledger.passed_over,
     )
 
 

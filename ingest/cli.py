@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "python -m ingest"
+#: Names of files that the summary names at most.
+_NAMES_SHOWN = 5
 #: Options of earlier versions that are commands now, with the option that takes their value there.
 _OLD_OPTIONS = {
     "--check": "check",
@@ -266,7 +268,7 @@ def _read(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, pub
     if jobs < 0:
         raise UsageError(f"--jobs {jobs}: must be a positive number")
     state = builder.read(builder.Inputs(paths, layout, jobs, out or Path("docs"), published))
-    if not state.found.inputs:
+    if not state.found.inputs or (state.ledger.passed_over and not state.ledger.runs):
         _print_messages(state)
         raise UsageError("no logs in the given paths, so nothing was written")
     return state
@@ -306,7 +308,18 @@ def _summary(state: State, written: Written) -> str:
         records[name] += run.observations
     rows = [[name, count, records[name], published[name]] for name, count in sorted(runs.items())]
     read = f"{state.ledger.read_logs} log{'' if state.ledger.read_logs == 1 else 's'} read"
+    others = f"\n{_passed_over(state.ledger.passed_over)}" if state.ledger.passed_over else ""
     files = (
         f"{written.written} files written, {written.unchanged} pages and charts unchanged, {written.removed} removed"
     )
-    return f"{tabulate(rows, headers=['format', 'runs', 'records', 'published'])}\n{state.inputs.out}/: {files}; {read}"
+    table = tabulate(rows, headers=["format", "runs", "records", "published"])
+    return f"{table}{others}\n{state.inputs.out}/: {files}; {read}"
+
+
+def _passed_over(names: Sequence[str]) -> str:
+    """Return one line on files that are no logs: how many, and the names that are most frequent among them."""
+    often = Counter(name.rpartition("/")[2] for name in names).most_common(_NAMES_SHOWN)
+    shown = ", ".join(f"{name} ({times})" if times > 1 else name for name, times in often)
+    more = ", …" if sum(times for _, times in often) < len(names) else ""
+    count = f"{len(names)} file{'' if len(names) == 1 else 's'}"
+    return printable(f"passed over: {count} that no format reads and that are not named like logs: {shown}{more}")

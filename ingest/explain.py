@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ingest.common.errors import printable
-from ingest.compute import rules
+from ingest.common.faults import guarded
+from ingest.common.problems import message
+from ingest.compute import rules, window
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.witnesses import measured
@@ -17,7 +19,7 @@ from ingest.record.run import facts_of
 from parsers.engine.read import Log, read
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
-from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason, Witness
+from schema.records import Facts, Figure, MetricFigure, NoFigure, Problem, Reason, Witness
 
 
 def explain(given: Input, layout: Layout) -> Iterator[str]:
@@ -57,11 +59,11 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
         yield f"records    {len(records)} of span {reading.span}, scope {reading.scope}, unit {reading.unit}"
     case = merged.for_rules()
     yield from _window(session, case)
-    found = measured(session, case)
+    found = measured(session, case, merged.of_records)
     for name, figure in found.figures.items():
         yield f"{name:<10} {_figure_text(figure)}"
-    for each in found.witnesses:
-        yield f"witness    {_witness_text(each)}"
+    for witness in found.witnesses:
+        yield f"witness    {_witness_text(witness)}"
     for name, metric in metrics(session, case, found.figures[rules.HEADLINE]).items():
         yield f"{name:<10} {_metric_text(metric)}"
 
@@ -74,6 +76,10 @@ def _window(session: Session, case: Facts) -> Iterator[str]:
         return
     yield f"used       {_ranges(given, sorted(used))}"
     yield f"dropped    {_ranges(given, [each for each in range(len(given)) if each not in used])}"
+    if found := window.pauses(given):
+        took = "" if found.seconds is None else f", {found.seconds:g} s"
+        kinds = ", ".join(found.kinds)
+        yield f"left out   {found.records} records with {kinds}: {found.percent:g} % of the window{took}"
 
 
 def _ranges(given: ThroughputSeries, indices: Sequence[int]) -> str:
@@ -102,14 +108,15 @@ def _figure_text(found: Figure | NoFigure) -> str:
 
 
 def _witness_text(found: Witness) -> str:
-    """Return `clock agrees: 97.1 against 97.3 images/s printed (+0.2 %, tolerance 3 %, resolution 0.5 %), lines 20-90: ...`."""
+    """Return `clock agrees: 97.1 against 97.3 images/s printed (+0.2 %, tolerance 6 %, resolution 0.5 %), ...`."""
     why = f" ({_reason_text(found.reason)})" if found.reason else ""
     if found.value is None:
         return f"{found.kind} is silent{why}"
     lines = f", lines {found.first_line}-{found.last_line}" if found.first_line else ""
     return (
         f"{found.kind} {found.verdict}{why}: {found.value:.6g} against {found.against:.6g} {found.unit} printed "
-        f"({found.difference:+.3g} %, tolerance {found.tolerance:g} %, resolution {found.resolution:.3g} %){lines}: {found.arithmetic}"
+        f"({found.difference:+.3g} %, tolerance {found.tolerance:g} %, resolution {found.resolution:.3g} %){lines}: "
+        f"{found.arithmetic}"
     )
 
 
@@ -128,4 +135,6 @@ def _metric_text(found: MetricFigure) -> str:
 
 def text(path: Path, name: str, layout: Layout) -> str:
     """Return the whole explanation, safe to print."""
-    return printable("\n".join(explain(Input(path, name), layout)))
+    lines: list[str] = []
+    found = guarded(name, lambda: lines.extend(explain(Input(path, name), layout)))
+    return printable("\n".join([*lines, *([f"fault      {message(found)}"] if isinstance(found, Problem) else [])]))

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.common import suites
@@ -35,6 +35,8 @@ class ModelFacts:
     frameworks: tuple[str, ...] = ()
     unit: str = ""
     row_options: tuple[str, ...] = ()
+    #: Format to the words for the model that its logs print.
+    printed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def create(name: str, runs: Path, folder: Path = suites.SUITES) -> str:
@@ -97,7 +99,7 @@ def _without_suite(runs: Path) -> Iterator[Run]:
                 run = from_text(line, Run)
             except ValueError:
                 continue
-            if run.case.model is not None and suites.suite(run.case.model) is None:
+            if run.case.model is not None and suites.suite_of_name(run.case.model) is None:
                 yield run
 
 
@@ -112,7 +114,21 @@ def _facts_of_model(runs: Sequence[Run]) -> ModelFacts:
         _frequent(case.framework for case in cases),
         unit,
         tuple(sorted(stated & _workload_options(unit))),
+        {
+            name: _frequent(_printed(run) for run in runs if run.format == name)
+            for name in _frequent(map(_by_log, runs))
+        },
     )
+
+
+def _by_log(run: Run) -> str | None:
+    """Return the format of a run whose model is a word of its log."""
+    return run.format if _printed(run) else None
+
+
+def _printed(run: Run) -> str | None:
+    stated = run.facts.get("model")
+    return str(stated.value) if stated and stated.source == "log" else None
 
 
 def _frequent(names: Iterator[str | None]) -> tuple[str, ...]:
@@ -139,7 +155,7 @@ def _text(name: str, known: ModelFacts, order: int) -> str:
         f"title = {_both(dict.fromkeys(LANGUAGES, title))}",
         "# Where the page stands among the models: small numbers first.",
         f"order = {order}",
-        "# How logs and people spell the model; the first is its name. Case, blanks, hyphens and dots do not matter.",
+        "# How people, run.json and layouts spell the model; the first is its name. Case and blanks do not matter.",
         f"models = {_list(known.models or (name,))}",
         "# What a figure counts: images/s, sequences/s, tokens/s, words/s or samples/s.",
         f"unit = {_quoted(known.unit or 'samples/s')}",
@@ -151,6 +167,8 @@ def _text(name: str, known: ModelFacts, order: int) -> str:
         "# usual = { image_size = 224 }",
         "# Other models on the same page, each a list of spellings; they stay different models.",
         '# more = [["Another model", "another_model"]]',
+        "# What logs print of the models, by their format: only then is a run of the page.",
+        f"printed = {_table(title, known)}" if known.printed else f"# printed = {_EXAMPLE}",
         "",
         "# Precisions that are compared with each other, where the groups of schema/vocabulary.toml do not fit.",
         '# precision = { single = ["fp32", "tf32"], half = ["amp", "fp16", "bf16"] }',
@@ -180,6 +198,17 @@ def _both(entry: Mapping[str, str]) -> str:
 
 def _list(texts: Sequence[str]) -> str:
     return f"[{', '.join(map(_quoted, texts))}]"
+
+
+_EXAMPLE = '{ "frameworks.keras" = { "another_model" = "Another model" } }'
+
+
+def _table(title: str, known: ModelFacts) -> str:
+    entries = {
+        each: ", ".join(f"{_quoted(word)} = {_quoted(title)}" for word in words)
+        for each, words in known.printed.items()
+    }
+    return "{ " + ", ".join(f"{_quoted(each)} = {{ {words} }}" for each, words in entries.items()) + " }"
 
 
 def _written(path: Path, known: ModelFacts) -> str:

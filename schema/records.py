@@ -77,9 +77,10 @@ class NoFigure(Struct, frozen=True):
 class Witness(Struct, frozen=True, omit_defaults=True):
     """An independent way to the headline figure that the same log offers, and whether it agrees.
 
-    `kind` is one of WITNESSES; `verdict` is `agrees`, `disagrees`, `silent` (with the `reason`), or `corrects` where the
-    printed speed is known to be wrong and the witness gives the figure instead. `value` is what the witness gives in
-    `unit`, `against` what the log prints; `difference` (of the printed one), `resolution` and `tolerance` are percent.
+    `kind` is a key of `ingest.compute.witnesses.WITNESSES`; `verdict` is `agrees`, `disagrees`, `silent` (with the
+    `reason`), or `corrects` where the printed speed is known to be wrong and the witness gives the figure instead.
+    `value` is what the witness gives in `unit`, `against` what the log prints; `difference` (of the printed one),
+    `resolution` and `tolerance` are percent.
     """
 
     kind: str
@@ -124,7 +125,10 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True):
 
 
 class FactValue(Struct, frozen=True):
-    """A fact's plain value, the source that states it (`run.json`, `log`, `layout` or `format`), and where in it."""
+    """A fact's plain value, the source that states it, and where in it.
+
+    The source is `run.json`, `log`, `layout`, `format`, or `derived` from other facts, which `where` then names.
+    """
 
     value: Any
     source: str = ""
@@ -149,20 +153,21 @@ class Case(Struct, frozen=True):
 
 
 class StatedCase(Struct, frozen=True):
-    """The case of a run.json: complete, and each fact of its type."""
+    """The case of a run.json: what is known of it, each fact of its type."""
 
-    model: Text
-    framework: Text
-    hardware: Text
-    nodes: Count
-    devices: Count
-    batch_size: Count
-    precision: str
+    model: Text | UnsetType = UNSET
+    framework: Text | UnsetType = UNSET
+    hardware: Text | UnsetType = UNSET
+    nodes: Count | UnsetType = UNSET
+    devices: Count | UnsetType = UNSET
+    batch_size: Count | UnsetType = UNSET
+    precision: str | UnsetType = UNSET
     options: dict[str, Plain] = {}
 
     def __post_init__(self) -> None:
-        _one_of(".precision", self.precision, PRECISIONS)
-        if self.devices % self.nodes:
+        if self.precision is not UNSET:
+            _one_of(".precision", self.precision, PRECISIONS)
+        if self.devices is not UNSET and self.nodes is not UNSET and self.devices % self.nodes:
             raise WrongError(f".devices is {self.devices}, which {self.nodes} nodes cannot share")
         for name, value in self.options.items():
             _check_option(name, value)
@@ -213,11 +218,11 @@ class StatedFile(Struct, frozen=True):
 
 
 class RunJson(Struct, frozen=True):
-    """A run.json: the whole contract with whoever ran the training."""
+    """A run.json: the whole contract with whoever ran the training, who states what is known and no more."""
 
     schema: Literal["perfledger.run/1"]
-    case: StatedCase
-    outcome: str
+    case: StatedCase = StatedCase()
+    outcome: str | None = None
     suite: str | None = None
     format: str | None = None
     round: RoundName | None = None
@@ -225,6 +230,7 @@ class RunJson(Struct, frozen=True):
     start: str | None = None
     end: str | None = None
     wall_seconds: int | float | None = None
+    exit_status: int | None = None
     notes: str | None = None
     argv: tuple[str, ...] | None = None
     environment: dict[str, Stated] = {}
@@ -237,7 +243,8 @@ class RunJson(Struct, frozen=True):
     nodes: Annotated[tuple[Node, ...], Meta(max_length=_LONGEST_LIST)] | None = None
 
     def __post_init__(self) -> None:
-        _one_of(".outcome", self.outcome, OUTCOMES)
+        if self.outcome is not None:
+            _one_of(".outcome", self.outcome, OUTCOMES)
         for name in self.files:
             _check_below(".files", name)
         for number, node in enumerate(self.nodes or ()):
@@ -278,6 +285,29 @@ class Trace(Struct, frozen=True):
     value: tuple[float, ...]
     unit: str
     skipped: int
+
+
+class Pauses(Struct, frozen=True):
+    """Records of the window that are no training steps, and what else took time in them, by `kinds`.
+
+    `seconds` is None where the log tells only their share of the window's time, in `percent`.
+    """
+
+    records: int
+    seconds: float | None
+    percent: float
+    kinds: tuple[str, ...]
+
+
+class Evenness(Struct, frozen=True):
+    """How even the speeds of the window's training records are.
+
+    `slow` counts those below 80 % of the median; `change` is that of the second half's median against the first's.
+    """
+
+    records: int
+    slow: int
+    change: float
 
 
 Number = int | float | None
@@ -374,6 +404,8 @@ class Run(Struct, frozen=True, kw_only=True):
     duplicate_of: str | None = None
     fingerprint: str | None = None
     trace: Trace | None = None
+    pauses: Pauses | None = None
+    evenness: Evenness | None = None
     argv: tuple[str, ...] | None = None
     environment_variables: dict[str, Plain] | None = None
     recipe: Recipe | None = None

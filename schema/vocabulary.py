@@ -30,6 +30,7 @@ class FactTerm:
     needed: bool = False
     option: bool = False
     in_log: bool = True
+    usual: Any = None
 
 
 @dataclass(frozen=True)

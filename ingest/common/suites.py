@@ -1,4 +1,9 @@
-"""Suites: the files of `report_templates/suites/`, the spellings of a model, and the suite that it belongs to."""
+"""Suites: the files of `report_templates/suites/`, the spellings of a model, and the suite that it belongs to.
+
+People spell a model in many ways, and mean the same. What a program prints means what that program means by it:
+`bert` is BERT-large in MLPerf and BERT-base elsewhere. So a printed spelling is a model of ours only where the suite
+says so for its format; any other keeps its name, and a page of that name.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +41,7 @@ class SuiteFile(Struct, frozen=True, forbid_unknown_fields=True):
     models: Spellings
     order: int = 1000
     more: tuple[Spellings, ...] = ()
+    printed: dict[str, dict[str, str]] = {}
     unit: str = ""
     frameworks: Names = ()
     row_options: Names = ()
@@ -74,14 +80,43 @@ def suite_file(path: Path) -> TomlFile[SuiteFile]:
     return read(path, SuiteFile)
 
 
+@cache
+def _printed() -> dict[tuple[str, str], str]:
+    """Return format and printed spelling to the name of the model.
+
+    Raises:
+        FileError: a suite maps a spelling to a name that is none of its models.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for path in sorted(SUITES.glob("*.toml")):
+        file = suite_file(path)
+        names = [models[0] for models in (file.data.models, *file.data.more)]
+        for format_id, meant in file.data.printed.items():
+            for spelled, name in meant.items():
+                if name not in names:
+                    raise file.wrong(("printed", format_id, spelled), f"{name!r} is none of {', '.join(names)}")
+                found[format_id, spelled] = name
+    return found
+
+
 def model(spelled: str) -> str:
-    """Return the one name of a model, however it is spelled; an unknown one stays as it is."""
+    """Return the one name of a model, however people spell it; an unknown one stays as it is."""
     return spellings().get(folded(spelled), ("", spelled))[1]
 
 
+def model_printed(format_id: str, spelled: str) -> str:
+    """Return the name of a model that a log of a format prints; one that no suite declares stays as it is."""
+    return _printed().get((format_id, spelled), spelled)
+
+
 def suite(spelled: str) -> str | None:
-    """Return the suite that compares the model, if there is one."""
+    """Return the suite that compares the model, however people spell it, if there is one."""
     return spellings().get(folded(spelled), (None, ""))[0]
+
+
+def suite_of_name(name: str) -> str | None:
+    """Return the suite of a model by its very name."""
+    return suite(name) if model(name) == name else None
 
 
 #: What a printer of any model says that it counts; and units in which a suite counts one of them as it is.

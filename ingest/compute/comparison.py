@@ -43,7 +43,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "round": ("framework_version", *_BUILD),
     "hardware": ("power_limit", "cpu", "topology", "gpu_ecc"),
     "precision": (),
-    "devices": ("nodes", "topology", "data_parallel", "batch_size_of_job"),
+    "devices": ("nodes", "topology", "data_parallel", "batch_size_of_job", "accumulation"),
     "batch": ("batch_size_of_job",),
 }
 #: Facts of the case: one that only one of two results states is a difference.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal
 
-from parsers.engine.table import SessionRecords
+from parsers.contract import PauseKind
+from parsers.engine.table import SessionRecords, Stop
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,10 +16,20 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
     Rows = NDArray[np.intp]
+    #: A number per record: the sum of the kinds of PAUSES that its interval holds, 0 for training steps alone.
+    PauseFlags = NDArray[np.uint8]
 
 #: Columns that state how long a record took, the most direct first.
 TIMED = ("duration", "step_seconds", "steps_per_second")
-_COLUMNS = ("throughput", *TIMED, "steps", "samples", "batch", "consumed", "clock")
+_COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "clock")
+#: What may take time inside a record besides training steps.
+PAUSES: Mapping[PauseKind | Literal["untold"], int] = {"evaluation": 1, "checkpoint": 2, "epoch_end": 4, "untold": 8}
+#: A record takes so many times the usual seconds per step if the end of an epoch lies in it.
+_SLOW = 1.5
+#: A timer of training shows the clock's seconds of a usual step, give or take this much, or it is not believed.
+_AGREES = 0.1
+#: Share of the clock's seconds that may lie outside the timer unexplained.
+_UNTOLD = 0.02
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG = 3
@@ -34,6 +46,7 @@ class StepRows:
     columns: Mapping[str, Column]
     #: Steps that each row covers; since the restart of the running mean where the printer prints one.
     covered: Column
+    pauses: PauseFlags
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -64,14 +77,18 @@ class StepRows:
         """
         import numpy as np
 
-        seconds, covered = np.diff(self["clock"]), between(self.records, self.steps)
+        seconds, covered, pauses = np.diff(self["clock"]), between(self.records, self.steps), self.pauses[1:]
+        if "training_seconds" in self:
+            told = _untold(seconds, self["training_seconds"][1:] * covered)
+            pauses = np.where(told, pauses | PAUSES["untold"], pauses).astype(np.uint8)
         chosen = np.arange(len(seconds))
         if not {"samples", "batch", "consumed"} & self.columns.keys():
             chosen = np.flatnonzero(seconds != 0)
             covered = np.diff(np.concatenate([[0.0], np.cumsum(covered)[chosen]]))
+            pauses = np.bitwise_or.reduceat(pauses, [0, *(chosen[:-1] + 1)]) if len(chosen) else pauses[chosen]
         columns = {name: each[1:][chosen] for name, each in self.columns.items()}
-        epochs, steps = self.epochs[1:][chosen], self.steps[1:][chosen]
-        later = replace(self, rows=self.rows[1:][chosen], epochs=epochs, steps=steps, columns=columns, covered=covered)
+        epochs, steps, rows = self.epochs[1:][chosen], self.steps[1:][chosen], self.rows[1:][chosen]
+        later = replace(self, rows=rows, epochs=epochs, steps=steps, columns=columns, covered=covered, pauses=pauses)
         return later, seconds[chosen]
 
 
@@ -82,10 +99,12 @@ def one_row_per_step(records: SessionRecords) -> StepRows:
     columns = {name: records[name] for name in _COLUMNS if name in records}
     epochs, steps = _places(records)
     rows = np.arange(len(records))
+    group, ranks = rows, records.ranks()
     if _is_repeated(records):
-        columns, rows = _once_per_step(columns, epochs, steps, records.ranks())
+        columns, rows, group = _once_per_step(columns, epochs, steps, ranks)
         epochs, steps = epochs[rows], steps[rows]
-    return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps))
+    pauses = _pauses(records, _stopped(records.stops(), group, ranks, len(rows)), epochs, steps)
+    return StepRows(records, rows, epochs, steps, columns, _covered(records, columns, steps), pauses)
 
 
 def _places(records: SessionRecords) -> tuple[Column, Column]:
@@ -107,17 +126,19 @@ def _is_repeated(records: SessionRecords) -> bool:
 
 def increments(frame: StepRows, total: Column) -> Column:
     """Return what each record adds to a total, with running means undone within each epoch."""
-    if frame.records.reading.cumulative_since is None:
-        return total
-    return _undo_running_mean(total, frame.epochs, frame.steps)
-
-
-def _undo_running_mean(total: Column, epochs: Column, steps: Column) -> Column:
     import numpy as np
 
-    # A program resumed within an epoch restarts its mean.
-    same = (np.diff(epochs, prepend=np.nan) == 0) & (np.diff(steps, prepend=np.nan) >= 0)
-    return np.where(same, np.diff(total, prepend=0.0), total)
+    if frame.records.reading.cumulative_since is None:
+        return total
+    return np.where(_same_mean(frame.epochs, frame.steps), np.diff(total, prepend=0.0), total)
+
+
+def _same_mean(epochs: Column, steps: Column) -> NDArray[np.bool_]:
+    """Return whether a running mean goes on from the row before; a program resumed within an epoch restarts it."""
+    import numpy as np
+
+    same: NDArray[np.bool_] = (np.diff(epochs, prepend=np.nan) == 0) & (np.diff(steps, prepend=np.nan) >= 0)
+    return same
 
 
 def between(records: SessionRecords, steps: Column) -> Column:
@@ -166,10 +187,77 @@ def _covered(records: SessionRecords, columns: Mapping[str, Column], steps: Colu
     return np.where(inside, gaps, np.where(alone, 1.0, usual))
 
 
+def _stopped(stops: Sequence[Stop], group: Rows, ranks: Column, count: int) -> PauseFlags:
+    """Return the pauses of each of `count` rows; record n is one of the lines that printed row `group[n]`.
+
+    A line of a rank belongs to that rank's next new row: others may lag behind, and a bar is drawn again.
+    """
+    import numpy as np
+
+    found = np.zeros(count, dtype=np.uint8)
+    for rank, printed in groupby(sorted(stops, key=lambda each: each.rank), key=lambda each: each.rank):
+        mine = np.flatnonzero(ranks == rank) if (ranks == rank).any() else np.arange(len(group))
+        new = np.sort(mine[np.unique(group[mine], return_index=True)[1]])
+        at, last, kinds = np.array(
+            [(each.row, each.pause.inside == "last", PAUSES[each.pause.kind]) for each in printed]
+        ).T
+        places = np.searchsorted(new, at) - last
+        inside = (places > 0) & (places < len(new))
+        np.bitwise_or.at(found, group[new[places[inside]]], kinds[inside].astype(np.uint8))
+    return found
+
+
+def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps: Column) -> PauseFlags:
+    """Add ends of epochs and records in which a mean still shows a pause; drop those whose mean begins after it."""
+    import numpy as np
+
+    if records.reading.epoch_end:
+        stopped[1:][np.diff(epochs) != 0] |= PAUSES["epoch_end"]
+    if records.reading.cumulative_since is not None:
+        # A running mean begins anew with the epoch, after the pause before it.
+        stopped = np.where(_same_mean(epochs, steps), stopped, 0).astype(np.uint8)
+    shown = stopped.copy()
+    for later in range(1, min(records.reading.lingers, len(shown) - 1) + 1):
+        shown[later:] |= stopped[:-later]
+    return shown
+
+
+def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
+    """Return the pauses of records that took so many seconds for so many steps, without those that cost nothing."""
+    import numpy as np
+
+    pauses, per_step = frame.pauses, seconds / steps
+    doubtful = (pauses > 0) if frame.records.reading.span == "step" else (pauses == PAUSES["epoch_end"])
+    if not doubtful.any() or doubtful.all():
+        return pauses
+    slow = per_step >= _SLOW * np.nanmedian(per_step[~doubtful])
+    return np.where(doubtful & ~slow, 0, pauses).astype(np.uint8)
+
+
+def _untold(seconds: Column, trained: Column) -> NDArray[np.bool_]:
+    """Return the records with time outside training, by the clock and by a timer of training over the same steps.
+
+    The timer may smooth, so that it shows a slow step for several records; its sum is right all the same. Hence the
+    records with the largest differences are told, until the sums agree.
+    """
+    import numpy as np
+
+    if not abs(np.median(seconds / trained) - 1) <= _AGREES:
+        return np.zeros(len(seconds), dtype=np.bool_)
+    order = np.argsort(trained - seconds, kind="stable")
+    left, rest = np.cumsum((seconds - trained)[order][::-1])[::-1], np.cumsum(seconds[order][::-1])[::-1]
+    found = np.zeros(len(seconds), dtype=np.bool_)
+    found[order[: int(np.argmax(left <= _UNTOLD * rest))]] = True
+    return found
+
+
 def _once_per_step(
     columns: Mapping[str, Column], epochs: Column, steps: Column, ranks: Column
-) -> tuple[dict[str, Column], Rows]:
-    """Return one row per epoch and step, in order of first appearance: the median over the lines that printed it."""
+) -> tuple[dict[str, Column], Rows, Rows]:
+    """Return one row per epoch and step, in order of first appearance: the median over the lines that printed it.
+
+    The row of each, for its line number, and to which of them each line belongs, come with them.
+    """
     import numpy as np
 
     # A file may hold the same steps twice, of a program that was started again without saying so.
@@ -178,7 +266,7 @@ def _once_per_step(
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     sequence = np.argsort(first, kind="stable")
     merged = {name: _medians(each, group.ravel(), len(first))[sequence] for name, each in columns.items()}
-    return merged, first[sequence]
+    return merged, first[sequence], np.argsort(sequence)[group.ravel()]
 
 
 def _restarts(epochs: Column, steps: Column, ranks: Column, lag: int) -> tuple[Rows, NDArray[np.bool_]]:

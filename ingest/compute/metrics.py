@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ingest.common.toml_file import read
-from ingest.compute.frame import increments, one_row_per_step
-from ingest.compute.rules import warm_up
+from ingest.compute.frame import confirmed, increments, one_row_per_step
 from ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
+from ingest.compute.window import TOO_FEW, training, warm_up
 from parsers.contract import Reading
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -50,7 +50,7 @@ def metrics(
 
     with np.errstate(all="ignore"):  # Overflows are detected afterwards.
         found: dict[str, MetricFigure | None] = {
-            "latency": _latency(session, case),
+            "latency": _latency(session, case, headline),
             "memory": _memory(session),
             **_flops(session, case, headline),
             "loss": _last(session, "loss"),
@@ -67,11 +67,13 @@ def _possible(found: MetricFigure) -> MetricFigure:
     return MetricFigure(None, found.unit, reason=reason)
 
 
-def _latency(session: Session, case: Facts) -> MetricFigure | None:
+def _latency(session: Session, case: Facts, headline: Figure | NoFigure) -> MetricFigure | None:
     """Return milliseconds per step over the house window: seconds over steps, running means undone.
 
     A step is one batch per device, so that printers of optimiser updates can be compared with others.
     """
+    if isinstance(headline, NoFigure) and headline.reason.code in TOO_FEW:
+        return MetricFigure(None, METRICS["latency"].unit, reason=headline.reason)
     try:
         return _stepped(session, case) or _from_series(session, case)
     except NoFigureError as error:
@@ -89,7 +91,9 @@ def _stepped(session: Session, case: Facts) -> MetricFigure | None:
         if per_step is not None and records.reading.span != "epoch" and records.reading.scope != "thread":
             refuse_impossible(per_step, records, frame.rows)
             steps = frame.covered * _steps_per_record(session, records.reading, case)
-            return _per_step(records, frame.rows, increments(frame, per_step * frame.covered), increments(frame, steps))
+            seconds, steps = increments(frame, per_step * frame.covered), increments(frame, steps)
+            kept = training(confirmed(frame, seconds, steps))
+            return _per_step(records, frame.rows[kept], seconds[kept], steps[kept])
     return None
 
 
@@ -98,7 +102,8 @@ def _from_series(session: Session, case: Facts) -> MetricFigure | None:
     if not given.timed or given.records.reading.span == "epoch":
         return None
     steps = given.covered * _steps_per_record(session, given.records.reading, case)
-    return _per_step(given.records, given.rows, given.seconds, steps)
+    kept = training(given.pauses)
+    return _per_step(given.records, given.rows[kept], given.seconds[kept], steps[kept])
 
 
 def _steps_per_record(session: Session, reading: Reading, case: Facts) -> float:
@@ -114,11 +119,10 @@ def _steps_per_record(session: Session, reading: Reading, case: Facts) -> float:
 
 
 def _per_step(records: SessionRecords, rows: NDArray[np.intp], seconds: Column, steps: Column) -> MetricFigure | None:
-    kept = slice(warm_up(len(rows)), None)
-    took, done = float(seconds[kept].sum()), float(steps[kept].sum())
-    if not (took > 0 and done > 0):
+    took, done = float(seconds.sum()), float(steps.sum())
+    if not (len(rows) and took > 0 and done > 0):
         return None
-    first, last = records.lines([int(rows[kept][0]), int(rows[-1])])
+    first, last = records.lines([int(rows[0]), int(rows[-1])])
     arithmetic = f"1000 × Σ s / Σ steps: 1000 × {took:.8g} / {done:.10g}"
     return MetricFigure(_digits(1000 * took / done), METRICS["latency"].unit, "log", first, last, arithmetic)
 

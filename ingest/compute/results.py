@@ -312,7 +312,14 @@ def _differ_in_devices_only(result: Result, one: Result) -> bool:
     if any(mine and other and mine != other for mine, other in editions):
         return False
     mine, other = _options(result), _options(one)
-    return all(mine[name] == other[name] for name in mine.keys() & other.keys())
+    return all(mine[name] == other[name] or _same_update(name, result, one) for name in mine.keys() & other.keys())
+
+
+def _same_update(name: str, result: Result, one: Result) -> bool:
+    """Return whether fewer batches per update and device make the same update, since more devices share it."""
+    steps, alone = result.options.get(name), one.options.get(name)
+    shared = isinstance(steps, int) and isinstance(alone, int) and steps * (result.devices or 0) == alone
+    return name == "accumulation" and shared
 
 
 def _agreement(result: Result, one: Result) -> int:

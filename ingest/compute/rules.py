@@ -21,6 +21,7 @@ from ingest.compute.series import (
     scoped,
     series,
 )
+from ingest.compute.window import training, warm_up
 from parsers.contract import Window
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -123,11 +124,6 @@ def figures(
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 
-def warm_up(count: int) -> int:
-    """Return how many of `count` records the house window drops."""
-    return max(1, count // 5) if count > 1 else 0
-
-
 def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
     """Return the indices of the records that a rule over the series uses, in file order.
 
@@ -138,6 +134,8 @@ def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
 
     rule = parse(rule) if isinstance(rule, str) else rule
     indices = np.arange(len(given))
+    if rule.name == HEADLINE:
+        return _training(given)
     if rule.statistic != "paddle":
         skip = rule.parameters.get("skip", warm_up(len(given)))
         return _at_least(1, indices[skip:], len(given), skip + 1)
@@ -147,6 +145,14 @@ def used_records(rule: Rule | str, given: ThroughputSeries) -> Rows:
     _at_least(2 * trim + 1, rest, len(given), skip + 2 * trim + 1)
     by_value = rest[np.argsort(given.values[rest], kind="stable")]
     return np.sort(by_value[trim:-trim])
+
+
+def _training(given: ThroughputSeries) -> Rows:
+    """Return the training records of the house window; windows of others count whatever they hold."""
+    used = training(given.pauses)
+    if len(given) and not len(used):
+        raise no_figure("only_pauses", records=len(given) - warm_up(len(given)))
+    return _at_least(1, used, len(given), 1)
 
 
 def _at_least(count: int, indices: Rows, found: int, needed: int) -> Rows:

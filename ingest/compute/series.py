@@ -5,11 +5,12 @@ A format quotes speeds, seconds or clocks of some scope; this is where they beco
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ingest.compute.frame import TIMED, StepRows, increments, one_row_per_step
+from ingest.compute.frame import TIMED, StepRows, confirmed, increments, one_row_per_step
 from parsers.contract import Reading, Scope
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
@@ -19,6 +20,8 @@ from schema.vocabulary import UNITS
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from ingest.compute.frame import PauseFlags
 
     Column = NDArray[np.float64]
     Rows = NDArray[np.intp]
@@ -54,8 +57,10 @@ class ThroughputSeries:
     `values`: samples per second at `scope`, as printed times `multiplier`. `samples`, `seconds` and `covered`, in
     steps: what each record adds, with running means undone; sum over sum is samples over time. Where the batch size is
     not known the samples are counted in steps and the seconds scaled alike; then the series is not `timed`.
-    `rows`: the row of each record in `records`, for its line number. `clocked`: the seconds are those between the lines'
-    clocks.
+    `rows`: the row of each record in `records`, for its line number. `pauses`: what else took time in each record, 0
+    for training steps alone. `lasted`: the seconds of each record as the log tells them, infinite for an epoch of
+    unknown length, which is long in any case; None where nothing tells. `clocked`: the seconds are those between the
+    lines' clocks.
     """
 
     values: Column
@@ -65,11 +70,13 @@ class ThroughputSeries:
     epochs: Column
     steps: Column
     rows: Rows
+    pauses: PauseFlags
     records: SessionRecords
     unit: str
     scope: Scope
     multiplier: int
     timed: bool
+    lasted: Column | None
     clocked: bool = False
 
     def __len__(self) -> int:
@@ -150,6 +157,8 @@ def _from_whole_run(session: Session, batch_of_job: int) -> float:
     if whole is None or lines is None:
         raise no_figure("no_accumulation")
     exact = float(whole["throughput"][-1] * whole["seconds"][-1]) / batch_of_job
+    if not math.isfinite(exact):  # The last summary need not state both.
+        raise no_figure("no_accumulation")
     batches, usual = round(exact), float(np.median(np.diff(lines["clock"])))
     if not (0 < batches < 10**7 and usual > 0) or abs(exact - batches) > 1e-4 * batches:
         raise no_figure("no_accumulation")
@@ -191,7 +200,7 @@ def _printed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
         samples = printed * frame["duration"]
     if samples is None:
         per_step = _printed_samples(frame.records, session, case, multiplier)
-        samples, timed = frame.covered * (per_step or 1.0), per_step is not None
+        samples, timed = frame.covered * (per_step or 1.0), per_step is not None and reading.span != "epoch"
     return _series_of(frame, printed * multiplier, samples * multiplier, samples / printed, scope, multiplier, timed)
 
 
@@ -280,7 +289,20 @@ def _series_of(
 ) -> ThroughputSeries:
     records = frame.records
     refuse_impossible(values, records, frame.rows)
+    samples, seconds, covered = (increments(frame, each) for each in (samples, seconds, frame.covered))
     return ThroughputSeries(
-        values, increments(frame, samples), increments(frame, seconds), increments(frame, frame.covered),
-        frame.epochs, frame.steps, frame.rows, records, records.reading.unit, scope, multiplier, timed,
+        values, samples, seconds, covered, frame.epochs, frame.steps, frame.rows, confirmed(frame, seconds, covered),
+        records, records.reading.unit, scope, multiplier, timed, seconds if timed else _lasted(frame),
     )  # fmt: skip
+
+
+def _lasted(frame: StepRows) -> Column | None:
+    """Return the seconds that each record covers where its speed does not tell them."""
+    import numpy as np
+
+    if (step_seconds := frame.step_seconds) is not None:
+        return increments(frame, step_seconds * frame.covered)
+    if frame.records.reading.span == "epoch":
+        return np.full(len(frame), np.inf)
+    lasted = np.diff(frame.records.stamps()[frame.rows], prepend=np.nan)
+    return lasted if np.isfinite(lasted).any() else None

@@ -8,7 +8,7 @@ reading declares which of the two is right where they differ (`parsers.contract.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -22,7 +22,10 @@ from ingest.compute import rules
 from ingest.compute.frame import StepRows, increments, one_row_per_step
 from ingest.compute.metrics import highest_peak, peak_of
 from ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, samples_per_step, scoped, series
+from ingest.compute.window import too_few
+from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
+from parsers.engine.table import SessionRecords
 from schema.records import Facts, Figure, NoFigure, Reason, Witness
 from schema.vocabulary import PRECISION_GROUPS, UNITS
 
@@ -34,9 +37,14 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
 
 #: Difference in percent up to which a witness agrees, beyond its own resolution.
-TOLERANCE: Mapping[str, float] = {"clock": 3.0, "arithmetic": 5.0, "summary": 5.0, "counters": 2.0, "physics": 0.0}
-#: A clock that cannot tell this much, in percent, says nothing.
-_COARSEST = 5.0
+TOLERANCE: Mapping[str, float] = {"clock": 6.0, "arithmetic": 5.0, "summary": 5.0, "counters": 2.0, "physics": 0.0}
+#: A clock that cannot tell this much, in percent, says nothing. With the tolerance of 6 % a clock that is wrong by a
+#: fifth is always told from one that agrees: (1 - 0.09) × 1.2 > 1 + 0.09.
+_COARSEST = 3.0
+#: A contradiction by this factor, over as many of the clock's smallest steps, is plain to a coarse clock too.
+_PLAIN, _FEW = 2.0, 5
+#: Where the printer is known to leave time out, the clock gives the figure from this difference on, in percent.
+_KNOWN_TRAP = 2.0
 #: A stretch of the clock is compared as a whole once it lasts so many of its smallest units.
 _STRETCH = 40
 #: An interval that lasts this many times as long as its record says holds something else, such as an evaluation.
@@ -47,6 +55,10 @@ _MOST_CORRECTED = 1.5
 _HOLDS_MORE = 0.5
 #: Records that make up less than this share of the run's seconds did not take place during them.
 _LEAST_SHARE = 0.05
+#: Rounding of printed figures that needs no second look.
+_FINE = 1e-3
+#: A clock without a date loses whole days.
+_HALF_A_DAY = 43_200.0
 WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 
 
@@ -58,27 +70,36 @@ class Measured:
     witnesses: tuple[Witness, ...]
 
 
-def measured(session: Session, case: Facts) -> Measured:
+def measured(session: Session, case: Facts, of_records: Collection[str] = ()) -> Measured:
     """Compute the figures of a session under all rules and hold the headline against every witness.
 
     Args:
         session: what the log states.
         case: facts of the case, as the rules get them.
+        of_records: those of them that follow from the records themselves, and so cannot be witnesses of these.
     """
     given = cache(partial(series, session, case))
     found = rules.figures(session, case, given)
     headline = found[rules.HEADLINE]
+    if isinstance(headline, Figure) and (reason := too_few(given())):
+        headline = found[rules.HEADLINE] = NoFigure(reason)
     if isinstance(headline, NoFigure):
         return Measured(found, ())
     import numpy as np
 
     with np.errstate(all="ignore"):
-        heard = tuple(_heard(kind, session, case, given(), headline) for kind in WITNESSES)
+        stated = {name: value for name, value in case.items() if name not in of_records}
+        heard = tuple(_heard(kind, session, stated, given(), headline) for kind in WITNESSES)
     if right := next((each for each in heard if each.verdict == "corrects"), None):
         found[rules.HEADLINE] = _corrected(headline, right)
-    elif wrong := next((each for each in heard if each.verdict == "disagrees"), None):
+    elif wrong := min((each for each in heard if each.verdict == "disagrees"), key=_cause, default=None):
         found[rules.HEADLINE] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
     return Measured(found, heard)
+
+
+def _cause(witness: Witness) -> int:
+    """Return the rank of a witness: where a batch size is wrong, clock and summary disagree as a consequence."""
+    return ("arithmetic", "counters", "physics", "clock", "summary").index(witness.kind)
 
 
 def _corrected(headline: Figure, witness: Witness) -> Figure:
@@ -121,7 +142,7 @@ def _judged(
     if not (math.isfinite(value) and math.isfinite(against) and value > 0 and against > 0):
         raise no_figure("no_comparison")
     difference = 100 * (against / value - 1)
-    agrees = abs(difference) <= TOLERANCE[kind] + resolution
+    agrees = 100 * (max(against / value, value / against) - 1) <= TOLERANCE[kind] + resolution
     return Witness(
         kind, "agrees" if agrees else "disagrees", value=_digits(value), against=_digits(against), unit=unit,
         difference=round(difference, 3), resolution=round(resolution, 3), tolerance=TOLERANCE[kind],
@@ -150,19 +171,23 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     if not np.isfinite(stamps).any():
         raise no_figure("no_line_clock")
     unit, between = _resolution_of(stamps), _intervals(given, stamps)
-    seconds = float(between.took.sum())
-    if not len(between.rows) or 100 * unit * between.pieces > _COARSEST * seconds:
-        raise no_figure("coarse_clock", resolution=f"{unit:g}", seconds=f"{seconds:.4g}")
+    if not between.took.any():
+        raise no_figure("no_line_clock")
     ratio, stretch = _stretches(between, unit)
+    rounding = _rounding(given.records, "throughput", given.values / given.multiplier)
+    resolution = 100 * (unit / stretch + rounding)
+    plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
+    if resolution > _COARSEST and not plain:
+        raise no_figure("coarse_clock", resolution=f"{unit:g}", seconds=f"{stretch:.4g}", percent=f"{resolution:.3g}")
     if given.records.reading.span == "epoch" and ratio > 1 + TOLERANCE["clock"] / 100:
         raise no_figure("between_epochs", percent=f"{100 * (ratio - 1):.3g}")
     first, last = given.records.lines([int(given.rows[between.rows[0] - 1]), int(given.rows[between.rows[-1]])])
     found = _judged(
         "clock", headline.value / ratio, headline.value, headline.unit,
-        f"{headline.value:.8g} / {ratio:.6g}", (first, last), 100 * unit / stretch,
+        f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
     )  # fmt: skip
     trap = given.records.reading.trap
-    if trap and trap.witness == "clock" and found.verdict == "disagrees" and 1 < ratio < _MOST_CORRECTED:
+    if trap and trap.witness == "clock" and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < _MOST_CORRECTED:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
     return found
 
@@ -195,6 +220,8 @@ def _intervals(given: ThroughputSeries, stamps: Column) -> _Intervals:
     steps, epochs = np.diff(given.steps, prepend=np.nan), np.diff(given.epochs, prepend=np.nan)
     fits = np.isfinite(took) & np.isfinite(claimed) & (claimed > 0) & (took >= 0)
     # A running mean says nothing of the steps before it began.
+    if float(np.nanmax(stamps)) < DATELESS_BEFORE:
+        fits &= claimed < _HALF_A_DAY
     fits &= ((epochs == 0) & (steps > 0)) | _whole_across_epochs(given, steps, epochs)
     rows = rules.used_records(rules.HEADLINE, given)
     rows = rows[fits[rows]]
@@ -229,42 +256,51 @@ def _claimed(given: ThroughputSeries) -> Column:
     import numpy as np
 
     span, frame = given.records.reading.span, one_row_per_step(given.records)
-    if span == "epoch" and not {"samples", "duration", "steps"} & frame.columns.keys():
+    if span == "epoch" and not _states(frame, "samples", "duration", "steps", "consumed"):
         raise no_figure("no_steps_per_epoch")
-    if not given.timed and frame.step_seconds is None:
-        raise no_figure("no_batch_size")
-    seconds = given.seconds if given.timed else increments(frame, frame.step_seconds * frame.covered)
+    seconds = given.seconds
+    if not given.timed:
+        if frame.step_seconds is None:
+            raise no_figure("no_batch_size")
+        seconds = increments(frame, frame.step_seconds * frame.covered)
     return seconds / frame.covered * np.diff(given.steps, prepend=np.nan) if span == "step" else seconds
 
 
+def _states(frame: StepRows, *names: str) -> bool:
+    """Return whether the lines print one of some columns; a dialect may leave it out of all of them."""
+    import numpy as np
+
+    return any(name in frame and bool(np.isfinite(frame[name]).any()) for name in names)
+
+
 def _resolution_of(stamps: Column) -> float:
-    """Return the smallest step of the clocks in seconds: 1 where all are whole seconds."""
+    """Return the smallest step of the clocks in seconds: whole seconds, milliseconds, or microseconds."""
     import numpy as np
 
     known = stamps[np.isfinite(stamps)]
-    return 1.0 if (known == np.round(known)).all() else 0.001
+    return next(
+        (each for each in (1.0, 1e-3) if np.allclose(known, np.round(known / each) * each, rtol=0, atol=2e-6)), 1e-6
+    )
 
 
 def _stretches(given: _Intervals, unit: float) -> tuple[float, float]:
     """Return clock over claimed seconds, as the median over stretches, and the seconds of a stretch without a gap."""
     import numpy as np
 
-    stretch = np.floor(np.cumsum(given.took) / (_STRETCH * unit))
-    ends = np.flatnonzero(np.diff(stretch, append=np.inf)) + 1
-    whole = float(given.took.sum())
-    if len(ends) < 4:
+    whole, usual = float(given.took.sum()), float(np.median(given.took))
+    each = max(1, math.ceil(_STRETCH * unit / usual)) if usual > 0 else len(given.took)
+    count = len(given.took) // each
+    if count < 3:
         return whole / float(given.claimed.sum()), whole / given.pieces
-    # The last stretch may be short.
-    starts = np.concatenate([[0], ends[:-2]])
-    clock, told = (np.add.reduceat(each[: ends[-2]], starts) for each in (given.took, given.claimed))
-    return float(np.median(clock / told)), float(np.median(clock)) / max(1.0, given.pieces / len(starts))
+    clock, told = (column[: count * each].reshape(count, each).sum(axis=1) for column in (given.took, given.claimed))
+    return float(np.median(clock / told)), float(np.median(clock)) / max(1.0, given.pieces / count)
 
 
 # Arithmetic on the line
 
 
 def _arithmetic(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
-    """Compare samples over seconds with the speed, all three from the same lines; or the batch sizes that are stated."""
+    """Compare samples over seconds with the speed, all of the same lines; or the batch sizes that are stated."""
     records = given.records
     if "throughput" in records:
         return _line_arithmetic(session, case, one_row_per_step(records))
@@ -278,19 +314,20 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
     seconds = frame.step_seconds
     if seconds is None:
         raise no_figure("no_seconds_on_line")
-    if frame.records.reading.span == "epoch" and not {"samples", "steps"} & frame.columns.keys():
+    if frame.records.reading.span == "epoch" and not _states(frame, "samples", "steps"):
         raise no_figure("no_steps_per_epoch")
     samples = _line_samples(session, case, frame)
     implied = frame["throughput"] * seconds
     known = np.isfinite(implied) & np.isfinite(samples) & (samples > 0)
     if not known.any():
         raise no_figure("no_seconds_on_line")
+    rounded = {"throughput": frame["throughput"], "step_seconds": seconds}
     middle = int(np.flatnonzero(known)[np.argsort(implied[known] / samples[known])[known.sum() // 2]])
     line = frame.records.lines([int(frame.rows[middle])])[0]
     return _judged(
         "arithmetic", float(samples[middle]), float(implied[middle]), "samples",
         f"{frame['throughput'][middle]:.8g} × {seconds[middle]:.6g} s", (line, line),
-        100 * (_digits_of(frame["throughput"]) + _digits_of(seconds)),
+        100 * sum(_rounding(frame.records, name, each) for name, each in rounded.items()),
     )  # fmt: skip
 
 
@@ -299,7 +336,7 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
     import numpy as np
 
     for name, per in (("samples", frame.covered), ("batch", 1.0)):
-        if name in frame and np.isfinite(frame[name]).any():
+        if _states(frame, name):
             return frame[name] / per
     reading = frame.records.reading
     if reading.scope == "device" and "devices" not in case:
@@ -311,7 +348,7 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
 
 
 def _batch_arithmetic(session: Session) -> Witness:
-    """Compare the job's batch size with that of a device times devices and accumulation, where the log states them all."""
+    """Compare the job's batch size with that of a device times devices and accumulation, where all are stated."""
     stated = session.facts
     names = ("batch_size_of_job", "batch_size", "devices", "accumulation")
     if not all(name in stated for name in names):
@@ -321,14 +358,17 @@ def _batch_arithmetic(session: Session) -> Witness:
     return _judged("arithmetic", each * devices * steps, job, "samples", f"{each} × {devices} × {steps}", (line, line))
 
 
-def _digits_of(values: Column) -> float:
-    """Return the relative rounding of printed figures: half a unit of the last of at most six decimals, of the median."""
+def _rounding(records: SessionRecords, name: str, values: Column) -> float:
+    """Return how far the last printed digit of a column rounds, as a share of its median; 0 where none is printed."""
     import numpy as np
 
     some = values[np.isfinite(values) & (values > 0)][:100]
-    if not len(some):
+    if name not in records or not len(some):
         return 0.0
     decimals = next((each for each in range(6) if np.allclose(some * 10**each % 1, 0, atol=1e-6)), 6)
+    if 0.5 * 10.0**-decimals > _FINE * float(np.median(some)) and name in records.reading.columns:
+        # Equal round figures hide their zeros: look at one as it is printed.
+        decimals = len(records.printed(0, name).partition(b".")[2])
     return 0.5 * 10.0**-decimals / float(np.median(some))
 
 
@@ -339,7 +379,7 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
     """Compare the trainer's figure for the whole run with the records: a summary also counts what lies between them."""
     reported = rules.figure("reported", session, case)
     if isinstance(reported, NoFigure):
-        return _whole_run(session, given)
+        return _epochs(session, case, given) or _whole_run(session, given)
     if reported.scope != headline.scope or reported.unit != headline.unit or given.records.reading.span == "run":
         raise no_figure("other_scope")
     speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
@@ -359,6 +399,35 @@ def _by_the_clock(given: ThroughputSeries) -> list[float]:
     stamps = given.records.stamps()[given.rows]
     took = float(stamps[-1] - stamps[0]) if len(stamps) > 1 else math.nan
     return [float(given.samples[1:].sum() / took)] if np.isfinite(took) and took > 0 and given.timed else []
+
+
+def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness | None:
+    """Compare the lines that tell of whole epochs with the records of the same epochs; None where there are none."""
+    import numpy as np
+
+    for records in session.records:
+        if records.reading.span != "epoch" or records.table is given.records.table or not len(records):
+            continue
+        if "throughput" in records and records.reading.unit == given.records.reading.unit:
+            multiplier, scope = scoped(records.reading, case)
+            told = multiplier / float(np.mean(1 / records["throughput"]))
+            if scope == given.scope:
+                whole = float(given.samples.sum() / given.seconds.sum())
+                return _held(told, whole, given.unit, f"{len(records)} / Σ (1 / x)", records)
+        elif "duration" in records and "epoch" in records:
+            claimed = np.nan_to_num(_claimed(given))
+            inside = [float(claimed[given.epochs == each].sum()) for each in records["epoch"]]
+            return _held(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
+    return None
+
+
+def _held(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:
+    """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do."""
+    holds = told / value if unit == "s" else value / told
+    if _HOLDS_MORE <= holds < 1 - TOLERANCE["summary"] / 100:
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
+    first, last = records.lines([0, len(records) - 1])
+    return _judged("summary", value, told, unit, arithmetic, (first, last))
 
 
 def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
@@ -383,18 +452,28 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
     import numpy as np
 
     frame = one_row_per_step(given.records)
-    if "consumed" not in frame or len(frame) < 2 or "step" not in given.records:
+    if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
         return _data_set(case, session)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
     if not kept.any():
         raise no_figure("no_counters")
-    per_step = samples_per_step(session, given.records.reading, case) / scoped(given.records.reading, case)[0]
+    per_step = _per_step(session, case, frame)
     first, last = given.records.lines([int(frame.rows[0]), int(frame.rows[-1])])
     return _judged(
         "counters", float(counted[kept].sum()), float(per_step * steps[kept].sum()), "samples",
         f"{per_step:.8g} × {steps[kept].sum():.8g}", (first, last),
     )  # fmt: skip
+
+
+def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
+    """Return samples per step at the printed scope, as the lines state it, otherwise the case."""
+    import numpy as np
+
+    reading = frame.records.reading
+    if _states(frame, "batch"):
+        return float(np.nanmedian(frame["batch"]))
+    return samples_per_step(session, reading, case) / scoped(reading, case)[0]
 
 
 def _data_set(case: Facts, session: Session) -> Witness:
@@ -405,7 +484,13 @@ def _data_set(case: Facts, session: Session) -> Witness:
     samples, epochs, steps, batch = (float(case[name]) for name in names)
     line = session.facts["total_steps"].line if "total_steps" in session.facts else 0
     return _judged(
-        "counters", samples * epochs, steps * batch, "samples", f"{steps:g} × {batch:g}", (line, line), 100 * epochs / steps
+        "counters",
+        samples * epochs,
+        steps * batch,
+        "samples",
+        f"{steps:g} × {batch:g}",
+        (line, line),
+        100 * epochs / steps,
     )
 
 
@@ -432,13 +517,16 @@ def _peak(hardware: str | None, precision: str | None) -> float | None:
 
     FP32 may be computed as TF32: frameworks allow it by default on some devices, and logs do not say so.
     """
-    allowed = {None: PRECISION_GROUPS, "fp32": ("fp32", "tf32")}.get(precision, (precision,))
+    if precision is None:
+        allowed: Iterable[str] = PRECISION_GROUPS
+    else:
+        allowed = ("fp32", "tf32") if precision == "fp32" else (precision,)
     known = [peak for each in allowed if (peak := peak_of(hardware, each) if hardware else highest_peak(each))]
     return max(known, default=None)
 
 
 class Workload(Struct, frozen=True, forbid_unknown_fields=True):
-    """An entry of workloads.toml: either GFLOP of a forward pass over images of `side` pixels, or the network's shape."""
+    """An entry of workloads.toml: GFLOP of a forward pass over images of `side` pixels, or the network's shape."""
 
     forward: float = 0.0
     side: int = 224
@@ -456,7 +544,11 @@ def flops_of_sample(case: Facts, unit: str) -> float | None:
     known = _workloads().get(str(case.get("model")), Workload())
     if known.forward and unit in {"images/s", "samples/s"}:
         return 3e9 * known.forward * (float(case.get("image_size") or known.side) / known.side) ** 2
-    layers, hidden, length = (case.get("layers") or known.layers, case.get("hidden") or known.hidden, case.get("sequence_length"))
+    layers, hidden, length = (
+        case.get("layers") or known.layers,
+        case.get("hidden") or known.hidden,
+        case.get("sequence_length"),
+    )
     if not (layers and hidden and length) or UNITS[unit].counts == "unknown":
         return None
     s, l, h = float(length), float(layers), float(hidden)  # noqa: E741

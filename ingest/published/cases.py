@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 
-from ingest.common.suites import folded, model
+from ingest.common.suites import folded
 from ingest.published.publications import Published, options_cell
 from schema.records import Plain, Result
 
@@ -15,6 +15,8 @@ Case = tuple[object, ...]
 _LIBRARIES = frozenset({"paddleclas", "paddleseg", "paddlenlp", "paddlerec", "paddledetection", "paddleocr"})
 _SWITCH = {"yes": "true", "no": "false"}
 _BATCH_OF_JOB = "batch_size_of_job"
+#: What tables state of runs that update the weights with every batch, beside those that gather several.
+_NO_ACCUMULATION = "gradient_accumulation"
 #: Options whose absence means "off"; for all others, such as clipping, absence means "unknown".
 _OFF = frozenset({("xla", "no"), ("dali", "no")})
 
@@ -71,7 +73,7 @@ def matcher(results: Iterable[Result]) -> Callable[[Published], list[Result]]:
     """
     by_case: dict[Case, list[Result]] = {}
     for result in results:
-        by_case.setdefault(_case(result, model(result.model or "")), []).append(result)
+        by_case.setdefault(_case(result, result.model or ""), []).append(result)
 
     def of_case(figure: Published) -> list[Result]:
         found = by_case.get(_case(figure, figure.model), ()) if figure.devices else ()
@@ -88,10 +90,19 @@ def _case(of: Result | Published, name: str) -> Case:
 
 
 def _options_match(figure: Published, result: Result) -> bool:
-    ours, published = _in_one_spelling(result.options), _in_one_spelling(figure.options)
+    # The usual value of an option does not stand among those of a case.
+    ours = {"accumulation": "1"} | _in_one_spelling(result.options)
+    published = _as_logs_say(figure.options)
     if figure.batch_size is None and not (_BATCH_OF_JOB in ours and _BATCH_OF_JOB in published):
         return False
     return options_agree(ours, published)
+
+
+def _as_logs_say(options: Mapping[str, Plain]) -> dict[str, str]:
+    """Return options as a case of ours names them: without accumulation, one step makes an update."""
+    found = _in_one_spelling(options)
+    stated = found.pop(_NO_ACCUMULATION, "")
+    return found | ({"accumulation": "1"} if stated == "false" else {})
 
 
 def _in_one_spelling(options: Mapping[str, Plain]) -> dict[str, str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from ingest.common.faults import guarded
 from ingest.common.files import is_as_stated
 from ingest.read.run_json import RunJsonFile, decoded, read, short
 from ingest.read.walk import Input
@@ -19,7 +22,12 @@ def details_of(log: Input, run_json: RunJsonFile) -> tuple[EnvironmentDetails | 
         Its known parts, None if there is no valid document; and the problems that make it invalid.
         A file that changed since is not read; `record.run` reports it.
     """
-    path, at = log.path.with_name(NAME), f"{log.name.rpartition('/')[0]}/{NAME}"
+    at = f"{log.name.rpartition('/')[0]}/{NAME}"
+    found = guarded(at, lambda: _details(log.path.with_name(NAME), at, run_json))
+    return (None, [found]) if isinstance(found, Problem) else found
+
+
+def _details(path: Path, at: str, run_json: RunJsonFile) -> tuple[EnvironmentDetails | None, list[Problem]]:
     stated = run_json.files.get(NAME)
     if stated is None or not is_as_stated(path, stated.sha256):
         return None, []

@@ -6,16 +6,18 @@ Two that disagree are never chosen between: the caller gets the contradiction.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ingest.common import suites
 from parsers.engine.session import Quoted
 from schema.records import Case, Facts, FactValue, Plain, Problem, Stated
-from schema.vocabulary import CASE, NEEDED, OPTIONS, PRECISIONS
+from schema.vocabulary import CASE, FACTS, NEEDED, OPTIONS, PRECISIONS
 
 #: The job's samples per step replace the batch size per device if the model is split over devices.
 _BATCH_OF_JOB = "batch_size_of_job"
+#: The source of a fact that follows from others.
+DERIVED = "derived"
 _MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
 #: How people and printers write that an option is on or off.
 _SWITCHES = {**dict.fromkeys(("true", "on", "yes"), True), **dict.fromkeys(("false", "off", "no"), False)}
@@ -38,6 +40,8 @@ class Merged:
     contradictions: tuple[Contradiction, ...]
     #: Which of the facts are options of the case.
     options: frozenset[str] = OPTIONS
+    #: Which of them follow from the records themselves, and so say nothing about these.
+    of_records: frozenset[str] = frozenset()
 
     def value(self, name: str) -> Any:
         """Return a fact's value, None if no source states it."""
@@ -46,10 +50,19 @@ class Merged:
     def case(self) -> Case:
         """Return what is compared: known facts of the case, and its options."""
         found = {name: self.stated[name].value for name in CASE if name in self.stated}
-        options = {name: each.value for name, each in self.stated.items() if name in self.options}
+        options = {name: each.value for name, each in self.stated.items() if self._parts_cases(name, each.value)}
         if "batch_size" not in found and _BATCH_OF_JOB in self.stated:
             options[_BATCH_OF_JOB] = self.value(_BATCH_OF_JOB)
         return Case(**found, options=dict(sorted(options.items())))
+
+    def with_facts_of_records(self, more: Mapping[str, FactValue]) -> Merged:
+        """Return these facts and some that follow from the records themselves."""
+        return replace(self, stated={**self.stated, **more}, of_records=frozenset(more))
+
+    def _parts_cases(self, name: str, value: Any) -> bool:
+        """Return whether a fact is an option of the case; a usual value is as if nobody had stated it."""
+        usual = FACTS[name].usual if name in FACTS else None
+        return name in self.options and (usual is None or value != usual)
 
     def for_rules(self) -> Facts:
         """Return every fact that a rule may need."""
@@ -62,6 +75,7 @@ def merge(
     layout: Mapping[str, Plain] | None,
     layout_name: str,
     implied: Mapping[str, str],
+    format_id: str = "",
 ) -> Merged:
     """Merge the sources of one run.
 
@@ -71,13 +85,14 @@ def merge(
         layout: facts of the log's name, None where no template fits.
         layout_name: for the words "layout NAME".
         implied: what the format itself says (framework), weaker than everything.
+        format_id: the format of the log, which says what a printed name of a model means.
     """
     sources = [
         {name: FactValue(value, "run.json", "run.json") for name, value in run_json.items()},
         {name: FactValue(each.value, "log", f"line {each.line}") for name, each in log.items()},
         {name: FactValue(value, "layout", f"layout {layout_name}") for name, value in (layout or {}).items()},
     ]
-    ready = [_derived(each) for each in sources]
+    ready = [_derived(each, format_id) for each in sources]
     merged: dict[str, FactValue] = {}
     contradictions = []
     for facts in ready:
@@ -85,6 +100,8 @@ def merge(
             known = merged.setdefault(name, stated)
             if not agree(name, known, stated):
                 contradictions.append(Contradiction(name, known, stated))
+            elif name == "model" and not suites.suite_of_name(known.value):  # A log's word, for a name of ours.
+                merged[name] = stated
     _derive_missing(merged, {name for each in sources for name in each})
     merged |= {
         name: FactValue(value, "format", "format") for name, value in implied.items() if value and name not in merged
@@ -102,13 +119,14 @@ def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
     """
     job, each, devices = (merged.get(name) for name in (_BATCH_OF_JOB, "batch_size", "devices"))
     if job and each and not devices and _all_devices(merged, job, each):
-        merged["devices"] = _with(job, job.value // each.value)
+        merged["devices"] = _computed(job.value // each.value, batch_size_of_job=job, batch_size=each)
     if not job or not devices:
         return []
     if not each and job.value % devices.value == 0 and not _is_cut(merged):
-        merged["batch_size"] = _with(job, job.value // devices.value)
+        merged["batch_size"] = _computed(job.value // devices.value, batch_size_of_job=job, devices=devices)
     if each and job.value % (each.value * devices.value):
-        return [Contradiction(_BATCH_OF_JOB, job, _with(each, each.value * devices.value))]
+        product = _computed(each.value * devices.value, batch_size=each, devices=devices)
+        return [Contradiction(_BATCH_OF_JOB, job, product)]
     return []
 
 
@@ -119,33 +137,39 @@ def _all_devices(merged: Mapping[str, FactValue], job: FactValue, each: FactValu
 
 
 def _is_cut(merged: Mapping[str, FactValue]) -> bool:
-    """Return whether the network is split over devices, within its layers or between them."""
-    return any(merged[name].value != 1 for name in ("tensor_parallel", "pipeline_parallel") if name in merged)
+    """Return whether devices share samples: the network is split within its layers or between them, or the sequence."""
+    cuts = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+    return any(merged[name].value != 1 for name in cuts if name in merged)
 
 
-def _derived(facts: Mapping[str, FactValue]) -> dict[str, FactValue]:
+def _derived(facts: Mapping[str, FactValue], format_id: str) -> dict[str, FactValue]:
     """Return one source's facts as facts of a case."""
     found = {name: each for name, each in facts.items() if name not in {"gpu", "options"}}
     if options := facts.get("options"):
         found |= {name: _with(options, value) for name, value in options.value.items()}
     found |= {name: _with(each, _switch(each.value)) for name, each in found.items() if name in OPTIONS}
     if "model" in found:
-        found["model"] = _with(found["model"], suites.model(str(found["model"].value)))
+        found["model"] = _with(found["model"], _model(found["model"], format_id))
     if named := found.get("hardware") or facts.get("gpu"):
         found["hardware"] = _with(named, hardware(str(named.value)))
     _devices(found)
     return found
 
 
+def _model(stated: FactValue, format_id: str) -> str:
+    spelled = str(stated.value)
+    return suites.model_printed(format_id, spelled) if stated.source == "log" else suites.model(spelled)
+
+
 def _devices(found: dict[str, FactValue]) -> None:
     """Complete nodes, devices and devices per node from any two of them."""
     nodes, devices, each = (found.get(name) for name in ("nodes", "devices", "devices_per_node"))
     if devices is None and nodes and each:
-        found["devices"] = _with(each, nodes.value * each.value)
+        found["devices"] = _computed(nodes.value * each.value, nodes=nodes, devices_per_node=each)
     elif nodes is None and devices and each and devices.value % each.value == 0:
-        found["nodes"] = _with(devices, devices.value // each.value)
+        found["nodes"] = _computed(devices.value // each.value, devices=devices, devices_per_node=each)
     elif nodes is None and devices and devices.value == 1:
-        found["nodes"] = _with(devices, 1)
+        found["nodes"] = _computed(1, devices=devices)
 
 
 def _derive_missing(merged: dict[str, FactValue], stated: set[str]) -> None:
@@ -157,6 +181,15 @@ def _derive_missing(merged: dict[str, FactValue], stated: set[str]) -> None:
 
 def _with(stated: FactValue, value: Any) -> FactValue:
     return FactValue(value, stated.source, stated.where)
+
+
+def _computed(value: Any, **origins: FactValue) -> FactValue:
+    """Return a fact that nobody states, with the facts that it follows from and the place of each.
+
+    It never has the place of one of them alone, which says something else.
+    """
+    stated = (each.where if each.source == DERIVED else f"{name} ({each.where})" for name, each in origins.items())
+    return FactValue(value, DERIVED, ", ".join(dict.fromkeys(stated)))
 
 
 def _switch(printed: Any) -> Any:
@@ -172,7 +205,7 @@ def agree(name: str, known: FactValue, other: FactValue) -> bool:
         return True
     if name == "precision":
         return _family(known.value) == _family(other.value)
-    return name not in {*CASE, *OPTIONS, "devices_per_node", "accumulation", "round", _BATCH_OF_JOB}
+    return name not in {*CASE, *OPTIONS, "devices_per_node", "round", _BATCH_OF_JOB}
 
 
 def _family(precision: str) -> str:
@@ -181,7 +214,9 @@ def _family(precision: str) -> str:
 
 
 def _is_same_word(name: str, known: str, other: str) -> bool:
-    """Return whether two words differ in case only, or in that a card is named less fully: `A100` for `A100-SXM4`."""
+    """Return whether two words differ in case only, or in that a card or a network is named less fully."""
+    if name == "model" and suites.model(known) == suites.model(other):
+        return True
     one, two = known.lower().replace(" ", "-"), other.lower().replace(" ", "-")
     shorter, longer = sorted((one, two), key=len)
     return one == two or (name == "hardware" and longer.startswith(f"{shorter}-"))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import UNSET
 
+from ingest.common.faults import guarded
 from ingest.common.toml_file import did_you_mean
-from schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json
-from schema.vocabulary import CASE, COUNTS
+from schema.records import Plain, Problem, RunJson, Stated, StatedFile, from_json, names_of
+from schema.vocabulary import CASE, COUNTS, FACTS
 
 NAME = "run.json"
 #: Documents that people write are flat; what is nested deeper is an attack on whoever walks it.
@@ -33,12 +36,18 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 class RunJsonFile:
     """The outcome of reading a run.json beside a log: a valid document, a problem with it, or neither.
 
-    `facts` are those that its case states beyond the ones that every case has.
+    `facts` are those that its case states beyond the ones that most cases have. `unknown` names keys that are not used.
     """
 
     document: RunJson | None = None
     facts: Mapping[str, Plain] = field(default_factory=dict)
     problem: Problem | None = None
+    unknown: Problem | None = None
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What is wrong with it, whether it is used or not."""
+        return [each for each in (self.problem, self.unknown) if each]
 
     @property
     def files(self) -> Mapping[str, StatedFile]:
@@ -57,7 +66,7 @@ class RunJsonFile:
         if self.document is None:
             return {}
         case = self.document.case
-        stated: dict[str, Stated] = {name: getattr(case, name) for name in CASE}
+        stated: dict[str, Stated] = {name: value for name in CASE if (value := getattr(case, name)) is not UNSET}
         stated |= {**self.facts, "options": case.options}
         return stated | ({"round": self.document.round.strip()} if self.document.round else {})
 
@@ -68,6 +77,11 @@ def of_log(log: Path, name: str) -> RunJsonFile:
     if not os.path.lexists(path):
         return RunJsonFile()
     at = name.rpartition("/")[0] + "/" + NAME
+    found = guarded(at, lambda: _of_log(path, log.name, at))
+    return RunJsonFile(problem=found) if isinstance(found, Problem) else found
+
+
+def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
     if path.exists() and not path.is_file():
         return RunJsonFile(problem=Problem("not_a_file", at))
     document = read(path, at, "run_json_invalid", "run_json_wrong", _DEEPEST)
@@ -77,8 +91,8 @@ def of_log(log: Path, name: str) -> RunJsonFile:
     wrong = found if isinstance(found, str) else _wrong_facts(_further_facts(document))
     if wrong or isinstance(found, str):
         return RunJsonFile(problem=Problem("run_json_wrong", at, args={"cause": short(wrong)}))
-    about_it = not found.files or log.name in found.files
-    return RunJsonFile(found, _further_facts(document)) if about_it else RunJsonFile()
+    about_it = not found.files or log in found.files
+    return RunJsonFile(found, _further_facts(document), None, _unknown(document, at)) if about_it else RunJsonFile()
 
 
 def read(path: Path, at: str, invalid: str, wrong: str, deepest: int) -> dict[str, Any] | Problem:
@@ -199,8 +213,21 @@ def _nested_without_nulls(value: Any) -> Any:
 
 
 def _further_facts(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts in the case that are not among those that every case has."""
-    return {name: value for name, value in document["case"].items() if name not in {*CASE, "options"}}
+    """Return the known facts in the case that are not among those that most cases have."""
+    case = document.get("case") or {}
+    return {name: value for name, value in case.items() if name in FACTS and name not in CASE}
+
+
+def _unknown(document: Mapping[str, Any], at: str) -> Problem | None:
+    """Return a problem that names the keys of the document and of its case that are none, as misspelt ones are."""
+    places = (("", document, names_of(RunJson)), ("case.", document.get("case") or {}, (*FACTS, "options")))
+    found = [f"`{place}{key}`{_meant(key, known)}" for place, keys, known in places for key in keys if key not in known]
+    return Problem("run_json_keys", at, args={"keys": short(", ".join(found))}) if found else None
+
+
+def _meant(key: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(key, known, n=1)
+    return f" (did you mean `{near[0]}`?)" if near else ""
 
 
 def _wrong_facts(facts: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ machines. A folder with a launch.json and no run.json is a run that was not coll
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import stat
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +24,15 @@ PUBLISHED_FOLDER, SOURCES = "published", "sources.toml"
 COMPANIONS = frozenset({"run.json", "launch.json", "environment.json", "expected.csv"})
 #: Other programs have files of these names too; ours name their schema.
 _RUN, _LAUNCH = ("run.json", b'"perfledger.run/'), ("launch.json", b'"perfledger.launch/')
+#: Words in the names of logs, and names of what lies beside logs in every repository.
+_LOG_WORD = re.compile(r"(?:^|[^a-z])(?:log|logs|workerlog|txt|out|err|jsonl?|stdout|stderr|nohup)(?:[^a-z]|$)", re.I)
+_DOCUMENT = re.compile(
+    r"(?:licen[cs]e|readme|notice|copying|authors|contributors|contributing|change(?:s|log)|requirements|citation|version"
+    r"|news|history|install|todo|patents|makefile|dockerfile)(?:[^a-z].*)?",
+    re.I,
+)
+#: Endings of logs that text for people has as well.
+_PROSE = frozenset({"", ".txt"})
 #: Where a run's files are gathered before they are checked.
 _INCOMING = "incoming"
 _HEAD = 1 << 16
@@ -43,13 +53,15 @@ class Input:
     """One file to read: its path, and its name on the site.
 
     `run` is the folder of the run that a file belongs to, where it lies below that. Of a log, `parts` are the other
-    files of its run: what was recorded beside it, and what its ranks and further machines left.
+    files of its run: what was recorded beside it, and what its ranks and further machines left. `asked` is one that
+    the user named, rather than a folder that holds it.
     """
 
     path: Path
     name: str
     run: Path | None = None
     parts: tuple[Path, ...] = ()
+    asked: bool = False
 
     @property
     def folder(self) -> Path:
@@ -103,7 +115,7 @@ def _walked(path: Path, label: str) -> _Walk:
         _below(found, path, frozenset())
     else:
         parts = tuple(_parts(_Walk(path.parent, ""), path.parent)) if _is_ours(path.parent, *_RUN) else ()
-        found.logs.append(Input(path, found.name(path), parts=parts))
+        found.logs.append(Input(path, found.name(path), parts=parts, asked=True))
     if not found.logs and not any(each.code == "unfinished" for each in found.problems):
         found.problems.append(Problem("no_logs", label))
     return found
@@ -211,6 +223,13 @@ def _may_be_telemetry(path: Path) -> bool:
 def may_be_log(path: Path) -> bool:
     """Return whether a file may be a log, by its name."""
     return path.name not in COMPANIONS and path.suffix.lower() not in NOT_LOGS
+
+
+def named_like_log(path: Path) -> bool:
+    """Return whether a file's name says that it is a log: `train.log`, `workerlog.0`, `slurm-1.out`, not `LICENSE`."""
+    name = path.name.removesuffix(".gz").removesuffix(".zst")
+    document = Path(name).suffix.lower() in _PROSE and _DOCUMENT.fullmatch(name)
+    return bool(_LOG_WORD.search(name)) and not document and "tfevents" not in name
 
 
 def _regular(walk: _Walk, path: Path) -> Iterable[Path]:

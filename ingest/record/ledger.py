@@ -28,6 +28,7 @@ from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
 from ingest.record.run import identify, runs_of
+from parsers.engine.registry import formats
 from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
 
@@ -54,7 +55,7 @@ class Ledger:
     """All runs, and the files of the ledger by name.
 
     `read_logs` counts logs that were not in the cache; `problems` are those of files of which no run speaks; `shards`
-    names the file of each run, by the run's id.
+    names the file of each run, by the run's id; `passed_over` are files that turned out to be no logs.
     """
 
     runs: list[Run] = field(default_factory=list)
@@ -62,6 +63,7 @@ class Ledger:
     read_logs: int = 0
     problems: tuple[Problem, ...] = ()
     shards: dict[str, str] = field(default_factory=dict)
+    passed_over: tuple[str, ...] = ()
 
 
 def collect(
@@ -94,7 +96,7 @@ def collect(
     }
     missing = [each for each in shards if each.name not in by_shard]
     for shard, read in zip(missing, _read(missing, layout, executor), strict=True):
-        if shard.key:
+        if shard.key and not any(each.code == "fault" for run in read for each in run.problems):
             cached.put(shard.key, _bytes(read))
         by_shard[shard.name] = _with_previous(read, shard, out)
         if progress:
@@ -104,11 +106,13 @@ def collect(
     groups: dict[str, list[Run]] = {shard.name: [] for shard in shards}
     for name, run in zip(order, marked, strict=True):
         groups[name].append(run)
-    files = {name: _bytes(runs) for name, runs in groups.items()}
+    files = {name: _bytes(runs) for name, runs in groups.items() if runs}
     # Every run is what its line says, whether it was read just now or was cached: the order of keys as well.
-    everything = [run for name in groups for run in runs_in(files[name])]
+    everything = [run for data in files.values() for run in runs_in(data)]
     names = {run.id: name for name, runs in groups.items() for run in runs}
-    return Ledger(everything, files, sum(len(each.inputs) for each in missing), told.problems, names)
+    paths = {run.path for run in everything}
+    passed_over = tuple(name for each in told.logs if (name := redacted(each.name)) not in paths)
+    return Ledger(everything, files, sum(len(each.inputs) for each in missing), told.problems, names, passed_over)
 
 
 def runs_in(data: bytes) -> list[Run]:
@@ -257,11 +261,12 @@ def _read(shards: Sequence[Shard], layout: str, executor: Executor | None) -> It
 def _read_shard(job: tuple[Shard, str]) -> list[Run]:
     shard, layout = job
     found = layouts.load(layout)
+    formats()  # A mistake in one of them is no log's fault, and ends the command here.
     logs = [
         (each, runs_of(each, found, shard.hashes[each.name], shard.extra_rules.get(each.name, ())))
         for each in shard.inputs
     ]
-    return telemetry.attach(logs, shard.beside, shard.hashes)
+    return telemetry.attach([(given, runs) for given, runs in logs if runs], shard.beside, shard.hashes)
 
 
 def _with_previous(runs: list[Run], shard: Shard, out: Path) -> list[Run]:

@@ -7,14 +7,16 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from ingest.common import suites
+from ingest.common.faults import guarded
 from ingest.common.files import file_hash, is_as_stated, stamp
-from ingest.compute import rules
+from ingest.compute import rules, window
 from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
@@ -24,15 +26,17 @@ from ingest.read import environment_json, facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
 from ingest.read.run_json import RunJsonFile, of_log
-from ingest.read.walk import Input, may_be_log
+from ingest.read.walk import Input, may_be_log, named_like_log
 from ingest.record import duplicates
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.read import Log, read
 from parsers.engine.registry import current_id
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
+from parsers.engine.telemetry import unread_samples
 from schema.records import (
     Facts,
+    FactValue,
     Figure,
     Figures,
     NoFigure,
@@ -45,12 +49,19 @@ from schema.records import (
     Trace,
     to_json,
 )
+from schema.vocabulary import UNITS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TRACE_POINTS = 400
 
 
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
-    """Read one log: a run per session, or one run that states why it has no session.
+    """Read one log: a run per session, or one run that states why it has no session, or which fault of ours it met.
+
+    What no format claims, is not named like a log and has no run.json is no log, and gives no run.
 
     Args:
         given: the log.
@@ -58,25 +69,32 @@ def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str
         sha256: hash of its bytes.
         extra_rules: rules by which others computed what they published of this log; for the audit.
     """
+    found = guarded(given.name, lambda: _runs_of(given, layout, sha256, extra_rules))
+    if isinstance(found, Problem):
+        return [redact_record(Run(path=given.name, sha256=sha256, outcome="failed", problems=(found,)))]
+    return found
+
+
+def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str]) -> list[Run]:
     run_json = of_log(given.path, given.name)
     size = given.path.stat().st_size if given.path.exists() else 0
     empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="failed")
     try:
         log = read(given.path)
     except ScanError as error:
-        problem = Problem(error.code, given.name, args=error.details)
-        return [redact_record(_not_understood(empty, given, problem, run_json))]
+        return _not_understood(empty, given, Problem(error.code, given.name, args=error.details), run_json)
     empty = replace(empty, lines=log.lines)
     if not log.sessions:
-        return [redact_record(_not_understood(empty, given, _unclaimed(log, given.name), run_json))]
+        return _not_understood(empty, given, _unclaimed(log, given), run_json)
     stated = layout.facts(given.path.absolute().as_posix())
     return [
         redact_record(_run(empty, given, log, each, run_json, stated, layout, extra_rules)) for each in log.sessions
     ]
 
 
-def _unclaimed(log: Log, name: str) -> Problem:
+def _unclaimed(log: Log, given: Input) -> Problem:
     """Return why no session could be made of a log."""
+    name = given.name
     if len(log.claims) > 1:
         claims = sorted(log.claims, key=lambda each: each.line)
         claimants = ", ".join(f"{each.format.id} (line {each.line})" for each in claims)
@@ -85,12 +103,31 @@ def _unclaimed(log: Log, name: str) -> Problem:
         return Problem("binary", name)
     if log.noise.cut_lines:
         return Problem("long_line", name, log.noise.cut_lines[0])
-    return Problem("unknown_format", name)
+    line = unread_samples(given.path)
+    return Problem("telemetry_unknown" if line else "unknown_format", name, line)
 
 
-def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile) -> Run:
-    wrong = [run_json.problem] if run_json.problem else []
-    return replace(empty, problems=(problem, *wrong, *_parts(given, run_json)))
+def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile) -> list[Run]:
+    """Return one run with what is wrong; none where nobody says that the file is a log."""
+    if problem.code in _NO_LOG and run_json == RunJsonFile() and not (given.asked or _may_be_meant(given.path)):
+        return []
+    wrong = run_json.problems
+    return [redact_record(replace(empty, problems=(problem, *wrong, *_parts(given, run_json))))]
+
+
+#: Problems of a file that may simply be no log.
+_NO_LOG = frozenset({"unknown_format", "binary", "long_line", "empty"})
+#: A text counts as prose if fewer of its first lines than one in so many hold a number.
+_PROSE_LINES, _PROSE_BYTES = 10, 1 << 16
+
+
+def _may_be_meant(path: Path) -> bool:
+    """Return whether a file is named like a log; one that is named like any text must hold numbers as well."""
+    if path.suffix.lower() != ".txt" or not named_like_log(path):
+        return named_like_log(path)
+    with path.open("rb") as stream:
+        lines = stream.read(_PROSE_BYTES).splitlines()
+    return _PROSE_LINES * sum(bool(re.search(rb"\d", each)) for each in lines) >= len(lines)
 
 
 def _run(
@@ -105,13 +142,13 @@ def _run(
 ) -> Run:
     merged = facts_of(session, run_json, layout_facts, layout)
     for_rules = merged.for_rules()
-    found = measured(session, for_rules)
+    found = measured(session, for_rules, merged.of_records)
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
     case = merged.case()
-    sound = not {each.code for each in problems} - _HARMLESS
+    sound = not {each.code for each in problems if each not in unread} - _HARMLESS
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
     return replace(
         _with_run_json(empty, run_json.document),
@@ -133,11 +170,11 @@ def _run(
         problems=tuple(problems if session.number == 1 else problems[len(of_file) :]),
         repeat=run_json.document.repeat if run_json.document and run_json.document.repeat else merged.value("repeat"),
         clock=_clock(session),
-        suite=suites.suite(case.model) if case.model is not None else None,
+        suite=suites.suite_of_name(case.model) if case.model is not None else None,
         published=sound,
         sound=sound,
         fingerprint=None if run_json.document else duplicates.fingerprint(session),
-        trace=_trace(session, for_rules),
+        **_of_series(session, for_rules),
     )
 
 
@@ -159,12 +196,53 @@ def facts_of(
 ) -> facts.Merged:
     """Merge the facts of a session: from its run.json, from its log, and from its path by the layout."""
     implied = {"framework": session.format.framework}
-    return facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied)
+    merged = facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied, session.format.id)
+    return merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
+
+
+_BATCHES = frozenset({"batch_size", "batch_size_of_job"})
+#: How far a product of two printed figures may lie from the whole number that it stands for.
+_ROUNDED = 0.005
+
+
+def _batch_of_records(session: Session) -> dict[str, FactValue]:
+    """Return the batch size of a device that nothing states, where every speed times its seconds gives the same."""
+    import numpy as np
+
+    products = _batch_products(session)
+    if products is None or not len(products) or UNITS[session.main.reading.unit].counts != "sample":
+        return {}
+    batch = round(float(np.median(products)))
+    if not batch or float(np.max(np.abs(products / batch - 1))) > _ROUNDED:
+        return {}
+    first, last = session.main.lines([0, len(session.main) - 1])
+    lines = f"lines {first}-{last}" if last > first else f"line {first}"
+    return {"batch_size": FactValue(batch, facts.DERIVED, f"throughput ({lines}), step_seconds ({lines})")}
+
+
+def _batch_products(session: Session) -> NDArray[np.float64] | None:
+    """Return speed times seconds of each record that counts one device; None where it does not print both.
+
+    Where a record prints its samples, its batch size is the most that there may be.
+    """
+    main = session.main
+    if main.reading.scope != "device" or "step_seconds" not in main or "throughput" not in main or "samples" in main:
+        return None
+    return main["throughput"] * main["step_seconds"]
 
 
 #: Problems that are reported but do not exclude the figure.
 _HARMLESS = frozenset(
-    {"cut_line", "unmatched_name", "ended_badly", "part_changed", "part_missing", "part_unnamed", "environment_wrong"}
+    {
+        "too_few",
+        "cut_line",
+        "unmatched_name",
+        "ended_badly",
+        "part_changed",
+        "part_missing",
+        "part_unnamed",
+        "run_json_keys",
+    }
 )
 
 
@@ -204,8 +282,8 @@ def _clock(session: Session) -> tuple[str, str] | None:
 
 def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
-    last = session.number == len(log.sessions)
-    return run_json.document.outcome if run_json.document and last else session.ending.outcome
+    stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
+    return stated or session.ending.outcome
 
 
 def _environment(run_json: RunJsonFile, session: Session) -> dict[str, Stated]:
@@ -220,8 +298,7 @@ def _problems_of_file(
     given: Input, run_json: RunJsonFile, layout_facts: Mapping[str, Plain] | None, layout: Layout
 ) -> list[Problem]:
     """Return what is wrong with a log as a file, whatever its sessions say."""
-    problems = [run_json.problem] if run_json.problem else []
-    problems += [*_changed(given, run_json), *_parts(given, run_json)]
+    problems = [*run_json.problems, *_changed(given, run_json), *_parts(given, run_json)]
     if layout_facts is None and not run_json.document and not run_json.problem and layout.name != OWN:
         problems.append(Problem("unmatched_name", given.name, args={"layout": layout.name}))
     return problems
@@ -240,14 +317,24 @@ def _problems(
     if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += _begun_anew(name, session)
-    headline = found[rules.HEADLINE]
-    if isinstance(headline, NoFigure):
-        problems.append(_without_figure(name, session, headline.reason, outcome))
-    elif (missing := facts.missing(merged.stated)) and not run_json.problem:
+    headline, missing = found[rules.HEADLINE], facts.missing(merged.stated)
+    wrong = _without_figure(name, session, headline.reason, outcome) if isinstance(headline, NoFigure) else None
+    lacks = isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) in missing
+    if wrong and not lacks:
+        problems.append(wrong)
+        if wrong.code != "too_few":
+            return problems
+    if missing and not run_json.problem:
         problems.append(Problem("missing_facts", name, args={"facts": ", ".join(missing)}))
-    elif headline.scope == "thread":
+    elif wrong and lacks:
+        problems.append(wrong)
+    elif isinstance(headline, Figure) and headline.scope == "thread":
         problems.append(Problem("thread_figure", name, headline.first_line))
     return problems
+
+
+#: Facts of the case without which there is no figure either: all that are missing are told at once.
+_LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
 
 def _begun_anew(name: str, session: Session) -> list[Problem]:
@@ -268,7 +355,8 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
         return Problem(
             "no_step", name, session.ending.line or session.first_line, {"session": session.number, "outcome": outcome}
         )
-    return Problem("no_figure", name, session.first_line, {"reason": to_json(reason)})
+    code = "too_few" if reason.code in window.TOO_FEW else "no_figure"
+    return Problem(code, name, session.first_line, {"reason": to_json(reason)})
 
 
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -305,18 +393,23 @@ def _wrong_format(name: str, session: Session, run_json: RunJsonFile) -> list[Pr
     return []
 
 
-def _trace(session: Session, case: Facts) -> Trace | None:
-    """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
+def _of_series(session: Session, case: Facts) -> dict[str, Any]:
+    """Return what a run keeps of its series."""
     try:
         given = series(session, case)
     except NoFigureError:
-        return None
+        return {}
+    return {"trace": _trace(given), "pauses": window.pauses(given), "evenness": window.evenness(given)}
+
+
+def _trace(given: ThroughputSeries) -> Trace:
+    """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
     shown = _bins(given)
     return Trace(
         step=tuple(float(f"{given.steps[each]:.10g}") for each in shown),
         value=tuple(float(f"{given.values[each]:.6g}") for each in shown),
         unit=given.unit,
-        skipped=sum(each < rules.warm_up(len(given)) for each in shown),
+        skipped=sum(each < window.warm_up(len(given)) for each in shown),
     )
 
 

@@ -10,11 +10,13 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from ingest.common.faults import guarded
 from ingest.common.files import is_as_stated
 from ingest.compute import telemetry_figures
 from ingest.compute.telemetry_figures import UsedDevices, extent, seconds_of
@@ -24,7 +26,7 @@ from ingest.read.walk import Input
 from parsers.contract.telemetry import Recording
 from parsers.engine.registry import telemetry_by_id
 from parsers.engine.scan import ScanError, check
-from parsers.engine.telemetry import read_telemetry
+from parsers.engine.telemetry import read_telemetry, unread_samples
 from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of
 from schema.vocabulary import METRICS
 
@@ -34,6 +36,8 @@ NAME = "telemetry.csv"
 COVERED = 0.9
 _LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re.IGNORECASE)
 _WORDS = r"(?:telemetry|gpus?|nvidia|nvsmi|smi|dmon|memory|mem|power|util|utilization|utilisation|monitor|usage|stats?)"
+#: Names of what samples devices, whatever else stands in the name of its file.
+_OF_DEVICES = re.compile(r"(?:^|[._-])(?:gpus?|nvidia|nvsmi|smi|dmon|dcgmi?)(?=[._-])", re.IGNORECASE)
 _DECORATION = re.compile(rf"(?:^|[._-]){_WORDS}(?=[._-]|$)", re.IGNORECASE)
 
 
@@ -82,10 +86,13 @@ def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[P
         beside: files that are no logs by their names, and may be telemetry.
         kind: returns the id of the telemetry format that claims a file; empty where none does.
     """
-    found = {each.name: kind(each.path) for each in (*inputs, *beside)}
+    told = {each.name: guarded(each.name, partial(kind, each.path)) for each in (*inputs, *beside)}
+    faults = [each for each in told.values() if isinstance(each, Problem)]
+    found = {name: each for name, each in told.items() if isinstance(each, str)}
+    inputs, beside = ([each for each in files if each.name in found] for files in (inputs, beside))
     files = tuple(File(each, found[each.name]) for each in (*inputs, *beside) if found[each.name])
     logs = tuple(each for each in inputs if not found[each.name])
-    problems = [*_without_log(files, logs), *_unknown([each for each in beside if not found[each.name]], logs)]
+    problems = [*faults, *_without_log(files, logs), *_unknown([each for each in beside if not found[each.name]], logs)]
     return Sorted(logs, files, tuple(problems))
 
 
@@ -101,15 +108,16 @@ def _without_log(files: Sequence[File], logs: Sequence[Input]) -> Iterable[Probl
 
 
 def _unknown(others: Sequence[Input], logs: Sequence[Input]) -> Iterable[Problem]:
-    """Yield problems of files that are named like telemetry and are not understood."""
+    """Yield problems of files that are named like telemetry, or hold samples, and are not understood."""
     stems = {(each.path.parent, stem(each.path.name)) for each in logs}
     for each in others:
         of_a_log = each.path.suffix == ".mem" and (each.path.parent, stem(each.path.name)) in stems
-        if each.path.name == NAME or of_a_log:
-            yield _not_understood(each)
+        line = unread_samples(each.path, named=bool(_OF_DEVICES.search(each.path.name)))
+        if line or each.path.name == NAME or of_a_log:
+            yield _not_understood(each, line)
 
 
-def _not_understood(given: Input) -> Problem:
+def _not_understood(given: Input, line: int) -> Problem:
     try:
         check(given.path)
         with given.path.open("rb") as stream:
@@ -119,7 +127,7 @@ def _not_understood(given: Input) -> Problem:
         return Problem(code, given.name, args=error.details)
     except OSError as error:
         return Problem("unreadable", given.name, args={"cause": error.strerror or "cannot be opened"})
-    return Problem("telemetry_unknown", given.name)
+    return Problem("telemetry_unknown", given.name, line)
 
 
 def stem(name: str) -> str:
@@ -177,15 +185,7 @@ def _attach(logs: Sequence[list[_RunData]], files: Sequence[File], hashes: Mappi
     by_id_of = {id(each): each for runs in logs for each in runs}
     for file in files:
         runs, named = _claimants(file, logs)
-        try:
-            recording = read_telemetry(file.given.path, telemetry_by_id(file.format_id))
-        except ScanError as error:
-            _add_problems(runs, [Problem(error.code, file.given.name, args=error.details)])
-            continue
-        _add_problems(runs, _faults(file, recording))
-        if not len(recording):
-            continue
-        shares = _shares(file, recording, runs, named=named)
+        shares = guarded(file.given.name, partial(_read_shares, file, runs, named=named))
         if isinstance(shares, Problem):
             _add_problems(runs, [shares])
             continue
@@ -193,7 +193,25 @@ def _attach(logs: Sequence[list[_RunData]], files: Sequence[File], hashes: Mappi
             owned[id(run)].append(_Owned(file, share, len(runs) == 1))
     for key, found in owned.items():
         data = by_id_of[key]
-        data.telemetry = redact_record(_of_run(data, _job(data), found, hashes))
+        told = guarded(found[0].file.given.name, partial(_told, data, found, hashes))
+        if isinstance(told, Problem):
+            _add_problems([data], [told])
+        else:
+            data.telemetry = told
+
+
+def _told(data: _RunData, found: Sequence[_Owned], hashes: Mapping[str, str]) -> Telemetry:
+    return redact_record(_of_run(data, _job(data), found, hashes))
+
+
+def _read_shares(file: File, runs: list[_RunData], *, named: bool) -> Sequence[tuple[_RunData, Recording]] | Problem:
+    """Read a file, and return which of its samples belong to which of the runs, or why that is not known."""
+    try:
+        recording = read_telemetry(file.given.path, telemetry_by_id(file.format_id))
+    except ScanError as error:
+        return Problem(error.code, file.given.name, args=error.details)
+    _add_problems(runs, _faults(file, recording))
+    return _shares(file, recording, runs, named=named) if len(recording) else ()
 
 
 def _add_problems(runs: Sequence[_RunData], problems: Iterable[Problem]) -> None:

@@ -15,7 +15,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute import comparison
 from ingest.compute.comparison import NARROW, Difference, Verdict, contradicted
-from ingest.site import addresses, witness_tables
+from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.model import (
     Row,
     Site,
@@ -37,7 +37,7 @@ from schema.records import Run
 
 WIDE = 0.05  # a spread above this is a warning
 APART = ("units", "conditions")  # verdicts by which nothing is compared
-LIMITS = {"wide": WIDE, "narrow": NARROW}  # for the page that states them
+LIMITS = {"wide": WIDE, "narrow": NARROW, "uneven": steadiness.UNEVEN}  # for the page that states them
 
 
 @dataclass(frozen=True)
@@ -299,6 +299,10 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
         if row.witnesses in ("line", "corrects"):
             text = phrase(f"front.{row.witnesses}", name=named(row.framework))
             found.append(Mark(text, _witnesses_page(site, row)))
+        if numbers.known(row.value) and steadiness.mark(run := representative(site, row)):
+            share = numbers.signed_percent(steadiness.difference(run) or 0)
+            text = phrase("front.uneven", name=named(row.framework), difference=share)
+            found.append(Mark(text, _page(suite, "notes")))
     troubled = sum(bool(run.problems) for row in pair for run in _runs(site, row))
     found += [Mark(phrase("front.problems", n=troubled), addresses.PROBLEMS)] if troubled else []
     warned = [run for row in pair for run in _runs(site, row) if run.warnings]

@@ -72,6 +72,7 @@ def build(
     logs: Mapping[str, tuple[Path, ...]] | None = None,
     shards: Mapping[str, str] | None = None,
     limits: Limits = LIMITS,
+    passed_over: Sequence[str] = (),
 ) -> Built:
     """Write pages, charts, tables and data under `out`, and remove those of ours that are no longer made.
 
@@ -85,6 +86,7 @@ def build(
         logs: where the logs lie whose lines are shown, by the path that their runs state.
         shards: the ledger's file of each run, by its id.
         limits: how many runs get a page.
+        passed_over: names of files beside logs that are none.
 
     Raises:
         WordsError: the words, a suite or a template are wrong; nothing has been written then.
@@ -92,7 +94,9 @@ def build(
     """
     ordered = tuple(sorted(runs, key=lambda run: run.id))
     found = published or Publications()
-    site = Site(ordered, tuple(problems), suites(), _results_of, found, shards or {}, limits, logs or {})
+    site = Site(
+        ordered, tuple(problems), suites(), _results_of, found, shards or {}, limits, logs or {}, tuple(passed_over)
+    )
     words = words_module.load()
     if check:
         return Built(stale=tuple(_stale(_data(site, words, results.records(site, words)), out)))
@@ -168,6 +172,7 @@ def _inputs(site: Site, words: Words) -> str:
     ]
     shown = (
         site.limits,
+        site.passed_over,
         sorted(site.shards.items()),
         sorted(logs),
         sorted((k, dict(v)) for k, v in words.entries.items()),

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingest.common import numbers
 from ingest.common.words import Phrase, phrase
 from ingest.compute.rules import HEADLINE
-from ingest.site import witness_tables
+from ingest.site import steadiness, witness_tables
 from ingest.site.model import Row, Site, Suite, group_name, named
 from ingest.site.result_tables import sections
 from schema.records import Run
-
-DIFFER = 0.02  # where headline and median differ by more, a cause is looked for
-SLOW = 0.8
 
 
 @dataclass(frozen=True)
@@ -38,11 +34,8 @@ def notes(site: Site, suite: Suite) -> list[Note]:
 
 def difference(run: Run) -> tuple[Phrase, ...] | None:
     """Explain why the headline and the median of the printed figures differ by more than 2 %; None if they do not."""
-    sustained, median = run.figure(HEADLINE), run.figure("median")
-    if sustained is None or median is None:
-        return None
-    share = sustained.value / median.value - 1
-    if abs(share) <= DIFFER:
+    share, sustained, median = steadiness.difference(run), run.figure(HEADLINE), run.figure("median")
+    if share is None or sustained is None or median is None or abs(share) <= steadiness.DIFFER:
         return None
     head = phrase(
         "notes.differ",
@@ -56,28 +49,14 @@ def difference(run: Run) -> tuple[Phrase, ...] | None:
 def _cause(run: Run) -> Phrase:
     if corrected := witness_tables.corrected(run):
         return corrected
-    since = _running_since(run)
-    if since is not None:
+    if (since := steadiness.running_since(run)) is not None:
         return phrase("notes.running", step=since)
-    values = run.trace.value[run.trace.skipped :] if run.trace else ()
-    if len(values) < 2:
-        return phrase("notes.between")
-    middle = statistics.median(values)
-    slow = sum(value < middle * SLOW for value in values)
-    if slow:
-        return phrase("notes.stalls", slow=slow, n=len(values))
-    half = len(values) // 2
-    change = statistics.median(values[-half:]) / statistics.median(values[:half]) - 1
-    if abs(change) > DIFFER:
-        return phrase("notes.faster" if change > 0 else "notes.slower", change=numbers.signed_percent(change))
+    even = run.evenness
+    if even and even.slow:
+        return phrase("notes.stalls", slow=numbers.count(even.slow), n=numbers.count(even.records))
+    if even and abs(even.change) > steadiness.DIFFER:
+        return phrase("notes.faster" if even.change > 0 else "notes.slower", change=numbers.signed_percent(even.change))
     return phrase("notes.between")
-
-
-def _running_since(run: Run) -> int | None:
-    """Return the step from which the format prints running means; None if it prints intervals."""
-    from parsers.engine.registry import formats
-
-    return next((each.main.cumulative_since for each in formats() if each.id == run.format), None)
 
 
 def _batch_sizes(site: Site, suite: Suite) -> list[Phrase]:

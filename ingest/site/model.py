@@ -11,8 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from ingest.common import numbers
-from ingest.common.suites import folded, suite_file
-from ingest.common.suites import model as model_named
+from ingest.common.suites import suite_file
 from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, coded, phrase, word_for
 from ingest.compute.results import counts
 from ingest.compute.rules import HEADLINE
@@ -31,9 +30,12 @@ RowKey = tuple[int, int, int, str]
 
 @dataclass(frozen=True)
 class Suite:
-    """One model's page. `groups` maps a precision group to the precise words it holds; `row_options` are options
-    that make another workload (image size, sequence length), so that only equal ones share a row; what a log does not
-    state of them is taken to be `usual`."""
+    """One model's page, or that of several `models`.
+
+    `groups` maps a precision group to the precise words it holds; `row_options` are options that make another workload
+    (image size, sequence length), so that only equal ones share a row; what a log does not state of them is taken to be
+    `usual`.
+    """
 
     id: str
     title: Bilingual
@@ -73,7 +75,7 @@ class Suite:
         """Return the model if it is not the one that names the page; empty otherwise."""
         if not self.models or row.model is None:
             return ""
-        return row.model if model_named(row.model) != model_named(self.models[0]) else ""
+        return row.model if row.model != self.models[0] else ""
 
     def _parts(self, name: str, value: Any) -> bool:
         """Return whether an option puts a result into another row than those that do not state it."""
@@ -105,6 +107,8 @@ class Site:
     limits: Limits = LIMITS
     #: Where the logs lie, by the path that their runs state; several where two paths are redacted to one.
     logs: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    #: Files beside logs that no format reads and that are not named like logs.
+    passed_over: tuple[str, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, Run]:
@@ -119,10 +123,10 @@ class Site:
     @cached_property
     def suite_of(self) -> Mapping[str, Suite]:
         """The suite of each run, by run id."""
-        by_alias = {folded(alias): each for each in self.known for alias in (*each.models, each.id)}
+        by_name = {name: each for each in self.known for name in each.models}
         names = sorted({model for run in self.runs if (model := run.case.model) is not None})
-        generic = slugs([name for name in names if folded(name) not in by_alias])
-        return {run.id: self._find(run, by_alias, generic) for run in self.runs}
+        generic = slugs([name for name in names if name not in by_name])
+        return {run.id: self._find(run, by_name, generic) for run in self.runs}
 
     @cached_property
     def shown(self) -> tuple[Suite, ...]:
@@ -209,10 +213,10 @@ class Site:
     def _list_of(self) -> Mapping[str, str]:
         return {identifier: each.path for each in self.lists for identifier in each.runs}
 
-    def _find(self, run: Run, by_alias: Mapping[str, Suite], generic: Mapping[str, str]) -> Suite:
+    def _find(self, run: Run, by_name: Mapping[str, Suite], generic: Mapping[str, str]) -> Suite:
         model = run.case.model
         named = next((each for each in self.known if each.id == run.suite), None)
-        matched = by_alias.get(folded(model)) if model is not None else named
+        matched = by_name.get(model) if model is not None else named
         if matched:
             return matched
         if model is None:
@@ -302,7 +306,7 @@ def _suite(path: Path) -> Suite:
     return Suite(
         id=path.stem,
         title=found.title,
-        models=(*found.models, *(each for more in found.more for each in more)),
+        models=(found.models[0], *(more[0] for more in found.more)),
         unit=found.unit,
         frameworks=found.frameworks,
         groups=found.precision or PRECISION_GROUPS,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.results import representative as representative_of
-from ingest.site import addresses, witness_tables
+from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.model import (
     Row,
     Site,
@@ -282,8 +282,10 @@ def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, 
     marks += version_marks(row, rows) if plain else _told_apart(suite, row, rows)
     marks += [numbers.plus_minus(row.spread), phrase("table.repeats_of", n=row.repeats)]
     marks += [phrase("metric.diverged")] if row.diverged else []
+    run = representative(site, row)
+    marks += [uneven] if (uneven := steadiness.mark(run)) else []
     text = numbers.figure(row.value, row.spread)
-    page = site.page(representative(site, row))
+    page = site.page(run)
     small = tuple(m for m in marks if m)
     mark = witness_tables.tag(row.witnesses)
     return Entry(text, page, small, _run_links(site, row), best, value=row.value, details=_row_details(row), tag=mark)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from ingest.common import numbers
@@ -15,6 +16,8 @@ from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 from schema.records import Case, FactValue, Figure, Problem, Run
 
 _LINE = re.compile(r"line (\d{1,12})")
+_LINES = re.compile(r"lines? (\d{1,12})(?:-(\d{1,12}))?")
+_ORIGIN = re.compile(r"(\w+) \((.+)\)")
 ENVIRONMENT = (
     "cpu",
     "cpu_sockets",
@@ -82,13 +85,6 @@ def outcome(run: Run) -> Text:
     return word_for("outcome", run.outcome)
 
 
-def outcome_tone(run: Run) -> str:
-    """Return the colour of a run's outcome; a run that completed and has no figure gets none."""
-    if run.outcome == "completed":
-        return "good" if run.figure(HEADLINE) else ""
-    return "bad"
-
-
 def source_of(run: Run) -> Text | None:
     """Return repository and commit of the trainer; that it was changed since, where run.json says so."""
     found = run.source or {}
@@ -105,9 +101,31 @@ def case_cell(case: Case) -> Cell:
     return cell(_size(case), None, precision_name(case.precision), options, details=(*details, ("options", options)))
 
 
+def outcome_cell(run: Run) -> Cell:
+    """Return a cell with a run's outcome; what is refused is not shown as gone well."""
+    return cell(outcome(run), tone=tone_of(run))
+
+
+def tone_of(run: Run) -> str:
+    """Return how a run's outcome is coloured."""
+    if run.outcome != "completed":
+        return "bad"
+    return "good" if _may_show(run) else ""
+
+
+def _may_show(run: Run) -> bool:
+    """Return whether a run's figure may be shown: it is in the tables, or would be if it were told only once."""
+    return run.published or run.sound
+
+
+def headline(run: Run) -> Figure | None:
+    """Return the figure of a run by the headline rule; None where the run is refused, whatever it printed."""
+    return run.figure(HEADLINE) if _may_show(run) else None
+
+
 def headline_cell(run: Run) -> Cell:
     """Return a cell with the figure of a run by the headline rule, or why there is none."""
-    if found := run.figure(HEADLINE):
+    if found := headline(run):
         return figure_cell(found)
     return absent(absence(run) or (coded("problem", run.problems[0]) if run.problems else None))
 
@@ -139,6 +157,24 @@ def fact_line(fact: FactValue) -> int:
     return int(found[1]) if found else 0
 
 
+def fact_origins(fact: FactValue) -> Text:
+    """Return the facts that a derived one follows from, each with its place."""
+    parts = (_ORIGIN.fullmatch(each) for each in fact.where.split(", "))
+    told: list[Text] = [_fact_at(each[1], each[2]) for each in parts if each]
+    return reduce(lambda first, second: phrase("run.and", first=first, second=second), told) if told else fact.where
+
+
+def _fact_at(name: str, where: str) -> Text:
+    return phrase("run.fact_at", fact=word_for("fact", name), where=place_of(where))
+
+
+def place_of(where: str) -> Text:
+    """Return the place of a fact in what states it."""
+    if lines := _LINES.fullmatch(where):
+        return log_lines_text(int(lines[1]), int(lines[2] or lines[1]))
+    return phrase("run.layout", name=where[7:]) if where.startswith("layout ") else where
+
+
 def packages(run: Run) -> Mapping[str, Any]:
     """Return the versions of packages that a run states, by name."""
     found = run.environment.get("packages")
@@ -161,7 +197,7 @@ def _run_line(site: Site, run: Run, brief: bool) -> tuple[Cell, ...]:
         *model,
         cell(named(run.case.framework)),
         case_cell(run.case),
-        cell(outcome(run), tone=outcome_tone(run)),
+        outcome_cell(run),
         *([] if brief else [cell(numbers.count(run.observations))]),
         headline_cell(run),
     )

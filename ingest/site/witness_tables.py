@@ -57,12 +57,9 @@ def remedies() -> Table:
 
 
 def _about(kind: str) -> tuple[Cell, ...]:
-    limit = _tolerance(kind) if kind == _BOUND else phrase("witness.within", percent=_tolerance(kind))
+    within = phrase("witness.within", percent=_percent(TOLERANCE[kind]))
+    limit = phrase("witness.bound") if kind == _BOUND else within
     return cell(word_for("witness", kind), None, limit), cell(phrase(f"witness.{kind}_compares"))
-
-
-def _tolerance(kind: str) -> Text:
-    return phrase("witness.bound") if kind == _BOUND else _percent(TOLERANCE[kind])
 
 
 def _example(site: Site, kind: str) -> Cell:
@@ -100,7 +97,7 @@ def _row(site: Site, run: Run, found: Witness) -> tuple[Cell, ...]:
         verdict,
         *(cell(numbers.figure(each), None, found.unit, value=each) for each in (found.value, found.against)),
         cell(_difference(found), value=found.difference),
-        cell(_tolerance(found.kind), None, _resolution(found)),
+        _limit(found),
         lines if found.first_line else cell(""),
         cell(found.arithmetic),
     )
@@ -112,6 +109,14 @@ def _difference(found: Witness) -> Text:
     if found.kind == _BOUND:
         return phrase("witness.share", percent=numbers.percent(1 + share))
     return numbers.signed_percent(share, 1 if abs(share) >= 0.01 else 2)
+
+
+def _limit(found: Witness) -> Cell:
+    """Return up to which difference a witness agrees; one that corrects a known fault is right below that, too."""
+    if found.verdict == "corrects":
+        return cell("", None, _resolution(found))
+    limit = phrase("witness.bound") if found.kind == _BOUND else _percent(found.tolerance or 0.0)
+    return cell(limit, None, _resolution(found))
 
 
 def _resolution(found: Witness) -> Text:

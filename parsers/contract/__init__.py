@@ -20,6 +20,7 @@ from schema import vocabulary
 
 Scope = Literal["thread", "device", "node", "job"]
 Span = Literal["step", "interval", "epoch", "run"]
+PauseKind = Literal["evaluation", "checkpoint", "epoch_end"]
 
 #: Columns a reading may capture, with what they mean. Those in CLOCKS end up in the column `clock`, in seconds.
 #: A reading with a `postprocess` may capture private columns as well, whose names begin with an underscore: nothing but
@@ -30,6 +31,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "step": "step within the epoch, or of the run where it does not restart",
         "throughput": "per second, in the reading's unit, at its scope",
         "step_seconds": "seconds of one step, as a mean over what the record covers",
+        "training_seconds": "seconds of one step by a timer of training alone, beside a clock that runs on; it may smooth",
         "steps_per_second": "steps per second",
         "duration": "seconds that the whole record covers",
         "steps": "steps that the record covers",
@@ -114,6 +116,33 @@ def _group(column: re.Match[bytes]) -> bytes:
 
 
 @dataclass(frozen=True)
+class Pause:
+    """Lines which say that something other than training steps took time.
+
+    Attributes:
+        kind: what took time. An `epoch_end` counts only where its record is slow: most loaders end an epoch at no cost.
+            So does any pause where a record times one step only, since the line may stand among steps not printed.
+        pattern: stands in such a line. It begins with plain characters, so that text without them is skipped quickly.
+        sample: a real line of the kind, which must yield no record.
+        inside: the record whose interval holds that time: the `next` one, or the `last` one before the line, which the
+            printer prints when the epoch is over.
+    """
+
+    kind: PauseKind
+    pattern: bytes
+    sample: bytes
+    inside: Literal["next", "last"] = "next"
+
+    @cached_property
+    def regex(self) -> re.Pattern[bytes]:
+        """Compile the pattern in multi-line mode, `^` is the start of a line, and check that the sample is such a line."""
+        regex = compiled(self.pattern, re.MULTILINE)
+        if not regex.search(self.sample):
+            raise FormatError(f"{self.pattern!r} does not match the sample of its pause")
+        return regex
+
+
+@dataclass(frozen=True)
 class Trap:
     """A known fault of what a printer prints: where the witness disagrees, it gives the figure.
 
@@ -144,6 +173,10 @@ class Reading:
         repeated: every rank prints a line per step, or one line per metric is printed. The records of one epoch and
             step then count once, as their median.
         weak: logs of other printers hold such lines as well. They claim a log only where no other format does.
+        pauses: what else takes time inside the intervals of these records. A printer that stops its clock meanwhile, or
+            times one step only, has none.
+        epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
+        lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
         postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
@@ -162,6 +195,9 @@ class Reading:
     marker: bytes = b""
     repeated: bool = False
     weak: bool = False
+    pauses: tuple[Pause, ...] = ()
+    epoch_end: bool = False
+    lingers: int = 0
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
     trap: Trap | None = None

@@ -5,11 +5,16 @@ worker if the head of the log says that a distributed store joins several. `Iter
 splits the last layer. DLPerf multiplied by the number of nodes in either case.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
 
 _ARGUMENTS = rb"Called with argument: Namespace\("
 
 _FIELDS = rb"(?:[\t ]++lossvalue=<loss>(?=\s))?+"
+#: The callback that verifies runs after that of the speed, whose clock runs on.
+VERIFICATION = (
+    Pause("evaluation", rb"testing verification\.\.", b"testing verification.."),
+    Pause("checkpoint", rb'Saved checkpoint to "', b'INFO:root:Saved checkpoint to "models/r100-arcface-0001.params"'),
+)
 _BATCH = rb"\[<epoch>\] Batch \[(?:[0-9]++-)?<step>\][\t ]++Speed: <throughput> samples/sec"
 _EPOCH = rb"Epoch" + _BATCH + rb"[\t ]++acc=<accuracy>(?=\s)" + _FIELDS
 _ITER = rb"Iter" + _BATCH + rb"(?:[\t ]++acc=<accuracy>(?=\s))?+" + _FIELDS
@@ -21,9 +26,9 @@ FORMAT = Format(
     marker=b"Speed: ",
     start=_ARGUMENTS,
     readings=(
-        Reading(_EPOCH, unit="images/s", repeated=True, where=rb"\A(?![\s\S]*?" + _MANY_WORKERS + rb")"),
-        Reading(_EPOCH, unit="images/s", repeated=True, where=rb"\A(?=[\s\S]*?" + _MANY_WORKERS + rb")", scope="node"),
-        Reading(_ITER, unit="images/s", repeated=True),
+        Reading(_EPOCH, unit="images/s", repeated=True, pauses=VERIFICATION, where=rb"\A(?![\s\S]*?" + _MANY_WORKERS + rb")"),
+        Reading(_EPOCH, unit="images/s", repeated=True, pauses=VERIFICATION, where=rb"\A(?=[\s\S]*?" + _MANY_WORKERS + rb")", scope="node"),
+        Reading(_ITER, unit="images/s", repeated=True, pauses=VERIFICATION),
     ),
     facts=(
         Fact("batch_size", rb"\bper_batch_size=(\d++)", int),

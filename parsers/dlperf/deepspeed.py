@@ -4,21 +4,42 @@ Five dialects. The oldest prints only a running mean since the third step, which
 within the epoch; from the second epoch on, what the mean covers is unknown, so those lines are not used. Since 2022
 `CurrSamplesPerSec` is the speed of the last step; since 2023 steps are optimiser updates. The timer runs during
 forward, backward and step only. Pipelines print `steps: ... samples/sec:` over the interval instead. Lines that the
-training program prints itself take precedence. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the
+training program prints itself take precedence. DeepSpeed-Chat's third step prints `End-to-End`, of one device, for all its phases; the
+timer there is not read. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the
 running mean, which smooths twice.
 """
 
 from __future__ import annotations
 
+import base64
+import re
+
 import numpy as np
 
-from parsers.contract import ENDED, NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
+from parsers.contract import (
+    ENDED,
+    NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Postprocessed,
+    Reading,
+    Sample,
+    Window,
+    listed,
+)
+from parsers.frameworks import PYTORCH_JOB
 
 _TIMER = rb"\[(?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8},[0-9]{3})\] \[INFO\] \[timer\.py:[0-9]++:stop\] "
 _SPEED = rb"<throughput>(?:(?=,)|" + ENDED + rb")"
 _MEMORY = rb"(?:, MemAllocated=[0-9.]++ ?GB, MaxMemAllocated=(?P<memory>[0-9.]++) ?GB)?+"
 _CURRENT = rb", RunningAvgSamplesPerSec=" + NUMBER + rb", CurrSamplesPerSec="
 _GIB = {"memory": 1024.0}
+#: DeepSpeed-Chat's third step trains two networks in turn and generates in between: the timer is of a phase of one.
+_NOT_RLHF = (
+    rb"\A(?![\s\S]*?(?:--actor_model_name_or_path|--critic_model_name_or_path|Initializing Actor Model|End-to-End => ))"
+)
 
 
 def _first_epoch(columns: Columns) -> Postprocessed:
@@ -28,6 +49,16 @@ def _first_epoch(columns: Columns) -> Postprocessed:
     if len(rows):
         kept["epoch"] = np.cumsum(np.diff(kept["step"], prepend=kept["step"][0]) < 0).astype(np.float64)
     return rows, kept
+
+
+def _world(printed: bytes) -> int:
+    """Return how many devices the launcher encodes: `{"node1": [0, 1], "node2": [0, 1]}` in base 64."""
+    return _hosts(base64.urlsafe_b64decode(printed))
+
+
+def _hosts(printed: bytes) -> int:
+    """Count the devices of all hosts, of which each has a list."""
+    return sum(map(listed, re.findall(rb"\[([0-9][0-9, ]*+)\]", printed)))
 
 
 FORMAT = Format(
@@ -40,32 +71,43 @@ FORMAT = Format(
         Reading(
             _TIMER + rb"epoch=[0-9]++/micro_step=[0-9]++/global_step=<step>" + _CURRENT + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", span="step", counts="update", factors=_GIB, weak=True,
+            unit="samples/s", span="step", counts="update", factors=_GIB, weak=True, where=_NOT_RLHF,
         ),
         Reading(
             _TIMER + rb"<epoch>/<step>" + _CURRENT + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", span="step", factors=_GIB, weak=True,
+            unit="samples/s", span="step", factors=_GIB, weak=True, where=_NOT_RLHF,
         ),
         Reading(
             _TIMER + rb"<epoch>/<step>, SamplesPerSec=" + _SPEED + _MEMORY,
             marker=b"SamplesPerSec=",
-            unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, postprocess=_first_epoch,
+            unit="samples/s", cumulative_since=3, factors=_GIB, weak=True, where=_NOT_RLHF, postprocess=_first_epoch,
         ),
         Reading(
             rb"\bsteps: <step> loss: <loss> iter time \(s\): <step_seconds> samples/sec: <throughput>" + ENDED,
             marker=b" iter time (s): ",
             unit="samples/s", counts="update", weak=True,
         ),
+        Reading(
+            rb"End-to-End => Latency: <step_seconds>s, TFLOPs: <flops>, Samples/sec: <throughput>, Time/seq "
+            + NUMBER + rb"s, Batch Size: <batch>, Total Seq\. Length: ",
+            marker=b"End-to-End => ",
+            unit="samples/s", scope="device", span="step",
+        ),
     ),
     facts=(
+        Fact("model", rb"--actor_model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
         Fact("model", rb"--model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
+        Fact("devices", rb"--world_info=([\w=-]++)", _world),
+        Fact("devices", rb"\bWORLD INFO DICT: (\{[^{}\n]++\})", _hosts),
         Fact("devices", rb"\bdist_world_size=([0-9]++)", int),
+        *PYTORCH_JOB,
         Fact("nodes", rb"\bnnodes=([0-9]++),", int),
         Fact("batch_size", rb"\btrain_micro_batch_size_per_gpu \.*+ ([0-9]++)$", int),
         Fact("batch_size", rb"--per_device_train_batch_size[ =]([0-9]++)", int),
         Fact("accumulation", rb"\bgradient_accumulation_steps \.++ ([0-9]++)$", int),
         Fact("accumulation", rb"--gradient_accumulation_steps[ =]([0-9]++)", int),
+        Fact("drop_last", rb"\bdataloader_drop_last \.++ (True|False)$"),
         Fact("precision", rb"\bfp16_enabled \.++ (\w++)$", words={b"True": "fp16"}),
         Fact("precision", rb"\bbfloat16_enabled \.++ (\w++)$", words={b"True": "bf16"}),
         # Only FP16 scales its loss while it runs.
@@ -77,6 +119,20 @@ FORMAT = Format(
     ),
     windows={"dlperf": Window(101, 200, "seconds")},
     samples=(
+        Sample(
+            b"End-to-End => Latency: 3.81s, TFLOPs: 58.25, Samples/sec: 4.20, Time/seq 0.24s, Batch Size: 16, Total Seq. "
+            b"Length: 512\n",
+            step_seconds=3.81, flops=58.25, throughput=4.2, batch=16,
+        ),
+        NearMiss(
+            b"Training => Latency: 1.25s, TFLOPs: 88.25\n",
+            "a phase of a step",
+        ),
+        NearMiss(
+            b"Model Parameters: 0.331 B, Latency: 0.50s, TFLOPs: 20.25, Samples/sec: 8.00, Time/seq 0.12s, Batch Size: 4, "
+            b"Sequence Length: 512\n",
+            "of one device, beside the timer of all",
+        ),
         Sample(
             b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, SamplesPerSec=463.5644895928809\n",
             epoch=0, step=1200, throughput=463.5644895928809,

@@ -2,7 +2,7 @@
 
 The figure counts all devices: the script without Horovod runs in one process, and with Horovod the first worker prints
 its own speed times the number of workers. Labels are `Batch[20]`, `Batch [49]` or `Batch [0019]/[0055]`. Lines with a
-loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without decimals.
+loss and no speed are printed in between; `[Epoch 3] speed:` is of a whole epoch, without decimals and validation.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
@@ -11,26 +11,41 @@ _FIELDS = (
     rb"(?:[\t ]++(?:(?:accuracy|acc|top1-acc)=<accuracy>(?=\s)|loss=<loss>(?=\s)|(?!lr=|accuracy=|acc=|top1-acc=|loss=)[\w-]++=\S++))*+"
 )  # fmt: skip
 
+#: An argument of the scripts that recognise actions, whose samples are clips of a video.
+_VIDEO = rb"\bnum_segments="
+
+
+def _readings(unit: str, where: bytes) -> tuple[Reading, ...]:
+    """Return both dialects of a speed and that of an epoch, in the unit of the script that is told by its arguments."""
+    speed = rb"[\t ]++Speed: <throughput> samples/sec" + _FIELDS
+    return (
+        Reading(
+            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[[0-9]++\])?+" + speed + rb"[\t ]++lr=", unit=unit, where=where
+        ),
+        Reading(
+            rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)", unit=unit, where=where
+        ),
+        Reading(
+            rb"\[Epoch <epoch>\] speed: <throughput> samples/sec\ttime cost: <duration>(?=\s)",
+            unit=unit, span="epoch", weak=True, marker=b"time cost: ", where=where,
+        ),
+    )  # fmt: skip
+
+
 FORMAT = Format(
     title="GluonCV",
     framework="MXNet",
     marker=b"Speed: ",
     start=rb"(?m)^(?:INFO:root:)?Namespace\([^\n]*?\blr_mode=",
     readings=(
-        Reading(
-            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[[0-9]++\])?+[\t ]++"
-            rb"Speed: <throughput> samples/sec" + _FIELDS + rb"[\t ]++lr=",
-            unit="images/s",
-        ),
-        Reading(
-            rb"Epoch\[<epoch>\] Batch\[<step>\][\t ]++Speed: <throughput> samples/sec"
-            + _FIELDS + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)",
-            unit="images/s",
-        ),
+        *_readings("images/s", rb"\A(?![\s\S]*?" + _VIDEO + rb")"),
+        *_readings("clips/s", _VIDEO),
     ),
     facts=(
         Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),
         Fact("devices", rb"^(?:INFO:root:)?Namespace\((?![^\n]*?kvstore='dist)[^\n]*?\bnum_gpus=(\d++)", int),
+        Fact("accumulation", rb"^(?:INFO:root:)?Namespace\([^\n]*?\baccumulate=(\d++)", int),
+        Fact("num_classes", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bnum_classes=(\d++)", int),
         Fact("model", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bmodel='([^'\n]++)'"),
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\buse_amp=(True)", words={b"True": "amp"}),
         Fact("precision", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bdtype='(float\d\d)'", words={b"float32": "fp32", b"float16": "fp16"}),
@@ -48,7 +63,6 @@ FORMAT = Format(
         ),
         Sample(b"INFO:root:Epoch[0] Batch[40]\tSpeed: 96.97 samples/sec\n", step=40, throughput=96.97),
         NearMiss(b"[1,0]<stderr>:INFO:root:Epoch[0] Batch[100] Loss[6.968]\n", "a loss"),
-        NearMiss(b"[Epoch 000] speed: 50 samples/sec\ttime cost: 93.211551\n", "a whole epoch, validation aside, without decimals"),
-        NearMiss(b"INFO:root:[Epoch 0] speed: 1514 samples/sec\ttime cost: 846.1\n", "a whole epoch"),
+        Sample(b"[Epoch 003] speed: 51 samples/sec\ttime cost: 93.125\n", epoch=3, throughput=51, duration=93.125),
     ),
 )  # fmt: skip

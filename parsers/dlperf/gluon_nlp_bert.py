@@ -5,11 +5,20 @@ Both time the loop that all workers run in step. With Horovod every worker print
 the tokens of one worker without padding and is not quoted.
 """
 
-from parsers.contract import Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Format, NearMiss, Pause, Reading, Sample, Window
 
 _STEP = (
     rb"\[step <step>\][\t ]++mlm_loss=<loss>[\t ]++(?:mlm_acc=<accuracy>[\t ]++)?+(?:(?!throughput=)\w++=\S++[\t ]++)*+throughput=\S++ tks/s[\t ]++(?:lr=\S++[\t ]++)?+time="
 )  # fmt: skip
+
+_PAUSES = (
+    Pause("evaluation", rb"Running evaluation \.\.\.", b"INFO:root:Running evaluation ... "),
+    Pause(
+        "checkpoint",
+        rb"\] Saving model params to ",
+        b"INFO:root:[step 1000] Saving model params to ckpt/0001000.params.",
+    ),
+)
 
 FORMAT = Format(
     title="GluonNLP BERT pre-training",
@@ -21,8 +30,9 @@ FORMAT = Format(
             unit="sequences/s",
             factors={"step_seconds": 1e-3},
             repeated=True,
+            pauses=_PAUSES,
         ),
-        Reading(_STEP + rb"<duration>[\t ]*+(?=\r?\n)", unit="sequences/s", repeated=True),
+        Reading(_STEP + rb"<duration>[\t ]*+(?=\r?\n)", unit="sequences/s", repeated=True, pauses=_PAUSES),
     ),
     windows={"dlperf": Window(101, 200)},
     samples=(

@@ -6,7 +6,7 @@ Three dialects of the prefix: `[19d22h10m18s][HUGECTR][INFO]`, `[HUGECTR][02:51:
 what the workspace of one device holds.
 """
 
-from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, Fact, Format, NearMiss, Pause, Reading, Sample, Window
 from parsers.dlperf import argument, header_start
 
 _PREFIX = rb"\[INFO\](?:\[(?:RANK|RK)[0-9]++\])?+(?:\[\w++\])?+: "
@@ -35,6 +35,14 @@ FORMAT = Format(
             _PREFIX + rb"Iter: <step> Time\((?P<steps>[0-9]++) iters\): <duration>s"
             rb"(?: Loss: <loss>" + ENDED + rb"|(?=\s))",
             unit="samples/s",
+            pauses=(
+                Pause("evaluation", rb"Eval Time for ", b"[HCTR][16:16:20.027][INFO][RK0][main]: Eval Time for 1613 iters: 1.519875s"),
+                Pause(
+                    "checkpoint",
+                    rb"Dumping dense weights to file",
+                    b"[HCTR][16:16:20.027][INFO][RK0][main]: Dumping dense weights to file, successful",
+                ),
+            ),
         ),
         Reading(_PREFIX + rb"Evaluation, (?:AUC|HitRate|AverageLoss): <accuracy>" + ENDED),
     ),

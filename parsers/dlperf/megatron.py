@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, Window
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Pause, Postprocessed, Reading, Sample, Window
 from parsers.dlperf import argument, dotted_start
+from parsers.frameworks import PYTORCH_JOB
 
 _HEAD = rb"iteration ++<step>/ *+[0-9]++ \|"
 
@@ -56,11 +57,23 @@ def _with_samples(columns: Columns) -> Postprocessed:
     return np.arange(len(gaps)), kept
 
 
-def _with_batch(unit: bytes, seconds: float) -> Reading:
+#: What the interval after it includes; since Megatron Core 0.5, which prints a date, its clock stops meanwhile.
+_PAUSES = (
+    Pause(
+        "evaluation",
+        rb"validation loss at iteration ",
+        b" validation loss at iteration 100 | lm loss value: 6.25E+00 | ",
+    ),
+    Pause("checkpoint", rb"saving checkpoint at iteration ", b"saving checkpoint at iteration     500 to out"),
+)
+_DATED, _UNDATED = rb"(?<=[0-9]\] )", rb"(?<![0-9]\] )"
+
+
+def _with_batch(unit: bytes, seconds: float, before: bytes = b"", pauses: tuple[Pause, ...] = _PAUSES) -> Reading:
     return Reading(
-        _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
+        before + _HEAD + _maybe(rb" consumed samples: ++", b"consumed") + _elapsed(unit)
         + _ahead(rb" global batch size: ++", b"batch") + _EXTRAS,
-        unit="sequences/s", factors={"step_seconds": seconds}, postprocess=_with_samples,
+        unit="sequences/s", factors={"step_seconds": seconds}, pauses=pauses, postprocess=_with_samples,
     )  # fmt: skip
 
 
@@ -71,16 +84,17 @@ FORMAT = Format(
     start=dotted_start(rb"(?:distributed_backend|distributed_timeout_minutes|DDP_impl)"),
     end=rb"\[(?:after training is done|exiting program (?:after|at))",
     readings=(
-        _with_batch(b"ms", 1e-3),
+        _with_batch(b"ms", 1e-3, _UNDATED),
+        _with_batch(b"ms", 1e-3, _DATED, ()),
         _with_batch(b"s", 1.0),
         Reading(
             rb"\bsamples/sec: <throughput> \| " + _HEAD + _elapsed(b"ms") + _EXTRAS,
-            unit="sequences/s", factors={"step_seconds": 1e-3},
+            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES,
         ),
         Reading(
             _HEAD + rb"(?= elapsed)" + _elapsed(b"ms") + rb"(?!(?:[^|\n]{0,120}+\|){0,30} global batch size:)" + _EXTRAS
             + rb"(?=(?:[^|\n]{0,120}+\|){1,30}+ *+(?:\r?\n|\Z))",
-            unit="sequences/s", factors={"step_seconds": 1e-3},
+            unit="sequences/s", factors={"step_seconds": 1e-3}, pauses=_PAUSES,
         ),
         Reading(
             rb"\[Rank [0-9]++\] \(after [0-9]++ iterations\) memory \(MB\) \| allocated: \S++ \| "
@@ -92,6 +106,7 @@ FORMAT = Format(
         Fact("zero", rb"^ *+zero_stage \.++ ([0-9])$"),
         Fact("model", rb"building (GPT2?|T5) model \.\.\.", words={b"GPT": "GPT", b"GPT2": "GPT", b"T5": "T5"}),
         argument("devices", "world_size"),
+        *PYTORCH_JOB,
         argument("batch_size_of_job", "global_batch_size"),
         argument("micro_batch", "micro_batch_size"),
         # Before 2020's second half: samples of one copy of the network, and hence of a device where none is cut.
@@ -107,6 +122,8 @@ FORMAT = Format(
         argument("tensor_parallel", "model_parallel_size"),
         argument("pipeline_parallel", "pipeline_model_parallel_size"),
         argument("data_parallel", "data_parallel_size"),
+        argument("expert_parallel", "expert_model_parallel_size"),
+        argument("context_parallel", "context_parallel_size"),
         Fact("precision", rb"^ *+fp8 \.++ (\w++)", words={b"hybrid": "fp8", b"e4m3": "fp8"}),
         Fact("precision", rb"^ *+bf16 \.++ (\w++)", words={b"True": "bf16"}),
         Fact("precision", rb"^ *+fp16 \.++ (\w++)", words={b"True": "fp16", b"False": "fp32"}),

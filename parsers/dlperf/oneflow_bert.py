@@ -5,7 +5,7 @@ computes. Steps are counted from 0. An older dialect prints `iter` instead of `s
 and the seconds per batch.
 """
 
-from parsers.contract import ENDED, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Window
 from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -25,7 +25,10 @@ FORMAT = Format(
             unit="sequences/s",
         ),
     ),
-    facts=ONEFLOW_HEADER,
+    facts=(
+        Fact("model", rb"^num_hidden_layers = (12|24)\b", words={b"12": "BERT-base", b"24": "BERT-large"}),
+        *ONEFLOW_HEADER,
+    ),
     windows={"dlperf": Window(19, 119, "clock")},
     samples=(
         Sample(

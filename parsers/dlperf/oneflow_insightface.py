@@ -4,7 +4,7 @@
 iterations.
 """
 
-from parsers.contract import ENDED, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, Format, NearMiss, Pause, Reading, Sample, Window
 from parsers.dlperf import ONEFLOW_HEADER, ONEFLOW_START
 
 FORMAT = Format(
@@ -16,6 +16,7 @@ FORMAT = Format(
         Reading(
             rb"train: iter <step>, loss <loss>, throughput: <throughput>" + ENDED,
             unit="images/s",
+            pauses=(Pause("evaluation", rb"Validation on \[", b"Validation on [lfw]:"),),
         ),
     ),
     facts=ONEFLOW_HEADER,

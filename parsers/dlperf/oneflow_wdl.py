@@ -5,9 +5,10 @@ The speed follows from the clock alone: a Unix time or, in the first releases, a
 per iteration, and 0 for shorter logs. A `.mem` file beside the log states the memory.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Window
 from parsers.dlperf import argument, header_start
 
+_PAUSES = (Pause("evaluation", rb" eval_loss ", b"1000 eval_loss 0.484675125 eval_auc 0.76162425"),)
 _LOSS = rb" loss <loss>" + ENDED
 
 FORMAT = Format(
@@ -16,11 +17,12 @@ FORMAT = Format(
     marker=b"loss ",
     start=header_start(rb"(?:deep_vocab_size|wide_vocab_size|deep_embedding_vec_size)"),
     readings=(
-        Reading(rb"(?<!\S)<step> time (?P<unix>[0-9]{9,11}+(?:\.[0-9]++)?+)" + _LOSS, unit="samples/s", marker=b" time "),
+        Reading(rb"(?<!\S)<step> time (?P<unix>[0-9]{9,11}+(?:\.[0-9]++)?+)" + _LOSS, unit="samples/s", marker=b" time ", pauses=_PAUSES),
         Reading(
             rb"(?<!\S)<step> time (?P<clock>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]++)?+)" + _LOSS,
             unit="samples/s",
             marker=b" time ",
+            pauses=_PAUSES,
         ),
         Reading(rb"(?<!\S)<step> eval_loss " + NUMBER + rb" eval_auc <accuracy>" + ENDED, marker=b" eval_loss "),
     ),

@@ -5,7 +5,7 @@ times all its devices. DLPerf multiplied by the devices of one node only, yet pu
 such step rate explains. Validation prints the same `speed`. `batch_size` counts tokens unless `in_tokens: False`.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
 
 FORMAT = Format(
     title="Paddle BERT (2020)",
@@ -17,6 +17,13 @@ FORMAT = Format(
             rb"epoch: <epoch>, progress: [0-9]++/[0-9]++, step: <step>, loss: <loss>, "
             rb"(?:ppl: \S++ next_sent_acc: <accuracy>, )?+speed: <steps_per_second> steps/s",
             unit="sequences/s",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb"\[validation_set\] epoch: ",
+                    b"[validation_set] epoch: 1, step: 100, loss: 10.036789, global ppl: 12706.841797, speed: 0.987255 steps/s",
+                ),
+            ),
         ),
     ),
     facts=(

@@ -4,6 +4,7 @@
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.dlperf.arcface import VERIFICATION
 
 FORMAT = Format(
     title="InsightFace Partial FC",
@@ -15,6 +16,7 @@ FORMAT = Format(
             rb"Total:<throughput> it/sec(?: \[\d++\]\[loss\]:<loss>(?=\s))?+",
             unit="images/s",
             repeated=True,
+            pauses=VERIFICATION,
         ),
     ),
     facts=(Fact("num_classes", rb"'num_classes': (\d++)", int),),

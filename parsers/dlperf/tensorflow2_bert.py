@@ -4,7 +4,7 @@ The speed follows from the clocks of two lines. glog prints no year, and some bu
 midnight seems to go back in time, which once gave a negative speed. `--train_batch_size` is that of the job.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, Window
 
 FORMAT = Format(
     title="TensorFlow 2 BERT",
@@ -15,6 +15,18 @@ FORMAT = Format(
             rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] Train Step: "
             rb"<step>/[0-9]++  / loss = <loss>(?=\s)(?:[ \t]++(?:masked_lm|test|train)_accuracy = <accuracy>(?=\s))?+",
             unit="sequences/s",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb"Running evaluation after step: ",
+                    b"I0630 03:04:41.500000 139942479124288 model_training_utils.py:470] Running evaluation after step: 1000.",
+                ),
+                Pause(
+                    "checkpoint",
+                    rb"Saving model as TF checkpoint: ",
+                    b"I0630 03:04:41.500000 139942479124288 model_training_utils.py:43] Saving model as TF checkpoint: out/ctl_step_1000.ckpt-1",
+                ),
+            ),
         ),
     ),
     facts=(

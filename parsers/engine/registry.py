@@ -28,10 +28,12 @@ def formats() -> tuple[Format, ...]:
     """Return all formats of training logs, by package and module; an id is `package.module`.
 
     Raises:
-        FormatError: a module has no docstring, no `FORMAT`, or a `FORMAT` without near-misses.
+        FormatError: a module has no docstring, no `FORMAT`, a `FORMAT` without near-misses, or a pause that does not
+            match its sample.
     """
     found = [each for package in PACKAGES for each in _load(package, f"{package}.", Format)]
     for each in found:
+        _ = [pause.regex for reading in each.readings for pause in reading.pauses]
         if not any(isinstance(sample, NearMiss) for sample in each.samples):
             raise FormatError(
                 f"parsers.{each.id}: samples need a NearMiss: a line that looks alike and must yield nothing"

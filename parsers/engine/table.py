@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from parsers.contract import CLOCKS, COLUMNS, Column, FormatError, Postprocessed, Reading, Rows, is_private
+from parsers.contract import CLOCKS, COLUMNS, Column, FormatError, Pause, Postprocessed, Reading, Rows, is_private
 from parsers.contract.chunk import Chunk
 from parsers.engine.clock import clocks, stamps, unwrapped
 from parsers.engine.scan import Noise, clean, open_log
@@ -33,6 +33,14 @@ class Stretch(NamedTuple):
     first_line: int
     offset: int
     bytes: int
+
+
+class Stop(NamedTuple):
+    """A line that a pause of the reading matches, by the row (later: the record) that follows it."""
+
+    row: int
+    rank: int
+    pause: Pause
 
 
 class LogSource:
@@ -67,6 +75,8 @@ class ReadingTable:
     stamps: list[Column] = field(default_factory=list)
     #: (first row, where it was read) of every chunk with records.
     stretches: list[tuple[int, Stretch]] = field(default_factory=list)
+    #: In the order of the rows; of several that follow one another without a row between, one of each kind.
+    stops: list[Stop] = field(default_factory=list)
     _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
 
     def postprocessed(self, first: int, last: int) -> Postprocessed:
@@ -120,6 +130,7 @@ class ReadingTable:
 
     def store(self, chunk: Chunk, found: Sequence[re.Match[bytes]]) -> None:
         """Add the records of a chunk, in their order."""
+        self.stops += _stops(self.reading, chunk, self.rows, [each.start() for each in found])
         rows = [each.groups(b"") for each in found]
         if not rows:
             return
@@ -179,6 +190,16 @@ class SessionRecords:
         """Return the rank that printed each record."""
         ranks = self.table.rank(slice(self.first, self.last))
         return ranks if self._processed is None else ranks[self._processed[0]]
+
+    def stops(self) -> list[Stop]:
+        """Return the lines of pauses between the first record and the last; their rows are records here."""
+        begin, end = (bisect_right(self.table.stops, row, key=lambda each: each.row) for row in (self.first, self.last))
+        found = self.table.stops[begin:end]
+        if self._processed is None:
+            return [each._replace(row=each.row - self.first) for each in found]
+        rows = np.sort(self._processed[0])
+        records = np.searchsorted(rows, [each.row - self.first for each in found])
+        return [each._replace(row=int(at)) for each, at in zip(found, records, strict=True)]
 
     def stamps(self) -> Column:
         """Return the clock of each record's line in seconds, running on over midnight; NaN where there is none."""
@@ -271,3 +292,14 @@ def _lines_of(chunk: Chunk, reading: Reading) -> list[int]:
         line, position = line + chunk.text.count(b"\n", position, match.start()), match.start()
         lines.append(line)
     return lines
+
+
+def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:
+    """Return the pauses in a chunk with rows at some positions, before which `before` rows were read."""
+    stops = {
+        Stop(before + bisect_left(rows, start), rank, pause)
+        for pause in reading.pauses
+        if (found := [match.start() for match in pause.regex.finditer(chunk.text)])
+        for start, rank in zip(found, chunk.ranks(found), strict=True)
+    }
+    return sorted(stops, key=lambda each: each.row)

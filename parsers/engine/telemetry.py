@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable
 from itertools import islice
@@ -38,6 +39,34 @@ def claimant(path: Path) -> str:
     text = b"\n".join(each.text for each in ends)
     found = [each.id for each in marked if each.claims(text)]
     return found[0] if len(found) == 1 and not detect.claims(ends) else ""
+
+
+def unread_samples(path: Path, *, named: bool = False) -> int:
+    """Return the first line that looks like a sample of a device, of a file that no format claims; 0 if none does.
+
+    Rows of nvidia-smi whose line of column names is missing, and the table of `dcgmi dmon`. Most of the first lines
+    must look so: a log may show a few such lines among its own. Rows of bare numbers, as `nounits` leaves them, are
+    samples only in a file that is `named` so.
+    """
+    try:
+        check(path)
+        with open_log(path) as stream:
+            lines = stream.read(FIRST).splitlines()
+    except (ScanError, OSError, EOFError, zlib.error):
+        return 0
+    found = [number for number, line in enumerate(lines, 1) if _SAMPLE.match(line) or (named and _ROW.fullmatch(line))]
+    return found[0] if found and 2 * len(found) > sum(map(bool, lines)) else 0
+
+
+_VALUE = rb" *+[0-9.]++ (?:MiB|%|W|MHz) *+"
+_SAMPLE = re.compile(
+    rb"(?:[^,\n]*+,)+?"
+    + _VALUE
+    + rb"(?:,|\r?\Z)|"
+    + _VALUE
+    + rb",|#? ?Entity  |GPU [0-9]++ ++[0-9.]++ ++(?:N/A|[0-9.]++)(?:\s|\Z)"
+)
+_ROW = re.compile(rb"[0-9][0-9./: -]*+(?:,[0-9./: -]++)++\r?")
 
 
 def _marked(path: Path) -> list[TelemetryFormat]:

@@ -13,10 +13,25 @@ def quoted(key: bytes, column: bytes = b"") -> bytes:
     return skipped + rb'"?+(?P<%s>' % column + NUMBER + rb')"?+[,}]' if column else skipped
 
 
+def replicas(printed: bytes) -> int:
+    """Count the accelerators of `('/job:localhost/replica:0/task:0/device:GPU:0', ...)`, as TensorFlow lists them."""
+    return printed.count(b"device:GPU:")
+
+
 def resnet_v1(printed: bytes) -> str:
     """Return `ResNet-50 v1`: here the strides are in the first convolution of a block, unlike v1.5."""
     return f"ResNet-{printed.decode()} v1"
 
+
+#: How many processes a job has, as launchers of PyTorch, its libraries and the usual scripts print it. Sizes of groups
+#: (`data_parallel_world_size`) are none of these.
+PYTORCH_JOB = (
+    Fact("devices", rb"(?<![A-Za-z_-])[Ww]orld[_ ]size[\"']?(?: ?[:=] ?| \.++ )(\d++)\b", int),
+    Fact("devices", rb"GLOBAL_RANK: \d++, MEMBER: \d++/(\d++)", int),
+    Fact("devices", rb"distributed processes registered\. Starting with (\d++) processes", int),
+    Fact("devices_per_node", rb"--nproc[-_]per[-_]node[= ](\d++)", int),
+    Fact("nodes", rb"--nnodes[= ](\d++)(?![\d:])", int),
+)
 
 #: What fairseq prints of its configuration in all releases. The batch size is that of a device, in tokens.
 FAIRSEQ = (
@@ -30,6 +45,7 @@ FAIRSEQ = (
     Fact("model", rb"\barch'?[=:] ?'([\w.-]++)'"),
     Fact("batch_size", rb"max tokens per (?:GPU|device) = (\d++) ", int),
     Fact("devices", rb"training on (\d++) (?:GPUs|devices)", int),
+    Fact("devices", rb"\bdistributed_world_size'?[=:] ?(\d++)", int),
     Fact("accumulation", rb"\bupdate_freq'?[=:] ?\[(\d++)\]", int),
     Fact("precision", rb"\bbf16'?[=:] ?(True)", words={b"True": "bf16"}),
     Fact("precision", rb"\bfp16'?[=:] ?(True|False)", words={b"True": "fp16", b"False": "fp32"}),

@@ -10,7 +10,8 @@ is read by formats of their own.
 
 from __future__ import annotations
 
-from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Span, up_to
+from parsers.contract import NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample, Span, up_to
+from parsers.frameworks import PYTORCH_JOB
 
 _PARAMETER = rb'"PARAMETER", "data": \{'
 _PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global)[._/ ])*+"
@@ -56,6 +57,13 @@ FORMAT = Format(
             _line("interval").replace(rb"(?:(?=[^\n{}]*?" + _LOSS + rb")|)", rb"(?=[^\n{}]*?" + _LOSS + rb")"),
             unit="samples/s",
             counts="update",
+            pauses=(
+                Pause(
+                    "checkpoint",
+                    rb'"checkpoint_step": ',
+                    b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": "PARAMETER", "data": {"checkpoint_step": 200}}',
+                ),
+            ),
         ),
     ),
     facts=(
@@ -67,6 +75,9 @@ FORMAT = Format(
         Fact("accumulation", rb'"gradient_accumulation(?:_steps)?": ([0-9]++)\b', int),
         Fact("accumulation", rb"[(, ]gradient_accumulation_steps=([0-9]++)\b", int),
         Fact("devices", rb'"world_size": ([0-9]++)\b', int),
+        *PYTORCH_JOB,
+        Fact("num_classes", _PARAMETER + up_to(rb'"num_classes": ', _PARAMETER) + rb"([0-9]++)\b", int),
+        Fact("data_format", _PARAMETER + up_to(rb'"memory_format": "', _PARAMETER) + rb'(nchw|nhwc)"', words={b"nchw": "NCHW", b"nhwc": "NHWC"}),
         Fact("sequence_length", rb"[(, ]max_seq_length=([0-9]++)\b", int),
         Fact("precision", _PARAMETER + up_to(rb'"(?:amp|use_amp)": ', _PARAMETER) + rb"(true|false)\b", words={b"true": "amp", b"false": "fp32"}),
         Fact("precision", rb"[(, ](?:fp16|amp)=(True)\b", words={b"True": "amp"}),

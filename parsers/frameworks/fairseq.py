@@ -6,11 +6,28 @@ validation. JSON prints its numbers in quotes. The bar is redrawn with every bat
 record, which count once. The batch size of a device is given in tokens, if it is given.
 """
 
-from parsers.contract import NUMBER, Format, NearMiss, Reading, Sample
+from parsers.contract import NUMBER, Format, NearMiss, Pause, Reading, Sample
 from parsers.frameworks import FAIRSEQ, quoted
 
 _INNER = rb"train_inner(?: \| |\]\[INFO\] - )"
 _EPOCH = rb"(?:\| train \| |\[train\]\[INFO\] - )"
+
+#: What `wps` of the record after it includes, since its clock runs on.
+_PAUSES = (
+    Pause(
+        "evaluation",
+        rb"\| valid \| ",
+        b"2026-11-20 09:11:00 | INFO | valid | epoch 002 | valid on 'valid' subset | loss 4.2 | wps 120000.5 | wpb 2500",
+    ),
+    Pause("evaluation", rb"\[valid\]\[INFO\]", b"[2026-11-20 09:11:00,123][valid][INFO] - epoch 002 | valid on 'valid' subset"),
+    Pause("evaluation", rb'"valid_loss": ', b'{"epoch": 1, "valid_loss": "4.2", "valid_wps": "120000.5"}'),
+    Pause(
+        "checkpoint",
+        rb"aved checkpoint ",
+        b"2026-11-20 09:12:00 | INFO | fairseq.checkpoint_utils | Saved checkpoint checkpoints/checkpoint2.pt (epoch 2 @ 7870 "
+        b"updates, score 4.2) (writing took 12.5 seconds)",
+    ),
+)  # fmt: skip
 
 FORMAT = Format(
     title="fairseq",
@@ -23,17 +40,23 @@ FORMAT = Format(
             rb"(?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER
             + rb", wpb=<batch>,",
             unit="tokens/s",
+            pauses=_PAUSES,
+            epoch_end=True,
         ),
         Reading(
             rb'\{"epoch": <epoch>, "update": [0-9.]++, (?!' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
             + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
             unit="tokens/s",
+            pauses=_PAUSES,
+            epoch_end=True,
         ),
         Reading(
             rb"(?:(?<=[\r\n])|\A)epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+[0-9]++/[0-9]++ "
             rb"\[[^\r\n|,]*+, [^\r\n|,]*+, loss=<loss>, (?:[^\r\nw|]++|w(?!ps=))*+wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>, (?:[^\r\nn|]++|n(?!um_updates=))*+"
             rb"num_updates=<step>(?=[,\]])",
             unit="tokens/s",
+            pauses=_PAUSES,
+            epoch_end=True,
             repeated=True,
         ),
         Reading(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Format, NearMiss, Postprocessed, Reading, Sample, is_private
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
 from parsers.frameworks import FAIRSEQ, quoted
 
 
@@ -22,6 +22,21 @@ def _batches(columns: Columns) -> Postprocessed:
     kept = {name: each for name, each in columns.items() if not is_private(name)}
     return np.arange(len(done)), kept | {"step": np.round((done - (epoch - 1)) * per_epoch)}
 
+
+#: What the mean of the rest of the epoch includes, and hence the record after it.
+_PAUSES = (
+    Pause(
+        "evaluation",
+        rb"\| valid on ",
+        b"| epoch 001 | valid on 'valid' subset | loss 4.2 | nll_loss 2.5 | ppl 5.7 | num_updates 3935",
+    ),
+    Pause("evaluation", rb'"valid_loss": ', b'{"epoch": 1, "valid_loss": "4.2", "valid_ppl": "5.7"}'),
+    Pause(
+        "checkpoint",
+        rb"saved checkpoint ",
+        b"| saved checkpoint checkpoints/checkpoint_1_1000.pt (epoch 1 @ 1000 updates) (writing took 12.5 seconds)",
+    ),
+)
 
 FORMAT = Format(
     title="fairseq (before 0.9)",
@@ -35,6 +50,7 @@ FORMAT = Format(
             rb"wps=<throughput>, ups=" + NUMBER + rb", wpb=<batch>,",
             unit="tokens/s",
             cumulative_since=1,
+            pauses=_PAUSES,
             repeated=True,
         ),
         Reading(
@@ -42,6 +58,7 @@ FORMAT = Format(
             + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
             unit="tokens/s",
             cumulative_since=1,
+            pauses=_PAUSES,
             postprocess=_batches,
         ),
         Reading(

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Reading, Rows, Sample, grouped
+from parsers.contract import NUMBER, Column, Columns, Fact, Format, NearMiss, Pause, Reading, Rows, Sample, grouped
+from parsers.frameworks import PYTORCH_JOB
 
 
 def _bar_of_training(columns: Columns) -> tuple[Rows, Columns]:
@@ -55,6 +56,20 @@ FORMAT = Format(
             rb"Total optimization steps = (?P<_stated_total>[0-9,]++)(?=\s)",
             unit="samples/s",
             weak=True,
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb"'eval_runtime': ",
+                    b"{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}",
+                ),
+                Pause("evaluation", rb"\*\*\*\*\* Running Evaluation", b"[INFO|trainer.py:2115] >> ***** Running Evaluation *****"),
+                Pause(
+                    "checkpoint",
+                    rb"Saving model checkpoint to ",
+                    b"[INFO|trainer.py:1885] 2026-11-20 09:00:00,123 >> Saving model checkpoint to out/checkpoint-500",
+                ),
+            ),
+            lingers=12,
             postprocess=_bar_of_training,
         ),
         Reading(
@@ -84,8 +99,11 @@ FORMAT = Format(
         Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
         Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
+        Fact("drop_last", rb"\bdataloader_drop_last=(True|False)\b"),
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
         Fact("devices", rb"print\]   world_size \.++ ([0-9]++)", int),
+        *PYTORCH_JOB,
+        Fact("devices", rb"Process rank: -1, device: \S++, n_gpu: (\d++)", int),
         Fact("zero", rb"print\]   zero_optimization_stage \.++ ([0-9]++)", int),
         Fact("precision", rb"\b(bf16|fp16)=True\b", words={b"bf16": "bf16", b"fp16": "amp"}),
         Fact("precision", rb"Using (?:amp|apex|cuda_amp|auto) (fp16) backend", words={b"fp16": "amp"}),

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from parsers.contract import Column, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
-from parsers.frameworks import resnet_v1
+from parsers.frameworks import replicas, resnet_v1
 
 #: Whole numbers below this are rounded by more than a tenth.
 _COARSE = 5
@@ -90,6 +90,8 @@ FORMAT = Format(
     facts=(
         Fact("model", rb'^Model: "resnet(\d++)"', resnet_v1),
         Fact("model", rb'^Model: "(?!sequential|functional|model)([\w.+-]++)"'),
+        Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
+        Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
         Fact(
             "validation",
             rb"^()Epoch \d++/\d++[ \t\r]*+\n(?:(?!Epoch |[^\r\n]*?" + _COMPLETE % (b"a", b"a") + rb")[^\r\n]*+[\r\n]++)*+"

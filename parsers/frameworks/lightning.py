@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.frameworks import PYTORCH_JOB
 
 
 def _epochs(columns: Columns) -> Postprocessed:
@@ -53,7 +54,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("devices", rb"Starting with (\d++) processes", int),
-        Fact("devices", rb"GLOBAL_RANK: \d++, MEMBER: \d++/(\d++)", int),
+        *PYTORCH_JOB,
         Fact("gpu", rb"You are using a CUDA device \('([^'\n]++)'\)"),
         Fact("precision", rb"Using (16bit|bfloat16|native 16bit|bfloat16 native) (?:native )?+(?:Automatic Mixed Precision|precision)",
              words={b"16bit": "amp", b"native 16bit": "amp", b"bfloat16": "bf16", b"bfloat16 native": "bf16"}),

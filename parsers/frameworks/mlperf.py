@@ -1,7 +1,7 @@
 """MLPerf training logs: `:::MLLOG` with JSON (since 2020), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
 
 If the submitter logs `throughput`, alone or among `tracked_stats`, it is that of the job, and this format takes
-precedence over that of the training program that prints between its lines. Otherwise the figure is computed from whole
+precedence over that of the training program that prints between its lines. It counts samples, of GPT tokens. Otherwise the figure is computed from whole
 epochs, without evaluation if its times are logged, or from the whole run. `train_samples` is the size of the data set
 if logged before the first epoch, and the number of processed samples if logged after it. The last epoch does not count,
 since it may have ended when the target was met. Every node may log the throughput of the job, which counts once. Some
@@ -16,7 +16,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample
+from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, text, up_to
+from parsers.frameworks import PYTORCH_JOB
 
 #: Times of events, of which `_epochs_or_run` makes records.
 _RUN, _RUN_END, _EPOCH, _EPOCH_END = "_run_start", "_run_stop", "_epoch_start", "_epoch_stop"
@@ -28,6 +29,11 @@ _TEXT = rb":::ML(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9])"
 _TIME = rb"[0-9]++(?:\.[0-9]++)?+"
 _WHERE = rb" (?:\([^)\r\n]{0,300}+\) )?+"
 _NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+<epoch>(?=[,}\s])'
+
+
+def _benchmark(printed: bytes) -> str:
+    """Return the network of a benchmark: by the rules of every round, `bert` is BERT-large."""
+    return {b"bert": "BERT-large"}.get(printed) or text(printed)
 
 
 def _epochs_or_run(columns: Columns) -> Postprocessed:
@@ -70,9 +76,40 @@ def _epochs(columns: Columns, at: dict[str, Rows]) -> list[tuple[int, float, flo
     return found
 
 
+def _seconds(columns: Columns) -> Postprocessed:
+    """Return the whole run as a record of its seconds."""
+    begin, end = (np.flatnonzero(np.isfinite(columns[name])) for name in (_RUN, _RUN_END))
+    if not (len(begin) and len(end) and begin[0] < end[-1]):
+        return np.empty(0, np.intp), {}
+    return end[-1:], {"seconds": columns[_RUN_END][end[-1:]] - columns[_RUN][begin[:1]]}
+
+
 def _event(column: str, key: bytes, more: bytes = b"") -> bytes:
     """Return a pattern for an event of the JSON dialect, with its time in a column of its own."""
     return rb"(?=(?P<%s>[0-9]++)%s%s\"%s)" % (column.encode(), _KEY, key, more)
+
+
+#: What NVIDIA's launch scripts say of the machines.
+_SYSTEM = rb":::SYSJSON \{"
+#: Submitters of GPT log its speed in tokens, those of everything else in samples.
+_IN_TOKENS = rb'"submission_benchmark' + _VALUE + rb'"gpt'
+
+
+_CONSUMED = rb'(?=(?:[^\n{}]*?"samples_count": ?+(?P<consumed>' + NUMBER + rb")(?=[,}]))?+)"
+
+
+def _throughput(unit: str, where: bytes, consumed: bytes = b"") -> Reading:
+    """Return the reading of a logged speed, in the unit of the benchmark, with the samples since the start, if logged."""
+    return Reading(
+        _JSON + rb"(?P<unix>[0-9]++)" + _KEY + rb"(?:throughput" + _VALUE + rb"|tracked_stats" + _VALUE
+        + rb'\{[^\n{}]*?"throughput": ?+)(?P<throughput>' + NUMBER + rb")(?=[,}])"
+        rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{' + consumed + rb'[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
+        unit=unit,
+        span="epoch",
+        factors={"unix": 1e-3},
+        repeated=True,
+        where=where,
+    )  # fmt: skip
 
 
 FORMAT = Format(
@@ -82,15 +119,8 @@ FORMAT = Format(
     start=rb'"key": ?+"submission_benchmark"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start',
     end=rb'"key": ?+"run_stop"[^\n]{0,400}?"status": ?+"success"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final',
     readings=(
-        Reading(
-            _JSON + rb"(?P<unix>[0-9]++)" + _KEY + rb"(?:throughput" + _VALUE + rb"|tracked_stats" + _VALUE
-            + rb'\{[^\n{}]*?"throughput": ?+)(?P<throughput>' + NUMBER + rb")(?=[,}])"
-            rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
-            unit="samples/s",
-            span="epoch",
-            factors={"unix": 1e-3},
-            repeated=True,
-        ),
+        _throughput("samples/s", rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")", _CONSUMED),
+        _throughput("tokens/s", _IN_TOKENS),
         Reading(
             _JSON + rb"(?:" + b"|".join((
                 _event(_RUN, rb"run_start"), _event(_RUN_END, rb"run_stop"),
@@ -114,14 +144,40 @@ FORMAT = Format(
             postprocess=_epochs_or_run,
         ),
         Reading(
+            _JSON + rb"(?:" + _event(_RUN, rb"run_start") + rb"|" + _event(_RUN_END, rb"run_stop") + rb")",
+            span="run",
+            factors=dict.fromkeys((_RUN, _RUN_END), 1e-3),
+            weak=True,
+            marker=b'"run_st',
+            postprocess=_seconds,
+        ),
+        Reading(
+            _TEXT + rb"(?:(?=(?P<_run_start>" + _TIME + rb")" + _WHERE + rb"run_start\b)|(?=(?P<_run_stop>" + _TIME + rb")"
+            + _WHERE + rb"run_stop\b))",
+            span="run",
+            weak=True,
+            marker=b"run_st",
+            postprocess=_seconds,
+        ),
+        Reading(
             rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
             weak=True,
         ),
     ),
     facts=(
-        Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"'),
-        Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) "),
+        Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"', _benchmark),
+        Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
         Fact("batch_size_of_job", rb'"global_batch_size' + _VALUE + rb"([0-9]++)\b", int),
+        # NVIDIA's launch scripts say on what they run.
+        Fact("nodes", _SYSTEM + up_to(rb'"number_of_nodes":"', _SYSTEM) + rb'([0-9]++)"', int),
+        Fact("devices_per_node", _SYSTEM + up_to(rb'"accelerators_per_node":"', _SYSTEM) + rb'([0-9]++)"', int),
+        Fact("gpu", _SYSTEM + up_to(rb'"accelerator_model_name":"', _SYSTEM) + rb'([^"\n]++)"'),
+        Fact("framework", _SYSTEM + up_to(rb'"framework":"', _SYSTEM) + rb'(PyTorch|MXNet|TensorFlow|HugeCTR|PaddlePaddle|JAX|DGL)\b'),
+        Fact("nodes", rb"\bDGXNNODES=([0-9]++)\b", int),
+        Fact("devices_per_node", rb"\bDGXNGPU=([0-9]++)\b", int),
+        *PYTORCH_JOB,
+        Fact("devices_per_node", rb'"submission_platform' + _VALUE + rb'"[0-9]++x ?+(?:NVIDIA )?+(DGX[ -]?(?:1|A100|H100|H200|B200|B300))\b', lambda _: 8),
+        Fact("devices_per_node", rb'"submission_platform' + _VALUE + rb'"[0-9]++x ?+(?:NVIDIA )?+(DGX-2H?)\b', lambda _: 16),
         Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
         Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),
@@ -150,6 +206,17 @@ FORMAT = Format(
         Sample(
             b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) train_epoch: 7\n",
             _epoch_start=1795169472.5, epoch=7,
+        ),
+        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) run_stop: {}\n", _run_stop=1795169472.5),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '
+            b'"value": null, "metadata": {"file": "train.py", "lineno": 300, "status": "success"}}',
+            _run_stop=1795169472.5, _run_start=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"throughput": 375.5}, "metadata": {"file": "run.py", "lineno": 18, "step": 32, "samples_count": 4096}}',
+            throughput=375.5, step=32, consumed=4096,
         ),
         Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) input_size: 1281167\n",
                samples=1281167),

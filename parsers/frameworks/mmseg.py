@@ -7,16 +7,23 @@ includes it. Older releases print `gpu_ids = range(0, 1)` for every distributed 
 listed, however many are used.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+
+#: What an iteration after it includes, where MMCV's runner counts iterations; that of epochs starts its clock anew.
+_PAUSES = (
+    Pause("evaluation", rb" - Iter\(val\) ", b"2026-11-20 06:17:39,706 - mmseg - INFO - Iter(val) [500]\taAcc: 0.91, mIoU: 0.70"),
+    Pause("checkpoint", rb"Saving checkpoint at ", b"2026-11-20 06:17:39,706 - mmseg - INFO - Saving checkpoint at 40 iterations"),
+)  # fmt: skip
 
 
-def _reading(head: bytes, apart: bytes) -> Reading:
+def _reading(head: bytes, apart: bytes, pauses: tuple[Pause, ...] = ()) -> Reading:
     """Return the reading of one dialect; `apart` stands between the fields."""
     return Reading(
         head + rb"(?:[^\r\nt\[]++|t(?!ime: ))*+time: <step_seconds>" + apart
         + rb"data_time: <reader_seconds>" + apart + rb"(?:memory: (?P<memory>[0-9]++)" + apart + rb")?+"
         + rb"(?:(?:[^\r\nl\[]++|l(?!oss: )|(?<=[\w.])l)*+loss: <loss>(?=[,\s]))?+",
         unit="samples/s",
+        pauses=pauses,
     )  # fmt: skip
 
 
@@ -26,7 +33,7 @@ FORMAT = Format(
     marker=b" - mm",
     start=rb" - mm(?:engine - INFO - \n-{60}\nSystem environment:|[a-z0-9]++ - INFO - Environment info:)",
     readings=(
-        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/[0-9]++\][\t ]", rb", "),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/[0-9]++\][\t ]", rb", ", _PAUSES),
         _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/[0-9]++\][\t ]", rb", "),
         _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+[0-9]++\] ", rb" ++"),
         _reading(

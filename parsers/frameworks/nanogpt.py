@@ -6,7 +6,8 @@ mean, and -100% for the first five iterations. nanoGPT prints the tokens of an i
 the speed is unknown without the command. `step 250: train loss` is an evaluation.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+from parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="nanoGPT",
@@ -22,6 +23,10 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
+            pauses=(
+                Pause("evaluation", rb"step [0-9]++: train loss ", b"step 250: train loss 2.7500, val loss 2.8125"),
+                Pause("checkpoint", rb"saving checkpoint to ", b"saving checkpoint to out-shakespeare"),
+            ),
         ),
         Reading(
             rb"step (?<![\w.]step ) *+<step> \| loss: <loss> \| lr:? [^|\r\n]*+\| norm: [^|\r\n]*+"
@@ -29,6 +34,10 @@ FORMAT = Format(
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
+            pauses=(
+                Pause("evaluation", rb"validation loss: ", b"validation loss: 3.2750"),
+                Pause("evaluation", rb"HellaSwag accuracy: ", b"HellaSwag accuracy: 3045/10042=0.3032"),
+            ),
         ),
         Reading(
             rb"step (?<![\w.]step ) *+<step>/[0-9]++ \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
@@ -51,6 +60,8 @@ FORMAT = Format(
         Fact("tokens_per_step", rb"\| total batch size B \* T \* num_processes \* grad_accum_steps \| *+([0-9]++) ", int),
         Fact("tokens_per_step", rb"Total batch size ([0-9,]++) => gradient accumulation steps: ", grouped),
         Fact("sequence_length", rb"Tokens / micro-batch / rank: [0-9]++ x ([0-9]++) = ", int),
+        Fact("devices", rb"\| num_processes ++\| *+(\d++) ", int),
+        *PYTORCH_JOB,
         Fact("parameters", rb"^Number of parameters: ([0-9,]++)", grouped),
         Fact("parameters", rb"number of parameters: ([\d.]++)M", lambda printed: round(float(printed) * 1e6)),
     ),

@@ -3,12 +3,12 @@
 The dialects are DLLogger lines as JSON and as text, NeMo 2.0's line `Training epoch 0, iteration 5/99 | ...`, and the
 bars of Lightning that print `train_step_timing in s`. All count the job. With `step_timing_kwargs: buffer_size: 5`, as
 in the published recipes, the timing is a mean over the last five steps, so slow steps linger. Hence the time between
-two DLLogger lines is used if there are any, including validation and saving. A bar is drawn several times per step,
-joined to the line that follows it; it rounds numbers of seven figures. The samples of a step are the difference of
-`consumed_samples`, or the global batch size.
+two DLLogger lines is used if there are any, which includes validation and saving; the timing does not, and tells which
+lines hold them. A bar is drawn several times per step, joined to the line that follows it; it rounds numbers of seven
+figures. The samples of a step are the difference of `consumed_samples`, or the global batch size.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample
 
 _TIMING = rb"train_step_timing in s"
 _JSON = rb'(?:(?!"consumed_samples"|"train_step_timing in s"|"reduced_train_loss")[^\n{}])*+'
@@ -17,6 +17,23 @@ _BAR = rb"(?:(?!consumed_samples=|train_step_timing in s=|global_step=)[^\r\n\]\
 _PIPE = (
     rb"(?:(?! \| (?:train_step_timing in s|reduced_train_loss|consumed_samples|global_step): |Training epoch)[^\r\n])*+"
 )
+
+_BESIDE = rb"(?P<training_seconds>" + NUMBER + rb")"
+#: What the time between two DLLogger lines includes. The timing does not, which tells of the rest.
+_PAUSES = (
+    Pause("evaluation", rb"validation_step_timing in s", b'{"type": "LOG", "data": {"validation_step_timing in s": 1.25}}'),
+    Pause("evaluation", rb"Validation: iteration ", b"Validation: iteration 5/10"),
+    Pause(
+        "checkpoint",
+        rb"Global Checkpoint Save : ",
+        b"Global Checkpoint Save : Rank: 0 : Iteration: 99 : Start time: 1795169472.500s : Save duration: 12.500s",
+    ),
+    Pause(
+        "checkpoint",
+        rb", saving model to '",
+        b"Epoch 0, global step 100: 'reduced_train_loss' reached 5.90625 (best 5.90625), saving model to 'gpt.ckpt' as top 1",
+    ),
+)  # fmt: skip
 
 FORMAT = Format(
     title="NeMo",
@@ -27,14 +44,16 @@ FORMAT = Format(
         Reading(
             rb'"timestamp": "(?P<unix>' + NUMBER + rb')", (?:[^\n{}"]++|"(?!(?:type|timestamp)": ))*+"type": "LOG", "step": <step>, "data": \{'
             + _JSON + rb'(?:"reduced_train_loss": (?P<loss>' + NUMBER + rb")" + _JSON + rb')?+(?:"consumed_samples": '
-            rb"(?P<consumed>[0-9]++(?:\.[0-9]++)?+)" + _JSON + rb')?+"' + _TIMING + rb'": ' + NUMBER + rb"[,}]",
+            rb"(?P<consumed>[0-9]++(?:\.[0-9]++)?+)" + _JSON + rb')?+"' + _TIMING + rb'": ' + _BESIDE + rb"[,}]",
             unit="samples/s",
+            pauses=_PAUSES,
         ),
         Reading(
             rb"DLL (?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}) - <step> (?:reduced_train_loss : <loss> )?+"
             + _TEXT + rb"(?:consumed_samples : (?P<consumed>[0-9]++(?:\.[0-9]++)?+) " + _TEXT + rb")?+"
-            + _TIMING + rb" : " + NUMBER + rb"(?:(?=\s)|" + ENDED + rb")",
+            + _TIMING + rb" : " + _BESIDE + rb"(?:(?=\s)|" + ENDED + rb")",
             unit="samples/s",
+            pauses=_PAUSES,
         ),
         Reading(
             rb"Training epoch <epoch>, iteration [0-9]++/[0-9]++" + _PIPE
@@ -62,6 +81,10 @@ FORMAT = Format(
         Fact("tensor_parallel", rb"^[^\w\n]*+tensor_model_parallel_size: ([0-9]++)\b", int),
         Fact("pipeline_parallel", rb'"?cfg/pipeline_model_parallel_size"? ?: ([0-9]++)\b', int),
         Fact("pipeline_parallel", rb"^[^\w\n]*+pipeline_model_parallel_size: ([0-9]++)\b", int),
+        Fact("expert_parallel", rb'"?cfg/expert_model_parallel_size"? ?: ([0-9]++)\b', int),
+        Fact("expert_parallel", rb"^[^\w\n]*+expert_model_parallel_size: ([0-9]++)\b", int),
+        Fact("context_parallel", rb'"?cfg/context_parallel_size"? ?: ([0-9]++)\b', int),
+        Fact("context_parallel", rb"^[^\w\n]*+context_parallel_size: ([0-9]++)\b", int),
         Fact("sequence_length", rb'"?cfg/encoder_seq_length"? ?: ([0-9]++)\b', int),
         Fact("sequence_length", rb"^[^\w\n]*+(?:encoder_)?seq_length: ([0-9]++)\b", int),
         Fact("layers", rb'"?cfg/num_layers"? ?: ([0-9]++)\b', int),

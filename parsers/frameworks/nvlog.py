@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.frameworks import PYTORCH_JOB
 
 
 def _series(columns: Columns) -> Postprocessed:
@@ -45,6 +46,7 @@ FORMAT = Format(
     facts=(
         Fact("model", rb'"model_name": "([^"\n]++)"'),
         Fact("devices", rb'"world_size": ([0-9]++)\b', int),
+        *PYTORCH_JOB,
         Fact("batch_size", rb'^ *+"batch_size": ([0-9]++)\b', int),
         Fact("gpu", rb'"gpu_info": \{[^{}]*?"name": \[\s*+"([^"\n]++)"'),
         Fact("precision", rb'"amp(?:_run)?": (true|false)\b', words={b"true": "amp", b"false": "fp32"}),

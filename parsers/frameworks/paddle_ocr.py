@@ -39,7 +39,8 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", rb"INFO: Train :(?:(?!INFO: \w)[\s\S]){0,20000}?batch_size_per_card : (\d++)", int),
-        Fact("model", rb"INFO: ++model_name : ([\w.+-]++)"),
+        # Of the `Global` section; deeper ones are of a part of the network, such as a backbone `large`.
+        Fact("model", rb"INFO: {5}model_name : ([\w.+-]++)"),
         Fact("model", rb"INFO: Architecture :(?:(?!INFO: \w)[\s\S]){0,9000}?\n[^\n]*? INFO:     algorithm : ([\w.+-]++)"),
         Fact("precision", rb"INFO: ++use_amp : (False)", words={b"False": "fp32"}),
         Fact("precision", rb"INFO: ++amp_level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),

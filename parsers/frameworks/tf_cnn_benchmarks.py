@@ -52,6 +52,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", _LINE + rb"Batch size: ++(\d++)(?:\.0)?+ global", int),
         Fact("batch_size", _LINE + rb" *+(\d++)(?:\.0)?+ per device", int),
         Fact("devices", _LINE + rb"Devices: ++\[((?:(?!/job:)[^\]\n])++)\]", listed),
+        Fact("data_format", _LINE + rb"Data format: ++(NCHW|NHWC)"),
         Fact("mode", _LINE + rb"Mode: ++([\w-]++)$", words=_MODES),
         Fact("mode", _LINE + rb"Mode: ++(training \+ evaluation)", lambda _: "training and evaluation"),
         Fact("precision", rb"--use_fp16(?:=| (?!-))?+((?:[Tt]rue|[Ff]alse|1|0)?+)(?![\w=])",

@@ -8,10 +8,20 @@ devices, counts one of them. Many other TensorFlow programs print the lines of E
 only if no other format does.
 """
 
-from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Reading, Sample
+from parsers.contract import ENDED, NUMBER, Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.frameworks import replicas
 
 _NUMBER = rb"(?P<%s>" + NUMBER + rb")"
 _TENSORFLOW, _LOGGER = rb"INFO:tensorflow:", rb"(?m)^I[0-9]{4} [0-9:.]++ ++\w++ [^\]\n]++\] "
+
+
+#: The hooks' clock runs on meanwhile; an evaluation at a checkpoint is run by the hook that saves it.
+_PAUSES = (
+    Pause(
+        "checkpoint", rb"Saving checkpoints for ", b"INFO:tensorflow:Saving checkpoints for 500 into out/model.ckpt."
+    ),
+    Pause("evaluation", rb"Starting evaluation at ", b"INFO:tensorflow:Starting evaluation at 2026-11-20T09:00:00Z"),
+)
 
 
 def _speeds(logger: bytes) -> Reading:
@@ -21,6 +31,7 @@ def _speeds(logger: bytes) -> Reading:
         unit="samples/s",
         weak=True,
         marker=b"examples/sec: ",
+        pauses=_PAUSES,
     )
 
 
@@ -30,6 +41,7 @@ def _rates(logger: bytes) -> Reading:
         unit="samples/s",
         weak=True,
         marker=b"global_step/sec: ",
+        pauses=_PAUSES,
     )
 
 
@@ -49,12 +61,14 @@ FORMAT = Format(
             rb"Average examples/sec: " + NUMBER + rb" \(" + _NUMBER % b"throughput" + rb"\), step = " + _NUMBER % b"step" + rb"(?=\s)",
             unit="samples/s",
             marker=b"Average examples/sec: ",
+            pauses=_PAUSES,
             repeated=True,
         ),
         Reading(
             rb"Batch \[" + _NUMBER % b"step" + rb"\]: ++current exp/sec = " + _NUMBER % b"throughput" + rb", average exp/sec = ",
             unit="samples/s",
             marker=b" exp/sec = ",
+            pauses=_PAUSES,
             repeated=True,
         ),
         _speeds(_TENSORFLOW),
@@ -64,6 +78,7 @@ FORMAT = Format(
             + _NUMBER % b"duration" + rb" sec\)",
             unit="samples/s",
             marker=b"loss = ",
+            pauses=_PAUSES,
             repeated=True,
             weak=True,
         ),
@@ -73,6 +88,8 @@ FORMAT = Format(
     facts=(
         Fact("batch_size_of_job", rb"\* Running training \*++\n(?:INFO:tensorflow:[^\n]*+\n|I\d{4} [^\n]*+\n){0,8}?"
              rb"INFO:tensorflow: ++Batch size = (\d++)", int),
+        Fact("devices", rb"Using MirroredStrategy with devices \(([^)\n]++)\)", replicas),
+        Fact("devices", rb"^Number of (?:devices|replicas)(?: in sync)?: (\d++)", int),
         Fact("gpu", rb"physical GPU \(device: 0, name: ([^,\n]++),"),
     ),
     samples=(

@@ -9,7 +9,8 @@ the model, which may be split over several devices.
 
 from math import prod
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
+from parsers.frameworks import PYTORCH_JOB
 
 _COUNT = rb"[0-9][0-9,]*+(?:\.[0-9]++)?+"
 
@@ -18,6 +19,16 @@ def _product(printed: bytes) -> int:
     """Return how many devices a mesh has: `4, 2` is 8."""
     return prod(int(each) for each in printed.split(b","))
 
+
+def _mesh(printed: bytes) -> int:
+    """Return the devices of `pp=1, dp_shard=4, tp=2, ep=2`: expert parallel is a part of data parallel, no factor."""
+    sizes = (each.strip().partition(b"=") for each in printed.split(b",") if each.strip())
+    return prod(int(size) for name, _, size in sizes if name not in (b"ep", b"etp"))
+
+
+#: Since late 2025; before, the dimensions stood in brackets.
+_MESH = rb"Building device mesh with parallelism: "
+_CUTS = {"tensor": b"tp", "pipeline": b"pp", "context": b"cp", "expert": b"ep"}
 
 FORMAT = Format(
     title="torchtitan",
@@ -35,14 +46,24 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             factors={"memory": 1024},
+            pauses=(
+                Pause(
+                    "checkpoint",
+                    rb"aving the checkpoint",
+                    b"[titan] 2026-11-20 10:11:12,500 - root - INFO - Saving the checkpoint (or staging if async is enabled).",
+                ),
+            ),
             repeated=True,
         ),
     ),
     facts=(
-        Fact("model", rb"Building (\w++ [\w.-]++) with "),
+        Fact("model", rb"Building ((?!device mesh)\w++ [\w.-]++) with "),
         Fact("model", rb"Model (\w++ [\w.-]++) size: "),
         Fact("parameters", rb" size: ([0-9,]++) total parameters", grouped),
+        Fact("devices", _MESH + rb"((?:\w++=\d++(?:, )?+)++)", _mesh),
         Fact("devices", rb"Building \d-D device mesh with \[[^\[\]\n]*+\], \[([0-9, ]++)\]", _product),
+        *(Fact(f"{name}_parallel", _MESH + rb"(?:\w++=\d++, )*?" + key + rb"=(\d++)", int) for name, key in _CUTS.items()),
+        *PYTORCH_JOB,
         Fact("micro_batch", rb"local batch size ([0-9]++),", int),
         Fact("batch_size_of_job", rb"global batch size ([0-9]++),", int),
         Fact("accumulation", rb"gradient accumulation steps ([0-9]++),", int),

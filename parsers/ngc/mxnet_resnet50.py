@@ -5,7 +5,7 @@
 with a table whose figure is the harmonic mean over the epochs after its warm-up epoch.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, listed, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
 
 _PARAMETERS = rb" - PARAMETER arch : "
 
@@ -33,11 +33,14 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        Fact("model", _PARAMETERS + rb"(\w++ ++num_layers : \d++)", lambda printed: text(printed).replace("num_layers :", "-").replace(" ", "")),
         Fact("batch_size_of_job", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("devices", _PARAMETERS + up_to(rb" gpus : \[", _PARAMETERS) + rb"([\d, ]++)\]", listed),
         Fact("precision", _PARAMETERS + up_to(rb" dtype : float16 ++amp : ", _PARAMETERS) + rb"(False)", words={b"False": "fp16"}),
         Fact("precision", _PARAMETERS + up_to(rb" amp : ", _PARAMETERS) + rb"(True)", words={b"True": "amp"}),
         Fact("precision", _PARAMETERS + up_to(rb" dtype : ", _PARAMETERS) + rb"(float32)", words={b"float32": "fp32"}),
+        Fact("num_classes", _PARAMETERS + up_to(rb" num_classes : ", _PARAMETERS) + rb"(\d++)", int),
+        Fact("data_format", _PARAMETERS + up_to(rb" conv_layout : ", _PARAMETERS) + rb"(NCHW|NHWC)"),
         Fact("dali", rb" data_backend : (dali)-\w++", words={b"dali": "True"}),
     ),
     samples=(

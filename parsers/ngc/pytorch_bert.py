@@ -7,7 +7,8 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 `allreduce_post_accumulation_fp16=True`.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from parsers.frameworks import PYTORCH_JOB
 
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",
@@ -27,13 +28,20 @@ FORMAT = Format(
             unit="sequences/s",
             span="step",
             counts="update",
+            pauses=(
+                Pause(
+                    "checkpoint",
+                    rb" - PARAMETER checkpoint_step : ",
+                    b"DLL 2026-11-20 14:19:10.074617 - PARAMETER checkpoint_step : 20 ",
+                ),
+            ),
         ),
     ),
     facts=(
         Fact("batch_size", rb"PARAMETER batch_size_per_gpu : (\d++)", int),
         Fact("samples_per_update_and_device", rb"--train_batch_size=(\d++)", int),
         Fact("accumulation", rb"--gradient_accumulation_steps=(\d++)", int),
-        Fact("devices_per_node", rb"--nproc_per_node=(\d++)", int),
+        *PYTORCH_JOB,
         Fact("precision", rb"[( ]fp16=(\w++)", words={b"True": "fp16", b"False": "fp32"}),
         Fact("precision", rb"[( ]amp=(True)", words={b"True": "amp"}),
         Fact("model", rb"--config_file=(?:(?!--config_file=|bert_config_\w|bert_(?:base|large)_config)\S)*+(bert_config_\w++|bert_(?:base|large)_config)"),

@@ -5,7 +5,7 @@
 slow.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
 
 _PARAMETERS = rb" - PARAMETER"
 _COMMAND = rb"'\./main\.py', "
@@ -23,6 +23,14 @@ FORMAT = Format(
             DLLOGGER_CLOCK + rb"Epoch: <epoch> Iteration: <step> ++train\.loss : <loss>" + _TO_TOTAL,
             unit="images/s",
             span="step",
+            pauses=(
+                Pause(
+                    "epoch_end",
+                    rb" - Epoch: [0-9]++ ++train\.",
+                    b"DLL 2026-11-20 10:55:30.379795 - Epoch: 0  train.loss : 6.67479  train.total_ips : 21259.81 img/s",
+                    inside="last",
+                ),
+            ),
         ),
         Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_TOTAL, unit="images/s", span="run"),
     ),
@@ -31,6 +39,10 @@ FORMAT = Format(
         Fact("batch_size", _PARAMETERS + rb" " + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("batch_size", rb"'-b', '(\d++)'", int),
         Fact("devices", _PARAMETERS + rb" " + up_to(rb" world_size : ", _PARAMETERS) + rb"(\d++)", int),
+        Fact("num_classes", _PARAMETERS + rb" " + up_to(rb" num_classes : ", _PARAMETERS) + rb"(\d++)", int),
+        Fact("data_format", _PARAMETERS + rb" " + up_to(rb" memory_format : ", _PARAMETERS) + rb"(nchw|nhwc)", words={b"nchw": "NCHW", b"nhwc": "NHWC"}),
+        # Before AMP the trainer cast the network itself; then `amp` is False.
+        Fact("precision", _PARAMETERS + rb" " + up_to(rb" fp16 : ", _PARAMETERS) + rb"(True)", words={b"True": "fp16"}),
         Fact("precision", _PARAMETERS + rb" " + up_to(rb" amp : ", _PARAMETERS) + rb"(\w++)", words={b"True": "amp", b"False": "fp32"}),
         Fact("precision", _COMMAND + up_to(rb"'--(?=(?:amp|fp16)')", _COMMAND, rb"[^\n\]]") + rb"(amp|fp16)'", lambda _: "amp"),
         Fact("dali", rb" data_backend : (dali)[\w-]*+ ", words={b"dali": "True"}),

@@ -33,6 +33,7 @@ FORMAT = Format(
         Fact("batch_size", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("batch_size", rb"^Per-GPU Batch Size (\d++)", int),
         Fact("precision", _PARAMETERS + up_to(rb" amp : ", _PARAMETERS) + rb"(\w++)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("data_format", _PARAMETERS + up_to(rb" data_format : ", _PARAMETERS) + rb"(NCHW|NHWC)"),
         Fact("xla", _PARAMETERS + up_to(rb" xla : ", _PARAMETERS) + rb"(\w++)"),
         Fact("dali", _PARAMETERS + up_to(rb" dali : ", _PARAMETERS) + rb"(\w++)"),
     ),

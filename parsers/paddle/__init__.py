@@ -8,6 +8,9 @@ LAUNCHER = (
     Fact("devices_per_node", rb"Run Pod: \w++, replicas (\d++)", int),
     Fact("devices_per_node", rb"^LAUNCH INFO [\d :,-]++devices: ([\d,]++)$", listed),
     Fact("nodes", rb"^LAUNCH INFO [\d :,-]++nnodes: (\d++)", int),
+    Fact("devices", rb"\bnranks ?[:=] ?(\d++)", int),
+    Fact("devices", rb"(?<![a-z_-])world_size ?[:=] ?(\d++)\b", int),
+    Fact("devices", rb"\b[Nn]umber of gpus? is (\d++)", int),
 )
 
 #: What newer trainers print after a speed. Memory is the peak allocated to tensors, 0 if unknown.
@@ -23,5 +26,8 @@ CLAS = (
     Fact("precision", rb"AMP : (?:(?!---|AMP : |use_amp : )[\s\S]){0,600}+use_amp : (False)", words={b"False": "fp32"}),
     Fact("precision", rb"AMP : (?:(?!---|AMP : |level : )[\s\S]){0,600}+level : (O[12])", words={b"O1": "amp", b"O2": "fp16"}),
     Fact("dali", rb"use_dali : (\w++)"),
+    Fact("num_classes", rb"Arch : (?:(?!---|Arch : | class_num : )[\s\S]){0,2000}+ class_num : (\d++)", int),
+    Fact("data_format", rb" data_format : (NCHW|NHWC)"),
+    Fact("drop_last", rb"Train :(?:(?!Eval :|Train :|drop_last : )[\s\S]){0,4000}+drop_last : (True|False)"),
     *LAUNCHER,
 )  # fmt: skip

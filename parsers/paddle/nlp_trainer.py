@@ -6,7 +6,7 @@ resumed one; `eval_samples_per_second` is not training. Tokens are printed per d
 are quoted instead. Memory is the peak allocated to tensors, in GiB.
 """
 
-from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
@@ -26,6 +26,23 @@ FORMAT = Format(
             unit="samples/s",
             counts="update",
             factors={"memory": 1024},
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb"\] - eval_loss: ",
+                    b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5",
+                ),
+                Pause(
+                    "evaluation",
+                    rb"\*\*\*\*\* Running Evaluation",
+                    b"[2026-11-20 11:50:19,058] [    INFO] - ***** Running Evaluation *****",
+                ),
+                Pause(
+                    "checkpoint",
+                    rb"Saving model checkpoint to ",
+                    b"[2026-11-20 11:50:31,558] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
+                ),
+            ),
         ),
         Reading(
             rb"\] - train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)",

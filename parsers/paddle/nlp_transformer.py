@@ -21,6 +21,7 @@ FORMAT = Format(
             rb"reader_cost: <reader_seconds> sec, tokens: (?P<samples>[0-9]++), ips: <throughput> words/sec",
             unit="words/s",
             scope="device",
+            epoch_end=True,
         ),
     ),
     facts=(

@@ -20,6 +20,7 @@ FORMAT = Format(
             rb"reader_cost: <reader_seconds>, ips: <throughput> samples/sec" + MEMORY,
             unit="samples/s",
             scope="device",
+            epoch_end=True,
         ),
     ),
     facts=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 START = dt.datetime(2026, 11, 20, 8, 0, 0)
@@ -41,12 +41,17 @@ def clock(seconds: float) -> str:
 
 def seg(speeds: Iterable[object], *, batch: int = 4, steps: Sequence[int] | None = None) -> list[str]:
     """PaddleSeg: interval means of one device; a text is printed as it is."""
-    return [
-        f"2026-11-20 11:50:{i:02} [INFO]\t[TRAIN] epoch: 1, iter: {steps[i] if steps else 10 * (i + 1)}/9999, "
-        f"loss: 2.0594, lr: 0.010000, batch_cost: {batch / v if isinstance(v, float) and v else 0.5:.6f}, "
-        f"reader_cost: 0.00247, ips: {v if isinstance(v, str) else format(v, '.4f')} samples/sec | ETA 00:00:00"
-        for i, v in enumerate(speeds)
-    ]
+    lines, at, before = [], dt.datetime(2026, 11, 20, 11, 50), 0
+    for i, v in enumerate(speeds):
+        step = steps[i] if steps else 10 * (i + 1)
+        seconds = batch / v if isinstance(v, float) and 1e-3 < v < 1e9 else 0.5
+        at, before = at + dt.timedelta(seconds=seconds * max(1, step - before)), step
+        lines.append(
+            f"{at:%Y-%m-%d %H:%M:%S} [INFO]\t[TRAIN] epoch: 1, iter: {step}/9999, loss: 2.0594, lr: 0.010000, "
+            f"batch_cost: {batch / v if isinstance(v, float) and v else 0.5:.6f}, reader_cost: 0.00247, "
+            f"ips: {v if isinstance(v, str) else format(v, '.4f')} samples/sec | ETA 00:00:00"
+        )
+    return lines
 
 
 def clas_static(records: Iterable[tuple[int, int, float]], *, batch: int = 16) -> list[str]:
@@ -105,18 +110,22 @@ def pytorch_bert(lines: Iterable[tuple[int, float]], whole: tuple[float, float] 
     return found
 
 
-def tensorflow_resnet50(steps: Iterable[tuple[int, float]], summary: float | None = None) -> list[str]:
-    """NGC TensorFlow ResNet-50: (step, speed of the job), and the tool's own figure."""
-    found = [f"DLL {clock(step)} - (0, {step}) total_ips : {ips:.10f} " for step, ips in steps]
+def tensorflow_resnet50(
+    steps: Iterable[tuple[int, float]], summary: float | None = None, *, at: Callable[[int], float] = lambda step: step
+) -> list[str]:
+    """NGC TensorFlow ResNet-50: (step, speed of the job), and the tool's own figure; `at` gives a step's clock."""
+    found = [f"DLL {clock(at(step))} - (0, {step}) total_ips : {ips:.10f} " for step, ips in steps]
     if summary is not None:
         found.append(f"DLL {clock(9999)} - () train_throughput : {summary:.10f} images/s")
     return found
 
 
-def mxnet_speed(records: Iterable[tuple[int, int, float]]) -> list[str]:
-    """NGC MXNet before DLLogger: (rank, batch, speed of the job)."""
+def mxnet_speed(
+    records: Iterable[tuple[int, int, float]], *, at: Callable[[int], float] = lambda batch: batch
+) -> list[str]:
+    """NGC MXNet before DLLogger: (rank, batch, speed of the job); `at` gives the clock of a batch in seconds."""
     return [
-        f"[1,{rank}]<stderr>:2026-11-20 08:36:{batch % 60:02},500:INFO: Epoch[0] Batch [{batch}-{batch}]"
+        f"[1,{rank}]<stderr>:{clock(at(batch)).replace('.', ',')[:-3]}:INFO: Epoch[0] Batch [{batch}-{batch}]"
         f"\tSpeed: {ips:.6f} samples/sec\tLR: 0.0039936\t"
         for rank, batch, ips in records
     ]

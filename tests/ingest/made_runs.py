@@ -72,7 +72,7 @@ def write(
     **other: Any,
 ) -> Path:
     """Write one run; `files` are further ones, by their path below the folder. Returns the log."""
-    logged = log_of(framework, speeds or [40.0 + 0.1 * repeat] * 50, batch_size)
+    logged = log_of(framework, speeds or [40.0 + 0.1 * repeat] * 50, batch_size * devices)
     written = {"train.log": logged, "telemetry.csv": TELEMETRY, "environment.json": json.dumps(ENVIRONMENT)}
     written |= files or {}
     for name, text in written.items():

@@ -251,10 +251,10 @@ def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
 
     log = [
         CLAS_BANNER,
-        *clas_dygraph([(1, 10, 4.0), (1, 20, 8.0)], batch=4),
+        *clas_dygraph([(1, 10, 4.0), *((1, 10 * i, 8.0) for i in range(2, 7))], batch=4),
         CLAS_BANNER,
         CLAS_BANNER,
-        *clas_dygraph([(1, 10, 4.0), (1, 20, 16.0)], batch=4),
+        *clas_dygraph([(1, 10, 4.0), *((1, 10 * i, 16.0) for i in range(2, 7))], batch=4),
     ]
     write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json())
     called = ingest(tmp_path / "logs", "--json")
@@ -264,7 +264,7 @@ def test_several_sessions_of_one_log(tmp_path: Path, ingest: Ingest) -> None:
         (3, 3, 16.0),
     ]
     assert called.code == 1
-    assert [each.partition(": ")[0] for each in called.problems] == ["logs/a/b/c/1/train.log:4"]
+    assert [each.partition(": ")[0] for each in called.problems] == ["logs/a/b/c/1/train.log:8"]
 
 
 def test_an_internal_error_has_its_own_exit_code() -> None:

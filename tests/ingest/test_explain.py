@@ -20,33 +20,38 @@ def explained(ingest: Ingest, log: Path, *more: object) -> str:
 
 
 def test_a_figure_from_its_log_to_its_arithmetic(tmp_path: Path, ingest: Ingest) -> None:
-    log = write_run(tmp_path, "x/1", ["GPUs used: 2", *seg([1.0, 10.0, 20.0])], run=run_json(devices=2))
+    log = write_run(
+        tmp_path, "x/1", ["GPUs used: 2", *seg([1.0, 10.0, 20.0, 10.0, 20.0, 10.0])], run=run_json(devices=2)
+    )
     out = explained(ingest, log)
     for said in (
         "paddle.seg (PaddleSeg, first on line 2)",
-        "session    1 of 1, lines 1-4, completed",
+        "session    1 of 1, lines 1-7, completed",
         "fact       batch_size = 4   (run.json)",
         "fact       framework = PaddlePaddle   (run.json)",
-        "records    3 of span interval, scope device, unit samples/s",
-        "used       2 records: lines 3-4",
+        "records    6 of span interval, scope device, unit samples/s",
+        "used       5 records: lines 3-7",
         "dropped    1 records: line",
-        "median     30 samples/s (job), 2 used, 1 dropped, lines 3-4: median of 2 × 2",
-        "mean       30 samples/s (job)",
-        "Σ / n: 30 / 2 × 2",
+        "median     20 samples/s (job), 5 used, 1 dropped, lines 3-7: median of 5 × 2",
+        "mean       28 samples/s (job)",
+        "Σ / n: 70 / 5 × 2",
         "sustained",
         "Σ samples / Σ s: ",
         "reported   —  no_reported_figure",
-        "paddle     —  too_few_records (records 3, needed 21)",
+        "paddle     —  too_few_records, records 6, needed 21",
+        "witness    arithmetic agrees: 4 against 4 samples printed (+0 %",
+        "witness    clock is silent (coarse_clock, ",
+        "witness    physics is silent (no_flops)",
     ):
         assert said in out, (said, out)
-    assert f"sustained  {2 / (1 / 20 + 1 / 40):.10g} samples/s" in out
+    assert f"sustained  {5 / (3 / 20 + 2 / 40):.10g} samples/s" in out
 
 
 def test_figures_beside_the_throughput_are_explained_too(tmp_path: Path, ingest: Ingest) -> None:
-    log = write_run(tmp_path, "x/1", seg([10.0, 10.0, 20.0]), run=run_json())
+    log = write_run(tmp_path, "x/1", seg([10.0, 10.0, 20.0, 10.0, 20.0, 20.0]), run=run_json())
     out = explained(ingest, log)
-    assert "latency    300 ms, log, lines 2-3: 1000 × Σ s / Σ steps: 1000 × 6 / 20" in out
-    assert "loss       2.0594, log, lines 3-3: 2.0594 → 2.0594" in out
+    assert "latency    280 ms, log, lines 2-6: 1000 × Σ s / Σ steps: 1000 × 14 / 50" in out
+    assert "loss       2.0594, log, lines 6-6: 2.0594 → 2.0594" in out
     log.write_text("".join(f"{each}\n" for each in pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0)])))
     assert "latency    —  no_accumulation" in explained(ingest, log)
 
@@ -68,7 +73,8 @@ def test_facts_name_their_source(tmp_path: Path, ingest: Ingest) -> None:
     out = explained(ingest, log, "--layout", "dlperf")
     assert "fact       nodes = 4   (layout dlperf)" in out
     assert "fact       devices = 16   (line 1)" in out
-    assert "contradiction  devices: 16 (line 1) against 32 (layout dlperf)" in out
+    derived = "nodes (layout dlperf), devices_per_node (layout dlperf)"
+    assert f"contradiction  devices: 16 (line 1) against 32 ({derived})" in out
 
 
 def test_every_session_is_explained(tmp_path: Path, ingest: Ingest) -> None:

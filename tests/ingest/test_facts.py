@@ -65,9 +65,53 @@ def test_precisions_of_one_family_agree(strong: str, weak: str) -> None:
     assert found.value("precision") == strong
 
 
+OPTIONAL = {
+    "accumulation": (1, 88), "expert_parallel": (1, 4), "context_parallel": (1, 2), "drop_last": ("False", "True"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "values"), OPTIONAL.items(), ids=OPTIONAL)
+def test_what_changes_the_work_is_part_of_the_case_and_its_usual_value_is_as_if_unstated(
+    name: str, values: tuple[Any, Any]
+) -> None:
+    usual, other = (merged(log={"devices": 8, name: value}) for value in values)
+    assert usual.case() == merged(log={"devices": 8}).case()
+    assert name in usual.stated
+    assert list(other.case().options) == [name]
+
+
+@pytest.mark.parametrize("name", ["data_format", "num_classes"])
+def test_a_fact_without_a_usual_value_always_parts_cases(name: str) -> None:
+    assert merged(log={name: "NCHW"}).case().options == {name: "NCHW"}
+
+
+def test_devices_that_share_a_sequence_have_no_batch_of_their_own() -> None:
+    alone, shared = (merged(log={"batch_size_of_job": 64, "devices": 8, "context_parallel": each}) for each in (1, 2))
+    assert alone.case().batch_size == 8
+    assert (shared.case().batch_size, shared.case().options["batch_size_of_job"]) == (None, 64)
+
+
+def test_a_derived_fact_names_what_it_follows_from_and_no_place_that_says_otherwise() -> None:
+    found = merged(log={"devices_per_node": 2}, layout={"nodes": 16})
+    devices = found.stated["devices"]
+    assert (devices.value, devices.source) == (32, "derived")
+    assert devices.where == "nodes (layout made), devices_per_node (line 7)"
+    batch = merged({"batch_size_of_job": 64}, {"devices_per_node": 2}, {"nodes": 16}).stated["batch_size"]
+    assert (batch.value, batch.source) == (2, "derived")
+    assert batch.where == "batch_size_of_job (run.json), nodes (layout made), devices_per_node (line 7)"
+
+
 def test_spellings_of_a_model_agree() -> None:
     found = merged({"model": "ResNet50_v1.5"}, {"model": "resnet50"}, {"model": "ResNet-50 v1.5"})
     assert found.contradictions == ()
+    assert found.value("model") == "ResNet-50 v1.5"
+
+
+def test_a_word_of_a_log_that_no_suite_declares_is_the_name_that_the_path_says_or_its_own() -> None:
+    assert merged(log={"model": "resnet50"}).value("model") == "resnet50"
+    found = merged(log={"model": "resnet50"}, layout={"model": "ResNet-50 v1.5"})
+    assert (found.value("model"), found.contradictions) == ("ResNet-50 v1.5", ())
+    assert merged(log={"model": "resnet-50"}, layout={"model": "ResNet-50 v1b"}).contradictions
     assert found.value("model") == "ResNet-50 v1.5"
 
 
@@ -198,7 +242,7 @@ def test_facts_that_a_case_needs() -> None:
 
 def test_a_contradiction_is_reported_and_excludes_the_run(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     """A run.json of 16 devices beside a log that says 8."""
-    log = ["GPUs used: 8", *seg([4.0, 5.0, 5.0])]
+    log = ["GPUs used: 8", *seg([4.0, *[5.0] * 5])]
     write_run(tmp_path / "logs", "a/b/c/1", log, run=run_json(devices=16))
     called = ingest(tmp_path / "logs", "--json")
     (line,) = called.lines
@@ -218,7 +262,7 @@ def test_a_contradiction_within_the_log_and_its_name(tmp_path: Path, ingest: Cal
     log.parent.mkdir()
     log.write_text("\n".join(oneflow_resnet50([(20, 5.0, 1795163766.5)], batch=32, devices=8, nodes=1)) + "\n")
     called = ingest(tmp_path / "2n8g", "--layout", "dlperf", "--json")
-    said = [each for each in called.problems if "nodes" in each]
+    said = [each for each in called.problems if "values for nodes" in each]
     assert len(said) == 1
     assert said[0].startswith("2n8g/rn50_b32_fp32_1.log:4: ")
 
@@ -229,7 +273,7 @@ def test_rounds_of_two_sources_must_agree(
 ) -> None:
     own = tmp_path / "rounds.toml"
     own.write_text('[[path]]\ntemplate = "{round}/{repeat}/train.log"\n')
-    write_run(tmp_path / "logs", f"{folder}/1", seg([4.0, 5.0]), run=run_json(round="2026Q4"))
+    write_run(tmp_path / "logs", f"{folder}/1", seg([4.0, *[5.0] * 5]), run=run_json(round="2026Q4"))
     called = ingest(tmp_path / "logs", "--layout", own, "--json")
     (line,) = called.lines
     assert line["published"] is agrees
@@ -248,7 +292,7 @@ def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Cal
     root = tmp_path / "logs"
     (root / "a").mkdir(parents=True)
     (root / "a" / "seg.log").write_text(
-        f"batch_size: {number}\nGPUs used: {number}\n" + "\n".join(seg([4.0, 5.0])) + "\n"
+        f"batch_size: {number}\nGPUs used: {number}\n" + "\n".join(seg([4.0, *[5.0] * 5])) + "\n"
     )
     (root / "a" / "clas.log").write_text(
         "\n".join(
@@ -257,17 +301,23 @@ def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Cal
                 f"PADDLE_TRAINERS_NUM {number}",
                 f"Run Pod: abc, replicas {number}",
                 f"LAUNCH INFO 2026-11-20 nnodes: {number}",
-                *clas_dygraph([(1, 10, 5.0), (1, 20, 5.0)]),
+                *clas_dygraph([(1, 10 * i, 5.0) for i in range(1, 7)]),
             ]
         )
         + "\n"
     )
     (root / "a" / "bert.log").write_text(
-        f"Namespace(batch_size={number}, gradient_merge_steps={number})\n" + "\n".join(nlp_bert([(10, 5.0)])) + "\n"
+        f"Namespace(batch_size={number}, gradient_merge_steps={number})\n"
+        + "\n".join(nlp_bert([(10 * i, 5.0) for i in range(1, 8)]))
+        + "\n"
     )
     (root / "a" / "flow.log").write_text(
         f"batch_size_per_device = {number}\ngpu_num_per_node = {number}\nnum_nodes = {number}\n"
-        + "\n".join(oneflow_resnet50([(20, 5.0, 1795163766.5)], batch=1, devices=1, nodes=1)[4:])
+        + "\n".join(
+            oneflow_resnet50([(20 * i, 5.0, 1795163766.5 + 4 * i) for i in range(1, 8)], batch=1, devices=1, nodes=1)[
+                4:
+            ]
+        )
         + "\n"
     )
     called = ingest(root, "--json")
@@ -275,5 +325,23 @@ def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Cal
     for line in called.lines:
         assert line["observations"] > 0
         assert line["figures"]["mean"]["scope"] in ("device", "job")
-        assert not {"devices", "nodes", "batch_size"} & line["case"].keys()
+        # A batch size may follow from what the records print; none of the numbers above is one.
+        counts = (line["facts"].get(each) for each in ("devices", "nodes", "batch_size"))
+        assert {each["source"] for each in counts if each} <= {"derived"}
         assert [each["code"] for each in line["problems"]] == ["missing_facts"]
+
+
+@pytest.mark.parametrize(
+    ("batch", "speeds", "derived"), [(8, [20.0, 21.0, 22.0] * 3, 8), (8, [20.0, 21.0, "21.9"] * 3, None)]
+)
+def test_a_batch_size_follows_from_speed_and_seconds_where_every_record_gives_the_same(
+    tmp_path: Path, ingest: Callable[..., Called], batch: int, speeds: list[Any], derived: int | None
+) -> None:
+    path = tmp_path / "logs" / "a.log"
+    path.parent.mkdir()
+    path.write_text("".join(f"{each}\n" for each in seg(speeds, batch=batch)))
+    (line,) = ingest(tmp_path / "logs", "--json").lines
+    stated = line["facts"].get("batch_size")
+    assert (stated["value"] if stated else None) == derived
+    if stated:
+        assert (stated["source"], stated["where"]) == ("derived", "throughput (lines 1-9), step_seconds (lines 1-9)")

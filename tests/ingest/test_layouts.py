@@ -209,7 +209,7 @@ def test_a_users_own_layout(tmp_path: Path, ingest: Callable[..., Called]) -> No
     )
     log = tmp_path / "logs" / "dl" / "2x" / "bs4-fp32.txt"
     log.parent.mkdir(parents=True)
-    log.write_text("\n".join(seg([4.0, 5.0, 5.0])) + "\n")
+    log.write_text("\n".join(seg([4.0, *[5.0] * 5])) + "\n")
     called = ingest(tmp_path / "logs", "--layout", own, "--json")
     (line,) = called.lines
     assert called.code == 0, called.err
@@ -250,7 +250,7 @@ def test_an_fcn_is_named_by_its_backbone(
         "optimizer:",
     ]
     command = "python train.py --amp_level O2 --batch_size 8 --precision fp16 --log_iters 5"
-    log.write_text("\n".join([*block, *seg([40.0, 50.0, 50.0], batch=8), command]) + "\n")
+    log.write_text("\n".join([*block, *seg([40.0, *[50.0] * 5], batch=8), command]) + "\n")
     (line,) = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json").lines
     assert (line["case"]["model"], line["case"]["precision"], line["published"]) == (model, "fp16", published)
     assert (line["case"]["devices"], line["figures"]["mean"]["value"]) == (8, 400.0)

@@ -49,13 +49,24 @@ def test_it_is_filled_from_the_runs_of_that_model(ledger: Path, folder: Path) ->
     said = new_suite.create("vgg16", ledger, folder)
     made = {each.id: each for each in model.suites(folder)}["vgg16"]
     assert (made.title.en, made.title.zh) == ("VGG-16", "VGG-16")
-    assert made.models == ("VGG-16", "VGG 16")
+    assert made.models == ("VGG-16",)
+    assert suites.suite_file(folder / "vgg16.toml").data.models == ("VGG-16", "VGG 16")
     assert made.frameworks == ("PyTorch", "PaddleClas")
     assert made.unit == "images/s"
     assert made.row_options == ("image_size", "threads"), "as in the suites of the same unit"
     assert made.order == 80, "behind the others, save those that stand at the end on purpose"
     assert "3 runs of VGG-16 (PyTorch, PaddleClas)" in said
     assert "AlexNet" not in said
+
+
+def test_words_of_logs_are_declared_with_their_format(tmp_path: Path, folder: Path) -> None:
+    """Without that the runs would stay on the page of their own name."""
+    stated = [{"model": {"value": each, "source": "log", "where": "line 1"}} for each in ("VGG-16", "vgg16")]
+    said = [builders.edited(run(each["model"]["value"]), format="a.b", facts=each) for each in stated]
+    (tmp_path / "a.jsonl").write_text("".join(text_of(each) + "\n" for each in [*said, run("VGG 16")]), "utf-8")
+    new_suite.create("vgg16", tmp_path, folder)
+    made = suites.suite_file(folder / "vgg16.toml").data
+    assert made.printed == {"a.b": {"VGG-16": "VGG-16", "vgg16": "VGG-16"}}
 
 
 def test_without_runs_a_file_is_written_and_names_models_without_a_suite(ledger: Path, folder: Path) -> None:

@@ -7,11 +7,11 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from made_logs import clas_static, run_json, seg
+from made_logs import clas_static, clock, pytorch_resnet50, run_json, seg
 from made_trees import Called, write_run
 
 from ingest.cli import main
@@ -47,6 +47,23 @@ def put(name: str, data: str | bytes) -> Callable[[Path], object]:
 def with_run(log: str, **about: object) -> Callable[[Path], object]:
     """Write a log with a run.json."""
     return lambda root: write_run(root, "a/1", log, run=run_json(**about))  # type: ignore[arg-type]
+
+
+def dll(steps: Sequence[tuple[int, float]], *, second: float = 0.125) -> str:
+    """NGC PyTorch ResNet-50: (iteration, speed), a line per `second`."""
+    return "".join(f"{each}\n" for each in pytorch_resnet50(steps, second=second))
+
+
+#: The trainer's own figure, three times what its lines say.
+SUMMARY = f"DLL {clock(30)} - Summary: train.loss : 6.67479  train.total_ips : 96.00 img/s\n"
+
+
+def nemo(step: int, consumed: int) -> str:
+    """NeMo: a step, and the samples consumed by then."""
+    return (
+        f"DLL {clock(2.0 * step)} - {step} reduced_train_loss : 11.25  lr : 0.0  global_step : {step}.0  "
+        f"consumed_samples : {consumed}.0  grad_norm : 8.75  train_step_timing in s : 2.0  epoch : 0 \n"
+    )
 
 
 def twice(second: str) -> Callable[[Path], object]:
@@ -99,16 +116,24 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "two_formats": put("a.log", SEG + STATIC),
     "run_json_invalid": no_json,
     "run_json_wrong": unknown_json,
+    "run_json_keys": with_run(SEG, colour="blue"),
     "hash_mismatch": with_run(SEG, files={"train.log": {"sha256": hashlib.sha256(b"").hexdigest()}}),
     "other_format": with_run(SEG, format="paddle.clas_static"),
     "missing_facts": put("a.log", SEG),
-    "batch_size": with_run(SEG, batch_size=64),
+    "witness_arithmetic": with_run(SEG, batch_size=64),
+    "witness_clock": with_run(dll([(i, 32.0) for i in range(20)], second=2.1)),
+    "witness_summary": with_run(dll([(i, 32.0) for i in range(20)]) + SUMMARY),
+    "witness_counters": with_run("".join(nemo(i, 9 * (i + 1)) for i in range(20)), batch_size=8, framework="x"),
+    "witness_physics": with_run(
+        dll([(i, 6e8) for i in range(20)], second=4 / 6e8), hardware="V100-SXM2-16GB", model="ResNet-50"
+    ),
     "impossible_figure": with_run(SEG.replace("ips: 22.0000", "ips: nan")),
     "begun_anew": begun_again,
     "no_step": with_run(BANNER + "Traceback (most recent call last):\n"),
     "no_figure": with_run(
         "DLL 2026-11-20 14:02:40.500000 - Training Epoch: 0 Training Iteration: 2  average_loss : 11.1 \n"
     ),
+    "too_few": with_run("".join(SEG.splitlines(keepends=True)[:3])),
     "cut_line": with_run(SEG + SEG.splitlines()[-1][:150]),
     "ended_badly": with_run(SEG + "RuntimeError: CUDA out of memory\n"),
     "duplicate": twice(SEG * 2),
@@ -121,7 +146,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "environment_wrong": with_part("environment.json", "{", "{"),
 }
 #: Those that other tests make happen: of telemetry, of published figures, of parameter servers, and of two folders.
-ELSEWHERE = {"thread_figure", "same_run", "unmatched_name"}
+ELSEWHERE = {"fault", "thread_figure", "same_run", "unmatched_name"}
 
 
 @pytest.fixture(scope="module")

@@ -218,7 +218,9 @@ def test_no_secret_reaches_the_site(tmp_path: Path, ingest: Callable[..., Called
         options={"data": "/mnt/nfs/crim/imagenet"},
         source={"repository": "ssh://crim@gpu17.corp/x.git", "commit": "0" * 40},
     )
-    write_run(tmp_path / "logs", "seg/paddleseg/job-0bb60bb60bb6/1", ["ips: 10.10.0.3", *seg([4.0, 5.0, 5.0])], run=run)
+    write_run(
+        tmp_path / "logs", "seg/paddleseg/job-0bb60bb60bb6/1", ["ips: 10.10.0.3", *seg([4.0, *[5.0] * 5])], run=run
+    )
     called = ingest(tmp_path / "logs", "--out", tmp_path / "docs", "--json")
     assert called.code == 0, called.err
     written = {name: data for name, data in contents(tmp_path / "docs").items() if not name.startswith("assets/")}

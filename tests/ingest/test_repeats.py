@@ -124,7 +124,8 @@ def test_few_records_may_be_alike_by_chance(tmp_path: Path, ingest: Ingest, reco
         lines = [f"note {folder}", *seg(SPEEDS[:records])]
         write(tmp_path / "perf", f"{folder}/DeepLabV3P/logs/paddle/Deeplabv3_FP32_BS4-N1.log", lines)
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    assert [each["code"] for line in called.lines for each in line["problems"]] == codes
+    found = [each["code"] for line in called.lines for each in line["problems"]]
+    assert [each for each in found if each != "too_few"] == codes
     assert len(counted(called)) == 2 - len(codes)
 
 
@@ -166,7 +167,7 @@ def test_marks_of_duplicates_follow_the_present_logs(tmp_path: Path, ingest: Ing
 
 def test_batch_lines_alone_give_no_figure_of_the_job(tmp_path: Path, ingest: Ingest) -> None:
     """A log that ends within its first epoch knows the speed of a thread; the two are never mixed."""
-    lines = [each for each in paddle_rec(EPOCHS, trainers=16) if "using time" not in each]
+    lines = [each for each in paddle_rec(EPOCHS * 2, trainers=16) if "using time" not in each]
     write(tmp_path / "perf", CTR.format("DataLoader", 16), lines)
     called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
     (line,) = called.lines

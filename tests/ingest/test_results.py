@@ -307,3 +307,22 @@ def test_a_version_is_that_of_the_framework_or_of_its_package(
     framework: str, environment: dict[str, Any], expected: str | None
 ) -> None:
     assert version(run(case={"framework": framework}, environment=environment)) == expected
+
+
+def accumulated(steps: int, value: float, devices: int = 1) -> Run:
+    return run(value, devices=devices, case={"options": {} if steps == 1 else {"accumulation": steps}})
+
+
+def test_runs_that_gather_other_numbers_of_batches_are_no_repeats() -> None:
+    """With 88 steps an update costs next to nothing, with one it is a part of every step."""
+    many, one = rows(accumulated(88, 150.0), accumulated(1, 100.0), accumulated(88, 151.0))
+    assert (many.repeats, one.repeats) == (2, 1) or (one.repeats, many.repeats) == (2, 1)
+    assert {each.value for each in (many, one)} == {150.5, 100.0}
+
+
+@pytest.mark.parametrize(("steps", "speedup"), [(88, 8.0), (704, 8.0), (11, None)])
+def test_a_speed_up_is_against_the_same_steps_or_the_same_update(steps: int, speedup: float | None) -> None:
+    """Eight devices with 88 steps make the update that one makes with 704."""
+    found = rows(accumulated(704, 100.0), accumulated(steps, 800.0, devices=8))
+    (eight,) = (each for each in found if each.devices == 8)
+    assert eight.speedup == speedup

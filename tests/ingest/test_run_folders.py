@@ -128,7 +128,7 @@ def test_a_part_that_is_a_pipe_is_not_opened(two: Path, root: Path, ingest: Inge
 
 
 def test_the_log_itself_changed(two: Path, root: Path, ingest: Ingest) -> None:
-    (two / "train.log").write_text(made_runs.log_of("PyTorch", [400.0] * 50))
+    (two / "train.log").write_text(made_runs.log_of("PyTorch", [400.0] * 50, 64))
     called = ingest(root, "--json")
     assert ["is not the log that run.json" in each for each in called.problems] == [True]
     assert not called.lines[0]["published"]
@@ -324,7 +324,7 @@ def test_frameworks_are_compared_in_the_unit_of_the_models_page(root: Path, inge
 
 def test_a_sample_of_a_model_that_counts_otherwise_stays_one(root: Path, ingest: Ingest) -> None:
     for speed, model in ((4.0, "DeepLabV3+"), (5.0, "a model of nobody"), (6.0, "Transformer big")):
-        write_run(root, f"a/{speed}/1", seg([speed, speed + 1]), run=run_json(model=model))
+        write_run(root, f"a/{speed}/1", seg([speed, *[speed + 1] * 5]), run=run_json(model=model))
     found = results(typed(ingest(root, "--json").lines))
     assert [each.unit for each in found] == ["samples/s"] * 3
 

@@ -12,6 +12,7 @@ from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
 
 from ingest.read.run_json import RunJsonFile, of_log
+from schema.records import RunJson, from_json
 from schema.vocabulary import OUTCOMES, PRECISIONS
 
 
@@ -129,12 +130,62 @@ def test_what_is_wrong_is_named_with_its_place_and_what_is_allowed(
     assert given.problem.args["cause"].startswith(cause)
 
 
-def test_a_misspelt_key_is_named_beside_the_one_that_is_missing(tmp_path: Path) -> None:
-    document = run_json()
-    document["case"]["batchsize"] = document["case"].pop("batch_size")
+SCHEMA = {"schema": "perfledger.run/1"}
+
+
+@pytest.mark.parametrize("key", [*run_json()["case"], "tokens_per_step", "accumulation"])
+def test_a_single_fact_is_enough(tmp_path: Path, key: str) -> None:
+    value = run_json()["case"].get(key, 64)
+    given = written(tmp_path, SCHEMA | {"case": {key: value}})
+    assert given.problems == []
+    assert given.case() == {"options": {}} | {key: value}
+
+
+@pytest.mark.parametrize(
+    "document", [SCHEMA, SCHEMA | {"outcome": "oom"}, SCHEMA | {"case": {}}, SCHEMA | {"repeat": 2}]
+)
+def test_no_key_but_the_schema_is_compulsory(tmp_path: Path, document: dict[str, Any]) -> None:
     given = written(tmp_path, document)
-    assert given.problem is not None
-    assert given.problem.args["cause"] == "`$.case.batch_size` is missing; did you mean 'batchsize'?"
+    assert given.problems == []
+    assert given.case() == {"options": {}}
+    assert from_json(document, RunJson) == given.document
+
+
+def test_what_it_leaves_out_is_what_the_log_says(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    lines = ["------------Environment Information-------------", "GPUs used: 8", *seg([4.0] * 6)]
+    stated = SCHEMA | {"case": {"model": "FastSCNN", "framework": "Paddle", "batch_size": 4}}
+    write_run(tmp_path / "logs", "a/b/c/1", [*lines, "RuntimeError: CUDA out of memory"], run=stated)
+    (line,) = ingest(tmp_path / "logs", "--json").lines
+    assert (line["case"]["devices"], line["facts"]["devices"]["source"]) == (8, "log")
+    assert line["case"]["model"] == "FastSCNN"
+    assert line["outcome"] == "oom"
+
+
+def test_misspelt_and_unknown_keys_are_named_and_the_rest_is_used(
+    tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
+    document = run_json() | {"outcom": "completed", "colour": "blue"}
+    document["case"]["batchsize"] = document["case"].pop("batch_size")
+    document["case"]["devices"] = 1
+    write_run(tmp_path / "logs", "a/b/c/1", seg([4.0] * 6), run=document)
+    called = ingest(tmp_path / "logs", "--json")
+    named, missing = called.problems
+    assert named.startswith(
+        "logs/a/b/c/1/run.json: has keys that nobody knows: `outcom` (did you mean `outcome`?), `colour`, "
+        "`case.batchsize` (did you mean `batch_size`?). "
+    )
+    assert "does not state batch_size" in missing
+    (line,) = called.lines
+    assert (line["case"]["model"], line["case"]["devices"]) == ("DeepLabV3+", 1)
+    assert "batchsize" not in line["facts"]
+
+
+def test_a_key_that_nobody_knows_does_not_take_the_figure_with_it(
+    tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
+    write_run(tmp_path / "logs", "a/b/c/1", seg([4.0] * 6), run=run_json(colour="blue"))
+    called = ingest(tmp_path / "logs", "--json")
+    assert (called.code, len(called.problems), called.lines[0]["published"]) == (1, 1, True)
 
 
 def test_an_invalid_one_is_named_with_its_line(tmp_path: Path) -> None:
@@ -183,7 +234,7 @@ def test_a_run_in_fp8_is_published_and_every_table_knows_it(
     document = run_json(model="GPT", nodes=nodes, devices=devices, batch_size=batch_size, precision="fp8")
     write_run(tmp_path / "logs", "a/b/c/1", f"{printed}\n{log}", run=document)
     called = ingest(tmp_path / "logs", "--json", "--out", tmp_path / "docs")
-    assert called.problems == []
+    assert [each for each in called.problems if "too few: " not in each] == []
     (line,) = called.lines
     assert (line["case"]["precision"], line["facts"]["precision"]["value"], line["published"]) == ("fp8", "fp8", True)
     for language, unknown in (("en", "Precision not known"), ("zh", "精度未知")):

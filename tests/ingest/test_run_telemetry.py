@@ -133,8 +133,8 @@ def test_other_tables_are_ignored(name: str, root: Path, ingest: Ingest) -> None
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"epoch,loss\n1,2.5\n", "is named like telemetry, but has no known format"),
-        (b"\0\1\2" * 500, "is named like telemetry, but has no known format"),
+        (b"epoch,loss\n1,2.5\n", "is or is named like telemetry, but has no known format"),
+        (b"\0\1\2" * 500, "is or is named like telemetry, but has no known format"),
         (b"", "is telemetry without a sample"),
         (HEADER.encode() + b"\n", "is telemetry without a sample"),
     ],
@@ -239,7 +239,7 @@ def test_a_mem_file_of_another_name_belongs_to_no_log(root: Path, ingest: Ingest
 def test_mem_that_is_not_understood(root: Path, ingest: Ingest) -> None:
     log_of(root / "log", "n1g8.log", run=False)
     (root / "log/n1g8.mem").write_text("NVML not found\n")
-    assert [each for each in ingest(root, "--json").problems if "n1g8.mem: is named like telemetry" in each]
+    assert [each for each in ingest(root, "--json").problems if "n1g8.mem: is or is named like telemetry" in each]
 
 
 def test_several_logs_without_clocks_cannot_be_told_apart(root: Path, ingest: Ingest) -> None:
@@ -592,3 +592,28 @@ def test_every_printer_is_described_in_both_languages(
         assert [each.id for each in telemetry_formats() if each.title not in page] == []
     assert "drivers 530 and 550 widened the columns" in (out / "en/formats.md").read_text("utf-8")
     assert "530 和 550 版驱动" in (out / "zh/formats.md").read_text("utf-8")
+
+
+#: File name, content, and the line that is named.
+UNREAD = {
+    "headerless": ("samples.csv", "2026/11/20 11:50:00.000, 0, 98 %, 4000 MiB\n" * 9, 1),
+    "headerless log": ("gpu.log", "NVIDIA A100, 98 %, 4000 MiB\n" * 9, 1),
+    "one column": ("a.csv", "\n4000 MiB\n, \n" + "4000 MiB, \n" * 9, 4),
+    "without units": ("gpu.csv", "0, 98, 4000\n" * 9, 1),
+    "dcgmi": ("dcgm.txt", "#Entity   GPUTL  MCUTL\nID\n" + "GPU 0     98     41\nGPU 1     97     40\n" * 9, 1),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "line"), UNREAD.values(), ids=UNREAD)
+def test_samples_that_no_format_reads_are_named_with_their_line(
+    root: Path, ingest: Ingest, name: str, text: str, line: int
+) -> None:
+    (log_of(root / "a/b/c/1").parent / "run.json").unlink()
+    (root / "a/b/c/1" / name).write_text(text)
+    (problem,) = (each for each in ingest(root, "--json").problems if name in each)
+    assert problem.startswith(f"logs/a/b/c/1/{name}:{line}: is or is named like telemetry"), problem
+
+
+def test_a_table_of_other_figures_is_no_telemetry(root: Path, ingest: Ingest) -> None:
+    (log_of(root / "a/b/c/1").parent / "losses.csv").write_text("0, 98, 4000\n" * 9)
+    assert ingest(root, "--json").problems == []

@@ -1,8 +1,11 @@
 """Spellings of one model are one model, and of two models never."""
 
+from pathlib import Path
+
 import pytest
 
 from ingest.common import suites
+from ingest.common.toml_file import FileError
 
 
 @pytest.mark.parametrize("spelled", ["ResNet50", "resnet50", "ResNet-50 v1.5", "ResNet50V1.5"])
@@ -16,6 +19,47 @@ def test_another_model_keeps_its_name(spelled: str) -> None:
     """DeepLabV3 is DeepLabV3+ without the decoder; to fold the plus away would put two networks into one table."""
     assert suites.model(spelled) == spelled
     assert suites.suite(spelled) is None
+
+
+@pytest.mark.parametrize(
+    ("format_id", "printed", "name"),
+    [
+        ("ngc.pytorch_resnet50", "resnet50", "ResNet-50 v1.5"),
+        ("paddle.clas_dygraph", "ResNet50", "ResNet-50 v1.5"),
+        ("frameworks.mxnet_fit", "resnet-50", "resnet-50"),  # of a repository of ResNet v2
+        ("frameworks.keras", "resnet50", "resnet50"),
+        ("frameworks.mlperf", "bert", "bert"),
+        ("frameworks.hf_trainer", "gpt2", "gpt2"),
+        ("frameworks.horovod_synthetic", "resnet50", "ResNet-50 v1.5"),  # of torchvision
+        ("frameworks.horovod_synthetic", "ResNet50", "ResNet50"),  # of Keras
+    ],
+)
+def test_a_printed_word_is_a_model_of_ours_only_where_the_suite_declares_it(
+    format_id: str, printed: str, name: str
+) -> None:
+    assert suites.model_printed(format_id, printed) == name
+    assert suites.suite_of_name(name) == ("resnet50" if name == "ResNet-50 v1.5" else None)
+
+
+def test_every_declared_format_exists_and_every_name_is_one_of_the_suite() -> None:
+    from parsers.engine.registry import formats
+
+    ids = {each.id for each in formats()}
+    declared = [suites.suite_file(path).data.printed for path in sorted(suites.SUITES.glob("*.toml"))]
+    assert any(declared)
+    assert {format_id for each in declared for format_id in each} <= ids
+
+
+def test_a_declared_name_that_is_no_model_of_the_suite_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (suites.SUITES / "gpt.toml").read_text("utf-8")
+    (tmp_path / "gpt.toml").write_text(text.replace("[words]", '[printed]\n"a.b" = { x = "GPT-9" }\n\n[words]'))
+    monkeypatch.setattr(suites, "SUITES", tmp_path)
+    suites._printed.cache_clear()
+    with pytest.raises(FileError, match="GPT-9"):
+        suites.model_printed("a.b", "x")
+    suites._printed.cache_clear()
 
 
 def test_no_spelling_belongs_to_two_suites() -> None:

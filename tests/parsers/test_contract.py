@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parsers.contract import Columns, Fact, Format, FormatError, Postprocessed, Reading, up_to
+from parsers.contract import Columns, Fact, Format, FormatError, Pause, Postprocessed, Reading, up_to
 from parsers.contract.chunk import Chunk
 from parsers.engine import registry
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
@@ -26,7 +26,7 @@ def everything(columns: Columns) -> Postprocessed:
 
 def records_of(lines: bytes, reading: Reading) -> SessionRecords:
     table = ReadingTable(LogSource(Path("never-opened.log")), reading)
-    table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), reading.regex.findall(lines))
+    table.store(Chunk(lines, 1, 0, len(lines), lines.count(b"\n")), list(reading.regex.finditer(lines)))
     return SessionRecords(table, 0, table.rows)
 
 
@@ -81,3 +81,10 @@ def test_a_format_without_a_near_miss_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(registry, "_load", lambda *_: iter([Format("Test", b"", (), (), id="paddle.test")]))
     with pytest.raises(FormatError, match=r"parsers\.paddle\.test: samples need a NearMiss"):
         registry.formats.__wrapped__()
+
+
+def test_a_pause_that_does_not_match_its_sample_is_refused() -> None:
+    with pytest.raises(FormatError, match="does not match the sample"):
+        _ = Pause("evaluation", rb"valid: ", b"validation: 0.5").regex
+    with pytest.raises(FormatError, match="is no pattern"):
+        _ = Pause("evaluation", rb"valid(: ", b"valid: 0.5").regex

@@ -283,6 +283,7 @@ DIALECTS = {
             "600 time 2026-11-21 00:00:03.000000 loss 0.526875125",
             "600 eval_loss 0.484675125 eval_auc 0.76162425",
             "1100 time 2026-11-21 00:00:08.000000 loss 0.516875125",
+            "1600 time 2026-11-21 00:00:13.000000 loss 0.506875125",
         ], 1638400, "dlperf", {"batch_size_of_job": 16384}, seconds=0.01,
     ),
     "oneflow models, a step printed by all ranks": Dialect(

@@ -46,7 +46,8 @@ class Used(NamedTuple):
 
 
 def of_format(each: Format) -> Iterator[Used]:
-    found = [one.regex for one in (*each.readings, *each.facts)]
+    pauses = dict.fromkeys(pause for reading in each.readings for pause in reading.pauses)
+    found = [one.regex for one in (*each.readings, *each.facts, *pauses)]
     found += [one for one in (each.start_regex, each.end_regex, *(one.where_regex for one in each.readings)) if one]
     yield from map(Used, found)
 

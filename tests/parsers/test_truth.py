@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -302,10 +305,27 @@ def estimator() -> Job:
     return job
 
 
+def open_mmlab() -> Job:
+    """Count iterations on over the epochs; the last lines of the run are not printed."""
+    job = Job()
+    for begin, end in intervals():
+        line = f"{stamp(AT[end])} - mmseg - INFO - Iter [{end}/{STEPS}]\tlr: 1.0e-03, eta: 0:01:07, "
+        job.say(line + f"time: {mean(begin, end):.7f}, data_time: 0.001, memory: 3770, loss: 2.5000", (begin, end))
+    return job
+
+
+def nanogpt() -> Job:
+    """Print every tenth iteration, which is timed by itself."""
+    job = Job(case={"tokens_per_step": BATCH * DEVICES})
+    for i in range(0, STEPS, EVERY):
+        job.say(f"iter {i}: loss 2.5000, time {1000 * TOOK[i]:.4f}ms, mfu 40.12%", (i, i + 1))
+    return job
+
+
 PRINTERS: list[Callable[[], Job]] = [
     paddle_clas_static, paddle_ocr, tf_cnn_benchmarks, detectron2, fairseq_old, fairseq, deepspeed_of_2021, megatron,
     torchtitan, mxnet_fit, mmdetection, time_history, pytorch_examples, partial_fc, mindspore, nemo, modded_nanogpt,
-    oneflow_wide_and_deep, hugectr, hugging_face, estimator,
+    oneflow_wide_and_deep, hugectr, hugging_face, estimator, open_mmlab, nanogpt,
 ]  # fmt: skip
 #: What a job does in a step where its printer counts otherwise than in samples.
 PER_STEP = {torchtitan: BATCH * DEVICES * 1e6}
@@ -328,17 +348,31 @@ def in_blocks(lines: list[str]) -> str:
     return "".join(f"{rank}: {each}\n" for block in blocks for rank in (1, 0) for each in block)
 
 
+def by_the_first_rank(lines: list[str]) -> str:
+    """Two ranks in step, of which the first alone says more than the records."""
+    return "".join(
+        f"[1,{rank}]<stdout>:{each}\n" for each in lines for rank in (0, 1) if rank == 0 or not each.startswith(ONCE)
+    )
+
+
 @pytest.mark.parametrize("carry", [as_printed, by_line, in_blocks])
 @pytest.mark.parametrize("printer", PRINTERS, ids=lambda each: each.__name__)
 def test_figure_is_samples_over_time(
     printer: Callable[[], Job], carry: Callable[[list[str]], str], tmp_path: Path
 ) -> None:
-    job = printer()
-    path = tmp_path / "train.log"
+    check(printer(), carry, tmp_path, printer, set())
+
+
+def check(
+    job: Job, carry: Callable[[list[str]], str], folder: Path, printer: Callable[[], Job], left_out: set[int]
+) -> None:
+    """Compare the figure with the truth; `left_out` are the numbers of the records that are no training steps."""
+    path = folder / "train.log"
     path.write_text(carry(job.lines))
     (session,) = read(path).sessions
     case = {name: each.value for name, each in session.facts.items()} | job.case
-    kept = job.covers[max(1, len(job.covers) // 5) :]
+    first = max(1, len(job.covers) // 5)
+    kept = [each for n, each in enumerate(job.covers) if n >= first and n not in left_out]
     steps, seconds = sum(end - begin for begin, end in kept), sum(took(*each) for each in kept)
     found = rules.figure("sustained", session, case)
     assert isinstance(found, Figure), found
@@ -347,3 +381,41 @@ def test_figure_is_samples_over_time(
     if printer not in NO_LATENCY:
         latency = metrics(session, case, found)["latency"]
         assert latency.value == pytest.approx(1000 * seconds / steps, rel=1e-4)
+
+
+#: An evaluation of so many seconds before this step, and by its printer how many records it is seen in.
+LASTED, BEFORE = 7.0, 130
+#: What begins a line that one rank alone prints.
+ONCE = "one rank: "
+LINGERS = {hugging_face: 12}
+
+
+def paused() -> Iterator[Any]:
+    """Yield each printer with each of its pauses that the next record holds, as it stands in a log."""
+    for printer in PRINTERS:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "train.log"
+            path.write_text(as_printed(printer().lines))
+            (session,) = read(path).sessions
+        pauses = next(each.reading.pauses for each in session.records if len(each) and each.reading.span != "run")
+        for n, pause in enumerate(pauses):
+            yield pytest.param(printer, pause.sample.decode(), id=f"{printer.__name__}-{pause.kind}-{n}")
+
+
+@pytest.mark.parametrize("carry", [as_printed, by_line, in_blocks, by_the_first_rank])
+@pytest.mark.parametrize(("printer", "line"), list(paused()))
+def test_a_record_that_holds_an_evaluation_is_no_training_step(
+    printer: Callable[[], Job], line: str, carry: Callable[[list[str]], str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    without = printer().lines
+    module = sys.modules[__name__]
+    longer = [seconds + (LASTED if i == BEFORE else 0.0) for i, seconds in enumerate(TOOK)]
+    with monkeypatch.context() as changed:
+        changed.setattr(module, "TOOK", longer)
+        changed.setattr(module, "AT", [0.0, *itertools.accumulate(longer)])
+        job = printer()
+    (record,) = (n for n, (begin, end) in enumerate(job.covers) if begin <= BEFORE < end)
+    first = next(n for n, (a, b) in enumerate(zip(job.lines, without, strict=True)) if a != b)
+    job.lines.insert(first, ONCE + line if carry is by_the_first_rank else line)
+    check(job, carry, tmp_path, printer, {record + n for n in range(LINGERS.get(printer, 0) + 1)})

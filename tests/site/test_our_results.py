@@ -61,6 +61,10 @@ def test_a_figure_of_another_case_stands_alone(change: dict[str, Any]) -> None:
         ({"xla": "no"}, {}, ()),
         ({"sequence_length": "128"}, {"sequence_length": 128}, ()),
         ({"sequence_length": "512"}, {"sequence_length": 128}, None),
+        # Tables say `W/O AccGrad`; in logs, one step makes an update, which is no option of the case.
+        ({"gradient_accumulation": "no"}, {}, ()),
+        ({"gradient_accumulation": "no"}, {"accumulation": 88}, None),
+        ({}, {"accumulation": 88}, ("accumulation=88",)),
     ],
 )
 def test_options_that_both_state_have_to_agree(

@@ -88,8 +88,9 @@ def test_a_run_lists_both_values_with_tolerance_and_resolution() -> None:
     assert head[:5] == ["Witness", "Verdict", "Gives", "Held against", "Difference"]
     assert clock[0] == "clock"
     assert clock[1].startswith("gives the figure the printed speed leaves out work")
-    assert clock[2:6] == ["333.3 images/s", "400.0 images/s", "+20.0%", "3.0% + 0.25%: steps of the clock"]
-    assert clock[6:] == ["3–9", "made up"]
+    assert clock[2:] == ["333.3 images/s", "400.0 images/s", "+20.0%", "+ 0.25%: steps of the clock", "3–9", "made up"]
+    disagrees = written(witness_tables.of_run(site(), WITHHELD))[1]
+    assert disagrees[5] == "3.0% + 0.25%: steps of the clock", "the tolerance that the run was held against"
 
 
 def test_a_silent_witness_has_its_reason_and_nothing_else() -> None:
@@ -189,7 +190,7 @@ def test_the_method_gives_an_example_of_each_kind_from_our_own_logs() -> None:
     later, unpublished = run("Later", *other), run("Aaa", *other, published=False)
     body = written(witness_tables.kinds(site([AGREED, later, unpublished])))[1:]
     assert [row[0].split(" ", 1)[1] for row in body] == [
-        *(f"tolerance {each}.0%" for each in (3, 5, 5, 2)), "at most the peak",
+        *(f"tolerance {TOLERANCE[each]:.1f}%" for each in TOLERANCE if each != "physics"), "at most the peak",
     ]  # fmt: skip
     assert body[0][2] == "399.0 images/s by the clock, 400.0 images/s printed (+0.25%) resnet50-agreed-1"
     assert all("2.000 x" in row[2] and row[2].endswith("resnet50-later-1") for row in body[1:])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ingest.common.words import phrase
 from ingest.compute.rules import NAMES
+from ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
 from ingest.site import addresses, witness_tables
 from ingest.site.data import badges, changes
 from ingest.site.model import Page, Site
 from ingest.site.render.table import Column, Table, cell
+from ingest.site.steadiness import UNEVEN
 
 
 def pages(site: Site) -> list[Page]:
@@ -21,7 +23,13 @@ def _method(site: Site) -> Page:
         addresses.METHOD,
         "method",
         *described,
-        lambda: {"limits": site.limits, "rules": rule_table(), "witnesses": witness_tables.kinds(site)},
+        lambda: {
+            "limits": site.limits,
+            "rules": rule_table(),
+            "enough": {"records": ENOUGH_RECORDS, "seconds": int(ENOUGH_SECONDS)},
+            "uneven": UNEVEN,
+            "witnesses": witness_tables.kinds(site),
+        },
     )
 
 

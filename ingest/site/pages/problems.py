@@ -27,6 +27,8 @@ def pages(site: Site) -> list[Page]:
             "count": len(everything),
             "shown": PROBLEMS_SHOWN,
             "remedies": witness_tables.remedies(),
+            "passed_over": site.passed_over[:PROBLEMS_SHOWN],
+            "more_passed_over": max(0, len(site.passed_over) - PROBLEMS_SHOWN),
             "kinds": [
                 (kind, problem_list(site, found[:PROBLEMS_SHOWN]), max(0, len(found) - PROBLEMS_SHOWN))
                 for kind, found in kinds.items()

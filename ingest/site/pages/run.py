@@ -10,11 +10,12 @@ from functools import partial
 from typing import Any
 
 from ingest.common import numbers
-from ingest.common.words import Text, phrase, word_for
+from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.results import repeats as repeats_of
 from ingest.compute.results import support
 from ingest.compute.rules import HEADLINE, NAMES
-from ingest.site import addresses, caveats, reproduce, witness_tables
+from ingest.read.facts import DERIVED
+from ingest.site import addresses, caveats, reproduce, steadiness, witness_tables
 from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart, literal
@@ -24,17 +25,20 @@ from ingest.site.result_tables import metric_title, not_finite_cell
 from ingest.site.run_tables import (
     ENVIRONMENT,
     fact_line,
+    fact_origins,
     figure_cell,
+    headline,
     log_lines_text,
     outcome,
-    outcome_tone,
     packages,
+    place_of,
     problem_list,
     source_of,
+    tone_of,
     value_text,
     window_text,
 )
-from schema.records import FactValue, Figure, MetricFigure, NoFigure, Run, Telemetry
+from schema.records import FactValue, Figure, MetricFigure, NoFigure, Pauses, Run, Telemetry
 from schema.vocabulary import CASE, METRICS
 
 REPEATS_SHOWN = 20
@@ -90,7 +94,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
         lambda: {
             "run": run,
             "chart_of_run": chart,
-            "headline": run.figure(HEADLINE),
+            "headline": headline(run),
             "suite_title": suite.title,
             "suite_page": addresses.model_page_of(site, run),
             "signs": signs(site, run, others),
@@ -142,10 +146,10 @@ def trace_chart(run: Run) -> Chart | None:
 
 def steps(site: Site, run: Run) -> list[Step]:
     """Return the steps from the log to the figure, or to the reason why there is none."""
-    found = run.figure(HEADLINE)
+    found = headline(run)
     first = [_log_step(site, run), _format_step(run), *_fact_steps(site, run)]
     if found is None:
-        why = absence(run) or phrase("proof.not_understood")
+        why = absence(run) or _refusal(run) or phrase("proof.not_understood")
         return [*first, _step("figure", phrase("proof.none", reason=why))]
     value = f"{numbers.figure(found.value)} {found.unit}".strip()
     scope = phrase("proof.scope", scope=word_for("scope", found.scope))
@@ -163,10 +167,15 @@ def steps(site: Site, run: Run) -> list[Step]:
     ]
 
 
+def _refusal(run: Run) -> Text | None:
+    """Return why a figure that the log gives is not shown."""
+    return coded("problem", run.problems[0]) if run.figure(HEADLINE) and run.problems else None
+
+
 def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     """Return what speaks for or against a figure, in the same order on every page."""
     outcome = Sign(
-        phrase("proof.outcome"), word_for("outcome", run.outcome), outcome_tone(run),
+        phrase("proof.outcome"), word_for("outcome", run.outcome), tone_of(run),
         addresses.log_lines(site, run, run.outcome_line),
     )  # fmt: skip
     problems = len(run.problems)
@@ -346,7 +355,7 @@ def _fact_steps(site: Site, run: Run) -> Iterator[Step]:
 
 def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
     line = fact_line(fact)
-    source = log_lines_text(line, line) if line else word_for("source", fact.source)
+    source = _where(fact) if line or fact.source == DERIVED else word_for("source", fact.source)
     value = numbers.quantity(fact.value)
     return Link(
         phrase("proof.fact", fact=word_for("fact", name), value=value, source=source),
@@ -355,9 +364,18 @@ def _fact_link(site: Site, run: Run, name: str, fact: FactValue) -> Link:
 
 
 def _window_step(site: Site, run: Run, found: Figure) -> Step:
-    first, last = found.first_line, found.last_line
-    records = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped))
-    return _step("window", Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last)), records)
+    first, last, paused = found.first_line, found.last_line, run.pauses.records if run.pauses else 0
+    records = phrase("proof.used", used=numbers.count(found.used), skipped=numbers.count(found.skipped - paused))
+    lines = Link(log_lines_text(first, last), addresses.log_lines(site, run, first, last))
+    return _step("window", lines, records, *_paused(run.pauses))
+
+
+def _paused(found: Pauses | None) -> Iterator[Text]:
+    """Yield what took time in the records that are no training steps, and how much."""
+    if found is None:
+        return
+    yield phrase("proof.paused", n=numbers.count(found.records), share=numbers.percent(found.percent / 100))
+    yield from (word_for("pause", each) for each in found.kinds)
 
 
 def _witness_sign(site: Site, run: Run) -> Iterator[Sign]:
@@ -370,7 +388,7 @@ def _witness_sign(site: Site, run: Run) -> Iterator[Sign]:
 
 
 def _used_records(site: Site, run: Run) -> Iterator[Sign]:
-    if found := run.figure(HEADLINE):
+    if found := headline(run):
         text = phrase("proof.of", n=numbers.count(found.used), all=numbers.count(found.used + found.skipped))
         yield Sign(
             phrase("proof.used_records"), text, page=addresses.log_lines(site, run, found.first_line, found.last_line)
@@ -379,14 +397,13 @@ def _used_records(site: Site, run: Run) -> Iterator[Sign]:
 
 def _median_sign(site: Site, run: Run) -> Iterator[Sign]:
     """Compare the figure with the median of the printed values: if they agree, there was no stall and no drift."""
-    found, median = run.figure(HEADLINE), run.figure("median")
-    if found and median:
-        share = found.value / median.value - 1
+    share = steadiness.difference(run) if headline(run) else None
+    if share is not None:
         text = numbers.signed_percent(share)
         yield Sign(
             phrase("proof.median"),
             text,
-            "good" if abs(share) <= caveats.DIFFER else "bad",
+            "good" if abs(share) <= steadiness.DIFFER else "bad",
             addresses.section(site.page(run), "figures"),
         )
 
@@ -424,9 +441,7 @@ def _rule_line(site: Site, run: Run, rule: str) -> tuple[Cell, ...]:
 
 def _where(fact: FactValue) -> Text:
     """Return the place of a fact in what states it."""
-    if line := fact_line(fact):
-        return log_lines_text(line, line)
-    return phrase("run.layout", name=fact.where[7:]) if fact.where.startswith("layout ") else fact.where
+    return fact_origins(fact) if fact.source == DERIVED else place_of(fact.where)
 
 
 def _fact_value(name: str, value: Any) -> Text:

@@ -11,7 +11,7 @@ from ingest.site import addresses, run_tables
 from ingest.site.model import Page, Site, hardware_of, named
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
 from ingest.site.run_paging import Listed, run_anchor
-from ingest.site.run_tables import case_cell, headline_cell, outcome, window_text
+from ingest.site.run_tables import case_cell, headline, headline_cell, outcome_cell, window_text
 from schema.records import Run
 
 
@@ -110,7 +110,7 @@ def entry_table(site: Site, runs: Sequence[Run]) -> Table:
 
 
 def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
-    identifier, found = run.id, run.figure(HEADLINE)
+    identifier, found = run.id, headline(run)
     name = Entry(identifier, site.page(run) if site.has_page(run) else None, anchor=run_anchor(identifier))
     session = phrase("run.session_of", session=run.session, sessions=run.sessions)
     marks = (session,) if run.sessions > 1 else ()
@@ -119,7 +119,7 @@ def _run_entry(site: Site, run: Run) -> tuple[Cell, ...]:
         Cell((name,)),
         cell(named(run.case.framework)),
         case_cell(run.case),
-        cell(outcome(run), tone="good" if run.outcome == "completed" else "bad"),
+        outcome_cell(run),
         headline_cell(run),
         cell(window_text(found.first_line, found.last_line) if found else ""),
         cell(found.arithmetic if found else ""),

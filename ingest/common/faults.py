@@ -1,0 +1,43 @@
+"""Faults of our own while one input is read: they become a problem of that input, and all others are published."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from ingest.common.errors import UsageError
+from parsers.contract import FormatError
+from schema.records import Problem
+
+_TOP = Path(__file__).resolve().parents[2]
+#: What no log can cause: a mistake in a file of the project, a format that contradicts the contract, a package that is
+#: not installed. They would meet every log alike, and end the command.
+_OF_THE_PROJECT = (UsageError, FormatError, ImportError)
+
+Found = TypeVar("Found")
+
+
+def guarded(path: str, read: Callable[[], Found]) -> Found | Problem:
+    """Return what `read` returns; where it fails for a fault of ours, the problem of the input at `path`."""
+    try:
+        return read()
+    except _OF_THE_PROJECT:
+        raise
+    except Exception as error:
+        return fault(error, path)
+
+
+def fault(error: Exception, path: str) -> Problem:
+    """Return the problem for an exception: its kind, and the last place in our code that it went through."""
+    return Problem("fault", path, args={"kind": type(error).__name__, "place": _place(error)})
+
+
+def _place(error: Exception) -> str:
+    """Return `ingest/compute/series.py:12 (name of the function)`; the file's name alone where none of ours is met."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [each for each in frames if Path(each.filename).is_relative_to(_TOP)]
+    last = (ours or frames)[-1]
+    file = Path(last.filename).relative_to(_TOP).as_posix() if ours else Path(last.filename).name
+    return f"{file}:{last.lineno} ({last.name})"

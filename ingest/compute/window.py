@@ -1,0 +1,97 @@
+"""The house window: which records a figure rests on, and what else it holds.
+
+The window drops the first fifth of the records as warm-up. Records whose interval holds an evaluation, a checkpoint or
+the end of an epoch are no training steps and are left out of it; a stall without such a reason stays in.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ingest.compute.frame import PAUSES
+from ingest.compute.series import ThroughputSeries
+from schema.records import Evenness, Pauses, Reason
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ingest.compute.frame import PauseFlags
+
+    Rows = NDArray[np.intp]
+
+#: Codes of the reasons why the records are too few to stand on.
+TOO_FEW = frozenset({"too_short", "too_few_training_records", "only_pauses"})
+#: A figure needs so many records of training after the warm-up, or so many seconds.
+ENOUGH_RECORDS, ENOUGH_SECONDS = 5, 30.0
+#: A record below this share of the median speed is a stall.
+SLOW = 0.8
+
+
+def warm_up(count: int) -> int:
+    """Return how many of `count` records the house window drops."""
+    return max(1, count // 5) if count > 1 else 0
+
+
+def training(pauses: PauseFlags) -> Rows:
+    """Return the indices of the training records after the warm-up, by what else took time in each record."""
+    import numpy as np
+
+    first = warm_up(len(pauses))
+    return first + np.flatnonzero(pauses[first:] == 0)
+
+
+def too_few(given: ThroughputSeries) -> Reason | None:
+    """Return the reason if the training records after the warm-up are too few to stand on.
+
+    One whose step is that of the record before, since the loss scaler skipped the update, did no step: it is training,
+    but nothing to stand on.
+    """
+    import numpy as np
+
+    used = training(given.pauses)
+    new = (np.diff(given.steps, prepend=np.nan) != 0) | (np.diff(given.epochs, prepend=np.nan) != 0)
+    done = used[new[used]]
+    seconds = float(given.lasted[done].sum()) if given.lasted is not None else math.nan
+    if len(done) >= ENOUGH_RECORDS or seconds >= ENOUGH_SECONDS:
+        return None
+    needed = {"records": len(done), "needed": ENOUGH_RECORDS, "needed_seconds": int(ENOUGH_SECONDS)}
+    if math.isnan(seconds):
+        return Reason("too_few_training_records", needed)
+    return Reason("too_short", {**needed, "seconds": float(f"{seconds:.3g}")})
+
+
+def pauses(given: ThroughputSeries) -> Pauses | None:
+    """Return what the window holds besides training; None if nothing."""
+    import numpy as np
+
+    window = np.arange(warm_up(len(given)), len(given))
+    paused = window[given.pauses[window] != 0]
+    if not len(paused):
+        return None
+    seconds = float(given.lasted[paused].sum()) if given.lasted is not None else math.inf
+    share = given.seconds[paused].sum() / given.seconds[window].sum()
+    kinds = np.bitwise_or.reduce(given.pauses[paused])
+    return Pauses(
+        records=len(paused),
+        seconds=float(f"{seconds:.6g}") if math.isfinite(seconds) else None,
+        percent=float(f"{100 * share:.4g}"),
+        kinds=tuple(kind for kind, bit in PAUSES.items() if kinds & bit),
+    )
+
+
+def evenness(given: ThroughputSeries) -> Evenness | None:
+    """Return how even the printed speeds of the training records in the window are; None for fewer than two."""
+    import numpy as np
+
+    first = warm_up(len(given))
+    values = given.values[first:][given.pauses[first:] == 0]
+    if len(values) < 2:
+        return None
+    half = len(values) // 2
+    return Evenness(
+        records=len(values),
+        slow=int((values < SLOW * np.median(values)).sum()),
+        change=float(f"{np.median(values[-half:]) / np.median(values[:half]) - 1:.4g}"),
+    )

@@ -1,0 +1,157 @@
+"""A fault of ours while one input is read: a problem of that input, in every way that inputs are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from made_logs import run_json, seg
+from made_trees import Called, write_run
+
+from ingest.cli import main
+from ingest.common.errors import UsageError
+from ingest.compute import rules
+from ingest.explain import text
+from ingest.read import environment_json, layout
+from ingest.read import run_json as run_json_reader
+from ingest.record import ledger, telemetry
+from parsers.contract import FormatError
+
+Ingest = Callable[..., Called]
+BAD = "bad"
+_figures = rules.figures
+
+
+def broken() -> NoReturn:
+    raise ZeroDivisionError("of ours")
+
+
+def fails_for_the_bad(session: Any, case: Any, *more: Any) -> Any:
+    return broken() if case.get("model") == BAD else _figures(session, case, *more)
+
+
+def fails(*_: object, **__: object) -> NoReturn:
+    broken()
+
+
+@pytest.fixture
+def with_bad(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the good tree with one log that our code cannot read."""
+    write_run(tree, "bad/1", seg([9.0] * 6, batch=4), run=run_json(model=BAD))
+    monkeypatch.setattr(rules, "figures", fails_for_the_bad)
+    return tree
+
+
+def good(called: Called) -> list[dict[str, Any]]:
+    return [each for each in called.lines if not each["path"].startswith("logs/bad/")]
+
+
+FAULT = "could not be read for a fault of Perfledger itself, and is left out: ZeroDivisionError in "
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_fault_is_one_logs_problem_and_all_others_are_published(with_bad: Path, ingest: Ingest, jobs: int) -> None:
+    called = ingest(with_bad, "--json", "--jobs", jobs)
+    (problem,) = called.problems
+    assert called.code == 1
+    assert problem.startswith(f"logs/bad/1/train.log: {FAULT}tests/ingest/test_faults.py:")
+    assert "(broken)" in problem
+    (bad,) = (each for each in called.lines if each not in good(called))
+    assert (bad["published"], bad["figures"], bad["problems"][0]["code"]) == (False, {}, "fault")
+    assert len(good(called)) == 5
+    assert all(each["published"] for each in good(called))
+
+
+def test_a_fault_is_told_again_by_the_next_call_and_is_not_kept_when_it_is_mended(
+    with_bad: Path, ingest: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (ingest(with_bad, "--out", tmp_path / "docs") for _ in range(2))
+    assert (first.code, second.code) == (1, 1)
+    assert first.problems == second.problems
+    assert "; 1 log read" in second.out, "the good logs come from the cache, the bad one must not"
+    monkeypatch.setattr(rules, "figures", _figures)
+    assert ingest(with_bad, "--out", tmp_path / "docs").problems == []
+
+
+def with_parts(tree: Path, **parts: str) -> Path:
+    """Write one more run whose run.json names further files."""
+    names = {f"{name}.{'json' if name == 'environment' else 'csv'}": data for name, data in parts.items()}
+    log = write_run(
+        tree, "bad/1", seg([9.0] * 6, batch=4), run=run_json(files={name: {} for name in ["train.log", *names]})
+    )
+    for name, data in names.items():
+        log.with_name(name).write_text(data)
+    return tree
+
+
+ENVIRONMENT = json.dumps({"schema": "perfledger.environment/1", "topology": "GPU0"})
+TELEMETRY = "timestamp, index, memory.used [MiB]\n2026/11/20 11:50:00.000, 0, 100 MiB\n"
+
+BROKEN: dict[str, tuple[Any, str, str, bool]] = {
+    "environment.json": (environment_json, "decoded", "environment.json", True),
+    "run.json": (run_json_reader, "decoded", "run.json", False),
+    "telemetry": (telemetry, "read_telemetry", "telemetry.csv", True),
+    "figures of telemetry": (telemetry, "_of_run", "telemetry.csv", True),
+}
+
+
+@pytest.mark.parametrize(("module", "name", "file", "published"), BROKEN.values(), ids=BROKEN)
+def test_a_fault_beside_a_log_names_the_file(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, file: str, published: bool
+) -> None:
+    with_parts(tree, environment=ENVIRONMENT, telemetry=TELEMETRY)
+    monkeypatch.setattr(module, name, fails)
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    (problem,) = (each for each in called.problems if each.startswith("logs/bad/"))
+    assert problem.startswith(f"logs/bad/1/{file}: {FAULT}")
+    (bad,) = (each for each in called.lines if each not in good(called))
+    assert bad["published"] is published, "what is only shown does not take the figure with it"
+
+
+def test_a_fault_while_telemetry_is_told_from_logs_is_that_files(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = ledger.claimant
+    monkeypatch.setattr(ledger, "claimant", lambda path: broken() if path.suffix == ".csv" else real(path))
+    with_parts(tree, telemetry=TELEMETRY)
+    called = ingest(tree, "--json")
+    assert [each.partition(": ")[0] for each in called.problems] == ["logs/bad/1/telemetry.csv"]
+    assert len(called.lines) == 6
+
+
+@pytest.mark.parametrize("error", [UsageError("a mistake"), FormatError("a mistake"), ImportError("no such package")])
+def test_what_no_log_can_cause_ends_the_command(tree: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def mistaken(*_: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(rules, "figures", mistaken)
+    if isinstance(error, UsageError):
+        assert main([str(tree), "--json"]) == 2
+    else:
+        with pytest.raises(type(error)):
+            main([str(tree), "--json"])
+
+
+def test_an_explanation_goes_as_far_as_it_can(with_bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    explained = text(with_bad / "bad/1/train.log", "train.log", layout.load("perfledger"))
+    assert "format     paddle.seg" in explained
+    assert explained.splitlines()[-1].startswith(f"fault      train.log: {FAULT}")
+
+
+def dll(step: str, data: str, seconds: int) -> str:
+    return f'DLLL {{"timestamp": "{1795169472 + seconds}.5", "type": "LOG", "step": {step}, "data": {{{data}}}}}'
+
+
+def test_a_summary_without_its_seconds_is_no_fault(tmp_path: Path, ingest: Ingest) -> None:
+    """`round(nan)` ended a whole run: the last line had a speed, and no seconds to multiply it by."""
+    lines = [dll(f"[0, {step}]", '"train.loss": 6.5', step) for step in range(20)]
+    lines += [dll("[]", '"train.total_ips": 7765.9', 21)]
+    write_run(tmp_path / "logs", "1", lines, run=run_json(model="ResNet-50", devices=8, batch_size=128))
+    called = ingest(tmp_path / "logs", "--json")
+    (run,) = called.lines
+    assert run["figures"]["reported"]["value"] == 7765.9
+    assert [each["code"] for each in run["problems"]] == ["no_figure"]

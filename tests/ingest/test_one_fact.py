@@ -1,0 +1,112 @@
+"""A log that is refused for facts that it does not state: a run.json of these facts alone makes its figure public."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_public_corpus import ROWS, How, rows
+
+from ingest.cli import main
+from tests.corpus import corpus
+
+CORPORA = ("public", "today", "mlperf-v5.1")
+#: What somebody who ran a log may know of it; one device, so that a figure of a device is that of the job.
+KNOWN: Mapping[str, Any] = {"model": "Made-up net", "framework": "Made-up", "devices": 1, "batch_size": 8}
+#: Facts without which there is no figure, by the reason that says so.
+NEEDED = {"no_devices": "devices", "no_batch_size": "batch_size", "no_accumulation": "accumulation"}
+
+
+def lines_of(*paths: Path) -> list[dict[str, Any]]:
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+        main([*map(str, paths), "--json"])
+    return [json.loads(each) for each in out.getvalue().splitlines()]
+
+
+def missing(line: Mapping[str, Any]) -> list[str]:
+    """Return the facts for whose lack alone a session is refused; none where something else is wrong too."""
+    (problem, *more) = line["problems"] or [{"code": ""}]
+    if more or problem["code"] not in {"missing_facts", "no_figure"}:
+        return []
+    if problem["code"] == "missing_facts":
+        return list(problem["args"]["facts"].split(", "))
+    return [NEEDED[code]] if (code := problem["args"]["reason"]["code"]) in NEEDED else []
+
+
+@cache
+def of_corpus(name: str) -> list[dict[str, Any]]:
+    return lines_of(corpus(name))
+
+
+def longest(path: str) -> int:
+    """Return the session with the most records, of which the table of truths tells."""
+    sessions = [each for each in of_corpus("public") if each["path"].partition("/")[2] == path]
+    return int(max(sessions, key=lambda each: each["observations"])["session"])
+
+
+@cache
+def refused(name: str) -> dict[str, dict[int, list[str]]]:
+    """Return the refused sessions of each log of a corpus, with the facts that each lacks."""
+    found: dict[str, dict[int, list[str]]] = {}
+    for line in of_corpus(name):
+        if facts := missing(line):
+            found.setdefault(line["path"].partition("/")[2], {})[line["session"]] = facts
+    return found
+
+
+def stated(folder: Path, name: str, path: str, facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Read a log again, beside a run.json of some facts and nothing else."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / Path(path).name).symlink_to(corpus(name) / path)
+    (folder / "run.json").write_text(json.dumps({"schema": "perfledger.run/1", "case": facts}))
+    return lines_of(folder)
+
+
+def told(folder: Path, name: str, path: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield each refused session of a log with its line after it was told what it lacks."""
+    sessions = refused(name)[path]
+    for number, facts in enumerate(sorted(set(map(tuple, sessions.values())))):
+        lines = stated(folder / str(number), name, path, {each: KNOWN[each] for each in facts})
+        for line in lines:
+            if tuple(sessions.get(line["session"], ())) == facts:
+                yield {each: KNOWN[each] for each in facts}, line
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_what_a_log_lacks_is_enough_to_publish_its_figure(tmp_path: Path, name: str) -> None:
+    found = refused(name)
+    assert found, "no log of this corpus lacks a fact: the test would hold nothing"
+    for number, path in enumerate(found):
+        for facts, line in told(tmp_path / str(number), name, path):
+            figure = line["figures"]["sustained"]
+            assert line["published"], (path, line["session"], facts, line["problems"])
+            assert figure["value"] is not None
+            assert figure["scope"] == "job"
+            assert {each: line["facts"][each]["source"] for each in facts} == dict.fromkeys(facts, "run.json")
+
+
+def how(path: str) -> How:
+    """Return the rule that gives the figure of a row of the table of truths."""
+    (found,) = (each for name, each in ROWS.items() if path.startswith(name))
+    return found
+
+
+def test_the_figure_is_that_of_the_table_of_truths(tmp_path: Path) -> None:
+    compared = 0
+    for number, path in enumerate(each for each in refused("public") if each in rows()):
+        session = longest(path)
+        if session not in refused("public")[path]:
+            continue
+        line = next(line for _, line in told(tmp_path / str(number), "public", path) if line["session"] == session)
+        figure = line["figures"][how(path).rule.partition(":")[0]]
+        row = rows()[path]
+        devices = line["case"]["devices"] if row["scope"] == "per_device" else 1
+        assert figure["value"] == pytest.approx(float(row["throughput"]) * devices, rel=0.02), path
+        compared += 1
+    assert compared > 5

@@ -1,0 +1,111 @@
+"""No wrong figure without a word: every log of others whose true figure is known, under the headline rule.
+
+A figure of the log's main session is right, or it is withheld, refused or marked, with a problem or note that says so.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+
+from ingest.compute.rules import HEADLINE
+from ingest.read import layout
+from ingest.read.walk import walk
+from ingest.record.run import runs_of
+from ingest.site.caveats import difference
+from schema.records import Run
+from tests.corpus import corpus
+
+#: Statistics differ: the truth is a median or the trainer's own total, the headline is samples over time.
+RIGHT = 0.03
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true throughput of a log, of the whole job or of one device."""
+
+    path: str
+    value: float
+    of_device: bool = False
+    precision: str = ""
+
+
+def public() -> list[Truth]:
+    """Return the table of public logs; `per_device` rows count one device."""
+    rows = csv.DictReader(corpus("public/expected.csv").read_text().splitlines())
+    return [Truth(row["file"], float(row["throughput"]), row["scope"] == "per_device") for row in rows]
+
+
+def today() -> list[Truth]:
+    """Return the table of today's trainers, of which some count steps or prompts instead of samples."""
+    rows = json.loads(corpus("today/expected.json").read_text("utf-8"))
+    return [Truth(row["file"], row["throughput"]["value"], row["throughput"]["scope"] == "device") for row in rows]
+
+
+def mlperf() -> list[Truth]:
+    """Return the result logs of MLPerf that print a throughput."""
+    rows = csv.DictReader(corpus("mlperf-v5.1/expected.csv").read_text().splitlines())
+    return [Truth(row["path"], float(row["median_throughput"])) for row in rows if row["median_throughput"]]
+
+
+def lambdal() -> list[Truth]:
+    """Return the logs of NVIDIA's examples with their publisher's figure."""
+    rows = csv.DictReader(corpus("ngc-pytorch/expected.csv").read_text().splitlines())
+    return [
+        Truth(row["path"], float(row["publisher"]), precision=row["stated_precision"])
+        for row in rows
+        if row["publisher"]
+    ]
+
+
+#: What the publisher calls a precision, and what a case may be called then.
+PRECISIONS = {"": None, "FP16": {"fp16", "amp"}, "AMP": {"amp"}, "FP32": {"fp32", "tf32"}}
+TABLES = {"public": public, "today": today, "mlperf-v5.1": mlperf, "ngc-pytorch": lambdal}
+
+
+@cache
+def main_run(tree: str, path: str) -> Run:
+    """Return the run of a log's main session: the one with the most records."""
+    folder = corpus(tree)
+    (found,) = (each for each in walk([folder / path]).inputs if each.path == folder / path)
+    return max(runs_of(found, layout.load(layout.OWN), ""), key=lambda each: each.observations)
+
+
+def verdict(run: Run, truth: Truth) -> str:
+    """Return `right`, what is said against the figure, or `wrong and silent`."""
+    headline = run.figure(HEADLINE)
+    if not run.published or headline is None:
+        return f"refused: {', '.join(each.code for each in run.problems)}" if run.problems else "refused silently"
+    if (known := PRECISIONS[truth.precision]) and run.case.precision not in known:
+        return f"wrong and silent: {run.case.precision} for {truth.precision}"
+    value = headline.value / (run.case.devices or 1) if truth.of_device and headline.scope == "job" else headline.value
+    if abs(value / truth.value - 1) <= RIGHT:
+        return "right"
+    return "marked" if difference(run) else f"wrong and silent: {value:.6g} for {truth.value:.6g}"
+
+
+@pytest.mark.parametrize("tree", TABLES)
+def test_no_figure_is_wrong_and_silent(tree: str) -> None:
+    told = {each.path: verdict(main_run(tree, each.path), each) for each in TABLES[tree]()}
+    assert told
+    assert {path: what for path, what in told.items() if "silent" in what} == {}
+
+
+@pytest.mark.parametrize(("tree", "at_least"), [("public", 6), ("ngc-pytorch", 5)])
+def test_figures_that_are_given_are_mostly_right(tree: str, at_least: int) -> None:
+    told = [verdict(main_run(tree, each.path), each) for each in TABLES[tree]()]
+    assert told.count("right") >= at_least
+    assert told.count("marked") <= 2
+
+
+def test_a_wrong_figure_would_be_found() -> None:
+    """The test of the test: a true value that no log has is told as wrong."""
+    truth = next(each for each in public() if verdict(main_run("public", each.path), each) == "right")
+    run = main_run("public", truth.path)
+    assert verdict(run, Truth(truth.path, truth.value * 1.1, truth.of_device)).startswith(
+        ("wrong and silent", "marked")
+    )

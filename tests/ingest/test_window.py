@@ -1,0 +1,254 @@
+"""Which records are training steps, and how many of them a figure needs; numbers worked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_sessions import made
+
+from ingest.compute import rules, window
+from ingest.compute.metrics import metrics
+from ingest.compute.series import ThroughputSeries, series
+from ingest.compute.witnesses import measured
+from parsers.contract import Pause, Reading
+from parsers.engine.read import read
+from parsers.engine.session import Session
+from schema.records import Evenness, Figure, NoFigure, Pauses, Reason
+
+STEP = rb"(?m)^step <step> of epoch <epoch>: <duration> s$"
+SPEED = rb"(?m)^step <step>: <throughput> per s$"
+CLOCK = rb"(?m)^at (?P<elapsed>[0-9.]++) step <step> timer <training_seconds>$"
+EVALUATED = Pause("evaluation", rb"eval done", b"eval done in 3 s")
+SAVED = Pause("checkpoint", rb"saved to ", b"saved to disk")
+CLOSED = Pause("epoch_end", rb"epoch over", b"epoch over", inside="last")
+ONE = {"devices": 1, "batch_size": 10}
+
+
+def of(
+    lines: Sequence[str], folder: Path, pattern: bytes = STEP, case: dict[str, Any] | None = None, **about: Any
+) -> tuple[ThroughputSeries, Session]:
+    session = made(pattern, lines, folder, unit="samples/s", **about)
+    return series(session, ONE if case is None else case), session
+
+
+def steps(*seconds: float, epoch: int = 0, first: int = 1) -> list[str]:
+    return [f"step {10 * n} of epoch {epoch}: {each} s" for n, each in enumerate(seconds, first)]
+
+
+def sustained(session: Session) -> float:
+    found = rules.figure("sustained", session, ONE)
+    assert isinstance(found, Figure), found
+    return found.value
+
+
+def test_the_record_after_an_evaluation_is_left_out(tmp_path: Path) -> None:
+    lines = steps(9.0, 1.0, 1.0, 4.0, 2.0, 1.0)
+    lines.insert(3, "eval done in 3 s")
+    given, session = of(lines, tmp_path, pauses=(EVALUATED, SAVED))
+    assert given.pauses.tolist() == [0, 0, 0, 1, 0, 0]
+    assert sustained(session) == pytest.approx(400 / 5)
+    assert window.pauses(given) == Pauses(1, 4.0, 44.44, ("evaluation",))
+    latency = metrics(session, ONE, rules.figures(session, ONE)["sustained"])["latency"]
+    assert (latency.value, latency.first_line, latency.last_line) == (pytest.approx(1000 * 5 / 40), 2, 7)
+    # Other rules count it, and so does a window of others.
+    assert rules.figures(session, ONE)["median"].value == pytest.approx(100.0)
+    every = rules.figure("sustained:skip=1", session, ONE)
+    assert every.value == pytest.approx(500 / 9)
+
+
+def test_several_kinds_in_one_record_count_once(tmp_path: Path) -> None:
+    lines = steps(9.0, 1.0, 1.0, 4.0, 2.0, 1.0)
+    lines[3:3] = ["eval done in 3 s", "saved to disk", "eval done in 1 s"]
+    given, _ = of(lines, tmp_path, pauses=(EVALUATED, SAVED))
+    assert window.pauses(given) == Pauses(1, 4.0, 44.44, ("evaluation", "checkpoint"))
+
+
+def test_a_pause_before_the_first_record_or_after_the_last_marks_nothing(tmp_path: Path) -> None:
+    given, _ = of(["eval done in 3 s", *steps(9.0, *[1.0] * 5), "saved to disk"], tmp_path, pauses=(EVALUATED, SAVED))
+    assert not given.pauses.any()
+    assert window.pauses(given) is None
+
+
+def test_a_pause_belongs_to_its_session(tmp_path: Path) -> None:
+    """Between the last record of one run and the first of the next, an evaluation is in neither."""
+    head = "***** Running training *****\n"
+    bars = [f" 10%|#    | {n}/100 [00:21<06:46, 2.00s/it]\n" for n in range(1, 21)]
+    losses = "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}\n"
+    evaluated = "{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}\n"
+    path = tmp_path / "train.log"
+    run = [head, losses, *bars]
+    path.write_text("".join([*run, evaluated, *run[:12], evaluated, *run[12:]]))
+    first, second = read(path).sessions
+    case = {"batch_size_of_job": 8}
+    assert not series(first, case).pauses.any()
+    assert series(second, case).pauses.tolist() == [0] * 10 + [1] * 10
+
+
+def test_a_stall_without_a_reason_stays(tmp_path: Path) -> None:
+    _, session = of(steps(9.0, 1.0, 1.0, 46.0, 1.0, 1.0), tmp_path, pauses=(EVALUATED,))
+    assert sustained(session) == pytest.approx(500 / 50)
+
+
+@pytest.mark.parametrize(("seconds", "counted"), [(1.4, True), (1.6, False)])
+def test_the_end_of_an_epoch_counts_only_where_it_took_time(seconds: float, counted: bool, tmp_path: Path) -> None:
+    lines = [*steps(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, seconds), "epoch over", *steps(1.0, 1.0, epoch=1)]
+    given, _ = of(lines, tmp_path, pauses=(CLOSED,))
+    assert bool(given.pauses[6] == 0) is counted
+    assert not given.pauses[[0, 5, 7, 8]].any()
+
+
+def test_the_first_record_of_an_epoch_may_hold_the_end_of_the_one_before(tmp_path: Path) -> None:
+    lines = [*steps(1.0, 1.0, 1.0, 1.0), *steps(5.0, 1.0, epoch=1), *steps(1.0, 1.0, epoch=2)]
+    assert of(lines, tmp_path, epoch_end=True)[0].pauses.tolist() == [0, 0, 0, 0, 4, 0, 0, 0]
+    assert not of(lines, tmp_path)[0].pauses.any()
+
+
+def test_where_one_step_is_timed_only_a_slow_one_holds_the_evaluation(tmp_path: Path) -> None:
+    """The line may stand among steps that are not printed."""
+    lines = steps(1.0, 1.0, 1.1, 1.0, 3.0, 1.0)
+    lines[4:4] = ["eval done in 3 s"]
+    lines[2:2] = ["eval done in 3 s"]
+    given, _ = of(lines, tmp_path, span="step", pauses=(EVALUATED,))
+    assert given.pauses.tolist() == [0, 0, 0, 0, 1, 0]
+
+
+def test_a_printer_that_smooths_shows_a_pause_for_several_records(tmp_path: Path) -> None:
+    lines = steps(*[1.0] * 8)
+    lines[3:3] = ["eval done in 3 s"]
+    given, _ = of(lines, tmp_path, pauses=(EVALUATED,), lingers=2)
+    assert given.pauses.tolist() == [0, 0, 0, 1, 1, 1, 0, 0]
+
+
+def test_a_running_mean_that_begins_with_the_epoch_does_not_hold_what_was_before(tmp_path: Path) -> None:
+    pattern = rb"(?m)^epoch <epoch> step <step>: <step_seconds> s$"
+    lines = [f"epoch {epoch} step {n}: 1.0 s" for epoch in (0, 1) for n in (10, 20, 30, 40)]
+    lines[6:6] = ["eval done in 3 s"]
+    lines[4:4] = ["eval done in 3 s"]
+    given, _ = of(lines, tmp_path, pattern, cumulative_since=0, pauses=(EVALUATED,))
+    assert given.pauses.tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
+
+
+def test_ranks_that_print_a_step_each_hold_the_pause_in_the_next_step(tmp_path: Path) -> None:
+    """One rank validates while the other has still to print the step before."""
+    lines = [f"step {step} of epoch 0: {1.0 + rank / 10} s" for step in (10, 20, 30, 40, 50, 60, 70) for rank in (0, 1)]
+    lines[5:5] = ["eval done in 3 s"]
+    given, _ = of(lines, tmp_path, repeated=True, pauses=(EVALUATED,))
+    assert given.pauses.tolist() == [0, 0, 0, 1, 0, 0, 0]
+
+
+def test_clocks_coarser_than_a_line_keep_the_pause(tmp_path: Path) -> None:
+    at = [0, 1, 1, 2, 2, 9, 9, 10, 11, 12]
+    lines = [f"at {each} step {n} timer 0.5" for n, each in enumerate(at)]
+    lines[5:5] = ["eval done in 3 s"]
+    given, _ = of(lines, tmp_path, CLOCK.replace(b" timer <training_seconds>", b" timer 0.5"), pauses=(EVALUATED,))
+    assert given.seconds.tolist() == [1.0, 1.0, 7.0, 1.0, 1.0, 1.0]
+    assert given.pauses.tolist() == [0, 0, 1, 0, 0, 0]
+
+
+def timed(took: Sequence[float], timer: Sequence[float]) -> list[str]:
+    at = [sum(took[: n + 1]) for n in range(len(took))]
+    return [f"at {each:.3f} step {n} timer {one}" for n, (each, one) in enumerate(zip(at, timer, strict=True))]
+
+
+def test_a_timer_of_training_tells_what_the_clock_holds_besides(tmp_path: Path) -> None:
+    took = [0.0, *[2.0] * 10, 62.0, *[2.0] * 9]
+    given, session = of(timed(took, [2.0] * 21), tmp_path, CLOCK)
+    assert given.pauses.tolist() == [8 if each > 2 else 0 for each in took[1:]]
+    assert sustained(session) == pytest.approx(5.0)
+    assert window.pauses(given) == Pauses(1, 62.0, 67.39, ("untold",))
+
+
+def test_a_stall_within_a_step_that_a_smoothing_timer_shows_for_long_stays(tmp_path: Path) -> None:
+    """The mean over the last five steps shows a fifth of it, five times."""
+    took = [0.0, *[2.0] * 10, 12.0, *[2.0] * 9]
+    timer = [2.0] * 11 + [4.0] * 5 + [2.0] * 5
+    assert not of(timed(took, timer), tmp_path, CLOCK)[0].pauses.any()
+
+
+def test_a_timer_that_contradicts_the_clock_in_every_step_is_not_believed(tmp_path: Path) -> None:
+    took = [0.0, *[2.0] * 10, 62.0, *[2.0] * 9]
+    assert not of(timed(took, [0.1] * 21), tmp_path, CLOCK)[0].pauses.any()
+
+
+def enough(lines: Sequence[str], folder: Path, pattern: bytes = STEP, **about: Any) -> Reason | None:
+    return window.too_few(of(lines, folder, pattern, **about)[0])
+
+
+def test_five_records_after_the_warm_up_are_enough(tmp_path: Path) -> None:
+    assert enough(steps(9.0, *[1.0] * 5), tmp_path) is None
+    needed = {"records": 4, "needed": 5, "needed_seconds": 30, "seconds": 4.0}
+    assert enough(steps(9.0, *[1.0] * 4), tmp_path) == Reason("too_short", needed)
+
+
+def test_thirty_seconds_after_the_warm_up_are_enough(tmp_path: Path) -> None:
+    assert enough(steps(99.0, 15.0, 15.0), tmp_path) is None
+    found = enough(steps(99.0, 15.0, 14.9), tmp_path)
+    assert found is not None
+    assert (found.code, found.args["seconds"]) == ("too_short", 29.9)
+
+
+def test_what_is_left_out_is_nothing_to_stand_on(tmp_path: Path) -> None:
+    lines = steps(9.0, *[1.0] * 5)
+    lines[3:3] = ["eval done in 3 s"]
+    found = enough(lines, tmp_path, pauses=(EVALUATED,))
+    assert found is not None
+    assert found.args["records"] == 4
+
+
+def test_an_update_that_the_loss_scaler_skipped_is_no_step(tmp_path: Path) -> None:
+    lines = [f"step {n} of epoch 0: 10.0 s" for n in (1, 1, 1, 1, 1, 2, 3)]
+    found = enough(lines, tmp_path, counts="update", case=ONE | {"accumulation": 1})
+    assert found is not None
+    assert (found.args["records"], found.args["seconds"]) == (2, 20.0)
+    # It is training all the same.
+    session = of(lines, tmp_path, counts="update", case=ONE | {"accumulation": 1})[1]
+    whole = rules.figure("sustained", session, ONE | {"accumulation": 1})
+    assert isinstance(whole, Figure)
+    assert whole.used == 6
+
+
+def test_the_same_step_of_another_epoch_is_a_step(tmp_path: Path) -> None:
+    assert enough([f"step 10 of epoch {n}: 1.0 s" for n in range(6)], tmp_path) is None
+
+
+def test_speeds_alone_need_five_records(tmp_path: Path) -> None:
+    lines = [f"step {10 * n}: 0.01 per s" for n in range(1, 6)]
+    found = enough(lines, tmp_path, SPEED, case={})
+    assert found == Reason("too_few_training_records", {"records": 4, "needed": 5, "needed_seconds": 30})
+
+
+def test_an_epoch_of_unknown_length_is_long_enough(tmp_path: Path) -> None:
+    assert enough(["step 1: 5.0 per s"], tmp_path, SPEED, span="epoch") is None
+
+
+def test_the_headline_is_withheld_and_the_other_rules_are_not(tmp_path: Path) -> None:
+    _, session = of(steps(9.0, 1.0, 1.0), tmp_path)
+    found = measured(session, ONE)
+    assert isinstance(found.figures["sustained"], NoFigure)
+    assert found.figures["sustained"].reason.code == "too_short"
+    assert (found.figures["mean"].value, found.witnesses) == (100.0, ())
+    latency = metrics(session, ONE, found.figures["sustained"])["latency"]
+    assert latency.reason == found.figures["sustained"].reason
+
+
+def test_where_every_record_holds_an_evaluation_there_is_no_figure(tmp_path: Path) -> None:
+    lines = [line for each in steps(*[1.0] * 8) for line in (each, "eval done in 3 s")]
+    _, session = of(lines, tmp_path, pauses=(EVALUATED,))
+    found = rules.figure("sustained", session, ONE)
+    assert found == NoFigure(Reason("only_pauses", {"records": 7}))
+    assert rules.figures(session, ONE)["mean"].value == 100.0
+
+
+def test_evenness_counts_the_training_records_of_the_window(tmp_path: Path) -> None:
+    lines = steps(9.0, *[1.0] * 6, 1.26, 1.26, 20.0)
+    lines[-1:-1] = ["eval done in 3 s"]
+    given, _ = of(lines, tmp_path, pauses=(EVALUATED,))
+    assert window.evenness(given) == Evenness(7, 2, -0.2063)
+    assert window.evenness(of(steps(9.0, 1.0), tmp_path)[0]) is None
+
+
+def test_a_made_reading_has_no_pauses() -> None:
+    assert (Reading(STEP).pauses, Reading(STEP).epoch_end, Reading(STEP).lingers) == ((), False, 0)

@@ -1,0 +1,302 @@
+"""Witnesses: what a log offers beside its headline figure, held against figures worked out here by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
+
+from ingest.common import words
+from ingest.compute.witnesses import TOLERANCE, WITNESSES, Measured, flops_of_sample, measured
+from ingest.read import layout
+from ingest.read.run_json import of_log
+from ingest.record.run import facts_of
+from parsers.engine.read import read
+from parsers.engine.registry import formats
+from schema.records import Figure, NoFigure, Witness
+
+ONE = {"devices": 1, "batch_size": 16, "nodes": 1}
+RAW_LOGS = Path(__file__).resolve().parents[2] / "raw_logs"
+
+
+def measure(lines: Sequence[str], folder: Path, case: dict[str, Any] | None = None) -> Measured:
+    path = folder / "train.log"
+    path.write_text("".join(f"{each}\n" for each in lines))
+    (session,) = read(path).sessions
+    return measured(session, {**{name: q.value for name, q in session.facts.items()}, **(case or ONE)})
+
+
+def witness(found: Measured, kind: str) -> Witness:
+    (one,) = (each for each in found.witnesses if each.kind == kind)
+    return one
+
+
+def steady(*, speed: float, second: float, count: int = 60) -> list[str]:
+    """Return a log that prints one speed and whose lines lie `second` apart."""
+    return pytorch_resnet50([(i, speed) for i in range(count)], second=second)
+
+
+def test_every_kind_is_heard_in_its_order(tmp_path: Path) -> None:
+    found = measure(steady(speed=32.0, second=0.5), tmp_path)
+    assert [each.kind for each in found.witnesses] == list(WITNESSES) == list(TOLERANCE)
+    assert {each.verdict for each in found.witnesses} <= {"agrees", "silent"}
+
+
+def test_the_clock_agrees_where_the_lines_lie_as_far_apart_as_the_speed_says(tmp_path: Path) -> None:
+    found = witness(measure(steady(speed=32.0, second=0.5), tmp_path), "clock")
+    assert (found.verdict, found.unit) == ("agrees", "images/s")
+    assert found.value == pytest.approx(32.0, rel=1e-6)
+    assert (found.first_line, found.last_line) == (12, 60)
+
+
+@pytest.mark.parametrize("second", [0.4, 0.6])
+def test_a_clock_that_contradicts_withholds_the_figure_alone(second: float, tmp_path: Path) -> None:
+    found = measure(steady(speed=32.0, second=second), tmp_path)
+    told, headline = witness(found, "clock"), found.figures["sustained"]
+    assert told.verdict == "disagrees"
+    assert told.value == pytest.approx(16 / second, rel=1e-6)
+    assert told.difference == pytest.approx(100 * (32.0 * second / 16 - 1), abs=1e-2)
+    assert isinstance(headline, NoFigure)
+    assert (headline.reason.code, headline.reason.args["witness"]) == ("withheld", "clock")
+    assert isinstance(found.figures["median"], Figure)
+
+
+def test_an_evaluation_between_two_lines_is_no_contradiction(tmp_path: Path) -> None:
+    lines = pytorch_resnet50([(i, 32.0) for i in range(60)], second=0.5)
+    late = [f"DLL {clock(0.5 * i + 400)} - Epoch: 0 Iteration: {i}  train.loss : 5.8 None "
+        f"train.compute_ips : 32.00 images/s "
+            f"train.total_ips : 32.00 images/s train.lr : 0.1" for i in range(60, 100)]  # fmt: skip
+    assert witness(measure([*lines, *late], tmp_path), "clock").verdict == "agrees"
+
+
+def test_a_clock_of_whole_seconds_says_nothing_of_a_short_run(tmp_path: Path) -> None:
+    def lines(count: int) -> list[str]:
+        return [
+            re.sub(r"\[.*?\]", f"[2026/11/20 13:{i // 60:02}:{i % 60:02}]", each, count=1)
+            for i, each in enumerate(clas_dygraph([(1, 10 * i, 160.0) for i in range(1, count + 1)]))
+        ]
+
+    short, long = (witness(measure(lines(count), tmp_path), "clock") for count in (20, 200))
+    assert short.verdict == "silent"
+    assert short.reason is not None
+    assert short.reason.code == "coarse_clock"
+    assert long.verdict == "agrees"
+    assert 0 < (long.resolution or 0) <= 3
+
+
+def test_speeds_of_few_printed_digits_say_nothing(tmp_path: Path) -> None:
+    """0.02 images/s may be 0.015 or 0.025: the clock cannot contradict it."""
+    told = witness(measure(steady(speed=0.02, second=700.0), tmp_path), "clock")
+    assert (told.verdict, told.reason and told.reason.code) == ("silent", "coarse_clock")
+
+
+def detection(*, ips: float, second: float, count: int = 30) -> list[str]:
+    """PaddleDetection: 20 iterations a line, the lines `second` apart."""
+    stamps = (dt.datetime(2026, 11, 20, 8) + dt.timedelta(seconds=round(i * second)) for i in range(count))
+    return [
+        f"[{stamp:%m/%d %H:%M:%S}] ppdet.engine INFO: Epoch: [0] [{20 * i:4}/9999] learning_rate: 0.000100 "
+        f"loss: 4.250000 "
+        f"eta: 1:02:03 batch_cost: {8 / ips:.4f} data_cost: 0.0003 ips: {ips:.4f} images/s"
+        for i, stamp in enumerate(stamps)
+    ]
+
+
+def test_the_clock_gives_the_figure_where_the_printer_is_known_to_leave_time_out(tmp_path: Path) -> None:
+    """PaddleDetection takes `batch_cost` before it updates the moving average of the weights."""
+    found = measure(detection(ips=16.0, second=11.0), tmp_path, {"devices": 2, "batch_size": 8})
+    told, headline = witness(found, "clock"), found.figures["sustained"]
+    assert (told.verdict, told.reason and told.reason.code) == ("corrects", "outside_batch_cost")
+    assert isinstance(headline, Figure)
+    assert headline.value == pytest.approx(2 * 8 * 20 / 11, rel=1e-3)
+    median = found.figures["median"]
+    assert isinstance(median, Figure)
+    assert median.value == 32.0
+
+
+def test_a_known_trap_explains_no_other_contradiction(tmp_path: Path) -> None:
+    for second in (8.0, 30.0):
+        found = measure(detection(ips=16.0, second=second), tmp_path, {"devices": 1, "batch_size": 8})
+        assert witness(found, "clock").verdict == "disagrees"
+        assert isinstance(found.figures["sustained"], NoFigure)
+
+
+def test_speed_times_seconds_is_the_batch_size(tmp_path: Path) -> None:
+    found = measure(seg([22.0, 23.0, 24.0] * 4, batch=4), tmp_path, {"devices": 2, "batch_size": 4})
+    assert witness(found, "arithmetic").value == 4
+    wrong = measure(seg([22.0, 23.0, 24.0] * 4, batch=4), tmp_path, {"devices": 2, "batch_size": 8})
+    assert witness(wrong, "arithmetic").verdict == "disagrees"
+    assert witness(wrong, "arithmetic").against == pytest.approx(4, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("printed", "verdict"),
+    [(32.0, "agrees"), (31.0, "agrees"), (20.0, "silent"), (96.0, "disagrees"), (3.0, "disagrees")],
+)
+def test_a_summary_may_count_more_time_but_no_faster_steps(printed: float, verdict: str, tmp_path: Path) -> None:
+    lines = [
+        *steady(speed=32.0, second=0.5),
+        f"DLL {clock(99)} - Summary: train.loss : 6.6  train.total_ips : {printed:.2f} img/s",
+    ]
+    assert witness(measure(lines, tmp_path), "summary").verdict == verdict
+
+
+def test_the_trainers_counter_against_steps_times_batch(tmp_path: Path) -> None:
+    lines = [
+        f"DLL {clock(2.0 * i)} - {i} reduced_train_loss : 11.25  lr : 0.0  global_step : {i}.0  consumed_samples : "
+        f"{128.0 * (i + 1)}  grad_norm : 8.75  train_step_timing in s : 2.0  epoch : 0 "
+        for i in range(40)
+    ]
+    right, wrong = (
+        witness(measure(lines, tmp_path, {"devices": 8, "batch_size": each}), "counters") for each in (16, 32)
+    )
+    assert (right.verdict, right.value, right.against) == ("agrees", 39 * 128, 39 * 128)
+    assert (wrong.verdict, wrong.value, wrong.against) == ("disagrees", 39 * 128, 39 * 256)
+
+
+def test_lines_written_in_one_burst_after_the_run_contradict_their_speeds(tmp_path: Path) -> None:
+    """A coarse clock tells this much: twenty records of 20 s each within one second."""
+    lines = [
+        f"[2026/11/20 13:00:0{i // 12}] ppcls INFO: {each.partition('INFO: ')[2]}"
+        for i, each in enumerate(clas_dygraph([(1, 10 * i, 8.0) for i in range(1, 21)]))
+    ]
+    assert witness(measure(lines, tmp_path), "clock").verdict == "disagrees"
+
+
+def test_no_device_computes_beyond_its_peak(tmp_path: Path) -> None:
+    """600,232,210 images/s on eight V100: epoch tags that were written in one burst after the run."""
+    case = {**ONE, "devices": 8, "model": "ResNet-50 v1.5", "hardware": "V100-SXM2-16GB", "precision": "amp"}
+    found = measure(steady(speed=600_232_210.0, second=16 * 8 / 600_232_210.0), tmp_path, case)
+    assert witness(found, "physics").verdict == "disagrees"
+    assert isinstance(found.figures["sustained"], NoFigure)
+    real = witness(measure(steady(speed=10_935.0, second=16 * 8 / 10_935.0), tmp_path, case), "physics")
+    assert real.verdict == "agrees"
+    # 24.6 GFLOP of training per image, over eight devices of 125 TFLOP/s.
+    assert real.against == pytest.approx(24.6e9 * 10_935 / 8 / 1e12, rel=1e-6)
+    assert real.value == 125
+
+
+def test_an_unnamed_device_does_no_more_than_the_fastest(tmp_path: Path) -> None:
+    case = {**ONE, "model": "ResNet-50 v1.5"}
+    assert witness(measure(steady(speed=3e6, second=16 / 3e6), tmp_path, case), "physics").verdict == "disagrees"
+
+
+def test_tf32_may_pass_for_fp32(tmp_path: Path) -> None:
+    """1,014 images/s of an A100 in "FP32" are 25 TFLOP/s, more than its 19.5: the log does not say that it is TF32."""
+    case = {**ONE, "model": "ResNet-50 v1.5", "hardware": "A100-PCIE-80GB", "precision": "fp32"}
+    assert witness(measure(steady(speed=1014.0, second=16 / 1014), tmp_path, case), "physics").verdict == "agrees"
+
+
+def test_arithmetic_of_a_transformer_by_its_shape() -> None:
+    # 72 s l h² (1 + s / 6h) per sequence, by hand: BERT-base at 128 tokens.
+    expected = 72 * 128 * 12 * 768**2 * (1 + 128 / (6 * 768))
+    assert flops_of_sample({"model": "BERT-base", "sequence_length": 128}, "sequences/s") == pytest.approx(expected)
+    assert flops_of_sample({"model": "BERT-base", "sequence_length": 128}, "tokens/s") == pytest.approx(expected / 128)
+    assert flops_of_sample({"model": "BERT-base"}, "sequences/s") is None
+    assert flops_of_sample({"model": "unheard of"}, "images/s") is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    speed=st.floats(0.5, 5000), batch=st.integers(1, 512), count=st.integers(8, 80),
+    skew=st.floats(0.9, 1.1), stall=st.sampled_from([0.0, 30.0]), at=st.floats(0.1, 0.9),
+)  # fmt: skip
+def test_a_clock_that_runs_a_fifth_slower_withholds_every_figure_that_it_agreed_with(
+    tmp_path_factory: pytest.TempPathFactory, speed: float, batch: int, count: int, skew: float, stall: float, at: float
+) -> None:
+    folder, case = tmp_path_factory.mktemp("scaled"), {"devices": 1, "batch_size": batch}
+    took = batch / speed * skew
+
+    def log(scale: float) -> list[str]:
+        times = [scale * (took * i + (stall if i > at * count else 0)) for i in range(count)]
+        line = pytorch_resnet50([(0, speed)])[0].partition(" - Epoch: 0 Iteration: 0 ")[2]
+        return [f"DLL {clock(each)} - Epoch: 0 Iteration: {i} {line}" for i, each in enumerate(times)]
+
+    before, after = measure(log(1.0), folder, case), measure(log(1.2), folder, case)
+    if witness(before, "clock").verdict == "agrees":
+        assert isinstance(after.figures["sustained"], NoFigure)
+
+
+_STAMP = re.compile(rb"(20\d\d)([-/])(\d\d)[-/](\d\d)([ T])(\d\d:\d\d:\d\d)((?:[.,]\d+)?)")
+_UNIX = re.compile(rb'(?<="timestamp": ")\d{10}\.\d+')
+
+
+def scaled(text: bytes, scale: float) -> bytes:
+    """Return a log whose clocks all run slower by a factor; its digits stay as many."""
+    start: list[float] = []
+
+    def later(seconds: float) -> float:
+        start.append(seconds)
+        return start[0] + scale * (seconds - start[0])
+
+    def stamp(found: re.Match[bytes]) -> bytes:
+        year, sign, month, day, between, time, rest = (each.decode() for each in found.groups())
+        at = dt.datetime.fromisoformat(f"{year}-{month}-{day} {time}").replace(tzinfo=dt.UTC).timestamp()
+        moved = dt.datetime.fromtimestamp(later(at + float("0" + rest.replace(",", ".") if rest else 0)), dt.UTC)
+        digits = f"{rest[0]}{moved.microsecond:06}"[: len(rest)] if rest else ""
+        return f"{moved:%Y{sign}%m{sign}%d}{between}{moved:%H:%M:%S}{digits}".encode()
+
+    return (
+        _UNIX.sub(lambda found: f"{later(float(found[0])):.6f}".encode(), text)
+        if _UNIX.search(text)
+        else _STAMP.sub(stamp, text)
+    )
+
+
+def of_log_at(path: Path, case_of: Path) -> Measured:
+    (session,) = read(path).sessions
+    own = layout.load("perfledger")
+    merged = facts_of(session, of_log(case_of, "x"), None, own)
+    return measured(session, merged.for_rules())
+
+
+LOGS = sorted(each for each in RAW_LOGS.rglob("train.log"))
+
+
+def test_our_own_logs_are_at_hand() -> None:
+    assert len(LOGS) > 100
+
+
+@pytest.mark.parametrize("log", LOGS[::7], ids=lambda each: "/".join(each.parts[-4:-1]))
+def test_a_real_log_whose_clock_is_wrong_by_a_fifth_has_no_figure(log: Path, tmp_path: Path) -> None:
+    found = of_log_at(log, log)
+    assert isinstance(found.figures["sustained"], Figure)
+    told = witness(found, "clock")
+    slow = tmp_path / "train.log"
+    slow.write_bytes(scaled(log.read_bytes(), 1.2))
+    after = of_log_at(slow, log)
+    assert [each.verdict for each in (told, witness(after, "clock"))] in (["agrees", "disagrees"], ["silent", "silent"])
+    assert isinstance(after.figures["sustained"], NoFigure if told.verdict == "agrees" else Figure)
+
+
+def test_most_of_our_logs_have_a_second_witness() -> None:
+    """Two ways to one figure: the line's own, and at least one that agrees with it."""
+    sample = LOGS[::5]
+    agreeing = [log for log in sample if any(each.verdict == "agrees" for each in of_log_at(log, log).witnesses)]
+    assert len(agreeing) > 0.8 * len(sample)
+
+
+def test_every_trap_has_words() -> None:
+    known = words.load().entries
+    traps = {each.trap.code for format in formats() for each in format.readings if each.trap}
+    assert traps
+    assert {f"reason.{each}" for each in traps} <= set(known)
+
+
+def test_lines_of_whole_epochs_are_a_summary(tmp_path: Path) -> None:
+    """MXNet prints the seconds of an epoch's batches, which its records cannot exceed."""
+
+    def log(cost: float) -> list[str]:
+        lines = [(0.5 * i, f"Batch [{i}]\tSpeed: 32.00 samples/sec\taccuracy=0.1") for i in range(1, 41)]
+        lines.append((30.0, f"Time cost={cost:.3f}"))
+        return [f"{clock(at).replace('.', ',')[:-3]} Node[0] Epoch[0] {each}" for at, each in lines]
+
+    found = [witness(measure(log(cost), tmp_path), "summary") for cost in (20.3, 27.0, 12.0)]
+    assert [each.verdict for each in found] == ["agrees", "silent", "disagrees"]
+    assert (found[0].value, found[0].against, found[0].unit) == (20.3, 20.0, "s")

@@ -1,0 +1,142 @@
+"""Facts that part cases, in the spellings of their printers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from parsers.engine.read import read
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+#: Format, what is printed, and what it states.
+PRINTED: tuple[tuple[str, str, dict[str, object]], ...] = (
+    ("dlperf.megatron", "  expert_model_parallel_size ...................... 4", {"expert_parallel": 4}),
+    ("dlperf.megatron", "  context_parallel_size ........................... 2", {"context_parallel": 2}),
+    ("frameworks.nemo", "expert_model_parallel_size: 8", {"expert_parallel": 8}),
+    ("frameworks.nemo", "  context_parallel_size: 2", {"context_parallel": 2}),
+    ("frameworks.nemo", '"cfg/context_parallel_size": 2', {"context_parallel": 2}),
+    ("dlperf.deepspeed", "[x] [INFO] [config.py:1]   dataloader_drop_last ......... True", {"drop_last": "True"}),
+    ("frameworks.hf_trainer", "dataloader_drop_last=False,", {"drop_last": "False"}),
+    ("frameworks.tf_cnn_benchmarks", "Data format: NHWC", {"data_format": "NHWC"}),
+    (
+        "paddle.clas_dygraph",
+        (
+            "[2026/11/20 13:14:00] ppcls INFO: Arch : \n"
+            "[2026/11/20 13:14:00] ppcls INFO:     class_num : 102\n"
+            "[2026/11/20 13:14:00] ppcls INFO:     data_format : NHWC\n"
+            "[2026/11/20 13:14:00] ppcls INFO: Train :\n"
+            "[2026/11/20 13:14:00] ppcls INFO:         drop_last : True"
+        ),
+        {"num_classes": 102, "data_format": "NHWC", "drop_last": "True"},
+    ),
+    (
+        "ngc.pytorch_resnet50",
+        (
+            "DLL 2026-11-20 11:27:50.946941 - PARAMETER data : /d  arch : resnet50  num_classes : 100  batch_size : 8  "
+            "fp16 : True  amp : False  memory_format : nhwc  world_size : 2 "
+        ),
+        {"num_classes": 100, "data_format": "NHWC", "precision": "fp16"},
+    ),
+    (
+        "ngc.mxnet_resnet50",
+        (
+            "DLL 2026-11-20 06:19:16.373559 - PARAMETER arch : resnetv15  num_layers : 50  num_classes : 1000  "
+            "gpus : [0]  input_layout : NCHW  conv_layout : NHWC "
+        ),
+        {"num_classes": 1000, "data_format": "NHWC"},
+    ),
+    (
+        "frameworks.mxnet_fit",
+        (
+            "start with arguments Namespace(batch_size=64, gpus='0', kv_store='local', network='resnet', "
+            "num_classes=1000, num_layers=18)"
+        ),
+        {"model": "resnet-18"},
+    ),
+    (
+        "frameworks.mxnet_fit",
+        "start with arguments Namespace(batch_size=64, gpus='0', kv_store='local', network='alexnet', num_layers=50)",
+        {"model": "alexnet"},
+    ),
+    ("frameworks.mlperf", ':::MLLOG {"key": "submission_benchmark", "value": "bert"}', {"model": "BERT-large"}),
+    (
+        "frameworks.torchtitan",
+        (
+            "Building device mesh with parallelism: pp=2, dp_replicate=1, dp_shard=4, cp=1, tp=2, ep=4, etp=1\n"
+            "Building llama3 8B with TransformerModelArgs("
+        ),
+        {"devices": 16, "pipeline_parallel": 2, "tensor_parallel": 2, "expert_parallel": 4, "model": "llama3 8B"},
+    ),
+    (
+        "frameworks.paddle_ocr",
+        (
+            "[2026/11/20 10:00:00] ppocr INFO: Architecture :\n"
+            "[2026/11/20 10:00:00] ppocr INFO:     Backbone :\n"
+            "[2026/11/20 10:00:00] ppocr INFO:         model_name : large\n"
+            "[2026/11/20 10:00:00] ppocr INFO:     algorithm : DB"
+        ),
+        {"model": "DB"},
+    ),
+    ("dlperf.oneflow_bert", "num_hidden_layers = 24", {"model": "BERT-large"}),
+    (
+        "ngc.tensorflow_resnet50",
+        "DLL 2026-11-20 04:00:11.097720 - PARAMETER arch : resnet50  batch_size : 256  data_format : NHWC  amp : True ",
+        {"data_format": "NHWC"},
+    ),
+    ("dlperf.deepspeed", "DeepSpeedEngine  world_size ................... 16", {"devices": 16}),
+    (
+        "dlperf.deepspeed",
+        "cmd = python -u -m deepspeed.launcher.launch --world_info=eyJhIjogWzAsIDFdLCAiYiI6IFswLCAxXX0= main.py",
+        {"devices": 4},
+    ),
+    ("dlperf.deepspeed", "[launch.py:82:main] WORLD INFO DICT: {'localhost': [0, 1, 2]}", {"devices": 3}),
+    ("dlperf.deepspeed", "cmd = x --world_info=eyJ", {}),
+    ("frameworks.nanogpt", "data_parallel_world_size: 4\nworld_size = 8", {"devices": 8}),
+    ("frameworks.nanogpt", "torchrun --nnodes 2 --nproc_per_node=8 train.py", {"devices_per_node": 8, "nodes": 2}),
+    ("frameworks.paddle_detection", "W1120 collective.cc:1] nranks: 4", {"devices": 4}),
+    ("paddle.clas_dygraph", "number of gpu is 1", {"devices": 1}),
+    (
+        "frameworks.mxnet_fit",
+        "start with arguments Namespace(batch_size=64, gpus='2,3', network='resnet', num_layers=50)",
+        {"devices": 2},
+    ),
+    (
+        "frameworks.keras",
+        "INFO:tensorflow:Using MirroredStrategy with devices ('/job:x/device:GPU:0', '/job:x/device:GPU:1')",
+        {"devices": 2},
+    ),
+    ("frameworks.tf_estimator", "Number of replicas in sync: 4", {"devices": 4}),
+    (
+        "frameworks.mlperf",
+        (
+            ':::MLLOG {"key": "submission_benchmark", "value": "x"}\n'
+            ':::SYSJSON {"number_of_nodes":"18","accelerators_per_node":"4","accelerator_model_name":"NVIDIA GB300",'
+            '"framework":"PyTorch NVIDIA Release 25.09"}'
+        ),
+        {"nodes": 18, "devices_per_node": 4, "gpu": "NVIDIA GB300", "framework": "PyTorch"},
+    ),
+    (
+        "frameworks.mlperf",
+        ':::MLLOG {"key": "submission_benchmark", "value": "x"}\n+ export DGXNGPU=8\n+ export DGXNNODES=2',
+        {"devices_per_node": 8, "nodes": 2},
+    ),
+    (
+        "frameworks.mlperf",
+        (
+            ':::MLLOG {"key": "submission_benchmark", "value": "x"}\n'
+            ':::MLLOG {"key": "submission_platform", "value": "14xNVIDIA DGX A100"}'
+        ),
+        {"devices_per_node": 8, "nodes": 14},
+    ),
+)
+
+
+@pytest.mark.parametrize(("format_id", "printed", "facts"), PRINTED)
+def test_a_printer_states_a_fact(tmp_path: Path, format_id: str, printed: str, facts: dict[str, object]) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(f"{printed}\n{next((GOLDEN / format_id).glob('*.log')).read_text('utf-8')}")
+    session = read(path).sessions[0]
+    assert session.format.id == format_id
+    assert {name: session.facts[name].value for name in facts if name in session.facts} == facts

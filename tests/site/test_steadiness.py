@@ -1,0 +1,109 @@
+"""Where a figure differs from the median of the printed speeds: the note, and the marks on cells and answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ingest.common.words import load
+from ingest.compute import results
+from ingest.site import answers, caveats, steadiness
+from ingest.site import result_tables as tables
+from ingest.site.model import Site, suites
+from ingest.site.pages import run as run_page
+from schema.records import Run
+from tests.builders import HARDWARE, edited, run
+
+WORDS = load()
+
+
+def of(median: float, **other: Any) -> Run:
+    """Return a run of 400 images/s with this median."""
+    return edited(run("resnet50-pytorch-1", **other), figures={"median": {"value": median}})
+
+
+def note(given: Run, language: str = "en") -> str:
+    return " ".join(WORDS.say(language, each) for each in caveats.difference(given) or ())
+
+
+def even(records: int, slow: int = 0, change: float = 0.0) -> dict[str, Any]:
+    return {"records": records, "slow": slow, "change": change}
+
+
+def test_the_note_counts_records_and_not_points_of_the_drawing() -> None:
+    given = of(420.0, evenness=even(15259, 62))
+    assert len(given.trace.value) == 40 if given.trace else False
+    assert "62 of 15,259 records" in note(given)
+    assert "15,259 条记录中有 62 条" in note(given, "zh")
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        (even(30, change=-0.048), "slows down: the second half of the window is −4.8%"),
+        (even(30, change=0.048), "speeds up: the second half of the window is +4.8%"),
+        (even(30, change=0.01), "printed figures are even"),
+        (None, "printed figures are even"),
+    ],
+)
+def test_the_note_names_the_cause(about: dict[str, Any] | None, said: str) -> None:
+    assert said in note(of(420.0, evenness=about))
+
+
+def test_a_figure_near_the_median_has_no_note() -> None:
+    assert caveats.difference(of(407.0)) is None
+    assert steadiness.mark(of(407.0)) is None
+
+
+@pytest.mark.parametrize(
+    ("median", "format", "marked"),
+    [
+        (440.0, "ngc.pytorch_resnet50", True),
+        (360.0, "ngc.pytorch_resnet50", True),
+        (415.0, "ngc.pytorch_resnet50", False),
+        # A running mean explains it.
+        (440.0, "paddle.clas_static", False),
+    ],
+)
+def test_a_figure_far_from_the_median_carries_a_mark_in_its_cell_and_on_the_front_page(
+    median: float, format: str, marked: bool
+) -> None:
+    given = of(median, format=format)
+    site = Site((given,), (), suites(), results.results)
+    (suite,) = site.shown
+    (row,) = site.rows[suite.id]
+    cell = tables.comparison(site, suite, [row]).rows[0][-1]
+    share = f"{'−' if median > 400 else '+'}{abs(400 / median - 1):.1%}"
+    small = [WORDS.say("en", each) for each in cell.entries[0].marks]
+    assert (f"{share} vs. median" in small) is marked
+    (answer,) = answers.answers(site, suite, HARDWARE)
+    front = [WORDS.say("en", each.text) for each in answer.marks if each.warns]
+    assert (f"PyTorch is {share} from its median step, unexplained" in front) is marked
+
+
+def test_a_runs_page_says_what_else_took_time() -> None:
+    pauses = {"records": 3, "seconds": 12.5, "percent": 11.9, "kinds": ["evaluation", "checkpoint"]}
+    given = edited(of(400.0), pauses=pauses, figures={"sustained": {"used": 29, "skipped": 11}})
+    site = Site((given,), (), suites(), results.results)
+    (window,) = (each for each in run_page.steps(site, given) if WORDS.say("en", each.name) == "Window")
+    for language, said in (
+        ("en", ["29 records used, 8 left out as warm-up",
+                "evaluation and the like: 11.9% of the time, 3 left out for", "evaluation", "checkpoint"]),
+        ("zh", ["采用 29 条记录，另有 8 条作为预热不计入",
+                "评估等非训练步骤占 11.9% 的时间，3 条记录不计入，原因", "评估", "保存检查点"]),
+    ):  # fmt: skip
+        assert [WORDS.say(language, each.text) for each in window.parts[1:]] == said
+
+
+def test_a_run_of_too_few_records_has_its_reason_in_the_cell() -> None:
+    reason = {"code": "too_short", "args": {"records": 2, "seconds": 0.7, "needed": 5, "needed_seconds": 30}}
+    given = edited(of(400.0), figures={"sustained": {"value": None, "reason": reason}})
+    site = Site((given,), (), suites(), results.results)
+    (suite,) = site.shown
+    (row,) = site.rows[suite.id]
+    assert (row.value, row.reason) == (None, given.figures["sustained"].reason)
+    cell = tables.comparison(site, suite, [row]).rows[0][-1]
+    said = "too few: 2 training records after the warm-up, 0.7 s; 5 records or 30 s are needed"
+    assert cell.note is not None
+    assert WORDS.say("en", cell.note) == said

@@ -97,6 +97,11 @@ class Witness(Struct, frozen=True, omit_defaults=True):
     reason: Reason | None = None
 
 
+#: What a result's figure rests on: `agree`, the printed line and at least one witness; `line`, the printed line alone;
+#: `corrects`, a witness in place of printed speeds that are known to be wrong.
+Support = Literal["agree", "line", "corrects"]
+
+
 class Figures(dict[str, Figure | NoFigure]):
     """Figures by rule. A class of its own because msgspec cannot tell two records in a union apart: `_decode` does."""
 
@@ -470,6 +475,8 @@ class Result(Struct, frozen=True, kw_only=True):
     high: float | None = None
     spread: float | None = None
     repeats: int = 0
+    #: What the figure of the weakest of its runs rests on; None where there is no figure.
+    witnesses: Support | None = None
     run_ids: tuple[str, ...] = ()
     speedup: float | None = None
     speedup_reason: Reason | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ingest.common import numbers
 from ingest.common.words import Phrase, phrase
 from ingest.compute.rules import HEADLINE
-from ingest.site import steadiness
+from ingest.site import steadiness, witness_tables
 from ingest.site.model import Row, Site, Suite, group_name, named
 from ingest.site.result_tables import sections
 from schema.records import Run
@@ -48,6 +48,8 @@ def difference(run: Run) -> tuple[Phrase, ...] | None:
 
 
 def _cause(run: Run) -> Phrase:
+    if corrected := witness_tables.corrected(run):
+        return corrected
     if (since := steadiness.running_since(run)) is not None:
         return phrase("notes.running", step=since)
     even = run.evenness

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.results import representative as representative_of
-from ingest.site import addresses, steadiness
+from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.model import (
     Row,
     Site,
@@ -289,7 +289,8 @@ def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, 
     text = numbers.figure(row.value, row.spread)
     page = site.page(run)
     small = tuple(m for m in marks if m)
-    return Entry(text, page, small, _run_links(site, row), best, value=row.value, details=_row_details(row))
+    mark = witness_tables.tag(row.witnesses)
+    return Entry(text, page, small, _run_links(site, row), best, value=row.value, details=_row_details(row), tag=mark)
 
 
 def _unseen_end(site: Site, row: Row) -> list[Text]:
@@ -320,6 +321,7 @@ def _row_details(row: Row) -> tuple[tuple[str, Value | None], ...]:
     return (
         ("spread", row.spread if numbers.known(row.spread) else None),
         ("repeats", row.repeats),
+        ("witnesses", row.witnesses),
         ("precision", row.precision),
         ("options", options_text(row.options)),
         ("version", row.version),

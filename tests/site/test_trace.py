@@ -110,7 +110,7 @@ def test_every_anchor_that_is_linked_to_exists(shown: Shown) -> None:
         ids = set(re.findall(r'id="(L[^"]+)"', text(site, run))) | set(
             log.anchors_left_out(run, log.visible_log(site, run))
         )
-        assert {"L12-L43", "L7", "L4990", "L2"} == {each.anchor for each in log.marks(run)}
+        assert {"L12-L43", "L3-L9", "L7", "L4990", "L2"} == {each.anchor for each in log.marks(run)}
         assert {each.anchor for each in log.marks(run)} <= ids
 
 
@@ -127,7 +127,7 @@ def test_a_line_of_another_log_is_not_taken_for_one_of_this() -> None:
     assert fact_line(FactValue(8, "log", "line 148")) == 148
     assert fact_line(FactValue(8, "log", "raw_logs/other.log: line 148")) == 0
     run = builders.run("one-1", problems=[{"code": "empty", "path": "raw_logs/other.log", "line": 3, "args": {}}])
-    assert [each.kind for each in log.marks(run)] == ["window", "other", "other"]
+    assert [each.kind for each in log.marks(run)] == ["window", "other", "other", "other"]
 
 
 HOSTILE = [

@@ -145,8 +145,8 @@ def _log(site: Site, run: Run) -> Page:
 
 
 def marks(run: Run) -> tuple[LineMark, ...]:
-    """Return the lines that pages link to, in the order of a run's page: windows, metrics, facts, outcome, problems."""
-    statements = [*_figures(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
+    """Return the lines that pages link to: windows, witnesses, metrics, facts, outcome and problems, in this order."""
+    statements = [*_figures(run), *_witnesses(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
     return tuple(
         LineMark(*lines, kind, what) for found, kind, what in statements if (lines := addresses.line_range(*found))
     )
@@ -196,6 +196,12 @@ def _figures(run: Run) -> Iterator[_Statement]:
             kind = "window" if rule == HEADLINE else "other"
             what = phrase("log.window_of", rule=word_for("rule", rule))
             yield (found.first_line, found.last_line), kind, what
+
+
+def _witnesses(run: Run) -> Iterator[_Statement]:
+    for each in run.witnesses:
+        what = phrase("log.witness", witness=word_for("witness", each.kind))
+        yield (each.first_line, each.last_line), "other", what
 
 
 def _metrics(run: Run) -> Iterator[_Statement]:

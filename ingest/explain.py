@@ -48,7 +48,8 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
     merged = facts_of(session, of_log(given.path, given.name), said, layout)
     yield ""
     span = f"lines {session.first_line}-{session.last_line}"
-    yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}"
+    came = f", {reached.unit} {reached.done} of {reached.total}" if (reached := session.counters) else ""
+    yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}{came}"
     for name, stated in sorted(merged.stated.items()):
         yield f"fact       {name} = {stated.value}   ({stated.where})"
     for each in merged.contradictions:

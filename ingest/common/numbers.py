@@ -14,6 +14,12 @@ def known(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def shortened(value: float, digits: int = 10) -> float:
+    """Return a value with so many significant digits; the largest stay as they are, where rounding would leave none."""
+    short = float(f"{value:.{digits}g}")
+    return short if math.isfinite(short) else value
+
+
 def figure(value: float | None, spread: float | None = None) -> str:
     """Write a measured value, with digits no finer than its spread supports.
 

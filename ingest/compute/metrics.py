@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ingest.common.numbers import shortened
 from ingest.common.toml_file import read
 from ingest.compute.frame import confirmed, increments, one_row_per_step
 from ingest.compute.series import NoFigureError, refuse_impossible, sequences_per_step, series
@@ -235,7 +236,7 @@ def _finite(value: float) -> float | None:
 
 
 def _digits(value: float) -> float:
-    return float(f"{value:.10g}")
+    return shortened(value)
 
 
 def peak_of(hardware: str | None, precision: str | None) -> float | None:

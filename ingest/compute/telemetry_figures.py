@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ingest.common.numbers import shortened
 from parsers.contract.telemetry import Recording
 from schema.records import Telemetry
 
@@ -145,7 +146,7 @@ def _mean_of(found: Sequence[float | None]) -> float | None:
 def _number(value: float | None) -> float | int | None:
     if value is None:
         return None
-    short = float(f"{value:.10g}")
+    short = shortened(value)
     return int(short) if short.is_integer() else short
 
 

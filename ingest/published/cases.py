@@ -65,21 +65,29 @@ def options_agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
 # ---- our results with a published figure ----
 
 
-def matcher(results: Iterable[Result]) -> Callable[[Published], list[Result]]:
+def matcher(results: Iterable[Result], published: Iterable[Published] = ()) -> Callable[[Published], list[Result]]:
     """Return a function that looks up the results of the case of a published figure, in the order of the results.
 
     Two cases are the same if they agree in model, framework, hardware, machines, devices, batch size (of a device or of
-    the job), precision, and in every option that both state.
+    the job), precision, and in every option that both state. Where a source states a case with and without gradient
+    accumulation (`published` holds all figures), the one that says nothing of it is the one with.
     """
+    apart = {_of_source(row) for row in published if _NO_ACCUMULATION in row.options}
     by_case: dict[Case, list[Result]] = {}
     for result in results:
         by_case.setdefault(_case(result, result.model or ""), []).append(result)
 
     def of_case(figure: Published) -> list[Result]:
         found = by_case.get(_case(figure, figure.model), ()) if figure.devices else ()
-        return [each for each in found if _options_match(figure, each)]
+        gathers = _NO_ACCUMULATION not in figure.options and _of_source(figure) in apart
+        alike = (each for each in found if _options_match(figure, each))
+        return [each for each in alike if "accumulation" in each.options or not gathers]
 
     return of_case
+
+
+def _of_source(figure: Published) -> Case:
+    return (figure.source, *_case(figure, figure.model))
 
 
 def _case(of: Result | Published, name: str) -> Case:

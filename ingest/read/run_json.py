@@ -50,6 +50,11 @@ class RunJsonFile:
         return [each for each in (self.problem, self.unknown) if each]
 
     @property
+    def tells_the_run(self) -> bool:
+        """Whether it says which run it was, and not only what is known of its case."""
+        return bool(self.document and (self.document.repeat or self.document.start))
+
+    @property
     def files(self) -> Mapping[str, StatedFile]:
         """The files that it names, by their path below the folder of the run."""
         return self.document.files if self.document else {}

@@ -16,9 +16,11 @@ from msgspec.structs import replace
 from ingest.common import suites
 from ingest.common.faults import guarded
 from ingest.common.files import file_hash, is_as_stated, stamp
+from ingest.common.numbers import shortened
 from ingest.compute import rules, window
-from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
+from ingest.compute.frame import TIMED, one_row_per_step
 from ingest.compute.metrics import metrics
+from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
 from ingest.compute.witnesses import measured
@@ -28,6 +30,7 @@ from ingest.read.redact import redact_record
 from ingest.read.run_json import RunJsonFile, of_log
 from ingest.read.walk import Input, may_be_log, named_like_log
 from ingest.record import duplicates
+from parsers.contract import Sample, text
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.read import Log, read
 from parsers.engine.registry import current_id
@@ -45,8 +48,10 @@ from schema.records import (
     Reason,
     Run,
     RunJson,
+    RunProgress,
     Stated,
     Trace,
+    text_of,
     to_json,
 )
 from schema.vocabulary import UNITS
@@ -56,6 +61,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TRACE_POINTS = 400
+#: Outcomes that do not explain why there is no step.
+_WITHOUT_FAILURE = frozenset({"completed", "truncated", "unread"})
+#: Characters of a line that a problem quotes.
+_LONGEST_SAMPLE = 160
 
 
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
@@ -69,16 +78,21 @@ def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str
         sha256: hash of its bytes.
         extra_rules: rules by which others computed what they published of this log; for the audit.
     """
-    found = guarded(given.name, lambda: _runs_of(given, layout, sha256, extra_rules))
+    found = guarded(given.name, lambda: _written(_runs_of(given, layout, sha256, extra_rules)))
     if isinstance(found, Problem):
         return [redact_record(Run(path=given.name, sha256=sha256, outcome="failed", problems=(found,)))]
     return found
 
 
+def _written(runs: list[Run]) -> list[Run]:
+    """Return the runs if each can be written: a number that is none would be found out only with all others."""
+    return [run for run in runs if text_of(run)]
+
+
 def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str]) -> list[Run]:
     run_json = of_log(given.path, given.name)
     size = given.path.stat().st_size if given.path.exists() else 0
-    empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="failed")
+    empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="unread")
     try:
         log = read(given.path)
     except ScanError as error:
@@ -157,6 +171,7 @@ def _run(
         format=session.format.id,
         outcome=outcome,
         outcome_line=session.ending.line if session.ending.outcome == outcome else 0,
+        progress=_progress(session),
         observations=_observations(session),
         case=case,
         facts=dict(merged.stated),
@@ -173,7 +188,7 @@ def _run(
         suite=suites.suite_of_name(case.model) if case.model is not None else None,
         published=sound,
         sound=sound,
-        fingerprint=None if run_json.document else duplicates.fingerprint(session),
+        fingerprint=None if run_json.tells_the_run else duplicates.fingerprint(session),
         **_of_series(session, for_rules),
     )
 
@@ -250,7 +265,7 @@ def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
     """Round figures to ten significant digits, which is more than any log prints."""
     return Figures(
         {
-            rule: replace(each, value=float(f"{each.value:.10g}")) if isinstance(each, Figure) else each
+            rule: replace(each, value=shortened(each.value)) if isinstance(each, Figure) else each
             for rule, each in found.items()
         }
     )
@@ -284,6 +299,11 @@ def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
     stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
     return stated or session.ending.outcome
+
+
+def _progress(session: Session) -> RunProgress | None:
+    found = session.counters
+    return RunProgress(found.unit, found.done, found.total) if found else None
 
 
 def _environment(run_json: RunJsonFile, session: Session) -> dict[str, Stated]:
@@ -339,10 +359,10 @@ _LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
 def _begun_anew(name: str, session: Session) -> list[Problem]:
     """Return a problem if one session holds a second run, of a printer that does not say when it starts."""
-    for records in session.records:
-        row = begun_anew(records) if records.reading.span != "run" else None
-        if row is not None:
-            return [Problem("begun_anew", name, records.lines([row])[0])]
+    found = second_run(session) if _observations(session) else None
+    if found:
+        line, reason = found
+        return [Problem("begun_anew", name, line, {"reason": to_json(reason)})]
     return []
 
 
@@ -352,11 +372,26 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session):
-        return Problem(
-            "no_step", name, session.ending.line or session.first_line, {"session": session.number, "outcome": outcome}
-        )
+        line = session.ending.line or session.first_line
+        if outcome in _WITHOUT_FAILURE:
+            return Problem("unread", name, line, _unread(session))
+        return Problem("no_step", name, line, {"session": session.number, "outcome": outcome})
     code = "too_few" if reason.code in window.TOO_FEW else "no_figure"
     return Problem(code, name, session.first_line, {"reason": to_json(reason)})
+
+
+def _unread(session: Session) -> dict[str, Any]:
+    """Return what was expected after a start, and what was found."""
+    expected = next(each for each in session.format.samples if isinstance(each, Sample)).line
+    shown = text(expected).splitlines()[0].strip()
+    end = session.stated.end_line
+    return {
+        "session": session.number,
+        "format": session.format.title,
+        "expected": shown if len(shown) <= _LONGEST_SAMPLE else f"{shown[:_LONGEST_SAMPLE]}…",
+        "lines": session.last_line - session.first_line + 1,
+        "reason": to_json(Reason("end_seen", {"line": end}) if end else Reason("end_not_seen")),
+    }
 
 
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -406,8 +441,8 @@ def _trace(given: ThroughputSeries) -> Trace:
     """Return at most TRACE_POINTS of the series; of every bin its extremes, so that no outlier is lost."""
     shown = _bins(given)
     return Trace(
-        step=tuple(float(f"{given.steps[each]:.10g}") for each in shown),
-        value=tuple(float(f"{given.values[each]:.6g}") for each in shown),
+        step=tuple(shortened(given.steps[each]) for each in shown),
+        value=tuple(shortened(given.values[each], 6) for each in shown),
         unit=given.unit,
         skipped=sum(each < window.warm_up(len(given)) for each in shown),
     )

@@ -27,7 +27,7 @@ from parsers.contract.telemetry import Recording
 from parsers.engine.registry import telemetry_by_id
 from parsers.engine.scan import ScanError, check
 from parsers.engine.telemetry import read_telemetry, unread_samples
-from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of
+from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of, text_of
 from schema.vocabulary import METRICS
 
 #: The name that our own runs give it; a file of that name that is not understood is a problem.
@@ -201,7 +201,9 @@ def _attach(logs: Sequence[list[_RunData]], files: Sequence[File], hashes: Mappi
 
 
 def _told(data: _RunData, found: Sequence[_Owned], hashes: Mapping[str, str]) -> Telemetry:
-    return redact_record(_of_run(data, _job(data), found, hashes))
+    told = redact_record(_of_run(data, _job(data), found, hashes))
+    text_of(told)  # A number that is none fails here, and not where all runs are written.
+    return told
 
 
 def _read_shares(file: File, runs: list[_RunData], *, named: bool) -> Sequence[tuple[_RunData, Recording]] | Problem:

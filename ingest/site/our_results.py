@@ -31,7 +31,7 @@ class Ours:
 
 def of_suite(site: Site, suite: Suite) -> Callable[[Published], list[Ours]]:
     """Return a function that looks up our results of the case of a published figure, in the order of the results."""
-    of_case = cases.matcher(site.rows.get(suite.id, ()) if site.runs else ())
+    of_case = cases.matcher(site.rows.get(suite.id, ()) if site.runs else (), site.published.rows)
     return lambda figure: _ours(figure, of_case(figure))
 
 

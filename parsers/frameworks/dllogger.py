@@ -63,6 +63,7 @@ def _reading(unit: str, span: Span) -> Reading:
 FORMAT = Format(
     title="DLLogger JSON",
     marker=b'"LOG"',
+    end=rb'"type": ?+"LOG", ?+"step": ?+\[\], ?+"data": ?+\{',
     readings=(
         *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _COUNTED),
         Reading(

@@ -18,7 +18,9 @@ from ingest.explain import text
 from ingest.read import environment_json, layout
 from ingest.read import run_json as run_json_reader
 from ingest.record import ledger, telemetry
+from ingest.record import run as record_run
 from parsers.contract import FormatError
+from schema.records import MetricFigure
 
 Ingest = Callable[..., Called]
 BAD = "bad"
@@ -155,3 +157,28 @@ def test_a_summary_without_its_seconds_is_no_fault(tmp_path: Path, ingest: Inges
     (run,) = called.lines
     assert run["figures"]["reported"]["value"] == 7765.9
     assert [each["code"] for each in run["problems"]] == ["no_figure"]
+
+
+LARGEST = "1.7976931348623157e308"
+
+
+def test_the_largest_number_stays_one_when_it_is_shortened(tmp_path: Path, ingest: Ingest) -> None:
+    """Rounded to ten digits it would be infinite, which no JSON can hold: one log ended the command."""
+    lines = [each.replace("loss: 2.0594", f"loss: {LARGEST}") for each in seg([9.0] * 6, batch=4)]
+    write_run(tmp_path / "logs", "1", lines, run=run_json())
+    called = ingest(tmp_path / "logs", "--json")
+    (run,) = called.lines
+    assert (called.problems, run["metrics"]["loss"]["value"]) == ([], float(LARGEST))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_figure_that_cannot_be_written_is_one_logs_fault(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    write_run(tree, "bad/1", seg([9.0] * 6, batch=4), run=run_json(model=BAD))
+    found = MetricFigure(float("inf"), "ms")
+    monkeypatch.setattr(record_run, "metrics", lambda _, case, __: {"latency": found} if case["model"] == BAD else {})
+    called = ingest(tree, "--json", "--jobs", jobs)
+    (problem,) = called.problems
+    assert problem.startswith("logs/bad/1/train.log: could not be read for a fault of Perfledger itself")
+    assert len(good(called)) == 5

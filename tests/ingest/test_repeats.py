@@ -174,3 +174,12 @@ def test_batch_lines_alone_give_no_figure_of_the_job(tmp_path: Path, ingest: Ing
     assert line["figures"]["mean"]["scope"] == "thread"
     assert line["figures"]["mean"]["value"] == pytest.approx(sum(ips for _, ips in EPOCHS) / 4 / 16, rel=0.01)
     assert ([each["code"] for each in line["problems"]], line["published"]) == (["thread_figure"], False)
+
+
+def test_a_run_json_that_states_a_fact_alone_does_not_make_one_run_two(tmp_path: Path, ingest: Ingest) -> None:
+    stated = {"schema": "perfledger.run/1", "case": {"model": "FastSCNN", "devices": 1, "batch_size": 4}}
+    write_run(tmp_path / "logs", "a/1", seg(SPEEDS), run=stated)
+    write_run(tmp_path / "logs", "b/1", ["a line that is no record", *seg(SPEEDS)], run=stated)
+    called = ingest(tmp_path / "logs", "--json")
+    assert told(called) == {"b/1/train.log": [("same_run", "a/1/train.log")]}
+    assert counted(called) == ["a/1/train.log"]

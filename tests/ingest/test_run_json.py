@@ -165,19 +165,19 @@ def test_misspelt_and_unknown_keys_are_named_and_the_rest_is_used(
     tmp_path: Path, ingest: Callable[..., Called]
 ) -> None:
     document = run_json() | {"outcom": "completed", "colour": "blue"}
-    document["case"]["batchsize"] = document["case"].pop("batch_size")
+    document["case"]["modell"] = document["case"].pop("model")
     document["case"]["devices"] = 1
     write_run(tmp_path / "logs", "a/b/c/1", seg([4.0] * 6), run=document)
     called = ingest(tmp_path / "logs", "--json")
     named, missing = called.problems
     assert named.startswith(
         "logs/a/b/c/1/run.json: has keys that nobody knows: `outcom` (did you mean `outcome`?), `colour`, "
-        "`case.batchsize` (did you mean `batch_size`?). "
+        "`case.modell` (did you mean `model`?). "
     )
-    assert "does not state batch_size" in missing
+    assert "does not state model" in missing
     (line,) = called.lines
-    assert (line["case"]["model"], line["case"]["devices"]) == ("DeepLabV3+", 1)
-    assert "batchsize" not in line["facts"]
+    assert (line["case"]["framework"], line["case"]["devices"]) == ("PaddlePaddle", 1)
+    assert "modell" not in line["facts"]
 
 
 def test_a_key_that_nobody_knows_does_not_take_the_figure_with_it(

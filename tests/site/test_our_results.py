@@ -74,6 +74,17 @@ def test_options_that_both_state_have_to_agree(
     assert [each.marks for each in mine] == ([] if marks is None else [marks])
 
 
+@pytest.mark.parametrize(("options", "of"), [({}, "without"), ({"accumulation": 88}, "with")])
+def test_of_a_row_without_accumulation_and_one_that_says_nothing_each_gets_its_own(
+    options: dict[str, Any], of: str
+) -> None:
+    """The report has `GPU=32,BS=32` and `GPU=32,BS=32 [W/O AccGrad]` below each other."""
+    rows = {"with": one(**ALIKE), "without": one(**{**ALIKE, "options": {"gradient_accumulation": "no"}})}
+    site, suite = site_of([run("a", options=options)], *rows.values())
+    of_figure = our_results.of_suite(site, suite)
+    assert [name for name, figure in rows.items() if of_figure(figure)] == [of]
+
+
 def test_a_library_counts_as_its_framework_and_is_named() -> None:
     (mine,) = found([run("a", framework="PaddleClas")], framework="PaddlePaddle")
     assert mine.marks == ("PaddleClas",)
@@ -110,3 +121,10 @@ def test_without_ours_there_is_no_column() -> None:
     assert not table["ours"]
     assert len(table["table"].columns) == len(table["table"].rows[0])
     assert "report.ours" not in str(table["table"].columns)
+
+
+def test_a_page_of_bert_has_a_row_of_its_own_without_accumulation() -> None:
+    bert = next(each for each in suites() if each.id == "bert")
+    made = [run(name, model="BERT-base", options=each) for name, each in (("a", {"accumulation": 88}), ("b", {}))]
+    rows = results.results(made)
+    assert len({bert.row_key(each) for each in rows}) == 2

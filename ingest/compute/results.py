@@ -37,7 +37,7 @@ _SUPPORT: tuple[Support, ...] = ("corrects", "line", "agree")
 #: What a device can do at most is no witness of a figure below it: most wrong figures are below it, too.
 _BOUND = "physics"
 #: Units of a witness that tells how far a run came, but not how fast.
-_PLANNED = frozenset({"steps", "epochs"})
+PLANNED = frozenset({"steps", "epochs"})
 #: What parts results of one case.
 _EDITION = ("version", "round")
 #: What the name of a framework holds, to the packages whose version is the framework's; the first has it.
@@ -176,7 +176,7 @@ def counts(run: Run) -> bool:
 
 def support(run: Run) -> Support:
     """Return what the headline figure of a run rests on."""
-    verdicts = {each.verdict for each in run.witnesses if each.kind != _BOUND and each.unit not in _PLANNED}
+    verdicts = {each.verdict for each in run.witnesses if each.kind != _BOUND and each.unit not in PLANNED}
     return "corrects" if "corrects" in verdicts else "agree" if "agrees" in verdicts else "line"
 
 

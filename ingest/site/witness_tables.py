@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ingest.common import numbers
 from ingest.common.words import Phrase, Text, phrase, word_for
+from ingest.compute.results import PLANNED
 from ingest.compute.witnesses import TOLERANCE
 from ingest.site import addresses
 from ingest.site.model import Site, reason
@@ -73,6 +74,8 @@ def _example(site: Site, kind: str) -> Cell:
         return cell(phrase("witness.no_example"))
     given, printed = (f"{numbers.figure(each)} {found.unit}" for each in (found.value, found.against))
     said = phrase(f"witness.{kind}_example", value=given, against=printed, difference=_difference(found))
+    if found.unit in PLANNED:
+        said = phrase(f"witness.planned_{found.unit}", value=int(found.value or 0), line=found.last_line)
     return Cell(
         (
             Entry(said),

@@ -87,6 +87,20 @@ def test_a_pause_belongs_to_its_session(tmp_path: Path) -> None:
     assert series(second, case).pauses.tolist() == [0] * 10 + [1] * 10
 
 
+def test_a_pause_in_a_part_of_the_file_without_records_is_seen(tmp_path: Path) -> None:
+    """Files are read by the mebibyte."""
+    line = (
+        " iteration {:8d}/ 190 | elapsed time per iteration (ms): 430.0 | learning rate 1.0E-05 | lm loss 8.25E+00 | \n"
+    )
+    lines = [line.format(10 * n) for n in range(1, 13)]
+    noise = "a line of something else\n" * 60_000
+    lines[9:9] = [noise, " validation loss at iteration 90 | lm loss value: 6.25E+00 | \n", noise]
+    path = tmp_path / "train.log"
+    path.write_text("".join(lines))
+    (session,) = read(path).sessions
+    assert series(session, ONE).pauses.tolist() == [0] * 9 + [1, 0, 0]
+
+
 def test_a_stall_without_a_reason_stays(tmp_path: Path) -> None:
     _, session = of(steps(9.0, 1.0, 1.0, 46.0, 1.0, 1.0), tmp_path, pauses=(EVALUATED,))
     assert sustained(session) == pytest.approx(500 / 50)

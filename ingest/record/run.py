@@ -375,7 +375,7 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session):
         line = session.ending.line or session.first_line
-        if outcome in _WITHOUT_FAILURE:
+        if outcome in _WITHOUT_FAILURE and not session.stated.message:
             return Problem("unread", name, line, _unread(session))
         return Problem("no_step", name, line, {"session": session.number, "outcome": outcome})
     code = "too_few" if reason.code in window.TOO_FEW else "no_figure"

@@ -385,7 +385,8 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
 def _unread(session: Session) -> dict[str, Any]:
     """Return what was expected after a start, and what was found."""
     expected = next(each for each in session.format.samples if isinstance(each, Sample)).line
-    shown = text(expected).splitlines()[0].strip()
+    # Of a document or a table, the line that says most.
+    shown = max(text(expected).splitlines(), key=len).strip()
     end = session.stated.end_line
     return {
         "session": session.number,

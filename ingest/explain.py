@@ -48,7 +48,8 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
     merged = facts_of(session, of_log(given.path, given.name), said, layout)
     yield ""
     span = f"lines {session.first_line}-{session.last_line}"
-    yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}"
+    came = f", {reached.unit} {reached.done} of {reached.total}" if (reached := session.counters) else ""
+    yield f"session    {session.number} of {sessions}, {span}, {session.ending.outcome}{came}"
     for name, stated in sorted(merged.stated.items()):
         yield f"fact       {name} = {stated.value}   ({stated.where})"
     for each in merged.contradictions:
@@ -78,8 +79,8 @@ def _window(session: Session, case: Facts) -> Iterator[str]:
     yield f"dropped    {_ranges(given, [each for each in range(len(given)) if each not in used])}"
     if found := window.pauses(given):
         took = "" if found.seconds is None else f", {found.seconds:g} s"
-        kinds = ", ".join(found.kinds)
-        yield f"left out   {found.records} records with {kinds}: {found.percent:g} % of the window{took}"
+        share = "" if found.percent is None else f", {found.percent:g} % of the time{took}"
+        yield f"left out   {found.records} records: {', '.join(found.kinds)}{share}"
 
 
 def _ranges(given: ThroughputSeries, indices: Sequence[int]) -> str:

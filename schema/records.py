@@ -97,6 +97,11 @@ class Witness(Struct, frozen=True, omit_defaults=True):
     reason: Reason | None = None
 
 
+#: What a result's figure rests on: `agree`, the printed line and at least one witness; `line`, the printed line alone;
+#: `corrects`, a witness in place of printed speeds that are known to be wrong.
+Support = Literal["agree", "line", "corrects"]
+
+
 class Figures(dict[str, Figure | NoFigure]):
     """Figures by rule. A class of its own because msgspec cannot tell two records in a union apart: `_decode` does."""
 
@@ -285,12 +290,13 @@ class Trace(Struct, frozen=True):
 class Pauses(Struct, frozen=True):
     """Records of the window that are no training steps, and what else took time in them, by `kinds`.
 
-    `seconds` is None where the log tells only their share of the window's time, in `percent`.
+    `seconds` is what they took beyond training at the speed of the others, and `percent` its share of the window's
+    time; None where that is not known.
     """
 
     records: int
     seconds: float | None
-    percent: float
+    percent: float | None
     kinds: tuple[str, ...]
 
 
@@ -360,6 +366,14 @@ class Telemetry(Sampled, frozen=True):
     printers: dict[str, str] = {}
 
 
+class RunProgress(Struct, frozen=True):
+    """How far a run came by its own counters: its last epoch or step, counted from 1, of how many."""
+
+    unit: str
+    done: int
+    total: int
+
+
 class Run(Struct, frozen=True, kw_only=True):
     """One session of a log with its facts, figures and problems: a line of the ledger, and of `--json`.
 
@@ -378,6 +392,8 @@ class Run(Struct, frozen=True, kw_only=True):
     outcome: str = "completed"
     #: Where the log says so; 0 where it says nothing, or something else than run.json.
     outcome_line: int = 0
+    #: Where the log says how far it was to go.
+    progress: RunProgress | None = None
     observations: int = 0
     case: Case = Case()
     facts: dict[str, FactValue] = {}
@@ -459,6 +475,8 @@ class Result(Struct, frozen=True, kw_only=True):
     high: float | None = None
     spread: float | None = None
     repeats: int = 0
+    #: What the figure of the weakest of its runs rests on; None where there is no figure.
+    witnesses: Support | None = None
     run_ids: tuple[str, ...] = ()
     speedup: float | None = None
     speedup_reason: Reason | None = None

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from schema.records import Amount, Count, Plain, Text
+from schema.records import Amount, Count, Plain, Support, Text
 
 RESULTS_VERSION = 1
 
@@ -200,6 +200,14 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(description="Sample standard deviation of the repeats over their mean; null for fewer than two."),
     ]
     repeats: Annotated[Amount, Meta(description="Repeats with a figure.")]
+    witnesses: Annotated[
+        Support | None,
+        Meta(
+            description="What the figure of the weakest of its runs rests on: `agree`, the printed line and at least "
+            "one independent witness in the log; `line`, the printed line alone; `corrects`, a witness in place of a "
+            "printed speed that is known to be wrong. Null for published results, and where there is no figure."
+        ),
+    ]
     speedup: Annotated[
         Positive | None,
         Meta(
@@ -216,8 +224,8 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         str | None,
         Meta(
             description="How the runs ended: `completed`, `oom` (out of memory), `failed`, `timeout`, `stopped`, "
-            "`short` (fewer records than the recipe asks for), `truncated`; of published results also "
-            "`pending`."
+            "`short` (fewer records than the recipe asks for), `truncated` (no end was seen), `unread` (no step "
+            "could be read); of published results also `pending`."
         ),
     ]
     reason: Annotated[ReasonText | None, Meta(description="Why there is no value; null if there is one.")]
@@ -258,7 +266,7 @@ _CONSISTENT = {
         _if(
             "value",
             {"type": "null"},
-            _null("text", "low", "high", "spread", "speedup", "efficiency")
+            _null("text", "low", "high", "spread", "speedup", "efficiency", "witnesses")
             | _kind("object", "reason")
             | {"repeats": {"const": 0}},
             _kind("string", "unit", "text")
@@ -270,7 +278,7 @@ _CONSISTENT = {
             "origin",
             {"const": "measured"},
             _null("source") | _kind("string", "rule") | {"runs": {"minItems": 1}},
-            _kind("object", "source") | _null("rule", "framework_version") | {"runs": {"maxItems": 0}},
+            _kind("object", "source") | _null("rule", "framework_version", "witnesses") | {"runs": {"maxItems": 0}},
         ),
     ]
 }

@@ -58,6 +58,7 @@ def run(
         for rule, shift in (("sustained", 0.0), ("mean", 1.0), ("median", 0.5))
     }
     figures["reported"] = absent("no_reported_figure")
+    clock = witness("clock", value=speed + 1.0, against=speed, unit=unit, difference=-100 / (speed + 1.0))
     document: dict[str, Any] = {
         "id": identifier,
         "path": path,
@@ -81,6 +82,7 @@ def run(
             "packages": {framework.lower(): "1.0"},
         },
         "figures": figures,
+        "witnesses": [clock, silent("physics")],
         "problems": [],
         "sha256": hashlib.sha256(path.encode()).hexdigest(),
         "bytes": 12345,
@@ -124,6 +126,17 @@ def figure(value: float, unit: str = "images/s", **other: Any) -> dict[str, Any]
     """Return a figure of the whole job, as the ledger holds it."""
     lines = {"used": 8, "skipped": 2, "first_line": 3, "last_line": 9, "arithmetic": "made up"}
     return {"value": value, "unit": unit, "scope": "job", **lines, **other}
+
+
+def witness(kind: str, verdict: str = "agrees", **other: Any) -> dict[str, Any]:
+    """Return a witness that speaks, as the ledger holds it."""
+    lines = {"first_line": 3, "last_line": 9, "arithmetic": "made up"}
+    return {"kind": kind, "verdict": verdict, "resolution": 0.5, "tolerance": 3.0, **lines, **other}
+
+
+def silent(kind: str, code: str = "no_flops") -> dict[str, Any]:
+    """Return a witness that does not speak."""
+    return {"kind": kind, "verdict": "silent", "reason": {"code": code, "args": {}}}
 
 
 def absent(code: str = "too_few_records") -> dict[str, Any]:

@@ -75,16 +75,20 @@ def word_for(table: str, name: object) -> Phrase:
 def coded(table: str, found: Reason | Problem) -> Phrase:
     """Return the words for a reason or a problem, which are codes with arguments.
 
-    Names of facts, outcomes, rules and sources among the arguments are translated; everything else is data.
+    Names of facts, outcomes, rules, witnesses and sources among the arguments are translated; everything else is data.
     """
     args = {name: _argument(name, each) for name, each in found.args.items()}
     return phrase(f"{table}.{found.code}", **args)
 
 
+#: Arguments whose values have a table of words of the same name.
+_TRANSLATED = frozenset({"fact", "outcome", "rule", "witness"})
+
+
 def _argument(name: str, value: Any) -> object:
     if isinstance(value, Mapping) and "code" in value:
         return coded("reason", Reason(value["code"], value.get("args", {})))
-    table = "source" if name.endswith("source") else {"fact": "fact", "outcome": "outcome", "rule": "rule"}.get(name)
+    table = "source" if name.endswith("source") else name if name in _TRANSLATED else None
     if table and isinstance(value, str):
         return word_for(table, value)
     if isinstance(value, list | tuple):

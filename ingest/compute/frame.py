@@ -23,13 +23,18 @@ if TYPE_CHECKING:
 TIMED = ("duration", "step_seconds", "steps_per_second")
 _COLUMNS = ("throughput", *TIMED, "training_seconds", "steps", "samples", "batch", "consumed", "clock")
 #: What may take time inside a record besides training steps.
-PAUSES: Mapping[PauseKind | Literal["untold"], int] = {"evaluation": 1, "checkpoint": 2, "epoch_end": 4, "untold": 8}
+PAUSES: Mapping[PauseKind | Literal["outside_timer"], int] = {
+    "evaluation": 1,
+    "checkpoint": 2,
+    "epoch_end": 4,
+    "outside_timer": 8,
+}
 #: A record takes so many times the usual seconds per step if the end of an epoch lies in it.
 _SLOW = 1.5
 #: A timer of training shows the clock's seconds of a usual step, give or take this much, or it is not believed.
 _AGREES = 0.1
 #: Share of the clock's seconds that may lie outside the timer unexplained.
-_UNTOLD = 0.02
+_OUTSIDE = 0.02
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG = 3
@@ -79,8 +84,8 @@ class StepRows:
 
         seconds, covered, pauses = np.diff(self["clock"]), between(self.records, self.steps), self.pauses[1:]
         if "training_seconds" in self:
-            told = _untold(seconds, self["training_seconds"][1:] * covered)
-            pauses = np.where(told, pauses | PAUSES["untold"], pauses).astype(np.uint8)
+            told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
+            pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
         chosen = np.arange(len(seconds))
         if not {"samples", "batch", "consumed"} & self.columns.keys():
             chosen = np.flatnonzero(seconds != 0)
@@ -234,7 +239,7 @@ def confirmed(frame: StepRows, seconds: Column, steps: Column) -> PauseFlags:
     return np.where(doubtful & ~slow, 0, pauses).astype(np.uint8)
 
 
-def _untold(seconds: Column, trained: Column) -> NDArray[np.bool_]:
+def _outside_timer(seconds: Column, trained: Column) -> NDArray[np.bool_]:
     """Return the records with time outside training, by the clock and by a timer of training over the same steps.
 
     The timer may smooth, so that it shows a slow step for several records; its sum is right all the same. Hence the
@@ -247,7 +252,7 @@ def _untold(seconds: Column, trained: Column) -> NDArray[np.bool_]:
     order = np.argsort(trained - seconds, kind="stable")
     left, rest = np.cumsum((seconds - trained)[order][::-1])[::-1], np.cumsum(seconds[order][::-1])[::-1]
     found = np.zeros(len(seconds), dtype=np.bool_)
-    found[order[: int(np.argmax(left <= _UNTOLD * rest))]] = True
+    found[order[: int(np.argmax(left <= _OUTSIDE * rest))]] = True
     return found
 
 

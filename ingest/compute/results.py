@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ingest.common.suites import SAMPLES, folded, unit_of_samples
 from ingest.compute.rules import HEADLINE
 from ingest.read import facts
-from schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, to_json
+from schema.records import NoFigure, Plain, Reason, Result, ResultMetric, Run, Support, to_json
 from schema.vocabulary import CASE, METRICS, NO_FIGURE
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ _GROWING = frozenset({"data_parallel"})
 #: What two cases that differ only in their number of devices have in common, besides their options.
 _WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit")
 _THROUGHPUT = "throughput"
+#: What a figure may rest on, the weakest first.
+_SUPPORT: tuple[Support, ...] = ("corrects", "line", "agree")
+#: What a device can do at most is no witness of a figure below it: most wrong figures are below it, too.
+_BOUND = "physics"
+#: Units of a witness that tells how far a run came, but not how fast.
+PLANNED = frozenset({"steps", "epochs"})
 #: What parts results of one case.
 _EDITION = ("version", "round")
 #: What the name of a framework holds, to the packages whose version is the framework's; the first has it.
@@ -156,7 +162,7 @@ def _value(run: Run, rule: str) -> float | None:
 
 
 #: Problems with which not even an out-of-memory is a result: nobody knows of which case.
-_REFUSED = frozenset({"contradiction", "hash_mismatch", "other_format", "batch_size"})
+_REFUSED = frozenset({"contradiction", "hash_mismatch", "other_format", "witness_arithmetic"})
 
 
 def counts(run: Run) -> bool:
@@ -166,6 +172,18 @@ def counts(run: Run) -> bool:
     known = not facts.missing(run.case.known(), run.case.options)
     refused = {each.code for each in run.problems} & _REFUSED
     return run.published or (run.outcome == "oom" and known and not refused)
+
+
+def support(run: Run) -> Support:
+    """Return what the headline figure of a run rests on."""
+    verdicts = {each.verdict for each in run.witnesses if each.kind != _BOUND and each.unit not in PLANNED}
+    return "corrects" if "corrects" in verdicts else "agree" if "agrees" in verdicts else "line"
+
+
+def _weakest(runs: Sequence[Run], rule: str) -> Support | None:
+    """Return what the figure of several runs rests on: that of the weakest; witnesses are of the headline only."""
+    found = [support(run) for run in runs if rule == HEADLINE and _value(run, rule) is not None]
+    return min(found, key=_SUPPORT.index, default=None)
 
 
 def version(run: Run) -> str | None:
@@ -217,11 +235,17 @@ def _result(at: int, runs: Sequence[Run], rule: str, statistics: Mapping[tuple[i
         round=round_of(first),
         unit=next((unit for run in well if (unit := _unit(run, rule))), ""),
         **_fields(over),
+        witnesses=_weakest(runs, rule),
         run_ids=tuple(run.id for run in runs),
-        outcome="completed" if over else first.outcome,
+        outcome=_outcome(well) if over else first.outcome,
         reason=None if over else next(iter(reasons), Reason("outcome", {"outcome": first.outcome})),
         metrics={each: found for each in METRICS if (found := _metric(each, runs, statistics.get((at, each))))},
     )
+
+
+def _outcome(well: Sequence[Run]) -> str:
+    """Return how the repeats behind a figure ended: completed, unless the end of one was not seen."""
+    return next((run.outcome for run in well if run.outcome != "completed"), "completed")
 
 
 def _metric(name: str, runs: Sequence[Run], over: Statistics | None) -> ResultMetric | None:

@@ -63,22 +63,31 @@ def too_few(given: ThroughputSeries) -> Reason | None:
 
 
 def pauses(given: ThroughputSeries) -> Pauses | None:
-    """Return what the window holds besides training; None if nothing."""
+    """Return what the window holds besides training; None if nothing.
+
+    The time that it took is what its records took beyond training at the speed of the others.
+    """
     import numpy as np
 
-    window = np.arange(warm_up(len(given)), len(given))
+    window, used = np.arange(warm_up(len(given)), len(given)), training(given.pauses)
     paused = window[given.pauses[window] != 0]
     if not len(paused):
         return None
-    seconds = float(given.lasted[paused].sum()) if given.lasted is not None else math.inf
-    share = given.seconds[paused].sum() / given.seconds[window].sum()
+    with np.errstate(all="ignore"):
+        pace = given.seconds[used].sum() / given.samples[used].sum()
+        share = (given.seconds[paused].sum() - pace * given.samples[paused].sum()) / given.seconds[window].sum()
+    lasted = math.nan if given.lasted is None else share * given.lasted[window].sum()
     kinds = np.bitwise_or.reduce(given.pauses[paused])
     return Pauses(
         records=len(paused),
-        seconds=float(f"{seconds:.6g}") if math.isfinite(seconds) else None,
-        percent=float(f"{100 * share:.4g}"),
+        seconds=_known(lasted),
+        percent=_known(100 * share),
         kinds=tuple(kind for kind, bit in PAUSES.items() if kinds & bit),
     )
+
+
+def _known(value: float) -> float | None:
+    return float(f"{max(0.0, value):.4g}") if math.isfinite(value) else None
 
 
 def evenness(given: ThroughputSeries) -> Evenness | None:

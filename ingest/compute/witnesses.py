@@ -63,14 +63,14 @@ WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """The figures of a session, the headline withheld or replaced where a witness says so, and all witnesses."""
 
     figures: dict[str, Figure | NoFigure]
     witnesses: tuple[Witness, ...]
 
 
-def measured(session: Session, case: Facts, of_records: Collection[str] = ()) -> Measured:
+def measured(session: Session, case: Facts, of_records: Collection[str] = ()) -> Measurement:
     """Compute the figures of a session under all rules and hold the headline against every witness.
 
     Args:
@@ -84,7 +84,7 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     if isinstance(headline, Figure) and (reason := too_few(given())):
         headline = found[rules.HEADLINE] = NoFigure(reason)
     if isinstance(headline, NoFigure):
-        return Measured(found, ())
+        return Measurement(found, ())
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -94,7 +94,7 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
         found[rules.HEADLINE] = _corrected(headline, right)
     elif wrong := min((each for each in heard if each.verdict == "disagrees"), key=_cause, default=None):
         found[rules.HEADLINE] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
-    return Measured(found, heard)
+    return Measurement(found, heard)
 
 
 def _cause(witness: Witness) -> int:
@@ -384,12 +384,13 @@ def _summary(session: Session, case: Facts, given: ThroughputSeries, headline: F
         raise no_figure("other_scope")
     speeds = [headline.value, float(given.samples.sum() / given.seconds.sum()), *_by_the_clock(given)]
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
-    if min(speeds) <= reported.value <= max(speeds):
-        nearest = reported.value
     if _HOLDS_MORE * min(speeds) <= reported.value < min(speeds) * (1 - TOLERANCE["summary"] / 100):
         raise no_figure("summary_holds_more", percent=f"{100 * (1 - reported.value / min(speeds)):.3g}")
     lines = reported.first_line, reported.last_line
-    return _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines)
+    found = _judged("summary", reported.value, nearest, reported.unit, reported.arithmetic, lines)
+    # Its window is the trainer's: between the speed of the window and that of all records it counts some of both.
+    within = min(speeds) <= reported.value <= max(speeds)
+    return replace(found, verdict="agrees") if within else found
 
 
 def _by_the_clock(given: ThroughputSeries) -> list[float]:
@@ -453,7 +454,7 @@ def _counters(session: Session, case: Facts, given: ThroughputSeries, headline: 
 
     frame = one_row_per_step(given.records)
     if not _states(frame, "consumed") or len(frame) < 2 or "step" not in given.records:
-        return _data_set(case, session)
+        return _data_set(case, session) or _planned(session, given)
     counted, steps = np.diff(frame["consumed"]), np.diff(frame.steps)
     kept = (steps > 0) & (counted > 0)
     if not kept.any():
@@ -476,12 +477,25 @@ def _per_step(session: Session, case: Facts, frame: StepRows) -> float:
     return samples_per_step(session, reading, case) / scoped(reading, case)[0]
 
 
-def _data_set(case: Facts, session: Session) -> Witness:
+def _planned(session: Session, given: ThroughputSeries) -> Witness:
+    """Compare the last step or epoch with the number that was planned: a run that ended early says nothing."""
+    counted = session.counters
+    if counted is None:
+        raise no_figure("no_counters")
+    if not counted.reached:
+        raise no_figure("ended_early", done=counted.done, total=counted.total)
+    line = given.records.lines([int(given.rows[-1])])[0]
+    return _judged("counters", counted.total, counted.total, f"{counted.unit}s", f"{counted.done}", (line, line))
+
+
+def _data_set(case: Facts, session: Session) -> Witness | None:
     """Compare the stated number of steps with what epochs over the data set need; each epoch may round by one step."""
     names = ("data_set_size", "total_epochs", "total_steps", "batch_size_of_job")
     if not all(case.get(name) for name in names):
-        raise no_figure("no_counters")
+        return None
     samples, epochs, steps, batch = (float(case[name]) for name in names)
+    if (epochs - 1) * samples < steps * batch < (epochs - TOLERANCE["counters"] / 100) * samples:
+        return None  # A limit of the steps ends the run within its last epoch.
     line = session.facts["total_steps"].line if "total_steps" in session.facts else 0
     return _judged(
         "counters",
@@ -525,7 +539,7 @@ def _peak(hardware: str | None, precision: str | None) -> float | None:
     return max(known, default=None)
 
 
-class Workload(Struct, frozen=True, forbid_unknown_fields=True):
+class SampleCost(Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of workloads.toml: GFLOP of a forward pass over images of `side` pixels, or the network's shape."""
 
     forward: float = 0.0
@@ -541,7 +555,7 @@ def flops_of_sample(case: Facts, unit: str) -> float | None:
     the table of workloads gives: `72 s l h² (1 + s / 6h)` per sequence of s tokens (Narayanan et al., 2021, equation 3,
     without recomputation and vocabulary).
     """
-    known = _workloads().get(str(case.get("model")), Workload())
+    known = _workloads().get(str(case.get("model")), SampleCost())
     if known.forward and unit in {"images/s", "samples/s"}:
         return 3e9 * known.forward * (float(case.get("image_size") or known.side) / known.side) ** 2
     layers, hidden, length = (
@@ -556,8 +570,8 @@ def flops_of_sample(case: Facts, unit: str) -> float | None:
 
 
 @cache
-def _workloads() -> Mapping[str, Workload]:
-    return read(WORKLOADS, dict[str, dict[str, Workload]]).data["workload"]
+def _workloads() -> Mapping[str, SampleCost]:
+    return read(WORKLOADS, dict[str, dict[str, SampleCost]]).data["workload"]
 
 
 WITNESSES: Mapping[str, Callable[[Session, Facts, ThroughputSeries, Figure], Witness]] = {

@@ -15,7 +15,7 @@ from ingest.common.words import TEMPLATES, Phrase, Words, WordsError, coded, phr
 from ingest.diff.compare import Held, LedgerDifference, MovedMetric, Pair, Unpaired, Verdict, Withdrawn
 from ingest.diff.revision import Commit
 from schema.records import Problem, Result
-from schema.vocabulary import METRICS
+from schema.vocabulary import METRICS, NO_FIGURE
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -174,7 +174,7 @@ class _Cells:
         found = held.result
         if found.value is not None:
             return _with_unit(numbers.figure(found.value, found.spread), found)
-        if found.outcome in (None, "completed") and found.reason:
+        if found.outcome not in NO_FIGURE and found.reason:
             return self.cell(coded("reason", found.reason))
         return self.cell(word_for("outcome", found.outcome))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ingest.common import suites
-from parsers.engine.session import Quoted
+from parsers.engine.statements import Quoted
 from schema.records import Case, Facts, FactValue, Plain, Problem, Stated
 from schema.vocabulary import CASE, FACTS, NEEDED, OPTIONS, PRECISIONS
 

@@ -18,8 +18,9 @@ from ingest.common.faults import guarded
 from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.common.numbers import shortened
 from ingest.compute import rules, window
-from ingest.compute.frame import TIMED, begun_anew, one_row_per_step
+from ingest.compute.frame import TIMED, one_row_per_step
 from ingest.compute.metrics import metrics
+from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
 from ingest.compute.witnesses import measured
@@ -29,6 +30,7 @@ from ingest.read.redact import redact_record
 from ingest.read.run_json import RunJsonFile, of_log
 from ingest.read.walk import Input, may_be_log, named_like_log
 from ingest.record import duplicates
+from parsers.contract import Sample, text
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.read import Log, read
 from parsers.engine.registry import current_id
@@ -46,6 +48,7 @@ from schema.records import (
     Reason,
     Run,
     RunJson,
+    RunProgress,
     Stated,
     Trace,
     text_of,
@@ -58,6 +61,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TRACE_POINTS = 400
+#: Outcomes that do not explain why there is no step.
+_WITHOUT_FAILURE = frozenset({"completed", "truncated", "unread"})
+#: Characters of a line that a problem quotes.
+_LONGEST_SAMPLE = 160
 
 
 def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str] = ()) -> list[Run]:
@@ -85,7 +92,7 @@ def _written(runs: list[Run]) -> list[Run]:
 def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str]) -> list[Run]:
     run_json = of_log(given.path, given.name)
     size = given.path.stat().st_size if given.path.exists() else 0
-    empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="failed")
+    empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="unread")
     try:
         log = read(given.path)
     except ScanError as error:
@@ -164,6 +171,7 @@ def _run(
         format=session.format.id,
         outcome=outcome,
         outcome_line=session.ending.line if session.ending.outcome == outcome else 0,
+        progress=_progress(session),
         observations=_observations(session),
         case=case,
         facts=dict(merged.stated),
@@ -295,6 +303,11 @@ def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     return stated or session.ending.outcome
 
 
+def _progress(session: Session) -> RunProgress | None:
+    found = session.counters
+    return RunProgress(found.unit, found.done, found.total) if found else None
+
+
 def _environment(run_json: RunJsonFile, session: Session) -> dict[str, Stated]:
     known = dict(run_json.document.environment) if run_json.document else {}
     for fact, name in (("gpu", "gpu"), ("framework_version", "framework_version")):
@@ -348,10 +361,10 @@ _LACKS = {"no_devices": "devices", "no_batch_size": "batch_size"}
 
 def _begun_anew(name: str, session: Session) -> list[Problem]:
     """Return a problem if one session holds a second run, of a printer that does not say when it starts."""
-    for records in session.records:
-        row = begun_anew(records) if records.reading.span != "run" else None
-        if row is not None:
-            return [Problem("begun_anew", name, records.lines([row])[0])]
+    found = second_run(session) if _observations(session) else None
+    if found:
+        line, reason = found
+        return [Problem("begun_anew", name, line, {"reason": to_json(reason)})]
     return []
 
 
@@ -361,11 +374,26 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
     if reason.code == "impossible_figure":
         return Problem("impossible_figure", name, int(reason.args["line"]), {"count": reason.args["count"]})
     if not _observations(session):
-        return Problem(
-            "no_step", name, session.ending.line or session.first_line, {"session": session.number, "outcome": outcome}
-        )
+        line = session.ending.line or session.first_line
+        if outcome in _WITHOUT_FAILURE:
+            return Problem("unread", name, line, _unread(session))
+        return Problem("no_step", name, line, {"session": session.number, "outcome": outcome})
     code = "too_few" if reason.code in window.TOO_FEW else "no_figure"
     return Problem(code, name, session.first_line, {"reason": to_json(reason)})
+
+
+def _unread(session: Session) -> dict[str, Any]:
+    """Return what was expected after a start, and what was found."""
+    expected = next(each for each in session.format.samples if isinstance(each, Sample)).line
+    shown = text(expected).splitlines()[0].strip()
+    end = session.stated.end_line
+    return {
+        "session": session.number,
+        "format": session.format.title,
+        "expected": shown if len(shown) <= _LONGEST_SAMPLE else f"{shown[:_LONGEST_SAMPLE]}…",
+        "lines": session.last_line - session.first_line + 1,
+        "reason": to_json(Reason("end_seen", {"line": end}) if end else Reason("end_not_seen")),
+    }
 
 
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:

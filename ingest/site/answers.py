@@ -15,7 +15,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute import comparison
 from ingest.compute.comparison import NARROW, Difference, Verdict, contradicted
-from ingest.site import addresses, steadiness
+from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.model import (
     Row,
     Site,
@@ -30,6 +30,7 @@ from ingest.site.model import (
     reason,
 )
 from ingest.site.render import colours
+from ingest.site.render.table import Tag
 from ingest.site.result_tables import representative, sections, version_marks
 from ingest.site.table_metrics import candidates
 from schema.records import Run
@@ -52,6 +53,7 @@ class Bar:
     low: float | None = None
     high: float | None = None
     about: tuple[Text, ...] = ()
+    tag: Tag | None = None
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | 
         low=(row.low or 0) / (most or 1) if apart else None,
         high=(row.high or 0) / (most or 1) if apart else None,
         about=_about(suite, row, rows, with_unit=known and most is None),
+        tag=witness_tables.tag(row.witnesses),
     )
 
 
@@ -293,6 +296,9 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
         if row.diverged:
             text = phrase("front.diverged", name=named(row.framework))
             found.append(Mark(text, _run_page(site, row) or _page(suite, "beside")))
+        if row.witnesses in ("line", "corrects"):
+            text = phrase(f"front.{row.witnesses}", name=named(row.framework))
+            found.append(Mark(text, _witnesses_page(site, row)))
         if numbers.known(row.value) and steadiness.mark(run := representative(site, row)):
             share = numbers.signed_percent(steadiness.difference(run) or 0)
             text = phrase("front.uneven", name=named(row.framework), difference=share)
@@ -304,6 +310,16 @@ def _of_figures(site: Site, suite: Suite, pair: Sequence[Row]) -> list[Mark]:
         addresses.section(site.page(warned[0]), "warnings") if warned and site.has_page(warned[0]) else addresses.RUNS
     )
     return found + ([Mark(phrase("front.warnings", n=len(warned)), where)] if warned else [])
+
+
+def _witnesses_page(site: Site, row: Row) -> str:
+    """Return the witnesses of a result's run, or where witnesses are explained."""
+    run = representative(site, row)
+    return (
+        addresses.section(site.page(run), "witnesses")
+        if site.has_page(run) and run.witnesses
+        else witness_tables.METHOD
+    )
 
 
 def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -> list[Mark]:

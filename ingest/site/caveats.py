@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from ingest.common import numbers
 from ingest.common.words import Phrase, phrase
 from ingest.compute.rules import HEADLINE
-from ingest.site import steadiness
+from ingest.site import steadiness, witness_tables
 from ingest.site.model import Row, Site, Suite, group_name, named
 from ingest.site.result_tables import sections
 from schema.records import Run
+from schema.vocabulary import NO_FIGURE
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ def difference(run: Run) -> tuple[Phrase, ...] | None:
 
 
 def _cause(run: Run) -> Phrase:
+    if corrected := witness_tables.corrected(run):
+        return corrected
     if (since := steadiness.running_since(run)) is not None:
         return phrase("notes.running", step=since)
     even = run.evenness
@@ -86,6 +89,6 @@ def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
 
 def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
     alone = sum(row.repeats == 1 for row in rows)
-    bad = sum(run.outcome != "completed" for run in site.runs_of(suite))
+    bad = sum(run.outcome in NO_FIGURE for run in site.runs_of(suite))
     notes = [phrase("notes.small", n=alone)] if alone else []
     return notes + ([phrase("notes.outcomes", n=bad)] if bad else [])

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.results import representative as representative_of
-from ingest.site import addresses, steadiness
+from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.model import (
     Row,
     Site,
@@ -25,6 +25,7 @@ from ingest.site.model import (
 )
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, View, absent, cell
 from ingest.site.render.text import slug
+from ingest.site.run_tables import outcome
 from ingest.site.table_metrics import THROUGHPUT, leaders, measured, views
 from schema.records import MetricFigure, ResultMetric, Run
 from schema.vocabulary import METRICS, NO_FIGURE
@@ -284,10 +285,18 @@ def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, 
     marks += [phrase("metric.diverged")] if row.diverged else []
     run = representative(site, row)
     marks += [uneven] if (uneven := steadiness.mark(run)) else []
+    marks += _unseen_end(site, row)
     text = numbers.figure(row.value, row.spread)
     page = site.page(run)
     small = tuple(m for m in marks if m)
-    return Entry(text, page, small, _run_links(site, row), best, value=row.value, details=_row_details(row))
+    mark = witness_tables.tag(row.witnesses)
+    return Entry(text, page, small, _run_links(site, row), best, value=row.value, details=_row_details(row), tag=mark)
+
+
+def _unseen_end(site: Site, row: Row) -> list[Text]:
+    """Return how the first repeat ended of which the log shows no end."""
+    runs = (site.by_id[each] for each in row.run_ids)
+    return [outcome(run) for run in runs if run.outcome not in {"completed", *NO_FIGURE}][:1]
 
 
 def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]:
@@ -312,6 +321,7 @@ def _row_details(row: Row) -> tuple[tuple[str, Value | None], ...]:
     return (
         ("spread", row.spread if numbers.known(row.spread) else None),
         ("repeats", row.repeats),
+        ("witnesses", row.witnesses),
         ("precision", row.precision),
         ("options", options_text(row.options)),
         ("version", row.version),

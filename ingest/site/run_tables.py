@@ -14,6 +14,7 @@ from ingest.site import addresses
 from ingest.site.model import Site, absence, named, options_text, or_unknown, precision_name
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 from schema.records import Case, FactValue, Figure, Problem, Run
+from schema.vocabulary import NO_FIGURE
 
 _LINE = re.compile(r"line (\d{1,12})")
 _LINES = re.compile(r"lines? (\d{1,12})(?:-(\d{1,12}))?")
@@ -81,7 +82,9 @@ def place(found: Problem) -> str:
 
 
 def outcome(run: Run) -> Text:
-    """Return a run's outcome in words."""
+    """Return a run's outcome in words; where its log shows no end, how far it came, if that is known."""
+    if run.outcome == "truncated" and (came := run.progress):
+        return phrase(f"outcome.early_{came.unit}", done=numbers.count(came.done), total=numbers.count(came.total))
     return word_for("outcome", run.outcome)
 
 
@@ -107,10 +110,10 @@ def outcome_cell(run: Run) -> Cell:
 
 
 def tone_of(run: Run) -> str:
-    """Return how a run's outcome is coloured."""
-    if run.outcome != "completed":
+    """Return how a run's outcome is coloured; not at all where its end was not seen."""
+    if run.outcome in NO_FIGURE:
         return "bad"
-    return "good" if _may_show(run) else ""
+    return "good" if run.outcome == "completed" and _may_show(run) else ""
 
 
 def _may_show(run: Run) -> bool:

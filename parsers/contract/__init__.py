@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
     {
         "epoch": "epoch",
         "step": "step within the epoch, or of the run where it does not restart",
+        "total_epochs": "epochs that the run is to take",
+        "total_steps": "what `step` counts up to: steps of the run, or of the epoch where it restarts",
         "throughput": "per second, in the reading's unit, at its scope",
         "step_seconds": "seconds of one step, as a mean over what the record covers",
         "training_seconds": "seconds of one step by a timer of training alone, beside a clock that runs on; it may smooth",
@@ -58,7 +60,7 @@ NUMBER = rb"[-+.0-9EINFAeinfa]++"
 #: `<throughput>` in the pattern of a reading; `\<` is the character itself.
 _COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)>")
 #: Columns that are whole numbers.
-_WHOLE = {b"epoch", b"step"}
+_WHOLE = {b"epoch", b"step", b"total_epochs", b"total_steps"}
 
 #: Lookahead after a number at the end of a line: white space, or the end of the file after six decimals or more. A file
 #: that was cut there has lost insignificant digits only.
@@ -220,6 +222,10 @@ class Reading:
         """Compile the condition, if there is one, in multi-line mode: `^` is the start of a line."""
         return compiled(self.where, re.MULTILINE) if self.where else None
 
+    def holds(self, head: bytes) -> bool:
+        """Return whether the head of a session meets the condition."""
+        return self.where_regex is None or self.where_regex.search(head) is not None
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the names of the captured columns in the order of the groups."""
@@ -231,6 +237,20 @@ def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
     try:
         return re.compile(pattern, flags)
     except re.error as error:
+        raise FormatError(f"{pattern!r} is no pattern: {error}") from None
+
+
+def searched(pattern: bytes) -> re.Pattern[bytes]:
+    """Compile a pattern that is searched in whole logs, in multi-line mode: `^` is the start of a line.
+
+    The module `regex` looks first for the words that a match must hold, and passes over a text without them ten times
+    as fast as `re`.
+    """
+    import regex
+
+    try:
+        return cast(re.Pattern[bytes], regex.compile(pattern, regex.MULTILINE))
+    except regex.error as error:
         raise FormatError(f"{pattern!r} is no pattern: {error}") from None
 
 
@@ -271,7 +291,7 @@ class Fact:
         """Compile the pattern in multi-line mode: `^` is the start of a line."""
         if self.name not in FACTS:
             raise FormatError(f"no such fact: {self.name}. Facts are {', '.join(FACTS)} (parsers.contract.FACTS)")
-        return compiled(self.pattern, re.MULTILINE)
+        return searched(self.pattern)
 
     def value(self, printed: bytes) -> int | str | None:
         """Return the value of a printed word; None where it is unknown, or a count that no job can have."""
@@ -335,6 +355,8 @@ class Format:
         samples: lines with the values that they must yield, and near-misses that must yield nothing.
         facts: what a log states once.
         start: matches once per start of the program, where the printer announces itself.
+        before_start: matches lines that the program, or what launches it, prints before that: a session begins at the
+            first of them after the last record of the session before it. The engine knows common launchers itself.
         end: matches where the printer says that it is done.
         framework: the training framework, where only one prints such lines.
         windows: the records that published scripts count, by the name of the rule.
@@ -350,6 +372,7 @@ class Format:
     samples: tuple[Sample | NearMiss, ...]
     facts: tuple[Fact, ...] = ()
     start: bytes | None = None
+    before_start: bytes | None = None
     end: bytes | None = None
     framework: str = ""
     windows: Mapping[str, Window] = field(default_factory=dict)
@@ -367,9 +390,14 @@ class Format:
         return [match.start() for match in self.start_regex.finditer(text)] if self.start_regex else []
 
     @cached_property
+    def before_start_regex(self) -> re.Pattern[bytes] | None:
+        """Compile the pattern of what stands before the start, in multi-line mode: `^` is the start of a line."""
+        return searched(self.before_start) if self.before_start else None
+
+    @cached_property
     def end_regex(self) -> re.Pattern[bytes] | None:
         """Compile the end pattern, if the printer says that it is done."""
-        return compiled(self.end) if self.end else None
+        return searched(self.end) if self.end else None
 
     @property
     def main(self) -> Reading:

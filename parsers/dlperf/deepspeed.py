@@ -65,7 +65,9 @@ FORMAT = Format(
     title="DeepSpeed throughput timer",
     framework="DeepSpeed",
     marker=b"amples",
-    start=rb"\[runner\.py:[0-9]++:main\] cmd = ",
+    # A script that prints its command prints it before the launcher does: together they are one start.
+    start=rb"(?m:^)cmd = deepspeed [^\n]*+\n(?:(?:(?!cmd = deepspeed |[^\n]*?[sS]amples/?(?:Per)?[sS]ec)[^\n]*+\n){0,60}?[^\n]*?\[runner\.py:[0-9]++:main\] cmd = )?+"
+    rb"|\[runner\.py:[0-9]++:main\] cmd = ",
     end=rb"\[launch\.py:[0-9]++:main\] Process [0-9]++ exits successfully",
     readings=(
         Reading(

@@ -20,7 +20,7 @@ def _readings(unit: str, where: bytes) -> tuple[Reading, ...]:
     speed = rb"[\t ]++Speed: <throughput> samples/sec" + _FIELDS
     return (
         Reading(
-            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[[0-9]++\])?+" + speed + rb"[\t ]++lr=", unit=unit, where=where
+            rb"Epoch\[<epoch>\] Batch ?\[<step>\](?:/\[<total_steps>\])?+" + speed + rb"[\t ]++lr=", unit=unit, where=where
         ),
         Reading(
             rb"Epoch\[<epoch>\] Batch\[<step>\]" + speed + rb"(?![\t ]++lr=)(?=[\t ]*+\r?\n)", unit=unit, where=where
@@ -43,7 +43,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bbatch_size=(\d++)", int),
-        Fact("devices", rb"^(?:INFO:root:)?Namespace\((?![^\n]*?kvstore='dist)[^\n]*?\bnum_gpus=(\d++)", int),
+        Fact("devices", rb"^(?:INFO:root:)?Namespace\((?!(?:(?!kvstore=)[^\n])*+kvstore='dist)(?:(?!\bnum_gpus=)[^\n])*+num_gpus=(\d++)", int),
         Fact("accumulation", rb"^(?:INFO:root:)?Namespace\([^\n]*?\baccumulate=(\d++)", int),
         Fact("num_classes", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bnum_classes=(\d++)", int),
         Fact("model", rb"^(?:INFO:root:)?Namespace\([^\n]*?\bmodel='([^'\n]++)'"),

@@ -24,6 +24,7 @@ FORMAT = Format(
     title="GluonNLP BERT pre-training",
     framework="MXNet",
     marker=b" tks/s",
+    end=rb"Train cost=",
     readings=(
         Reading(
             _STEP + rb"[^\s,]++,? latency=<step_seconds> ms/(?:batch|step)",

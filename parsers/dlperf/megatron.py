@@ -15,7 +15,7 @@ from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Pause, Pos
 from parsers.dlperf import argument, dotted_start
 from parsers.frameworks import PYTORCH_JOB
 
-_HEAD = rb"iteration ++<step>/ *+[0-9]++ \|"
+_HEAD = rb"iteration ++<step>/ *+<total_steps> \|"
 
 
 def _ahead(label: bytes, group: bytes) -> bytes:

@@ -16,7 +16,7 @@ FORMAT = Format(
     start=rb"(?:" + dotted_start(_KEYS) + rb"|" + header_start(_KEYS) + rb")",
     readings=(
         Reading(
-            rb"\[rank:[0-9]++\] iter: <step>/[0-9]++, loss: <loss>, latency\(ms\): <step_seconds> \|",
+            rb"\[rank:[0-9]++\] iter: <step>/<total_steps>, loss: <loss>, latency\(ms\): <step_seconds> \|",
             unit="samples/s", factors={"step_seconds": 1e-3}, repeated=True,
         ),
     ),

@@ -28,6 +28,7 @@ FORMAT = Format(
     ),
     facts=(
         Fact("batch_size", rb"^batch_size: (\d++)\r?\n(?:(?!-{3})[^\n]*+\n){0,80}?in_tokens: False", int),
+        Fact("total_steps", rb"^num_train_steps: (\d++)", int),
         Fact("precision", rb"^use_(?:amp|fp16): (\w++)", words={b"True": "amp", b"False": "fp32"}),
     ),
     windows={"dlperf": Window(21, 120)},

@@ -15,7 +15,7 @@ FORMAT = Format(
     start=rb"Use GPU: 0 for training",
     readings=(
         Reading(
-            rb"Epoch: \[<epoch>\]\[ *+<step>/[0-9]++\][\t ]++Time ++<step_seconds> "
+            rb"Epoch: \[<epoch>\]\[ *+<step>/<total_steps>\][\t ]++Time ++<step_seconds> "
             rb"\( *+[^\s()]++\)[\t ]++Data ++<reader_seconds> \( *+[^\s()]++\)[\t ]++Loss ++<loss> ",
             unit="images/s",
             span="step",

@@ -13,7 +13,7 @@ FORMAT = Format(
     readings=(
         Reading(
             rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] Train Step: "
-            rb"<step>/[0-9]++  / loss = <loss>(?=\s)(?:[ \t]++(?:masked_lm|test|train)_accuracy = <accuracy>(?=\s))?+",
+            rb"<step>/<total_steps>  / loss = <loss>(?=\s)(?:[ \t]++(?:masked_lm|test|train)_accuracy = <accuracy>(?=\s))?+",
             unit="sequences/s",
             pauses=(
                 Pause(

@@ -11,6 +11,7 @@ FORMAT = Format(
     title="TensorFlow 2 TimeHistory",
     framework="TensorFlow",
     marker=b"TimeHistory: ",
+    end=rb"\bRun stats:",
     readings=(
         Reading(
             rb"[IWE](?P<clock>(?:[0-9]{4} )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]++) ++[0-9]++ [\w.-]++:[0-9]++\] TimeHistory: "

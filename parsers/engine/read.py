@@ -6,16 +6,22 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
 
 from parsers.contract import Format
 from parsers.contract.chunk import Chunk
 from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
+from parsers.engine.openings import opening
 from parsers.engine.scan import Noise, chunks
-from parsers.engine.session import FACTS_HEAD, FACTS_TAIL, Extent, Session
-from parsers.engine.table import LogSource, ReadingTable, SessionRecords, Stretch
+from parsers.engine.session import Session
+from parsers.engine.statements import Listener, Piece, Statements
+from parsers.engine.table import LogSource, ReadingTable, SessionRecords
+
+#: How far before its start a session is looked for; a chunk is held back as a whole.
+_LOOK_BACK = 1 << 16
+#: How much of the end of a text is searched for its last record, before all of it is.
+_LAST = (1 << 14, 1 << 18)
 
 
 @dataclass(frozen=True)
@@ -53,23 +59,26 @@ def read(path: Path, format: Format | None = None) -> Log:
     return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
 
 
-class _Piece(NamedTuple):
-    """A stretch of a chunk's text that belongs to one session, and whether that begins with it."""
-
-    begin: int
-    end: int
-    starts: bool
-
-
 @dataclass
 class _OpenSession:
-    """A session that is still being read."""
+    """A session that is still being read. `held` is its last text, of which the session after it may own the end."""
 
-    started: bool
+    listener: Listener
     rows: list[int]
-    head: list[Extent] = field(default_factory=list)
-    head_bytes: int = 0
-    tail: list[Extent] = field(default_factory=list)
+    started: bool
+    held: list[Piece] = field(default_factory=list)
+
+    def take(self, piece: Piece) -> None:
+        """Take the next piece of text, and hand on what lies too far back to belong to another session."""
+        self.held.append(piece)
+        while sum(len(each.text) for each in self.held[1:]) >= _LOOK_BACK:
+            self.listener.hear(self.held.pop(0))
+
+    def statements(self) -> Statements:
+        """Hand on all text, and return what it states."""
+        for each in self.held:
+            self.listener.hear(each)
+        return self.listener.statements()
 
 
 class _LogReader:
@@ -103,18 +112,22 @@ class _LogReader:
 
     def sessions(self, stream: Iterable[Chunk]) -> Iterator[Session]:
         """Yield the sessions in order; the tables are complete only when the iterator is exhausted."""
-        current = _OpenSession(False, self._rows())
+        current = _OpenSession(Listener(self.format, 1), self._rows(), started=False)
         closed: list[Session] = []
         for chunk in stream:
             pending: list[list[re.Match[bytes]]] = [[] for _ in self.tables]
-            stretch = Stretch(chunk.first_line, chunk.offset, chunk.bytes)
-            for piece in self._pieces(chunk):
-                if piece.starts and (current.started or any(self._count(current, pending))):
+            begin = 0
+            for at in self._starts(chunk):
+                self._feed(current, chunk, begin, at, pending)
+                begin = at
+                if current.started or any(self._count(current, pending)):
                     rows_now = self._rows(pending)
+                    own = self._own_text_of_next(current)
                     closed.append(self._close(current, len(closed) + 1, rows_now))
-                    current = _OpenSession(True, rows_now)
-                current.started |= piece.starts
-                self._feed(current, chunk.text, stretch, piece, pending)
+                    current = _OpenSession(Listener(self.format, closed[-1].stated.next_line), rows_now, started=True)
+                    current.take(Piece(own, own.count(b"\n"), 0))
+                current.started = True
+            self._feed(current, chunk, begin, len(chunk.text), pending)
             for table, rows in zip(self.tables, pending, strict=True):
                 table.store(chunk, rows)
             self._last_text = chunk.text
@@ -122,62 +135,72 @@ class _LogReader:
         closed.append(self._close(current, len(closed) + 1, self._rows()))
         yield from closed
 
+    def _own_text_of_next(self, current: _OpenSession) -> bytes:
+        """Return what the session that starts now owns of the text before its start, and take it from `current`."""
+        text, records = b"".join(each.text for each in current.held), sum(each.records for each in current.held)
+        at = opening(self.format, text, self._last_own(text) if any(self._count(current)) or records else 0)
+        current.held = [Piece(text[:at], text.count(b"\n", 0, at), records)]
+        return text[at:]
+
     def _rows(self, pending: Sequence[Sequence[object]] = ()) -> list[int]:
         """Return how many rows of each table are read so far."""
         extra = [len(each) for each in pending] or [0] * len(self.tables)
         return [table.rows + more for table, more in zip(self.tables, extra, strict=True)]
 
-    def _count(self, current: _OpenSession, pending: Sequence[Sequence[object]]) -> list[int]:
+    def _count(self, current: _OpenSession, pending: Sequence[Sequence[object]] = ()) -> list[int]:
         return [now - before for now, before in zip(self._rows(pending), current.rows, strict=True)]
 
-    def _pieces(self, chunk: Chunk) -> Iterator[_Piece]:
-        """Cut the chunk where the program starts; most chunks stay whole."""
-        # A session begins with the line on which the program announces itself, not inside it.
-        at = sorted({chunk.text.rfind(b"\n", 0, each) + 1 for each in self._starts(chunk)})
-        edges = [*([] if 0 in at else [0]), *at, len(chunk.text)]
-        for begin, end in pairwise(edges):
-            yield _Piece(begin, end, begin in at)
-
     def _starts(self, chunk: Chunk) -> list[int]:
-        """Return where the program starts; where every rank announces itself, only the first that does so again."""
+        """Return the lines on which the program starts, most often none.
+
+        Where every rank announces itself, only the first that does so again counts.
+        """
         found = self.format.starts(chunk.text)
-        if not (found and chunk.tags):
-            return found
-        kept = []
-        for at, rank in zip(found, chunk.ranks(found), strict=True):
-            self._started[rank] += 1
-            if self._started[rank] > self._starts_kept:
-                self._starts_kept += 1
-                kept.append(at)
-        return kept
+        if found and chunk.tags:
+            found = [at for at, rank in zip(found, chunk.ranks(found), strict=True) if self._is_first(rank)]
+        # The program announces itself on a line, not inside it.
+        return sorted({chunk.text.rfind(b"\n", 0, each) + 1 for each in found})
+
+    def _is_first(self, rank: int) -> bool:
+        """Count the start of a rank; return whether no other rank has started as often."""
+        self._started[rank] += 1
+        first = self._started[rank] > self._starts_kept
+        self._starts_kept += first
+        return first
+
+    def _last_own(self, text: bytes) -> int:
+        """Return where the last record or end of a session ends in its text, at least 1."""
+        for size in (*_LAST, len(text)):
+            begin = max(0, len(text) - size)
+            patterns = (*(table.reading.regex for table in self.tables), self.format.end_regex)
+            if found := [each.end() for pattern in patterns if pattern for each in pattern.finditer(text, begin)]:
+                return max(found)
+        return 1
 
     def _feed(
-        self,
-        current: _OpenSession,
-        text: bytes,
-        stretch: Stretch,
-        piece: _Piece,
-        pending: list[list[re.Match[bytes]]],
+        self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[re.Match[bytes]]]
     ) -> None:
+        """Read a stretch of a chunk's text, which belongs to one session but for its last lines."""
+        text, most = chunk.text, 0
         for table, rows in zip(self.tables, pending, strict=True):
-            if text.find(table.reading.marker, piece.begin, piece.end) < 0:
+            if text.find(table.reading.marker, begin, end) < 0:
                 continue
-            rows.extend(table.reading.regex.finditer(text, piece.begin, piece.end))
-        if current.head_bytes < FACTS_HEAD:
-            current.head.append(Extent(stretch, piece.begin, piece.end))
-            current.head_bytes += piece.end - piece.begin
-        tail = Extent(stretch, max(piece.begin, piece.end - FACTS_TAIL), piece.end)
-        # Either two adjacent extents, or one that is long enough: a gap between them would make line numbers wrong.
-        current.tail = [tail] if tail.end - tail.begin == FACTS_TAIL else [*current.tail[-1:], tail]
+            found = list(table.reading.regex.finditer(text, begin, end))
+            rows.extend(found)
+            most = max(most, len(found))
+        if (begin, end) == (0, len(text)):
+            current.take(Piece(text, chunk.lines, most))
+        elif begin < end:
+            current.take(Piece(text[begin:end], text.count(b"\n", begin, end), most))
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
         """Close the session; `rows` are the numbers of rows read by now, of each table."""
+        stated = current.statements()
         records = tuple(
-            SessionRecords(table, first, last)
+            SessionRecords(table, first, first if table.reading in stated.unmet else last)
             for table, first, last in zip(self.tables, current.rows, rows, strict=True)
         )
-        extents = tuple(current.head), tuple(current.tail)
-        return Session(number, self.format, records, self.source, *extents).without_unmet_readings()
+        return Session(number, self.format, records, stated)
 
 
 def _shape(line: bytes) -> bytes:

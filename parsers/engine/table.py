@@ -182,10 +182,6 @@ class SessionRecords:
         column = self._column(name) if self._processed is None else self._processed[1][name]
         return unwrapped(column) if name == "clock" else column
 
-    def none(self) -> SessionRecords:
-        """Return no records of the same reading."""
-        return SessionRecords(self.table, self.first, self.first)
-
     def ranks(self) -> Column:
         """Return the rank that printed each record."""
         ranks = self.table.rank(slice(self.first, self.last))

@@ -35,11 +35,11 @@ PYTORCH_JOB = (
 
 #: What fairseq prints of its configuration in all releases. The batch size is that of a device, in tokens.
 FAIRSEQ = (
-    Fact("model", rb"^\| model (transformer\w*?_big)(?:_\w++)?,", lambda _: "Transformer big"),
-    Fact("model", rb"\barch'?[=:] ?'(transformer\w*?_big)(?:_\w++)?'", lambda _: "Transformer big"),
+    Fact("model", rb"^\| model (transformer(?:(?!_big)\w)*+_big)(?:_\w++)?,", lambda _: "Transformer big"),
+    Fact("model", rb"\barch'?[=:] ?'(transformer(?:(?!_big)\w)*+_big)(?:_\w++)?'", lambda _: "Transformer big"),
     Fact(
         "model",
-        rb"\barch'?[=:] ?'(transformer_wmt_en_de|transformer\w*?_base)(?:_\w++)?'",
+        rb"\barch'?[=:] ?'(transformer_wmt_en_de|transformer(?:(?!_base)\w)*+_base)(?:_\w++)?'",
         lambda _: "Transformer base",
     ),
     Fact("model", rb"\barch'?[=:] ?'([\w.-]++)'"),

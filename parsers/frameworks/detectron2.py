@@ -37,6 +37,7 @@ FORMAT = Format(
     facts=(
         Fact("devices", rb"Rank of current process: \d++\. World size: (\d++)", int),
         Fact("batch_size_of_job", rb"\bIMS_PER_BATCH: (\d++)", int),
+        Fact("total_steps", rb"\bMAX_ITER: (\d++)", int),
         Fact("model", rb"\bconfig_file='(?:[^'/\n]*+/)*+([\w+-]++)\.(?:yaml|py)'"),
         Fact("precision", rb"^ *+AMP:\s++ENABLED: (True|False)", words={b"True": "amp", b"False": "fp32"}),
         Fact("gpu", rb"^GPU 0[\d,]*+ ++([^(\s]++(?: ++[^(\s]++)*+)"),

@@ -30,6 +30,17 @@ _STEPS: dict[Span, bytes] = {
 }
 
 
+#: Of the programs for images, whose last iteration of an epoch may hold the end of it.
+_EPOCH_ENDS = (
+    Pause(
+        "epoch_end",
+        rb'"step": ?+\[[0-9]++\], ?+"data": ?+\{"train\.',
+        b'DLLL {"timestamp": "1795169472.5", "type": "LOG", "step": [3], "data": {"train.loss": 6.5, "train.total_ips": 2600.5}}',
+        inside="last",
+    ),
+)
+
+
 def _line(span: Span) -> bytes:
     """Return a pattern for a line up to its data, with the loss where there is one."""
     return (
@@ -45,12 +56,14 @@ def _reading(unit: str, span: Span) -> Reading:
     trained = rb'(?=[^\n{}]*?"(?=[^"\n{}]*?train)[^"\n{}]*+": )' if span == "run" and unit == "items/s" else b""
     value = rb"<throughput>(?=[,}])"
     seconds = rb'(?:(?=[^\n{}]*?"raw_train_time": ?+(?P<seconds>' + NUMBER + rb")[,}])|)" if span == "run" else b""
-    return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span)
+    pauses = _EPOCH_ENDS if span == "interval" and unit == "images/s" else ()
+    return Reading(_line(span) + seconds + trained + rb"[^\n{}]*?" + key + value, unit=unit, span=span, pauses=pauses)
 
 
 FORMAT = Format(
     title="DLLogger JSON",
     marker=b'"LOG"',
+    end=rb'"type": ?+"LOG", ?+"step": ?+\[\], ?+"data": ?+\{',
     readings=(
         *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _COUNTED),
         Reading(

@@ -34,6 +34,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"wps",
     start=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )(?:Namespace\(|\{'_name')",
+    end=rb"fairseq_cli\.train(?: \| |\]\[INFO\] - )done training in ",
     readings=(
         Reading(
             _INNER + rb"epoch <epoch>: ++<step> / [0-9]++ loss=<loss>, "

@@ -43,6 +43,7 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b"wps",
     start=rb"(?m)^Namespace\((?=[^\n]{0,3000}?\bcriterion=')",
+    end=rb"^\| done training in ",
     readings=(
         Reading(
             rb"(?<!\w )\| epoch <epoch>:(?: *+[0-9]++%\|[^|\r\n]*+\|)?+ *+<step> ?/ ?[0-9]++ "

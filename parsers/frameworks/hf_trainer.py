@@ -48,10 +48,12 @@ FORMAT = Format(
     marker=b"'epoch': ",
     # Every node prints this before any of them takes a step: together they are one start.
     start=rb"\*{5} Running training \*{5}(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?\*{5} Running training \*{5})*+",
+    before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: [^\n]*?n_gpu: "
+    rb"|loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
     readings=(
         Reading(
-            rb"(?:(?<=[\r\n])|\A) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?P<_total>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
+            rb"(?:(?<=[\r\n])|\A) *+[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )(?P<_total>[0-9]++) \[[0-9:]++<[0-9:?]++, ++"
             rb"(?:(?P<step_seconds>[0-9.]++)s/it|(?P<steps_per_second>[0-9.]++)it/s)(?=[\],])|"
             rb"Total optimization steps = (?P<_stated_total>[0-9,]++)(?=\s)",
             unit="samples/s",
@@ -98,6 +100,9 @@ FORMAT = Format(
         Fact("model", rb'^ *+"model_type": "([\w-]++)"'),
         Fact("batch_size", rb"Instantaneous batch size per device = ([0-9,]++)", grouped),
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
+        Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$", grouped),
+        Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)$", grouped),
+        Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
         Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
         Fact("drop_last", rb"\bdataloader_drop_last=(True|False)\b"),
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
@@ -144,6 +149,7 @@ FORMAT = Format(
         ),
         NearMiss("Running tokenizer:  12%|█▎        | 12/100 [00:58<14:41, 4.50s/it]".encode(), "not training"),
         NearMiss(b"  0%|          | 0/100 [00:00<?, ?it/s]", "nothing done yet"),
+        NearMiss(b"100%|##########| 1/1 [00:00<00:00, 50.12it/s]", "a complete bar: loading and caching draw them too"),
         NearMiss(b"{'train_runtime': 512.5, 'train_samples_per_second': 19.", "cut inside the number"),
         NearMiss(b"  train_samples            =       1000", "a number of samples"),
         NearMiss(b"  train_samples_per_second =       1.25\n", "of the versions that call steps samples, or cut"),

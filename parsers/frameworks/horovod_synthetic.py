@@ -28,7 +28,7 @@ FORMAT = Format(
     facts=(
         Fact("model", rb"^Model: ([\w.+-]++)"),
         Fact("batch_size", rb"^Batch size: ([0-9]++)", int),
-        Fact("devices", rb"^Number of \w+?s: ([0-9]++)", int),
+        Fact("devices", rb"^Number of \w++: ([0-9]++)", int),
         Fact("devices", rb"^Total img/sec on ([0-9]++) \w++\(s\): ", int),
     ),
     samples=(

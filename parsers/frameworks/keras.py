@@ -39,6 +39,7 @@ def _epochs(columns: Columns) -> Postprocessed:
             epoch = np.nan
     kept = np.array(rows, dtype=np.intp)
     found = {name: columns[name][kept] for name in ("loss", "accuracy")}
+    found["total_epochs"] = np.full(len(kept), np.nanmax(columns["total_epochs"], initial=0))
     count = "samples" if in_samples else "steps"
     return kept, found | {"epoch": np.array(epochs), count: columns["steps"][kept], "duration": _seconds(columns, kept)}
 
@@ -63,7 +64,7 @@ def _seconds(columns: Columns, rows: Rows) -> Column:
 def _reading(unit: bytes, postprocess: Callable[[Columns], Postprocessed]) -> Reading:
     """Return the reading of lines that begin an epoch, and of complete bars."""
     return Reading(
-        rb"(?m)^Epoch <epoch>/[0-9]++" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
+        rb"(?m)^Epoch <epoch>/<total_epochs>" + _BEGINS + rb"|^Train on (?P<_dataset>[0-9]++) samples"
         rb"|(?<![0-9])(?P<steps>[0-9]++)/(?P=steps) " + _BAR + rb"(?P<duration>[0-9]++)s"
         + unit + rb" -(?:(?=(?:[^\r\n/ ]++| (?!acc(?:uracy)?: ))*+ acc(?:uracy)?: <accuracy>(?=\s)))?+"
         rb"(?:[^\r\n/ ]++| (?!loss: ))*+ loss: <loss>(?=\s)",
@@ -86,6 +87,7 @@ FORMAT = Format(
     framework="Keras",
     marker=b" - loss: ",
     start=rb"(?m)^(?:Train on [0-9]++ samples[^\n]*+\n(?:(?!Epoch )[^\n]*+\n){0,20}+)?+Epoch 1/[0-9]++" + _BEGINS,
+    before_start=rb'^Model: "|Creating TensorFlow device|Created (?:TensorFlow )?device',
     readings=(_reading(rb"(?:" + _per(rb"step") + rb")?+", _epochs), _reading(_per(rb"sample"), _epochs_in_samples)),
     facts=(
         Fact("model", rb'^Model: "resnet(\d++)"', resnet_v1),

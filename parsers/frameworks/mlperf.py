@@ -16,7 +16,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Rows, Sample, text, up_to
+from parsers.contract import (
+    NUMBER,
+    Columns,
+    Fact,
+    Format,
+    NearMiss,
+    Pause,
+    Postprocessed,
+    Reading,
+    Rows,
+    Sample,
+    text,
+    up_to,
+)
 from parsers.frameworks import PYTORCH_JOB
 
 #: Times of events, of which `_epochs_or_run` makes records.
@@ -117,7 +130,8 @@ FORMAT = Format(
     marker=b":::ML",
     over=("*",),
     start=rb'"key": ?+"submission_benchmark"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start',
-    end=rb'"key": ?+"run_stop"[^\n]{0,400}?"status": ?+"success"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final',
+    before_start=rb':::ML[^\n]*?(?:"key": ?+"(?:cache_clear|init_start|global_batch_size)"| run_clear_caches| init_start: )',
+    end=rb'"key": ?+"run_stop"[^\n]{0,400}?"status": ?+"success"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final|:::MLL [0-9.]++ run_stop: [^\n]{0,400}?"status": ?+"success"',
     readings=(
         _throughput("samples/s", rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")", _CONSUMED),
         _throughput("tokens/s", _IN_TOKENS),
@@ -141,6 +155,14 @@ FORMAT = Format(
             unit="samples/s",
             span="epoch",
             weak=True,
+            # In 2018 an epoch has no end of its own, and lasts until the next one begins.
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb":::MLPv0\.5\.[0-9] \w++ [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+eval_start",
+                    b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_start",
+                ),
+            ),
             postprocess=_epochs_or_run,
         ),
         Reading(

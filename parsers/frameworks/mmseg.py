@@ -33,11 +33,11 @@ FORMAT = Format(
     marker=b" - mm",
     start=rb" - mm(?:engine - INFO - \n-{60}\nSystem environment:|[a-z0-9]++ - INFO - Environment info:)",
     readings=(
-        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/[0-9]++\][\t ]", rb", ", _PAUSES),
-        _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/[0-9]++\][\t ]", rb", "),
-        _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+[0-9]++\] ", rb" ++"),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Iter \[<step>/<total_steps>\][\t ]", rb", ", _PAUSES),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Epoch \[<epoch>\]\[<step>/<total_steps>\][\t ]", rb", "),
+        _reading(rb" - mm[a-z0-9]++ - INFO - Iter\(train\) ++\[ *+<step>/ *+<total_steps>\] ", rb" ++"),
         _reading(
-            rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+[0-9]++\] ", rb" ++"
+            rb" - mm[a-z0-9]++ - INFO - Epoch\(train\) ++\[ *+<epoch>\]\[ *+<step>/ *+<total_steps>\] ", rb" ++"
         ),
     ),
     facts=(
@@ -45,6 +45,8 @@ FORMAT = Format(
              rb"^ *+decode_head=dict\(\n *+type='(DepthwiseSeparableASPPHead)'", lambda _: "DeepLabV3+"),
         Fact("model", rb"type='HRNet',(?:(?!_head=|type='HRNet',|stage2=dict\()[\s\S]){0,3000}+stage2=dict\((?:(?!_head=|stage2=dict\(|num_channels=\()[\s\S]){0,400}+"
              rb"num_channels=\((\d\d), \d", lambda width: f"HRNet-W{width.decode()}"),
+        Fact("total_epochs", rb", max: (\d++) epochs$", int),
+        Fact("total_epochs", rb"\bmax_epochs=(\d++)", int),
         Fact("batch_size", rb"^ *+samples_per_gpu=(\d++),", int),
         Fact("batch_size", rb"^train_dataloader = dict\(\s++batch_size=(\d++),", int),
         Fact("devices", rb"^ ++GPU number: (\d++)$", int),

@@ -33,9 +33,10 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b" step_avg:",
     start=rb"(?m)^logs/[0-9a-f-]{36}\.txt\r?$",
+    end=rb"peak memory (?:consumption|allocated): ",
     readings=(
         Reading(
-            rb"step:(?<![\w.]step:)<step>/[0-9]++ (?:train_loss:<loss> )?+"
+            rb"step:(?<![\w.]step:)<step>/<total_steps> (?:train_loss:<loss> )?+"
             rb"train_time:(?P<elapsed>[0-9]++)ms step_avg:" + NUMBER + rb"ms",
             unit="tokens/s",
             factors={"elapsed": 1e-3},

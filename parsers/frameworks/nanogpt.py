@@ -40,14 +40,14 @@ FORMAT = Format(
             ),
         ),
         Reading(
-            rb"step (?<![\w.]step ) *+<step>/[0-9]++ \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
+            rb"step (?<![\w.]step ) *+<step>/<total_steps> \| (?:train )?+loss <loss>[^|\r\n]*+\| norm [^|\r\n]*+\| lr [^|\r\n]*+"
             rb"\| <step_seconds> ms \| [^|\r\n]*+\| (?P<throughput>[0-9]++) tok/s",
             unit="tokens/s",
             span="step",
             factors={"step_seconds": 1e-3},
         ),
         Reading(
-            rb"step (?<![\w.]step )<step>/[0-9]++ \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
+            rb"step (?<![\w.]step )<step>/<total_steps> \([0-9.]++%\) \| loss: <loss> \| [^\r\n]{0,200}?\| "
             rb"dt: <step_seconds>ms \| tok/sec: (?P<throughput>[0-9][0-9,]*+)(?=\s)",
             unit="tokens/s",
             span="step",

@@ -28,7 +28,8 @@ def _series(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="DLLogger document",
     marker=b"train_epoch_",
-    end=rb'\n *+"event": \{[^{}]*+\}\s*+\}\s*+\Z',
+    start=rb'(?m)^\{[ \t]*+\r?\n *+"run": \{',
+    end=rb'\n *+"event": \{[^{}]*+\}\s*+\}',
     readings=(
         Reading(
             rb'(?<=\n)[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
@@ -48,7 +49,7 @@ FORMAT = Format(
         Fact("devices", rb'"world_size": ([0-9]++)\b', int),
         *PYTORCH_JOB,
         Fact("batch_size", rb'^ *+"batch_size": ([0-9]++)\b', int),
-        Fact("gpu", rb'"gpu_info": \{[^{}]*?"name": \[\s*+"([^"\n]++)"'),
+        Fact("gpu", rb'"gpu_info": \{(?:(?!"name": )[^{}])*+"name": \[\s*+"([^"\n]++)"'),
         Fact("precision", rb'"amp(?:_run)?": (true|false)\b', words={b"true": "amp", b"false": "fp32"}),
     ),
     samples=(

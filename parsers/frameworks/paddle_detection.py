@@ -21,7 +21,7 @@ FORMAT = Format(
     rb"(?:(?:[^pTHP]++|[THP](?!he server starts to|ybridParallelInfo: rank_id: 0,|lease NOTE: device: \d++, \w++ Capa))++|p(?!pdet\.)){0,400}+){1,20}+ppdet\.",
     readings=(
         Reading(
-            rb"INFO: Epoch: \[<epoch>\] \[ *+<step>/[0-9]++\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
+            rb"INFO: Epoch: \[<epoch>\] \[ *+<step>/<total_steps>\](?:[^\r\n \[]++| (?!loss: |batch_cost: ))*+"
             rb"(?: loss: <loss>(?:[^\r\n \[]++| (?!batch_cost: ))*+)?+ "
             rb"batch_cost: <step_seconds> data_cost: <reader_seconds> ips: <throughput> [is][ma]"
             rb"(?:\w++/s" + MEMORY + rb")?+",

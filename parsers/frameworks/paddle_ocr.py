@@ -11,7 +11,7 @@ from parsers.contract import ENDED, Fact, Format, NearMiss, Reading, Sample, Tra
 from parsers.paddle import LAUNCHER, MEMORY
 
 _HEAD = (
-    rb"INFO: epoch: \[<epoch>/[0-9]++\], (?:global_step|iter): <step>, "
+    rb"INFO: epoch: \[<epoch>/<total_epochs>\], (?:global_step|iter): <step>, "
     rb"(?:[^\r\n \[]++| (?!acc: |loss: |(?:avg_)?reader_cost: ))*+(?: acc: <accuracy>,)?+"
     rb"(?:[^\r\n \[]++| (?!loss: |(?:avg_)?reader_cost: ))*+(?: loss: <loss>,)?+"
     rb"(?:[^\r\n \[]++| (?!(?:avg_)?reader_cost: ))*+ (?:avg_)?+reader_cost: <reader_seconds> s, "

@@ -35,6 +35,8 @@ FORMAT = Format(
     # Every process of Horovod prints this, one after the other: together they are one start.
     start=_LINE + rb"TensorFlow: ++[0-9](?:(?=(?:[^\n]*+\n){1,80}?[^\n]*?Variables: ++horovod)"
     rb"(?:(?![^\n]*?(?:/sec: |Traceback|Error))[^\n]*+\n){1,200}?" + _LINE.removeprefix(rb"(?m)") + rb"TensorFlow: ++[0-9])*+",
+    before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
+    end=_LINE + rb"total (?:images|examples)/sec: ",
     readings=(
         _steps("job", _LINE + rb"Devices: (?![^\n]*?/job:)[^\n]*+\n(?:(?!Variables:)[^\n]*+\n){0,20}?[^\n]*?Variables: ++(?!horovod)"),
         _steps("device", _LINE + rb"Variables: ++horovod"),

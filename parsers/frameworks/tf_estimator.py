@@ -24,6 +24,16 @@ _PAUSES = (
 )
 
 
+def _tutorial(head: bytes) -> Reading:
+    """Return the reading of the lines of one of the tutorials, which begin differently."""
+    return Reading(
+        head + rb"loss = " + _NUMBER % b"loss" + rb" \(" + _NUMBER % b"throughput" + rb" examples/sec[,;] "
+        + NUMBER + rb" sec/batch\)",
+        unit="samples/s",
+        marker=b" sec/batch",
+    )  # fmt: skip
+
+
 def _speeds(logger: bytes) -> Reading:
     """Return the reading of TPUEstimator's speed by one of two loggers, which print no step to merge them by."""
     return Reading(
@@ -50,13 +60,11 @@ FORMAT = Format(
     framework="TensorFlow",
     marker=b"sec",
     start=rb"(?:INFO:tensorflow:Using config: |Filling queue with \d++ \w++ images before starting to train)",
+    before_start=rb"Creat(?:ing|ed) (?:TensorFlow )?device|Your CPU supports instructions|Found device 0 with properties",
+    end=rb"Loss for final step: ",
     readings=(
-        Reading(
-            rb"\b[Ss]tep:? ++<step>, (?:[Aa]ccuracy: ++<accuracy>%?+, )?+loss = "
-            + _NUMBER % b"loss" + rb" \(" + _NUMBER % b"throughput" + rb" examples/sec[,;] " + NUMBER + rb" sec/batch\)",
-            unit="samples/s",
-            marker=b" sec/batch",
-        ),
+        _tutorial(rb"\bstep <step>, "),
+        _tutorial(rb"\bGlobal Step: ++<step>, (?:[Aa]ccuracy: ++<accuracy>%?+, )?+"),
         Reading(
             rb"Average examples/sec: " + NUMBER + rb" \(" + _NUMBER % b"throughput" + rb"\), step = " + _NUMBER % b"step" + rb"(?=\s)",
             unit="samples/s",

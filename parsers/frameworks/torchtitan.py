@@ -67,6 +67,7 @@ FORMAT = Format(
         Fact("micro_batch", rb"local batch size ([0-9]++),", int),
         Fact("batch_size_of_job", rb"global batch size ([0-9]++),", int),
         Fact("accumulation", rb"gradient accumulation steps ([0-9]++),", int),
+        Fact("total_steps", rb"sequence length [0-9]++, total steps ([0-9]++) ", int),
         Fact("sequence_length", rb"sequence length ([0-9]++),", int),
         Fact("gpu", rb"(?:CUDA|GPU) capacity: ([^\n(]{1,200}?)(?: \(\d{1,9}\))? with "),
     ),

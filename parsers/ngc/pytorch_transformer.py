@@ -21,8 +21,8 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("model", rb"^\| model (transformer\w*?_big)(?:_\w++)?,", lambda _: "Transformer big"),
-        Fact("model", rb"^\| model (transformer_wmt_en_de|transformer\w*?_base)(?:_\w++)?,", lambda _: "Transformer base"),
+        Fact("model", rb"^\| model (transformer(?:(?!_big)\w)*+_big)(?:_\w++)?,", lambda _: "Transformer big"),
+        Fact("model", rb"^\| model (transformer_wmt_en_de|transformer(?:(?!_base)\w)*+_base)(?:_\w++)?,", lambda _: "Transformer base"),
         Fact("batch_size", rb"^\| max tokens per GPU = (\d++) ", int),
         Fact("devices", rb"^\| training on (\d++) GPUs", int),
         Fact("accumulation", rb", update_freq=\[(\d++)\]", int),

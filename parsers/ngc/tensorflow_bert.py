@@ -11,7 +11,8 @@ FORMAT = Format(
     title="NGC TensorFlow BERT pre-training",
     framework="NGC TensorFlow",
     marker=b"throughput_train",
-    end=rb"Throughput Average \(sentences/sec\) = |DLL [\d .:-]{26} -  throughput_train : ",
+    start=rb"INFO:tensorflow:\*{5} Configuaration \*{5}",
+    end=rb"DLL [\d .:-]{26} -  throughput_train : ",
     readings=(
         Reading(
             DLLOGGER_CLOCK + rb"Iteration: <step> ++throughput_train : <throughput> seq(?:uences)?/s"

@@ -17,7 +17,7 @@ FORMAT = Format(
     start=rb"PaddleClas is powered by PaddlePaddle",
     readings=(
         Reading(
-            rb"\[Train\]\[Epoch <epoch>/\d++\]\[Iter: <step>/\d++\](?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
+            rb"\[Train\]\[Epoch <epoch>/<total_epochs>\]\[Iter: <step>/<total_steps>\](?:[^\r\nbl\[]++|b(?!atch_cost: )|l(?!oss: ))*+"
             rb"(?:loss: <loss>(?:[^\r\nb\[]++|b(?!atch_cost: ))*+)?+"
             rb"batch_cost: <step_seconds>s, reader_cost: <reader_seconds>s?, "
             rb"ips: <throughput> (?:samples|images)/s(?:ec)?+" + MEMORY,

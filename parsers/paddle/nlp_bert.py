@@ -41,6 +41,7 @@ FORMAT = Format(
         Fact("precision", rb"\buse_pure_fp16=(True)", words={b"True": "fp16"}),
         Fact("precision", rb"\buse_amp=(\w++)", words={b"True": "amp", b"1": "amp", b"False": "fp32", b"0": "fp32"}),
         Fact("model", rb"\bmodel_name_or_path='([^']++)'"),
+        Fact("total_steps", rb"\bmax_steps=(\d++)", int),
         *LAUNCHER,
         Fact("devices_per_node", rb"--gpus[= ]([\d,]++) ", listed),
     ),

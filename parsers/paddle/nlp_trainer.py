@@ -17,6 +17,7 @@ FORMAT = Format(
     framework="PaddlePaddle",
     marker=b"_samples_per_second: ",
     start=rb"\[ *+INFO\] - \*{5} Running training \*{5}",
+    before_start=rb"\] - =++\[Trainer|\] - (?:Model|Data|Training|Pre-Training|Finetune) Configuration Arguments|" + _ARGUMENT % (rb"\w++", rb"[^\n]*?"),
     end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",
     readings=(
         Reading(
@@ -56,6 +57,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
         Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
+        Fact("total_steps", rb"Total optimization steps = ([0-9,]++)", grouped),
         Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
         Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),
         Fact("pipeline_parallel", _ARGUMENT % (rb"pipeline_parallel_degree", rb"([0-9]++)"), int),

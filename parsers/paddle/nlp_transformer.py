@@ -29,6 +29,7 @@ FORMAT = Format(
         Fact("batch_size", rb"^[ {]*+'batch_size': (\d++),", int),
         Fact("precision", rb"^[ {]*+'use_pure_fp16': (True),", words={b"True": "fp16"}),
         Fact("precision", rb"^[ {]*+'use_amp': (\w++),", words={b"True": "amp", b"False": "fp32"}),
+        Fact("total_steps", rb"^[ {]*+'max_iter': (\d++),", int),
         *LAUNCHER,
         Fact("devices_per_node", rb"--gpus[= ]([\d,]++) ", listed),
     ),

@@ -54,7 +54,7 @@ FORMAT = Format(
         Fact("sync_mode", rb"(GeoCommunicator)", lambda _: "geo"),
         # The first letter is cut off in the logs of some releases.
         Fact("sync_mode", rb"ync_mode: (async|geo|sync|half_async)\b"),
-        Fact("sync_mode", _JOB % rb"\w+?" + rb"\w*?_(async|geo|sync)_"),
+        Fact("sync_mode", _JOB % rb"(?:(?!_bench)\w)++" + rb"(?:(?!_(?:async|geo|sync)_)\w)*+_(async|geo|sync)_"),
     ),
     samples=(
         Sample(b"2026-11-20 14:38:09,247 - INFO - Epoch: 2, using time 700.5 second, ips 15500.25 example/sec.",

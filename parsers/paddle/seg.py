@@ -15,7 +15,7 @@ FORMAT = Format(
     start=rb"-Environment Information-",
     readings=(
         Reading(
-            rb"\[TRAIN\] epoch: <epoch>, iter: <step>/\d++, loss: <loss>, "
+            rb"\[TRAIN\] epoch: <epoch>, iter: <step>/<total_steps>, loss: <loss>, "
             rb"(?:[^\r\nb\[]++|b(?!atch_cost: ))*+batch_cost: <step_seconds>, "
             rb"reader_cost: <reader_seconds>, ips: <throughput> samples/sec" + MEMORY,
             unit="samples/s",
@@ -33,7 +33,7 @@ FORMAT = Format(
         Fact("gpu", rb"^GPU: \['GPU 0: ([^'(]++)"),
         Fact("framework_version", rb"^PaddlePaddle: (?!0\.0\.0)(\S++)"),
         Fact("precision", rb"\[INFO\]\t(use amp to train|use AMP to train[^\n]*+)", lambda _: "amp"),
-        Fact("precision", rb"^(?=[^\n]*?--precision[= ]fp16\b)[^\n]*?--amp_level[= ](O[12])\b", words={b"O1": "amp", b"O2": "fp16"}),
+        Fact("precision", rb"^(?=(?:(?!--precision)[^\n])*+--precision[= ]fp16\b)(?:(?!--amp_level)[^\n])*+--amp_level[= ](O[12])\b", words={b"O1": "amp", b"O2": "fp16"}),
         Fact("precision", rb"--precision[= ](fp32|fp16)", words={b"fp32": "fp32", b"fp16": "amp"}),
     ),
     samples=(

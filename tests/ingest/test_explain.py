@@ -26,7 +26,7 @@ def test_a_figure_from_its_log_to_its_arithmetic(tmp_path: Path, ingest: Ingest)
     out = explained(ingest, log)
     for said in (
         "paddle.seg (PaddleSeg, first on line 2)",
-        "session    1 of 1, lines 1-7, completed",
+        "session    1 of 1, lines 1-7, truncated, step 60 of 9999",
         "fact       batch_size = 4   (run.json)",
         "fact       framework = PaddlePaddle   (run.json)",
         "records    6 of span interval, scope device, unit samples/s",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.compute.witnesses import Measured, measured
+from ingest.compute.witnesses import Measurement, measured
 from parsers.engine.read import read
 from parsers.engine.registry import formats
 from tests.parsers.golden import log_of
@@ -28,7 +28,7 @@ junk = st.lists(st.sampled_from(JUNK) | st.text("abc xyz0123.:=-", max_size=30),
 )
 
 
-def figures(text: bytes, folder: Path) -> Measured:
+def figures(text: bytes, folder: Path) -> Measurement:
     path = folder / "train.log"
     path.write_bytes(text)
     (session,) = read(path).sessions

@@ -170,6 +170,51 @@ def test_no_runs_at_all() -> None:
     assert results([]) == []
 
 
+def with_witnesses(*verdicts: tuple[str, str], **other: Any) -> Run:
+    """Return a run whose witnesses are of these kinds, with these verdicts."""
+    return run(
+        witnesses=[builders.witness(kind, verdict, value=1.0, against=1.0) for kind, verdict in verdicts], **other
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "rests_on"),
+    [
+        ((), "line"),
+        ((("clock", "silent"), ("summary", "silent")), "line"),
+        ((("clock", "silent"), ("summary", "agrees")), "agree"),
+        ((("clock", "corrects"), ("arithmetic", "agrees")), "corrects"),
+        # A bound that most wrong figures satisfy, too.
+        ((("clock", "silent"), ("physics", "agrees")), "line"),
+    ],
+)
+def test_what_a_figure_rests_on(verdicts: tuple[tuple[str, str], ...], rests_on: str) -> None:
+    (row,) = rows(with_witnesses(*verdicts))
+    assert row.witnesses == rests_on
+
+
+def test_a_result_rests_on_what_its_weakest_run_rests_on() -> None:
+    sound, alone, corrected = (
+        with_witnesses(each) for each in (("clock", "agrees"), ("clock", "silent"), ("clock", "corrects"))
+    )
+    assert [rows(sound, *more)[0].witnesses for more in ((sound,), (alone,), (alone, corrected))] == [
+        "agree", "line", "corrects",
+    ]  # fmt: skip
+
+
+def test_witnesses_are_of_the_headline_of_runs_with_a_figure() -> None:
+    """A run that ran out of memory has a figure in its ledger that is no figure of its case."""
+    sound, oom = with_witnesses(("clock", "agrees")), with_witnesses(outcome="oom")
+    assert rows(sound, oom)[0].witnesses == "agree"
+    assert rows(oom)[0].witnesses is None
+    assert rows(sound, rule="mean")[0].witnesses is None
+
+
+def test_out_of_memory_of_a_case_that_the_log_contradicts_is_not_a_result() -> None:
+    problem = {"code": "witness_arithmetic", "path": "x", "line": 1, "args": {}}
+    assert rows(with_witnesses(outcome="oom", published=False, problems=[problem])) == []
+
+
 def test_one_table_holds_one_rule() -> None:
     line = run(figures={"sustained": builders.figure(1.0), "mean": builders.figure(2.0)})
     assert rows(line)[0].value == 1.0

@@ -50,7 +50,7 @@ def test_the_record_after_an_evaluation_is_left_out(tmp_path: Path) -> None:
     given, session = of(lines, tmp_path, pauses=(EVALUATED, SAVED))
     assert given.pauses.tolist() == [0, 0, 0, 1, 0, 0]
     assert sustained(session) == pytest.approx(400 / 5)
-    assert window.pauses(given) == Pauses(1, 4.0, 44.44, ("evaluation",))
+    assert window.pauses(given) == Pauses(1, 2.75, 30.56, ("evaluation",))
     latency = metrics(session, ONE, rules.figures(session, ONE)["sustained"])["latency"]
     assert (latency.value, latency.first_line, latency.last_line) == (pytest.approx(1000 * 5 / 40), 2, 7)
     # Other rules count it, and so does a window of others.
@@ -63,7 +63,7 @@ def test_several_kinds_in_one_record_count_once(tmp_path: Path) -> None:
     lines = steps(9.0, 1.0, 1.0, 4.0, 2.0, 1.0)
     lines[3:3] = ["eval done in 3 s", "saved to disk", "eval done in 1 s"]
     given, _ = of(lines, tmp_path, pauses=(EVALUATED, SAVED))
-    assert window.pauses(given) == Pauses(1, 4.0, 44.44, ("evaluation", "checkpoint"))
+    assert window.pauses(given) == Pauses(1, 2.75, 30.56, ("evaluation", "checkpoint"))
 
 
 def test_a_pause_before_the_first_record_or_after_the_last_marks_nothing(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_timer_of_training_tells_what_the_clock_holds_besides(tmp_path: Path) 
     given, session = of(timed(took, [2.0] * 21), tmp_path, CLOCK)
     assert given.pauses.tolist() == [8 if each > 2 else 0 for each in took[1:]]
     assert sustained(session) == pytest.approx(5.0)
-    assert window.pauses(given) == Pauses(1, 62.0, 67.39, ("untold",))
+    assert window.pauses(given) == Pauses(1, 60.0, 65.22, ("outside_timer",))
 
 
 def test_a_stall_within_a_step_that_a_smoothing_timer_shows_for_long_stays(tmp_path: Path) -> None:
@@ -240,6 +240,7 @@ def test_where_every_record_holds_an_evaluation_there_is_no_figure(tmp_path: Pat
     found = rules.figure("sustained", session, ONE)
     assert found == NoFigure(Reason("only_pauses", {"records": 7}))
     assert rules.figures(session, ONE)["mean"].value == 100.0
+    assert window.pauses(series(session, ONE)) == Pauses(7, None, None, ("evaluation",))
 
 
 def test_evenness_counts_the_training_records_of_the_window(tmp_path: Path) -> None:

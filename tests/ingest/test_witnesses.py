@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 
 from ingest.common import words
-from ingest.compute.witnesses import TOLERANCE, WITNESSES, Measured, flops_of_sample, measured
+from ingest.compute.witnesses import TOLERANCE, WITNESSES, Measurement, flops_of_sample, measured
 from ingest.read import layout
 from ingest.read.run_json import of_log
 from ingest.record.run import facts_of
@@ -26,14 +26,14 @@ ONE = {"devices": 1, "batch_size": 16, "nodes": 1}
 RAW_LOGS = Path(__file__).resolve().parents[2] / "raw_logs"
 
 
-def measure(lines: Sequence[str], folder: Path, case: dict[str, Any] | None = None) -> Measured:
+def measure(lines: Sequence[str], folder: Path, case: dict[str, Any] | None = None) -> Measurement:
     path = folder / "train.log"
     path.write_text("".join(f"{each}\n" for each in lines))
     (session,) = read(path).sessions
     return measured(session, {**{name: q.value for name, q in session.facts.items()}, **(case or ONE)})
 
 
-def witness(found: Measured, kind: str) -> Witness:
+def witness(found: Measurement, kind: str) -> Witness:
     (one,) = (each for each in found.witnesses if each.kind == kind)
     return one
 
@@ -249,7 +249,7 @@ def scaled(text: bytes, scale: float) -> bytes:
     )
 
 
-def of_log_at(path: Path, case_of: Path) -> Measured:
+def of_log_at(path: Path, case_of: Path) -> Measurement:
     (session,) = read(path).sessions
     own = layout.load("perfledger")
     merged = facts_of(session, of_log(case_of, "x"), None, own)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from parsers.engine.outcome import ending
+from parsers.engine.counters import Counters
+from parsers.engine.outcome import Ending, ending, message
 
 RECORD = b"some record\n"
 
@@ -26,56 +27,64 @@ CRASH = [
 ]  # fmt: skip
 STOPPED = [b"LAUNCH INFO Terminating with signal 15", b"Exit with signal 15", b"caught SIGTERM", b"KeyboardInterrupt"]
 
+ALL, HALF = Counters("step", 100, 100, reached=True), Counters("step", 50, 100, reached=False)
 
-@pytest.mark.parametrize("message", OOM)
+
+def of(text: bytes, end_line: int = 0, progress: Counters | None = None, records: int = 30) -> Ending:
+    return ending(message(text, 1 + text.count(b"\n")), end_line, progress, records)
+
+
+@pytest.mark.parametrize("said", OOM)
 @pytest.mark.parametrize("records", [0, 30])
-def test_out_of_memory(message: bytes, records: int) -> None:
-    found = ending(RECORD * 3 + message + b"\n", 100, None, records)
-    assert (found.outcome, found.line) == ("oom", 103)
+def test_out_of_memory(said: bytes, records: int) -> None:
+    assert of(RECORD * 3 + said + b"\n", records=records) == Ending("oom", 4)
 
 
-@pytest.mark.parametrize("message", CRASH)
+@pytest.mark.parametrize("said", CRASH)
 @pytest.mark.parametrize("records", [0, 30])
-def test_a_crash(message: bytes, records: int) -> None:
-    found = ending(RECORD + message + b"\n", 1, None, records)
-    assert (found.outcome, found.line) == ("failed", 2)
+def test_a_crash(said: bytes, records: int) -> None:
+    assert of(RECORD + said + b"\n", records=records) == Ending("failed", 2)
 
 
-@pytest.mark.parametrize("message", STOPPED)
-def test_stopped_by_a_signal(message: bytes) -> None:
-    assert ending(RECORD + message + b"\n", 1, None, 30).outcome == "truncated"
-    assert ending(message + b"\n", 1, None, 0).outcome == "failed"
+@pytest.mark.parametrize("said", STOPPED)
+def test_stopped_by_a_signal(said: bytes) -> None:
+    assert of(RECORD + said + b"\n").outcome == "truncated"
+    assert of(said + b"\n", records=0).outcome == "failed"
 
 
-@pytest.mark.parametrize("message", [*OOM, *CRASH, *STOPPED])
-def test_messages_after_the_end_do_not_count(message: bytes) -> None:
-    """Launchers complain when the others leave; the printer had message that it was done."""
-    assert ending(RECORD + message + b"\n", 1, True, 30).outcome == "completed"
+@pytest.mark.parametrize("said", [*OOM, *CRASH, *STOPPED])
+def test_messages_after_the_end_do_not_count(said: bytes) -> None:
+    """Launchers complain when the others leave; the printer had said that it was done."""
+    assert of(RECORD + said + b"\n", end_line=1) == Ending("completed", 1)
+
+
+@pytest.mark.parametrize("said", [*OOM, *CRASH])
+def test_the_last_step_does_not_outweigh_a_crash(said: bytes) -> None:
+    assert of(RECORD + said + b"\n", progress=ALL).outcome != "completed"
 
 
 def test_out_of_memory_comes_before_the_crash_it_causes() -> None:
-    tail = CRASH[0] + b"\n" + OOM[0] + b"\n"
-    assert ending(tail, 1, None, 5).outcome == "oom"
+    assert of(CRASH[0] + b"\n" + OOM[0] + b"\n").outcome == "oom"
 
 
 @pytest.mark.parametrize(
-    ("ended", "records", "outcome"),
+    ("end_line", "progress", "records", "outcome"),
     [
-        (None, 5, "completed"),
-        (True, 5, "completed"),
-        (False, 5, "truncated"),
-        (None, 0, "failed"),
-        (True, 0, "failed"),
-        (False, 0, "failed"),
+        (3, None, 5, "completed"),
+        (0, ALL, 5, "completed"),
+        (3, HALF, 5, "completed"),  # It stopped where it was meant to, such as at a time limit of its own.
+        (0, HALF, 5, "truncated"),
+        (0, None, 5, "truncated"),
+        (0, None, 0, "unread"),
+        (3, None, 0, "unread"),
     ],
 )
-def test_outcome_without_messages(ended: bool | None, records: int, outcome: str) -> None:
-    found = ending(RECORD * 5, 1, ended, records)
-    assert (found.outcome, found.line) == (outcome, 0)
+def test_completed_needs_evidence(end_line: int, progress: Counters | None, records: int, outcome: str) -> None:
+    assert of(RECORD * 5, end_line, progress, records) == Ending(outcome, end_line)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    "message", [b"killer whale", b"signal processing", b"Exit code 0", b"traceback", b"out of memory of him"]
+    "said", [b"killer whale", b"signal processing", b"Exit code 0", b"traceback", b"out of memory of him"]
 )
-def test_similar_messages_are_not_failures(message: bytes) -> None:
-    assert ending(RECORD + message + b"\n", 1, None, 5).outcome == "completed"
+def test_similar_messages_are_not_failures(said: bytes) -> None:
+    assert of(RECORD + said + b"\n", progress=ALL).outcome == "completed"

@@ -58,13 +58,13 @@ def test_starts_without_records_are_sessions(tmp_path: Path) -> None:
     path = written(tmp_path, run(8) + CRASH + run(4) + run(2, 5.0, 6.0))
     found = read(path).sessions
     assert [len(each.main) for each in found] == [0, 0, 2]
-    assert [each.ending.outcome for each in found] == ["oom", "failed", "completed"]
+    assert [each.ending.outcome for each in found] == ["oom", "unread", "truncated"]
     assert found[0].ending.line == 9
 
 
 def test_log_of_starts_alone(tmp_path: Path) -> None:
     found = read(written(tmp_path, run(8))).sessions
-    assert [(len(each.main), each.ending.outcome) for each in found] == [(0, "failed")]
+    assert [(len(each.main), each.ending.outcome) for each in found] == [(0, "unread")]
 
 
 def test_records_before_the_first_start_are_a_session(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_facts_belong_to_one_session(tmp_path: Path) -> None:
 
 def test_crash_belongs_to_one_session(tmp_path: Path) -> None:
     found = read(written(tmp_path, run(8, 1.0) + CRASH + run(8, 2.0))).sessions
-    assert [each.ending.outcome for each in found] == ["oom", "completed"]
+    assert [each.ending.outcome for each in found] == ["oom", "truncated"]
 
 
 def test_the_log_of_twenty_starts() -> None:
@@ -125,3 +125,89 @@ def test_a_configuration_across_chunks_is_read_whole(tmp_path: Path) -> None:
     path = written(tmp_path, filler + run(16, 2.0, 3.0))
     found = read(path).sessions
     assert [each.facts["batch_size"].value for each in found] == [8, 16]
+
+
+LAUNCH = b"LAUNCH INFO 2026-11-20 13:13:59,033 -----------  Configuration  ----------------------\n"
+NODES = b"LAUNCH INFO 2026-11-20 13:13:59,033 nnodes: %d\n"
+
+
+@pytest.mark.parametrize("size", [1, 1000, 1 << 20])
+def test_a_session_begins_with_what_stands_before_its_start(
+    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The launcher prints the number of machines before the program announces itself."""
+    monkeypatch.setattr(chunks, "__defaults__", (size,))
+    log = LAUNCH + NODES % 1 + run(8, 1.0, 2.0) + b"saved\n" + LAUNCH + NODES % 4 + run(16, 3.0, 4.0)
+    first, second = read(written(tmp_path, log)).sessions
+    assert (first.facts["nodes"].value, second.facts["nodes"].value) == (1, 4)
+    assert (first.last_line, second.first_line, second.facts["nodes"].line) == (11, 12, 13)
+    assert first.main["throughput"].tolist() == [1.0, 2.0]
+    assert second.main["throughput"].tolist() == [3.0, 4.0]
+
+
+def test_a_crash_before_the_next_launch_stays_with_its_session(tmp_path: Path) -> None:
+    log = LAUNCH + NODES % 1 + run(8, 1.0) + CRASH + LAUNCH + NODES % 4 + run(16, 3.0)
+    first, second = read(written(tmp_path, log)).sessions
+    assert (first.ending.outcome, second.ending.outcome) == ("oom", "truncated")
+    assert second.facts["nodes"].value == 4
+
+
+def test_what_follows_a_start_without_a_step_is_not_the_next_sessions(tmp_path: Path) -> None:
+    """Nothing says whether the launcher's lines are of the first start or of the second."""
+    log = run(8) + LAUNCH + NODES % 4 + run(16, 3.0)
+    first, second = read(written(tmp_path, log)).sessions
+    assert "nodes" in first.facts
+    assert "nodes" not in second.facts
+
+
+WARNING = b"some warning that is printed for every step of the training\n"
+
+
+def test_facts_are_looked_for_in_the_whole_session(tmp_path: Path) -> None:
+    """Neither in the first MiB nor in the last lines."""
+    data = BANNER + WARNING * 40_000 + CONFIG % 8 + record(10, 1.0) + WARNING * 40_000
+    (session,) = read(written(tmp_path, data)).sessions
+    assert (session.facts["batch_size"].value, session.facts["batch_size"].line) == (8, 40_006)
+
+
+def test_the_end_is_looked_for_in_the_whole_session(tmp_path: Path) -> None:
+    step = b"2026-11-20 10:11:12,500 - root - INFO - step: %d  loss: 7.125  memory: 20.50GiB(25.88%%)  tps: 7,500\n"
+    end = b"2026-11-20 10:12:12,500 - root - INFO - Training completed\n"
+    (session,) = read(written(tmp_path, step % 1 + step % 2 + end + WARNING * 40_000)).sessions
+    assert (session.ending.outcome, session.ending.line) == ("completed", 3)
+
+
+def test_a_fact_that_is_stated_anew_after_steps_is_of_another_run(tmp_path: Path) -> None:
+    log = CONFIG % 8 + record(10, 1.0) + CONFIG % 8 + record(20, 1.0) + CONFIG % 16 + record(30, 1.0)
+    (session,) = read(written(tmp_path, log)).sessions
+    restated = session.stated.restated
+    assert restated is not None
+    assert (restated.fact, restated.first.value, restated.second.value) == ("batch_size", 8, 16)
+    assert (restated.first.line, restated.second.line) == (5, 17)
+
+
+def test_a_fact_that_is_stated_twice_before_the_first_step_is_of_one_run(tmp_path: Path) -> None:
+    """A configuration may be printed before and after what overrides it."""
+    (session,) = read(written(tmp_path, BANNER + CONFIG % 16 + CONFIG % 8 + record(10, 1.0))).sessions
+    assert session.stated.restated is None
+
+
+def test_bars_without_a_name_are_no_records(tmp_path: Path) -> None:
+    """A complete bar of caching stands between the arguments and the start, in both runs."""
+
+    def trained(batch: int) -> bytes:
+        return (
+            b"Training/evaluation parameters TrainingArguments(bf16=True, fp16=False)\n"
+            b"\r100%%|##########| 1/1 [00:00<00:00, 50.12it/s]\n***** Running training *****\n"
+            b"  Instantaneous batch size per device = %d\n  Total optimization steps = 3\n"
+            b"\r 33%%|###       | 1/3 [00:01<00:02,  1.00s/it]{'loss': 2.5, 'epoch': 0.3}\n"
+            b"\r 66%%|######    | 2/3 [00:02<00:01,  1.00s/it]{'loss': 2.5, 'epoch': 0.6}\n"
+            b"{'train_runtime': 3.0, 'train_samples_per_second': 4.0, 'train_steps_per_second': 1.0, 'epoch': 1.0}\n"
+            % batch
+        )
+
+    found = read(written(tmp_path, trained(4) + trained(8))).sessions
+    assert [each.facts["batch_size"].value for each in found] == [4, 8]
+    assert [each.facts["precision"].value for each in found] == ["bf16", "bf16"]
+    assert [each.main["step"].tolist() for each in found] == [[1, 2], [1, 2]]
+    assert [(each.first_line, each.ending.outcome) for each in found] == [(1, "completed"), (9, "completed")]

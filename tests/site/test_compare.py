@@ -74,7 +74,7 @@ def record(**other: Any) -> Record:
         "precision": "amp", "group": "half", "options": {}, "round": "2026Q4", "rule": "sustained", "unit": "images/s",
         "value": 100.0, "text": "100.0", "low": 99.0, "high": 101.0, "spread": 0.01, "range": "99 – 101", "repeats": 3,
         "speedup": 7.6, "efficiency": 0.95, "metrics": {}, "outcome": "completed", "reason": None,
-        "speedup_reason": None, "diverged": False,
+        "speedup_reason": None, "diverged": False, "witnesses": "agree",
         "conditions": {"driver": "535.54", "power_limit": "300", "cuda": "12.4", "image": "a:1"},
         "runs": [{"id": "one-1", "page": "runs/one-1/", "date": "2026-01-01"}],
     }  # fmt: skip
@@ -327,6 +327,18 @@ def test_the_best_is_marked_as_on_the_pages_of_models(page: Any, address: str) -
         told(page, [record(id="a"), *others])
         opened(page, address + "compare/")
         assert page.locator("#pl-compare tbody b").all_inner_texts() == expected, others
+
+
+def test_a_throughput_says_what_it_rests_on(page: Any, address: str) -> None:
+    told(page, [record(id="a", metrics=memory(9000.0, "log")), record(id="b", **PADDLE, witnesses="line")])
+    opened(page, address + "compare/")
+    marks = page.locator("#pl-compare tbody .pl-tag")
+    assert {(each.inner_text(), each.get_attribute("aria-label")) for each in marks.all()} == {
+        ("✓✓", "two or more witnesses agree"),
+        ("unchecked", "only the printed line itself"),
+    }
+    opened(page, address + "compare/?metric=memory")
+    assert page.locator("#pl-compare tbody .pl-tag").count() == 0
 
 
 def memory(value: float, *sources: str) -> Record:

@@ -89,9 +89,9 @@ def test_a_runs_page_says_what_else_took_time() -> None:
     (window,) = (each for each in run_page.steps(site, given) if WORDS.say("en", each.name) == "Window")
     for language, said in (
         ("en", ["29 records used, 8 left out as warm-up",
-                "evaluation and the like: 11.9% of the time, 3 left out for", "evaluation", "checkpoint"]),
+                "3 left out that hold more than training (11.9% of the time)", "evaluation", "checkpoint"]),
         ("zh", ["采用 29 条记录，另有 8 条作为预热不计入",
-                "评估等非训练步骤占 11.9% 的时间，3 条记录不计入，原因", "评估", "保存检查点"]),
+                "另有 3 条含训练以外的耗时，不计入（占 11.9% 的时间）", "评估", "保存检查点"]),
     ):  # fmt: skip
         assert [WORDS.say(language, each.text) for each in window.parts[1:]] == said
 

@@ -30,6 +30,7 @@ from tests import builders
 from tests.builders import edited
 
 WORDS = load()
+RESTART = {"reason": {"code": "steps_restart", "args": {}}}
 Shown = Callable[..., tuple[Site, Run]]
 
 
@@ -100,7 +101,7 @@ def test_of_a_long_log_head_tail_and_what_is_linked_to_is_shown(shown: Shown) ->
 
 
 def test_every_anchor_that_is_linked_to_exists(shown: Shown) -> None:
-    problem = {"code": "begun_anew", "path": "raw_logs/test/traced-1/train.log", "line": 7, "args": {}}
+    problem = {"code": "begun_anew", "path": "raw_logs/test/traced-1/train.log", "line": 7, "args": RESTART}
     for content in (numbered(60), numbered(5_000), b"changed since"):
         site, run = shown(content, problems=[problem], outcome="oom", outcome_line=4_990)
         if content == b"changed since":
@@ -109,12 +110,12 @@ def test_every_anchor_that_is_linked_to_exists(shown: Shown) -> None:
         ids = set(re.findall(r'id="(L[^"]+)"', text(site, run))) | set(
             log.anchors_left_out(run, log.visible_log(site, run))
         )
-        assert {"L12-L43", "L7", "L4990", "L2"} == {each.anchor for each in log.marks(run)}
+        assert {"L12-L43", "L3-L9", "L7", "L4990", "L2"} == {each.anchor for each in log.marks(run)}
         assert {each.anchor for each in log.marks(run)} <= ids
 
 
 def test_the_window_and_the_lines_of_facts_problems_and_outcome_are_marked(shown: Shown) -> None:
-    problem = {"code": "begun_anew", "path": "raw_logs/test/traced-1/train.log", "line": 50, "args": {}}
+    problem = {"code": "begun_anew", "path": "raw_logs/test/traced-1/train.log", "line": 50, "args": RESTART}
     site, run = shown(numbered(60), problems=[problem], outcome="oom", outcome_line=55)
     run = edited(run, facts={"devices": {"source": "log", "where": "line 2"}})
     written = text(site, run)
@@ -126,7 +127,7 @@ def test_a_line_of_another_log_is_not_taken_for_one_of_this() -> None:
     assert fact_line(FactValue(8, "log", "line 148")) == 148
     assert fact_line(FactValue(8, "log", "raw_logs/other.log: line 148")) == 0
     run = builders.run("one-1", problems=[{"code": "empty", "path": "raw_logs/other.log", "line": 3, "args": {}}])
-    assert [each.kind for each in log.marks(run)] == ["window", "other", "other"]
+    assert [each.kind for each in log.marks(run)] == ["window", "other", "other", "other"]
 
 
 HOSTILE = [
@@ -364,7 +365,7 @@ def test_a_lost_log_changes_its_page(shown: Shown, tmp_path: Path) -> None:
 
 def test_a_problem_leads_to_its_line_in_the_session_that_has_it(shown: Shown) -> None:
     site, first = shown(numbered(60), sessions=2)
-    problem = Problem("begun_anew", first.path, 31)
+    problem = Problem("begun_anew", first.path, 31, RESTART)
     second = replace(first, id="traced-2", session=2, problems=(problem,))
     both = Site((first, second), (), (), lambda _: (), logs=site.logs)
     assert addresses.problem_place(both, problem) == "runs/traced-2/log.md#L31"

@@ -90,6 +90,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         high=row.high,
         spread=row.spread,
         repeats=row.repeats,
+        witnesses=row.witnesses,
         speedup=row.speedup,
         efficiency=row.efficiency,
         speedup_reason=reason_text(words, row.speedup_reason),

@@ -135,6 +135,7 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, distinction
         high=value,
         spread=None,
         repeats=0 if value is None else 1,
+        witnesses=None,
         speedup=float(headline.speedup) if headline and headline.speedup else None,
         efficiency=None,
         speedup_reason=None,

@@ -23,7 +23,7 @@ _CASE = (
     "id", "origin", "suite", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size",
     "precision", "options", "round", "source", "place", "line", "address",
 )  # fmt: skip
-_FIGURES = ("rule", "unit", "value", "low", "high", "spread", "repeats", "speedup", "efficiency")
+_FIGURES = ("rule", "unit", "value", "low", "high", "spread", "repeats", "witnesses", "speedup", "efficiency")
 #: A column of a metric is named with its unit, where all have one.
 _METRICS = {each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory")}
 COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ingest.common.words import phrase
 from ingest.compute.rules import NAMES
 from ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
-from ingest.site import addresses
+from ingest.site import addresses, witness_tables
 from ingest.site.data import badges, changes
 from ingest.site.model import Page, Site
 from ingest.site.render.table import Column, Table, cell
@@ -28,6 +28,7 @@ def _method(site: Site) -> Page:
             "rules": rule_table(),
             "enough": {"records": ENOUGH_RECORDS, "seconds": int(ENOUGH_SECONDS)},
             "uneven": UNEVEN,
+            "witnesses": witness_tables.kinds(site),
         },
     )
 

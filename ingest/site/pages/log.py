@@ -28,7 +28,7 @@ from ingest.site import addresses
 from ingest.site.model import Page, Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
 from ingest.site.render.text import verbatim
-from ingest.site.run_tables import fact_line, log_lines_text
+from ingest.site.run_tables import fact_line, log_lines_text, outcome
 from parsers.engine.read import read
 from parsers.engine.scan import ScanError, check, open_log, unstyled
 from schema.records import NoFigure, Reason, Run
@@ -145,8 +145,8 @@ def _log(site: Site, run: Run) -> Page:
 
 
 def marks(run: Run) -> tuple[LineMark, ...]:
-    """Return the lines that pages link to, in the order of a run's page: windows, metrics, facts, outcome, problems."""
-    statements = [*_figures(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
+    """Return the lines that pages link to: windows, witnesses, metrics, facts, outcome and problems, in this order."""
+    statements = [*_figures(run), *_witnesses(run), *_metrics(run), *_facts(run), *_outcome(run), *_problems(run)]
     return tuple(
         LineMark(*lines, kind, what) for found, kind, what in statements if (lines := addresses.line_range(*found))
     )
@@ -198,6 +198,12 @@ def _figures(run: Run) -> Iterator[_Statement]:
             yield (found.first_line, found.last_line), kind, what
 
 
+def _witnesses(run: Run) -> Iterator[_Statement]:
+    for each in run.witnesses:
+        what = phrase("log.witness", witness=word_for("witness", each.kind))
+        yield (each.first_line, each.last_line), "other", what
+
+
 def _metrics(run: Run) -> Iterator[_Statement]:
     for name in METRICS:
         if (found := run.metrics.get(name)) is None:
@@ -217,8 +223,7 @@ def _facts(run: Run) -> Iterator[_Statement]:
 
 
 def _outcome(run: Run) -> Iterator[_Statement]:
-    outcome = word_for("outcome", run.outcome)
-    yield (run.outcome_line, None), "outcome", phrase("log.outcome", outcome=outcome)
+    yield (run.outcome_line, None), "outcome", phrase("log.outcome", outcome=outcome(run))
 
 
 def _problems(run: Run) -> Iterator[_Statement]:

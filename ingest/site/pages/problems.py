@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from ingest.common.words import LANGUAGES, Words, coded, phrase
-from ingest.site import addresses
+from ingest.site import addresses, witness_tables
 from ingest.site.model import Page, Site
 from ingest.site.run_tables import problem_list
 from schema.records import Problem, to_json
@@ -26,6 +26,7 @@ def pages(site: Site) -> list[Page]:
         lambda: {
             "count": len(everything),
             "shown": PROBLEMS_SHOWN,
+            "remedies": witness_tables.remedies(),
             "passed_over": site.passed_over[:PROBLEMS_SHOWN],
             "more_passed_over": max(0, len(site.passed_over) - PROBLEMS_SHOWN),
             "kinds": [

@@ -12,9 +12,10 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.results import repeats as repeats_of
+from ingest.compute.results import support
 from ingest.compute.rules import HEADLINE, NAMES
 from ingest.read.facts import DERIVED
-from ingest.site import addresses, caveats, reproduce, steadiness
+from ingest.site import addresses, caveats, reproduce, steadiness, witness_tables
 from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart, literal
@@ -99,6 +100,8 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
             "signs": signs(site, run, others),
             "steps": steps(site, run),
             "figures": figure_table(site, run),
+            "witnesses": witness_tables.of_run(site, run),
+            "corrected": witness_tables.corrected(run),
             "metrics": metric_table(site, run),
             "facts": case_table(site, run),
             "environment": environment_table(run),
@@ -171,15 +174,15 @@ def _refusal(run: Run) -> Text | None:
 
 def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
     """Return what speaks for or against a figure, in the same order on every page."""
-    outcome = Sign(
-        phrase("proof.outcome"), word_for("outcome", run.outcome), tone_of(run),
+    ended = Sign(
+        phrase("proof.outcome"), outcome(run), tone_of(run),
         addresses.log_lines(site, run, run.outcome_line),
     )  # fmt: skip
     problems = len(run.problems)
     text = phrase("proof.problems_of", n=problems) if problems else phrase("proof.no_problems")
     tables = phrase("proof.published" if run.published else "proof.unpublished")
     return [
-        outcome,
+        ended,
         Sign(phrase("proof.tables"), tables, "good" if run.published else "bad"),
         Sign(
             phrase("proof.problems"),
@@ -188,6 +191,7 @@ def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
             addresses.section(site.page(run), "problems") if problems else None,
         ),
         *_warning_sign(site, run),
+        *_witness_sign(site, run),
         *_used_records(site, run),
         *_median_sign(site, run),
         Sign(
@@ -370,8 +374,18 @@ def _paused(found: Pauses | None) -> Iterator[Text]:
     """Yield what took time in the records that are no training steps, and how much."""
     if found is None:
         return
-    yield phrase("proof.paused", n=numbers.count(found.records), share=numbers.percent(found.percent / 100))
+    share = None if found.percent is None else found.percent / 100
+    yield phrase("proof.paused", n=numbers.count(found.records), share=numbers.percent(share))
     yield from (word_for("pause", each) for each in found.kinds)
+
+
+def _witness_sign(site: Site, run: Run) -> Iterator[Sign]:
+    """Say what the figure rests on, or that a witness withholds it."""
+    if run.witnesses:
+        found = support(run) if run.figure(HEADLINE) else None
+        text = phrase(f"support.{found}_means" if found else "witness.disagrees")
+        tone = "good" if found == "agree" else "" if found else "bad"
+        yield Sign(phrase("proof.witnesses"), text, tone, addresses.section(site.page(run), "witnesses"))
 
 
 def _used_records(site: Site, run: Run) -> Iterator[Sign]:

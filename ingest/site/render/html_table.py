@@ -19,7 +19,7 @@ from ingest.common.numbers import ABSENT
 from ingest.common.words import Text, Words, phrase
 from ingest.site.render import table_files
 from ingest.site.render.environment import environment
-from ingest.site.render.table import Cell, Column, Entry, Table, details_of, in_view, value_of, written
+from ingest.site.render.table import Cell, Column, Entry, Table, Tag, details_of, in_view, value_of, written
 from ingest.site.render.text import escape, slug
 
 #: Tables with more rows than this get a field to filter them by, and room for it above.
@@ -105,6 +105,7 @@ class Writer:
                 "back": self.say(phrase("table.back")),
                 "notes": [self.say(each) for each in table.notes],
                 "legend": self._legend(table),
+                "tags": self._tags(table),
             }
         )
         return Markup(written)
@@ -112,6 +113,13 @@ class Writer:
     def say(self, text: Text) -> Markup:
         """Return a text in this language, escaped."""
         return escape(self.words.say(self.language, text))
+
+    def tag(self, tag: Tag) -> Markup:
+        """Return a tag as HTML; what it means is read out in its place."""
+        said = {"means": self.say(tag.means), "text": self.say(tag.text), "tone": Markup(tag.tone)}
+        return Markup(
+            '<span class="pl-tag pl-{tone}" role="img" title="{means}" aria-label="{means}">{text}</span>'
+        ).format(**said)
 
     def _name(self, name: str) -> str:
         self._counts[name] = self._counts.get(name, 0) + 1
@@ -196,6 +204,7 @@ class Writer:
         if entry.tone:
             text = f'<span class="pl-tone pl-{escape_html(entry.tone)}">{text}</span>'
         small = [str(self.say(each)) for each in entry.marks if each]
+        small += [str(self.tag(entry.tag))] if entry.tag else []
         links = " ".join(self._linked(each.text, each.page) for each in entry.sources)
         if not small:
             return f'{text} <small class="pl-runs">{links}</small>' if links else text
@@ -238,6 +247,20 @@ class Writer:
         views = table.switching
         marked = [view for view in views if any(entry.best for at in table.cells_in(view) for entry in at.entries)]
         return {"view": _view(marked, views[0]), "text": self.say(phrase("table.best"))} if marked else None
+
+    def _tags(self, table: Table) -> Mapping[str, object] | None:
+        """Return what the tags of a table mean, which only its first view has."""
+        first = table.switching[0]
+        tags = dict.fromkeys(entry.tag for at in table.cells_in(first) for entry in at.entries if entry.tag)
+        texts = [
+            {
+                "text": self.say(each.text),
+                "tone": Markup(each.tone),
+                "means": Markup(self._linked(each.means, each.page)),
+            }
+            for each in tags
+        ]
+        return {"view": _view([first], first), "texts": texts} if texts else None
 
     def _rooms(self, table: Table) -> list[dict[str, _Room]]:
         """Per column and view, the room that its numbers need."""

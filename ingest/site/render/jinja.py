@@ -101,6 +101,7 @@ def _tools(words: Words, language: str, writer: Writer, shown: dict[str, Chart])
         "w": w,
         "say": writer.say,
         "table": writer.table,
+        "tag": writer.tag,
         "link": link,
         "prose": prose,
         "listed": listed,

@@ -33,12 +33,25 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Tag:
+    """A short mark of a figure: what it means is read out, and stands below the table, linked to where it is explained.
+
+    `tone` is `good`, or `warn`.
+    """
+
+    text: Text
+    means: Text
+    tone: str
+    page: str
+
+
+@dataclass(frozen=True)
 class Entry:
     """One figure in a cell: its text and link, small print beside it, and links to the runs it came from.
 
-    `value` is the figure before rounding, for sorting and for programs; a plain number's text is its own value.
-    `details` are named values for programs only: spread (a share of one), repeats, runs, precision. `anchor` is the
-    id by which links find it.
+    `tag` is the last of the small print. `value` is the figure before rounding, for sorting and for programs; a plain
+    number's text is its own value. `details` are named values for programs only: spread (a share of one), repeats,
+    runs, precision. `anchor` is the id by which links find it.
     """
 
     text: Text
@@ -50,6 +63,7 @@ class Entry:
     value: Value | None = None
     details: tuple[tuple[str, Value | None], ...] = ()
     anchor: str = ""
+    tag: Tag | None = None
 
 
 @dataclass(frozen=True)

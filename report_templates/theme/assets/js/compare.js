@@ -322,6 +322,7 @@
       { title: say("table.range", { unit: unitsOf() }), number: true, wanted: any((each) => each.figure.range), text: (each) => each.figure.range },
       { title: say("table.spread"), number: true, wanted: any((each) => each.figure.spread !== null && each.figure.spread !== undefined), text: spreadText },
       { title: say("table.repeats"), number: true, wanted: any((each) => !each.source), text: (each) => (each.source || !each.figure.repeats ? "" : String(each.figure.repeats)) },
+      { title: say("compare.witnesses"), wanted: state.choice.metric === "throughput" && any((each) => each.result.witnesses), cell: witnessCell },
       { title: say(drawn.every((each) => each.result.origin === "published") ? "table.source" : "compare.runs"), kind: "pl-runs", cell: runsCell },
     ].filter((each) => each.wanted !== false);
   }
@@ -347,6 +348,15 @@
     const text = each.best ? make("b", {}, each.figure.text) : each.figure.text;
     const marks = each.result.diverged ? [make("small", {}, say("metric.diverged"))] : [];
     return [target ? make("a", { href: target }, text) : text, ...marks];
+  }
+
+  /** What a throughput rests on; what others published has no witnesses. */
+  function witnessCell(each) {
+    const rests = each.result.witnesses;
+    if (!rests) return [];
+    const means = say("support." + rests + "_means");
+    const tone = rests === "agree" ? "pl-tag pl-good" : "pl-tag pl-warn";
+    return [make("span", { class: tone, role: "img", title: means, "aria-label": means }, say("support." + rests))];
   }
 
   function absentReason(each) {

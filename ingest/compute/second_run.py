@@ -1,0 +1,69 @@
+"""Find a second run in a session, which its printer began without a message.
+
+Each sign is one that a single run cannot give. What one run prints and the other does not is never mixed then: no
+figure is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ingest.compute.frame import begun_anew
+from parsers.engine.clock import DATELESS_BEFORE
+from parsers.engine.session import Session
+from parsers.engine.table import SessionRecords
+from schema.records import Reason
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: A clock with a date that jumps back by more belongs to an earlier program. In autumn it is set back by an hour.
+_BACK = 7_200.0
+
+
+def second_run(session: Session) -> tuple[int, Reason] | None:
+    """Return the line on which a second run shows, and by what; None where the session is one run."""
+    return min(_signs(session), key=lambda each: each[0], default=None)
+
+
+def _signs(session: Session) -> Iterator[tuple[int, Reason]]:
+    if again := session.stated.restated:
+        where = {"first": str(again.first.value), "second": str(again.second.value), "line": again.first.line}
+        yield again.second.line, Reason("fact_restated", {"fact": again.fact, **where})
+    trained = [each for each in session.records if len(each) and each.reading.span != "run"]
+    for records in trained:
+        for code, row in (("steps_restart", begun_anew(records)), *_changes(records)):
+            if row is not None:
+                yield records.lines([row])[0], Reason(code)
+    of_steps = [each for each in trained if each.reading.span in ("step", "interval") and not each.reading.weak]
+    spans = [(each.lines([0])[0], each.lines([len(each) - 1])[0], each) for each in of_steps]
+    # Of ranks that print side by side, one may end before the others.
+    if any(first < session.stated.end_line < last for first, last, each in spans if not each.reading.repeated):
+        yield session.stated.end_line, Reason("steps_after_end")
+    # One program prints its dialects side by side.
+    counted = sorted((first, last) for first, last, each in spans if "step" in each)
+    yield from ((first, Reason("another_dialect")) for (_, last), (first, _) in pairwise(counted) if first > last)
+
+
+def _changes(records: SessionRecords) -> Iterator[tuple[str, int | None]]:
+    """Yield the rows where a total changes, or the clock jumps back."""
+    import numpy as np
+
+    # Epochs may differ in their steps.
+    for name in ("total_epochs", *(() if "epoch" in records else ("total_steps",))):
+        if name in records:
+            yield "total_changed", _first(np.diff(records[name]) != 0, np.diff(records[name]))
+    if "clock" in records and len(clock := records["clock"]) and np.nanmin(clock, initial=np.inf) >= DATELESS_BEFORE:
+        back = np.diff(clock)
+        yield "clock_jumps_back", _first(back < -_BACK, back)
+
+
+def _first(found: NDArray[np.bool_], of: NDArray[np.float64]) -> int | None:
+    """Return the first row after a difference that is found, and known."""
+    import numpy as np
+
+    rows = np.flatnonzero(found & np.isfinite(of))
+    return int(rows[0]) + 1 if len(rows) else None

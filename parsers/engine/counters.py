@@ -1,0 +1,66 @@
+"""How far a session came, by the counters of its records and what its log says that they count up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from parsers.contract import Column
+from parsers.engine.table import SessionRecords
+
+Unit = Literal["epoch", "step"]
+
+
+@dataclass(frozen=True)
+class Counters:
+    """The last epoch or step, counted from 1, how many there were to be, and whether no further one was to come."""
+
+    unit: Unit
+    done: int
+    total: int
+    reached: bool
+
+
+def counters(records: Sequence[SessionRecords], stated: Mapping[str, int]) -> Counters | None:
+    """Return how far a session came; None where its log does not say how far it was to go.
+
+    That the last epoch has begun does not mean that it ended, and the last step of an epoch is not that of the run.
+
+    Args:
+        records: of every reading. The first that counts steps is used, or else the first that counts epochs.
+        stated: facts; `total_epochs` and `total_steps` among them where the log states them.
+    """
+    counted = [each for unit in ("step", "epoch") for each in records if len(each) and unit in each][:1]
+    if not counted:
+        return None
+    epochs, steps = (_counter(counted[0], unit, stated) for unit in ("epoch", "step"))
+    if epochs and (not epochs.reached or counted[0].reading.span == "epoch"):
+        return epochs
+    return steps if steps and (epochs or "epoch" not in counted[0] or not steps.reached) else None
+
+
+def _counter(records: SessionRecords, unit: Unit, stated: Mapping[str, int]) -> Counters | None:
+    """Return how far one counter came: epochs of the run, or steps of the run or of its last epoch."""
+    totals, numbers = _known(records, f"total_{unit}s"), _known(records, unit)
+    total = float(totals[-1]) if len(totals) else float(stated.get(f"total_{unit}s", 0))
+    if not total > 0 or not len(numbers):
+        return None
+    from_zero = bool(numbers.min() == 0)
+    last = float(numbers[-1]) + from_zero
+    reached = last >= total or (unit == "step" and _is_last_printed(numbers, total + (not from_zero)))
+    return Counters(unit, int(min(last, total)), int(total), reached)
+
+
+def _is_last_printed(steps: Column, beyond: float) -> bool:
+    """Return whether the next step that a printer of every nth step prints would be `beyond` or later."""
+    gaps = np.diff(steps)
+    usual = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 1.0
+    return float(steps[-1]) + usual >= beyond
+
+
+def _known(records: SessionRecords, name: str) -> Column:
+    column = records[name] if name in records else np.empty(0)
+    return column[np.isfinite(column)]

@@ -1,0 +1,55 @@
+"""Where a session begins: at the first line that belongs to it, which may stand long before its printer's start.
+
+Shells, containers and launchers print before the program does, and the program prints arguments and versions before
+the line by which it is recognised. These lines belong to the session that follows.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from parsers.contract import Format, searched
+from parsers.engine.outcome import last_message
+
+#: What stands first in logs, whoever the printer is. Nothing here may stand in the middle of a run.
+_LAUNCH = rb"|".join(
+    (
+        # A shell that traces its commands, or echoes the one that trains. Some scripts echo `python ...` at the end.
+        rb"^\++ \S",
+        rb"^(?:cmd = )?(?:torchrun|torch\.distributed\.launch|deepspeed|horovodrun|mpirun|accelerate launch) ",
+        rb"^={3,}+\n== [^\n]*+ ==\n={3,}+$",  # NVIDIA's containers
+        rb"^(?:INFO:\w++:|[\w ,.:\[\]/-]{0,80}?(?:arguments?:?+ ))?+Namespace\(",
+        rb"Setting OMP_NUM_THREADS environment variable for each process",
+        rb"The module torch\.distributed\.launch is deprecated",
+        rb"\[runner\.py:\d++:main\] |\[launch\.py:\d++:main\] \d++ NCCL_|\[launch\.py:\d++:main\] WORLD INFO DICT",
+        rb"^-{3,}+ ++Configuration Arguments -{3,}+",
+        rb"^LAUNCH INFO [\d-]++ [\d:,]++ (?:-++ ++Configuration |args reset by env )",
+        rb"^ *+\+=++\+\n *+\| ++Distributed Envs ",
+        rb"^Run Pod: ",
+        rb"The following values were not passed to `accelerate launch`",
+        rb"^(?:STARTING TIMING RUN AT|Clearing cache|Gathering sys log) ",
+        rb"Successfully opened dynamic library libcudart",
+    )
+)
+
+
+@cache
+def _launch() -> re.Pattern[bytes]:
+    return searched(_LAUNCH)
+
+
+def opening(format: Format, text: bytes, anchor: int) -> int:
+    """Return where a session begins in the text before its start; the end of the text where nothing in it is its own.
+
+    Args:
+        format: the log's format.
+        text: what stands before the start.
+        anchor: where the last record or end of the session before it ends in the text; 0 where it printed none. Then
+            only a message of its crash tells what is still its own.
+    """
+    last = max(anchor, last_message(text))
+    if not last:
+        return len(text)
+    found = (each.search(text, last) for each in (_launch(), format.before_start_regex) if each)
+    return min((text.rfind(b"\n", 0, each.start()) + 1 for each in found if each), default=len(text))

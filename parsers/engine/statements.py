@@ -1,0 +1,160 @@
+"""What the text of a session states besides its records: facts, the printer's end, and the message of a crash.
+
+The text is read once, as it passes. Its first MiB is searched as a whole, since a configuration may stand in two
+chunks; what comes later, chunk by chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from parsers.contract import Fact, Format, Reading
+from parsers.engine.outcome import Message, message
+
+HEAD = 1 << 20
+#: A crash shows in the last lines.
+TAIL = 1 << 16
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A fact as the log states it, and the line that does."""
+
+    value: int | str
+    line: int
+
+
+@dataclass(frozen=True)
+class Restated:
+    """A fact that the same words state again, with another value, after records were printed: of another run."""
+
+    fact: str
+    first: Quoted
+    second: Quoted
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What one session states.
+
+    Attributes:
+        first_line: number of its first line.
+        last_line: number of its last line, which may lack a newline.
+        next_line: number of the line that the text after it begins on.
+        facts: by name; of several patterns for one fact, the first that matches counts.
+        unmet: readings whose condition its head does not meet.
+        end_line: where the printer first says that it is done, 0 where it does not.
+        restated: a fact of another run, if there is one.
+        message: of a crash or a signal, in its last lines.
+    """
+
+    first_line: int
+    last_line: int
+    next_line: int
+    facts: Mapping[str, Quoted]
+    unmet: tuple[Reading, ...] = ()
+    end_line: int = 0
+    restated: Restated | None = None
+    message: Message | None = None
+
+
+class Piece(NamedTuple):
+    """A stretch of whole lines, with the numbers of its lines and of the records in it."""
+
+    text: bytes
+    lines: int
+    records: int
+
+
+class Listener:
+    """Collects the statements of a session from its text, which is handed over piece by piece."""
+
+    def __init__(self, format: Format, first_line: int) -> None:
+        self.format = format
+        self._line = self._next = first_line
+        self._facts: dict[str, tuple[Fact, Quoted]] = {}
+        self._restated: Restated | None = None
+        self._unmet: tuple[Reading, ...] = ()
+        self._end_line = 0
+        self._head: list[bytes] | None = []
+        self._tail = b""
+        self._trained = False
+
+    def hear(self, piece: Piece) -> None:
+        """Take the next piece of text."""
+        text, line = piece.text, self._next
+        if is_redrawn := b"\r" in text:
+            # Patterns of facts expect one byte at the end of a line, also in files that have two.
+            text = text.replace(b"\r\n", b"\n")
+        self._next += piece.lines
+        self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
+        if self._head is not None:
+            self._head.append(text)
+        elif piece.records < piece.lines or is_redrawn:  # A piece that is all records states nothing else.
+            self._search(text, line, piece.records > 0)
+        self._trained |= piece.records > 0
+        if self._head is not None and sum(map(len, self._head)) >= HEAD:
+            self._search_head()
+
+    def statements(self) -> Statements:
+        """Return what was stated; call it once, at the end."""
+        if self._head is not None:
+            self._search_head()
+        return Statements(
+            self._line,
+            self._next - self._tail.endswith(b"\n"),
+            self._next,
+            {name: quoted for name, (_, quoted) in self._facts.items()},
+            self._unmet,
+            self._end_line,
+            self._restated,
+            message(self._tail, self._next),
+        )
+
+    def _search_head(self) -> None:
+        text, self._head = b"".join(self._head or ()), None
+        self._unmet = tuple(each for each in self.format.readings if not each.holds(text))
+        trained, self._trained = self._trained, False
+        self._search(text, self._line, trained)
+        self._trained = trained
+
+    def _search(self, text: bytes, line: int, records: bool) -> None:
+        """Search a text that begins on a line; `records` says whether it holds any."""
+        after = 0 if self._trained else self._first_record(text) if records else len(text)
+        for fact in self.format.facts:
+            if fact.name not in self._facts and (quoted := _quoted(fact, text, line)):
+                self._facts[fact.name] = fact, quoted
+            known = self._facts.get(fact.name)
+            if known and known[0] is fact and self._restated is None and after < len(text):
+                self._restate(fact, text, line, after)
+        self._search_end(text, line)
+
+    def _restate(self, fact: Fact, text: bytes, line: int, after: int) -> None:
+        known = self._facts[fact.name][1]
+        for match in fact.regex.finditer(text, after):
+            value = fact.value(match[1])
+            if value is not None and value != known.value:
+                second = Quoted(value, line + text.count(b"\n", 0, match.start(1)))
+                self._restated = Restated(fact.name, known, second)
+                return
+
+    def _search_end(self, text: bytes, line: int) -> None:
+        found = self.format.end_regex.search(text) if self.format.end_regex and not self._end_line else None
+        if found:
+            self._end_line = line + text.count(b"\n", 0, found.start())
+
+    def _first_record(self, text: bytes) -> int:
+        """Return where the first record of training begins, the length of the text where there is none."""
+        readings = (each for each in self.format.readings if each.span != "run" and each not in self._unmet)
+        found = (each.regex.search(text) for each in readings if each.marker in text)
+        return min((each.start() for each in found if each), default=len(text))
+
+
+def _quoted(fact: Fact, text: bytes, line: int) -> Quoted | None:
+    match = fact.regex.search(text)
+    value = fact.value(match[1]) if match else None
+    if match is None or value is None:
+        return None
+    return Quoted(value, line + text.count(b"\n", 0, match.start(1)))

@@ -1,0 +1,98 @@
+"""Appended logs: each run keeps its own facts and figures, or a problem keeps them from being published."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from ingest.read import layout
+from ingest.read.walk import Input
+from ingest.record.run import runs_of
+from parsers.engine.registry import formats
+from schema.records import Figure, Run
+from tests.corpus import logs
+from tests.parsers.golden import GOLDEN
+
+CORPORA = ("public", "today", "mlperf-v5.1", "ngc-pytorch", "paddle-perf")
+#: Small logs are as good, and fast.
+LARGEST = 300_000
+#: Cases of one format, and pairs of two formats for each.
+CASES, OTHERS = 5, 4
+FORMATS = [each.id for each in formats()]
+
+
+def told(path: Path) -> list[Run]:
+    """Return the runs of a log under a name that says nothing."""
+    return runs_of(Input(path, "logs/train.log"), layout.load(layout.OWN), "")
+
+
+def said(run: Run) -> tuple[object, ...]:
+    """Return what must not change: figures, facts and format; neither lines nor how the log ends."""
+    figures = {
+        name: (each.value, each.unit, each.scope) for name, each in run.figures.items() if isinstance(each, Figure)
+    }
+    facts = {name: each.value for name, each in run.facts.items()}
+    return run.format, sorted(figures.items()), sorted(facts.items()), run.observations
+
+
+def count(runs: Sequence[Run]) -> int:
+    """Return how many figures some runs have."""
+    return sum(isinstance(each, Figure) for run in runs for each in run.figures.values())
+
+
+def withheld(run: Run, alone: Sequence[Run]) -> bool:
+    """Return whether a problem keeps a run from being published that neither of the two logs has by itself."""
+    known = {each.code for one in alone for each in one.problems}
+    return not run.published and bool({each.code for each in run.problems} - known)
+
+
+@cache
+def by_format() -> dict[str, list[Path]]:
+    """Return small logs of each format, one for each case."""
+    found: dict[str, dict[object, Path]] = defaultdict(dict)
+    for path in (*sorted(GOLDEN.rglob("*.log")), *(each for below in CORPORA for each in logs(below))):
+        if path.stat().st_size <= LARGEST and path.suffix != ".gz":
+            for run in told(path):
+                if run.format and run.observations:
+                    found[run.format].setdefault(str(run.case), path)
+    return {name: sorted(set(paths.values()))[:CASES] for name, paths in found.items()}
+
+
+def others(format_id: str) -> Iterator[Path]:
+    """Yield logs of a few other formats, which ones depends on the format alone."""
+    order = sorted(by_format(), key=lambda each: hashlib.sha256(f"{format_id} {each}".encode()).digest())
+    yield from (by_format()[each][0] for each in order[:OTHERS] if each != format_id)
+
+
+def appended(first: Path, second: Path, folder: Path) -> list[Run]:
+    begin, path = first.read_bytes(), folder / "train.log"
+    path.write_bytes(begin + b"\n" * (not begin.endswith(b"\n")) + second.read_bytes())
+    return told(path)
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_two_logs_of_one_printer(format_id: str, tmp_path: Path) -> None:
+    """No figure or fact but those of the two logs; and all figures, unless a problem says why not."""
+    for first, second in product(by_format()[format_id], repeat=2):
+        alone, both = [*told(first), *told(second)], appended(first, second, tmp_path)
+        known, new = [said(each) for each in alone], [each for each in both if withheld(each, alone)]
+        wrong = [each for each in both if each not in new and said(each) not in known]
+        assert wrong == [], (first, second)
+        assert new or count(both) == count(alone), (first, second)
+
+
+@pytest.mark.parametrize("format_id", FORMATS)
+def test_logs_of_two_printers(format_id: str, tmp_path: Path) -> None:
+    """Lines that other printers' logs hold as well may be passed over; a figure never changes."""
+    for other in others(format_id):
+        for first, second in product(by_format()[format_id][:1], (other,)):
+            for pair in ((first, second), (second, first)):
+                alone, both = [*told(first), *told(second)], appended(*pair, tmp_path)
+                known = [said(each) for each in alone]
+                assert [each for each in both if each.published and said(each) not in known] == [], pair

@@ -1,0 +1,235 @@
+"""Witnesses on the pages: the table of a run, the mark of a result, and what each kind compares, with an example."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.common.words import LANGUAGES, Text, load
+from ingest.compute import results
+from ingest.compute.witnesses import TOLERANCE, WITNESSES
+from ingest.site import answers, builder, caveats, witness_tables
+from ingest.site import result_tables as tables
+from ingest.site.model import Site, Suite, suites
+from ingest.site.pages import log
+from ingest.site.render.html_table import Writer
+from ingest.site.render.table import Table
+from ingest.site.render.table_files import flat
+from schema.records import Run
+from tests import builders
+from tests.builders import HARDWARE, absent, edited, silent, witness
+from tests.site.tabled import plain
+
+WORDS = load()
+CLOCK = {"value": 333.3, "against": 400.0, "unit": "images/s", "difference": 20.0, "resolution": 0.25}
+SILENT = [silent(kind) for kind in WITNESSES]
+ARGUMENTS = {"value": "333.3", "against": "400", "difference": "+20", "unit": "images/s", "arithmetic": "400 / 1.2"}
+
+
+def run(name: str, *witnesses: dict[str, Any], **other: Any) -> Run:
+    return builders.run(f"resnet50-{name.lower()}-1", framework=name, witnesses=witnesses, **other)
+
+
+AGREED = run(
+    "Agreed", witness("clock", value=399.0, against=400.0, unit="images/s", difference=0.25), silent("physics")
+)
+ALONE = run("Alone", *SILENT, speed=390.0)
+CORRECTED = run(
+    "Corrected", witness("clock", "corrects", **CLOCK, reason={"code": "outside_batch_cost", "args": {}}), speed=333.3
+)
+WITHHELD = run(
+    "Withheld",
+    witness("clock", "disagrees", **CLOCK),
+    published=False,
+    figures={
+        "sustained": absent("withheld")
+        | {"reason": {"code": "withheld", "args": {"witness": "clock", "line": 3, **ARGUMENTS}}}
+    },
+    problems=[
+        {"code": "witness_clock", "path": "raw_logs/test/resnet50-withheld-1/train.log", "line": 3, "args": ARGUMENTS}
+    ],
+)
+RUNS = (AGREED, ALONE, CORRECTED, WITHHELD)
+
+
+def site(runs: Sequence[Run] = RUNS) -> Site:
+    return Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results.results)
+
+
+def written(table: Table | None, language: str = "en") -> list[list[str]]:
+    assert table is not None
+    return plain(str(Writer(WORDS, language, lambda page: page).table(table)))
+
+
+def said(text: Text, language: str = "en") -> str:
+    return WORDS.say(language, text)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the pages, by language."""
+    folder = tmp_path_factory.mktemp("witnesses")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(builder, "drawn", lambda *_: '<svg class="pl-chart"></svg>')
+        builder.build(RUNS, [], folder / "docs", cache=folder / "cache.sqlite")
+    return folder / "docs"
+
+
+def page(folder: Path, name: str, language: str = "en") -> str:
+    return (folder / language / f"{name}.md").read_text("utf-8")
+
+
+def test_a_run_lists_both_values_with_tolerance_and_resolution() -> None:
+    head, clock = written(witness_tables.of_run(site(), CORRECTED))
+    assert head[:5] == ["Witness", "Verdict", "Gives", "Held against", "Difference"]
+    assert clock[0] == "clock"
+    assert clock[1].startswith("gives the figure the printed speed leaves out work")
+    assert clock[2:] == ["333.3 images/s", "400.0 images/s", "+20.0%", "+ 0.25%: steps of the clock", "3–9", "made up"]
+    disagrees = written(witness_tables.of_run(site(), WITHHELD))[1]
+    assert disagrees[5] == "3.0% + 0.25%: steps of the clock", "the tolerance that the run was held against"
+
+
+def test_a_silent_witness_has_its_reason_and_nothing_else() -> None:
+    rows = written(witness_tables.of_run(site(), ALONE))[1:]
+    assert [row[0] for row in rows] == ["clock", "arithmetic", "summary", "counter", "physics"]
+    assert all(row[1] == "silent the arithmetic of one sample is not known" and not any(row[2:]) for row in rows)
+
+
+def test_physics_is_told_as_a_share_of_the_peak() -> None:
+    bound = witness("physics", value=0.2816, against=0.0704, unit="TFLOP/s", difference=-75.0, resolution=0.0)
+    row = written(witness_tables.of_run(site(), run("Bounded", bound)))[1]
+    assert row[4:6] == ["25.0% of the peak", "at most the peak"]
+
+
+def test_a_run_without_a_figure_has_no_witnesses() -> None:
+    assert witness_tables.of_run(site(), run("Empty")) is None
+
+
+def test_a_withheld_run_shows_no_headline_and_nothing_green(pages: Path) -> None:
+    for language, likelier in (("en", "the clock is likelier"), ("zh", "时间戳更可信")):
+        text = page(pages, "runs/resnet50-withheld-1", language)
+        assert "pl-headline" not in text
+        assert '<span class="pl-good">' not in text
+        assert likelier in text
+        assert 'pl-bad">' in text.split("{: #witnesses }")[1]
+    assert '<span class="pl-sign">Outcome</span> completed' in page(pages, "runs/resnet50-withheld-1")
+    assert "the witness “clock” disagrees (+20 %)" in page(pages, "runs/resnet50-withheld-1")
+
+
+def test_a_corrected_run_says_whose_figure_it_is_and_why(pages: Path) -> None:
+    for language, why in (("en", "the clock is right"), ("zh", "应以时间戳为准")):
+        head = page(pages, "runs/resnet50-corrected-1", language).split("{: #proof }")[0]
+        assert "pl-headline" in head
+        assert why in head
+        assert why not in page(pages, "runs/resnet50-agreed-1", language)
+
+
+def test_a_correction_is_the_cause_of_a_difference_from_the_median() -> None:
+    """The median is that of the printed speeds; neither stalls nor time between the records explain the difference."""
+    _, cause = caveats.difference(edited(CORRECTED, figures={"median": {"value": 400.0}})) or ()
+    assert "the clock is right" in said(cause)
+
+
+def test_each_result_says_what_it_rests_on() -> None:
+    made = site()
+    (suite,) = made.shown
+    rows = {row.framework: row for row in made.rows[suite.id]}
+    assert {name: row.witnesses for name, row in rows.items()} == {
+        "Agreed": "agree", "Alone": "line", "Corrected": "corrects",
+    }  # fmt: skip
+    for language, marks in (("en", ("✓✓", "unchecked", "corrected")), ("zh", ("✓✓", "未核对", "已修正"))):
+        head, line = written(tables.comparison(made, suite, tuple(rows.values())), language)
+        assert [each.split()[-1] for each in line[-3:]] == list(marks)
+        assert head[-3].startswith("Agreed")
+
+
+def test_a_mark_is_read_out_and_explained_below_the_table_with_a_link() -> None:
+    made = site()
+    (suite,) = made.shown
+    table = tables.comparison(made, suite, made.rows[suite.id])
+    html = str(Writer(WORDS, "en", lambda found: found).table(table))
+    means = "two or more witnesses agree"
+    assert f'role="img" title="{means}" aria-label="{means}">✓✓</span>' in html
+    legend = html.split("</table>")[1]
+    assert [f'<a href="method.md#witnesses">{said(tag.means)}</a>' in legend for tag in _tags()] == [True] * 3
+    assert legend.count(means) == 1
+
+
+def _tags() -> list[Any]:
+    return [witness_tables.tag(each) for each in ("agree", "line", "corrects")]
+
+
+def test_programs_get_the_mark_as_a_word() -> None:
+    made = site()
+    (suite,) = made.shown
+    (row,) = flat(tables.comparison(made, suite, made.rows[suite.id]), WORDS, "zh").rows
+    assert [row[f"{name}_witnesses"] for name in ("agreed", "alone", "corrected")] == ["agree", "line", "corrects"]
+
+
+def test_the_answer_warns_of_a_figure_that_nothing_else_supports() -> None:
+    def marks(*runs: Run) -> list[str]:
+        (answer,) = answers.answers(made := site(runs), _only(made), HARDWARE)
+        return [said(each.text) for each in answer.marks]
+
+    assert "only the printed line itself, no second witness: Alone" in marks(AGREED, ALONE)
+    assert "printed speed known to be wrong, corrected by a witness: Corrected" in marks(AGREED, CORRECTED)
+    assert not any("witness" in each for each in marks(AGREED))
+
+
+def _only(made: Site) -> Suite:
+    (suite,) = made.shown
+    return suite
+
+
+def test_the_method_gives_an_example_of_each_kind_from_our_own_logs() -> None:
+    other = [witness(kind, value=2.0, against=2.5, unit="x", difference=25.0) for kind in TOLERANCE if kind != "clock"]
+    later, unpublished = run("Later", *other), run("Aaa", *other, published=False)
+    body = written(witness_tables.kinds(site([AGREED, later, unpublished])))[1:]
+    assert [row[0].split(" ", 1)[1] for row in body] == [
+        *(f"tolerance {TOLERANCE[each]:.1f}%" for each in TOLERANCE if each != "physics"), "at most the peak",
+    ]  # fmt: skip
+    assert body[0][2] == "399.0 images/s by the clock, 400.0 images/s printed (+0.25%) resnet50-agreed-1"
+    assert all("2.000 x" in row[2] and row[2].endswith("resnet50-later-1") for row in body[1:])
+
+
+def test_a_kind_that_no_log_offers_has_no_example() -> None:
+    body = written(witness_tables.kinds(site([AGREED, WITHHELD])))[1:]
+    assert [row[2] for row in body[1:]] == ["None of the logs here offers one yet."] * 4
+    assert WITHHELD.id not in body[0][2], "disagreements are no example of how a witness agrees"
+
+
+def test_the_tolerance_of_the_pages_is_that_of_the_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(witness_tables, "TOLERANCE", {**TOLERANCE, "clock": 7.5})
+    assert [written(each)[1][0] for each in (witness_tables.kinds(site()), witness_tables.remedies())] == [
+        "clock tolerance 7.5%"
+    ] * 2
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_method_and_problems_explain_every_kind(pages: Path, language: str) -> None:
+    for name, last in (("method", "example"), ("problems", "remedy")):
+        text = page(pages, name, language).split("{: #witnesses }")[1]
+        for kind in WITNESSES:
+            assert f"<td>{WORDS.text(language, f'witness.{kind}')} <small>" in text
+        assert f">{WORDS.text(language, f'witness.{last}')}</th>" in text
+
+
+def test_both_languages_show_the_same_numbers(pages: Path) -> None:
+    number = re.compile(r"(?<![\w.-])[-+−]?\d+(?:\.\d+)?%?(?![\w-])")
+    for name in ("method", "runs/resnet50-corrected-1"):
+        en, zh = (
+            number.findall(
+                re.sub(r"<[^>]+>", " ", page(pages, name, language).split("{: #witnesses }")[1].split("\n## ")[0])
+            )
+            for language in LANGUAGES
+        )
+        assert sorted(en) == sorted(zh)
+
+
+def test_the_lines_of_a_witness_are_marked_in_the_log() -> None:
+    marks = {said(each.what): each.anchor for each in log.marks(CORRECTED)}
+    assert marks["witness: clock"] == "L3-L9"

@@ -178,7 +178,7 @@ def _run(
         environment=_environment(run_json, session),
         environment_details=details,
         figures=_rounded(found.figures),
-        metrics=metrics(session, for_rules, found.figures[rules.HEADLINE]),
+        metrics=metrics(session, for_rules, found.figures[rules.HEADLINE], found.slower),
         witnesses=found.witnesses,
         audit=_rounded(audited) if audited else UNSET,
         # Problems of the file are reported once, by its first session.
@@ -398,8 +398,12 @@ def _unread(session: Session) -> dict[str, Any]:
 
 
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a problem without those that it does not name."""
-    return {name: value for name, value in args.items() if name not in {"line", "witness"}}
+    """Return the arguments of the problem of a withheld figure, with which of the two a clock makes likelier."""
+    named = {name: value for name, value in args.items() if name not in {"line", "witness"}}
+    if args["witness"] == "clock":
+        faster = str(args["difference"]).startswith("-")
+        named["reason"] = to_json(Reason("clock_faster" if faster else "clock_slower"))
+    return named
 
 
 def _changed(given: Input, run_json: RunJsonFile) -> list[Problem]:

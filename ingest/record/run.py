@@ -225,7 +225,12 @@ def _batch_of_records(session: Session) -> dict[str, FactValue]:
     import numpy as np
 
     products = _batch_products(session)
-    if products is None or not len(products) or UNITS[session.main.reading.unit].counts != "sample":
+    if (
+        products is None
+        or not len(products)
+        or not np.isfinite(products).all()
+        or UNITS[session.main.reading.unit].counts != "sample"
+    ):
         return {}
     batch = round(float(np.median(products)))
     if not batch or float(np.max(np.abs(products / batch - 1))) > _ROUNDED:

@@ -49,8 +49,6 @@ _KNOWN_TRAP = 2.0
 _STRETCH = 40
 #: An interval that lasts this many times as long as its record says holds something else, such as an evaluation.
 _ELSEWHERE = 2.0
-#: A known trap explains no larger ratio of clock to claimed seconds.
-_MOST_CORRECTED = 1.5
 #: A summary below this share of the slowest speed of the records contradicts them; above it, it counts more time.
 _HOLDS_MORE = 0.5
 #: Records that make up less than this share of the run's seconds did not take place during them.
@@ -96,10 +94,10 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     with np.errstate(all="ignore"):
         stated = {name: value for name, value in case.items() if name not in of_records}
         heard = tuple(_heard(kind, session, stated, given(), headline) for kind in WITNESSES)
-    if right := next((each for each in heard if each.verdict == "corrects"), None):
-        found[rules.HEADLINE] = _corrected(headline, right)
-    elif wrong := min((each for each in heard if each.verdict == "disagrees"), key=_cause, default=None):
+    if wrong := min((each for each in heard if each.verdict == "disagrees"), key=_cause, default=None):
         found[rules.HEADLINE] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
+    elif right := next((each for each in heard if each.verdict == "corrects"), None):
+        found[rules.HEADLINE] = _corrected(headline, right)
     return Measurement(found, heard)
 
 
@@ -193,7 +191,7 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
         f"{headline.value:.8g} / {ratio:.6g}", (first, last), resolution,
     )  # fmt: skip
     trap = given.records.reading.trap
-    if trap and trap.witness == "clock" and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < _MOST_CORRECTED:
+    if trap and trap.witness == "clock" and 1 + (_KNOWN_TRAP + resolution) / 100 < ratio < trap.most:
         return replace(found, verdict="corrects", reason=Reason(trap.code))
     return found
 

@@ -151,10 +151,13 @@ class Trap:
     Attributes:
         witness: the witness that is right, such as `clock`.
         code: the reason, in the words' table `reason`.
+        most: the largest ratio of the witness's seconds to the printed ones that the fault explains. Beyond it the two
+            contradict each other.
     """
 
     witness: Literal["clock"]
     code: str
+    most: float
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from parsers.contract import NUMBER, Fact, Format, NearMiss, Reading, Sample, Tr
 from parsers.paddle import LAUNCHER, MEMORY
 
 #: The moving average of the weights (`use_ema`) is updated after `batch_cost` has been taken.
-_EMA = Trap("clock", "outside_batch_cost")
+_EMA = Trap("clock", "outside_batch_cost", most=1.19)
 
 FORMAT = Format(
     title="PaddleDetection",

@@ -122,7 +122,7 @@ def test_the_clock_gives_the_figure_where_the_printer_is_known_to_leave_time_out
 
 
 def test_a_known_trap_explains_no_other_contradiction(tmp_path: Path) -> None:
-    for second in (8.0, 30.0):
+    for second in (8.0, 12.0, 30.0):
         found = measure(detection(ips=16.0, second=second), tmp_path, {"devices": 1, "batch_size": 8})
         assert witness(found, "clock").verdict == "disagrees"
         assert isinstance(found.figures["sustained"], NoFigure)

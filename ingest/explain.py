@@ -65,7 +65,7 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
         yield f"{name:<10} {_figure_text(figure)}"
     for witness in found.witnesses:
         yield f"witness    {_witness_text(witness)}"
-    for name, metric in metrics(session, case, found.figures[rules.HEADLINE]).items():
+    for name, metric in metrics(session, case, found.figures[rules.HEADLINE], found.slower).items():
         yield f"{name:<10} {_metric_text(metric)}"
 
 

@@ -175,7 +175,8 @@ def runs() -> list[Run]:
     stalled = run("resnet50-stalled-1", batch_size=128, speed=300.0)
     values = stalled.trace.value if stalled.trace else ()
     values = (*values[:20], *[20.0] * 4, *values[24:])
-    stalled = edited(stalled, trace={"value": values}, figures={"median": {"value": 390.0}})
+    even = {"records": 32, "slow": 4, "change": 0.0}
+    stalled = edited(stalled, trace={"value": values}, figures={"median": {"value": 390.0}}, evenness=even)
     contradiction = {
         "code": "contradiction",
         "path": "raw_logs/test/contradictory/train.log",

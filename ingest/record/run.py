@@ -178,7 +178,7 @@ def _run(
         environment=_environment(run_json, session),
         environment_details=details,
         figures=_rounded(found.figures),
-        metrics=metrics(session, for_rules, found.figures[rules.HEADLINE]),
+        metrics=metrics(session, for_rules, found.figures[rules.HEADLINE], found.slower),
         witnesses=found.witnesses,
         audit=_rounded(audited) if audited else UNSET,
         # Problems of the file are reported once, by its first session.
@@ -225,12 +225,9 @@ def _batch_of_records(session: Session) -> dict[str, FactValue]:
     import numpy as np
 
     products = _batch_products(session)
-    if (
-        products is None
-        or not len(products)
-        or not np.isfinite(products).all()
-        or UNITS[session.main.reading.unit].counts != "sample"
-    ):
+    if products is None or UNITS[session.main.reading.unit].counts != "sample":
+        return {}
+    if not len(products) or not np.isfinite(products).all():
         return {}
     batch = round(float(np.median(products)))
     if not batch or float(np.max(np.abs(products / batch - 1))) > _ROUNDED:
@@ -388,7 +385,8 @@ def _without_figure(name: str, session: Session, reason: Reason, outcome: str) -
 def _unread(session: Session) -> dict[str, Any]:
     """Return what was expected after a start, and what was found."""
     expected = next(each for each in session.format.samples if isinstance(each, Sample)).line
-    shown = text(expected).splitlines()[0].strip()
+    # Of a document or a table, the line that says most.
+    shown = max(text(expected).splitlines(), key=len).strip()
     end = session.stated.end_line
     return {
         "session": session.number,
@@ -400,8 +398,12 @@ def _unread(session: Session) -> dict[str, Any]:
 
 
 def _likelier(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a problem without those that it does not name."""
-    return {name: value for name, value in args.items() if name not in {"line", "witness"}}
+    """Return the arguments of the problem of a withheld figure, with which of the two a clock makes likelier."""
+    named = {name: value for name, value in args.items() if name not in {"line", "witness"}}
+    if args["witness"] == "clock":
+        faster = str(args["difference"]).startswith("-")
+        named["reason"] = to_json(Reason("clock_faster" if faster else "clock_slower"))
+    return named
 
 
 def _changed(given: Input, run_json: RunJsonFile) -> list[Problem]:

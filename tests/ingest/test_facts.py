@@ -332,7 +332,14 @@ def test_impossible_counts_are_ignored(tmp_path: Path, ingest: Callable[..., Cal
 
 
 @pytest.mark.parametrize(
-    ("batch", "speeds", "derived"), [(8, [20.0, 21.0, 22.0] * 3, 8), (8, [20.0, 21.0, "21.9"] * 3, None)]
+    ("batch", "speeds", "derived"),
+    [
+        (8, [20.0, 21.0, 22.0] * 3, 8),
+        (8, [20.0, 21.0, "21.9"] * 3, None),
+        (8, [20.0, "nan", "nan"] * 3, None),
+        (8, [20.0, "inf", "inf"] * 3, None),
+        (8, [20.0, "1e308", "1e308"] * 3, None),
+    ],
 )
 def test_a_batch_size_follows_from_speed_and_seconds_where_every_record_gives_the_same(
     tmp_path: Path, ingest: Callable[..., Called], batch: int, speeds: list[Any], derived: int | None

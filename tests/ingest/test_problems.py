@@ -129,7 +129,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     ),
     "impossible_figure": with_run(SEG.replace("ips: 22.0000", "ips: nan")),
     "begun_anew": begun_again,
-    "no_step": with_run(BANNER + "Traceback (most recent call last):\n"),
+    "no_step": with_run(BANNER + "Traceback (most recent call last):\n", outcome="failed"),
     "unread": put("a.log", BANNER + "an epoch went by\n"),
     "no_figure": with_run(
         "DLL 2026-11-20 14:02:40.500000 - Training Epoch: 0 Training Iteration: 2  average_loss : 11.1 \n"

@@ -118,6 +118,7 @@ def test_the_clock_gives_the_figure_where_the_printer_is_known_to_leave_time_out
     median = found.figures["median"]
     assert isinstance(median, Figure)
     assert median.value == 32.0
+    assert found.slower == pytest.approx(11 / 10, rel=1e-3)
 
 
 def test_a_known_trap_explains_no_other_contradiction(tmp_path: Path) -> None:

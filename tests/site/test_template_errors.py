@@ -106,12 +106,12 @@ MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
     "a suite's word, spelt nearly right": (
         SUITE,
         instead_of(r"^summary = ", "sumary = "),
-        f"{SUITE}:11: words.sumary: unknown key; did you mean 'summary'",
+        f"{SUITE}:24: words.sumary: unknown key; did you mean 'summary'",
     ),
     "a suite's word in one language": (
         SUITE,
         instead_of(r"^summary = .*", 'summary = { zh = "甲" }'),
-        f"{SUITE}:11: words.summary: no text in 'en'",
+        f"{SUITE}:24: words.summary: no text in 'en'",
     ),
     "a suite that is no TOML": (SUITE, at_the_end("models = ["), f"{SUITE}:\\d+: is not TOML"),
     "a spelling of two suites": (

@@ -35,7 +35,8 @@ _LAUNCH = rb"|".join(
 
 
 @cache
-def _launch() -> re.Pattern[bytes]:
+def launch() -> re.Pattern[bytes]:
+    """Return the pattern of lines that stand first in logs."""
     return searched(_LAUNCH)
 
 
@@ -51,5 +52,5 @@ def opening(format: Format, text: bytes, anchor: int) -> int:
     last = max(anchor, last_message(text))
     if not last:
         return len(text)
-    found = (each.search(text, last) for each in (_launch(), format.before_start_regex) if each)
+    found = (each.search(text, last) for each in (launch(), format.before_start_regex) if each)
     return min((text.rfind(b"\n", 0, each.start()) + 1 for each in found if each), default=len(text))

@@ -181,17 +181,18 @@ class _LogReader:
         self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: list[list[re.Match[bytes]]]
     ) -> None:
         """Read a stretch of a chunk's text, which belongs to one session but for its last lines."""
-        text, most = chunk.text, 0
+        text, most, record = chunk.text, 0, b""
         for table, rows in zip(self.tables, pending, strict=True):
             if text.find(table.reading.marker, begin, end) < 0:
                 continue
             found = list(table.reading.regex.finditer(text, begin, end))
             rows.extend(found)
-            most = max(most, len(found))
+            if len(found) > most:
+                most, record = len(found), found[-1][0]
         if (begin, end) == (0, len(text)):
-            current.take(Piece(text, chunk.lines, most))
+            current.take(Piece(text, chunk.lines, most, record))
         elif begin < end:
-            current.take(Piece(text[begin:end], text.count(b"\n", begin, end), most))
+            current.take(Piece(text[begin:end], text.count(b"\n", begin, end), most, record))
 
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
         """Close the session; `rows` are the numbers of rows read by now, of each table."""

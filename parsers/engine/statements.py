@@ -6,7 +6,8 @@ chunks; what comes later, chunk by chunk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from parsers.engine.outcome import Message, message
 HEAD = 1 << 20
 #: A crash shows in the last lines.
 TAIL = 1 << 16
+#: What does not change from record to record.
+_WORD = re.compile(rb"[A-Za-z_ :=/]++")
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,12 @@ class Statements:
 
 
 class Piece(NamedTuple):
-    """A stretch of whole lines, with the numbers of its lines and of the records in it."""
+    """A stretch of whole lines, with the numbers of its lines and of the records in it, and the text of one record."""
 
     text: bytes
     lines: int
     records: int
+    record: bytes = b""
 
 
 class Listener:
@@ -92,8 +96,10 @@ class Listener:
         self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
         if self._head is not None:
             self._head.append(text)
-        elif piece.records < piece.lines or is_redrawn:  # A piece that is all records states nothing else.
-            self._search(text, line, piece.records > 0)
+        elif self._trained and not is_redrawn and 2 * piece.records > piece.lines:
+            self._search(*_without_records(piece, line), records=True)
+        else:
+            self._search(text, range(line, self._next + 1), piece.records > 0)
         self._trained |= piece.records > 0
         if self._head is not None and sum(map(len, self._head)) >= HEAD:
             self._search_head()
@@ -117,33 +123,30 @@ class Listener:
         text, self._head = b"".join(self._head or ()), None
         self._unmet = tuple(each for each in self.format.readings if not each.holds(text))
         trained, self._trained = self._trained, False
-        self._search(text, self._line, trained)
+        self._search(text, range(self._line, self._next + 1), trained)
         self._trained = trained
 
-    def _search(self, text: bytes, line: int, records: bool) -> None:
-        """Search a text that begins on a line; `records` says whether it holds any."""
+    def _search(self, text: bytes, numbers: Sequence[int], records: bool) -> None:
+        """Search a text whose lines have these numbers; `records` says whether it holds any."""
         after = 0 if self._trained else self._first_record(text) if records else len(text)
         for fact in self.format.facts:
-            if fact.name not in self._facts and (quoted := _quoted(fact, text, line)):
+            if fact.name not in self._facts and (quoted := _quoted(fact, text, numbers)):
                 self._facts[fact.name] = fact, quoted
             known = self._facts.get(fact.name)
             if known and known[0] is fact and self._restated is None and after < len(text):
-                self._restate(fact, text, line, after)
-        self._search_end(text, line)
+                self._restate(fact, text, numbers, after)
+        end = self.format.end_regex.search(text) if self.format.end_regex and not self._end_line else None
+        if end:
+            self._end_line = numbers[text.count(b"\n", 0, end.start())]
 
-    def _restate(self, fact: Fact, text: bytes, line: int, after: int) -> None:
+    def _restate(self, fact: Fact, text: bytes, numbers: Sequence[int], after: int) -> None:
         known = self._facts[fact.name][1]
         for match in fact.regex.finditer(text, after):
             value = fact.value(match[1])
             if value is not None and value != known.value:
-                second = Quoted(value, line + text.count(b"\n", 0, match.start(1)))
+                second = Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])
                 self._restated = Restated(fact.name, known, second)
                 return
-
-    def _search_end(self, text: bytes, line: int) -> None:
-        found = self.format.end_regex.search(text) if self.format.end_regex and not self._end_line else None
-        if found:
-            self._end_line = line + text.count(b"\n", 0, found.start())
 
     def _first_record(self, text: bytes) -> int:
         """Return where the first record of training begins, the length of the text where there is none."""
@@ -152,9 +155,21 @@ class Listener:
         return min((each.start() for each in found if each), default=len(text))
 
 
-def _quoted(fact: Fact, text: bytes, line: int) -> Quoted | None:
+def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
+    """Return the lines of a piece that hold no record, and their numbers; all lines where that is not certain.
+
+    The lines of records are told by the longest word of one, if it stands in the text once for each record.
+    """
+    word = max(_WORD.findall(piece.record), key=len, default=b"")
+    if not word or piece.text.count(word) != piece.records:
+        return piece.text, range(line, line + piece.lines + 1)
+    others = [(at, each) for at, each in enumerate(piece.text.split(b"\n"), line) if word not in each]
+    return b"\n".join(each for _, each in others), [at for at, _ in others]
+
+
+def _quoted(fact: Fact, text: bytes, numbers: Sequence[int]) -> Quoted | None:
     match = fact.regex.search(text)
     value = fact.value(match[1]) if match else None
     if match is None or value is None:
         return None
-    return Quoted(value, line + text.count(b"\n", 0, match.start(1)))
+    return Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])

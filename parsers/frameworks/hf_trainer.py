@@ -48,7 +48,7 @@ FORMAT = Format(
     marker=b"'epoch': ",
     # Every node prints this before any of them takes a step: together they are one start.
     start=rb"\*{5} Running training \*{5}(?:(?:(?![0-9]it/s|[0-9]s/it|\{'loss': )[\s\S]){0,60000}?\*{5} Running training \*{5})*+",
-    before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: [^\n]*?n_gpu: "
+    before_start=rb"^python[\d.]*+ |Training/evaluation parameters |^(?:Seq2Seq)?TrainingArguments\(|Process rank: -?+[0-9]"
     rb"|loading configuration file |\[WARNING\|logging\.py",
     end=rb"\{'train_runtime': |Training completed\. Do not forget to share",
     readings=(

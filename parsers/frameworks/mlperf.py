@@ -130,7 +130,7 @@ FORMAT = Format(
     marker=b":::ML",
     over=("*",),
     start=rb'"key": ?+"submission_benchmark"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start',
-    before_start=rb':::ML[^\n]*?(?:"key": ?+"(?:cache_clear|init_start|global_batch_size)"| run_clear_caches| init_start: )',
+    before_start=rb'"key": ?+"(?:cache_clear|init_start|global_batch_size)"|\) run_clear_caches|:::MLL [0-9.]++ init_start: ',
     end=rb'"key": ?+"run_stop"[^\n]{0,400}?"status": ?+"success"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final|:::MLL [0-9.]++ run_stop: [^\n]{0,400}?"status": ?+"success"',
     readings=(
         _throughput("samples/s", rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")", _CONSUMED),

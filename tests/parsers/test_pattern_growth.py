@@ -20,6 +20,7 @@ import pytest
 import parsers
 from ingest.read import redact
 from parsers.contract import Format
+from parsers.engine import openings
 from parsers.engine.registry import formats
 from parsers.engine.scan import unstyled
 
@@ -48,7 +49,16 @@ class Used(NamedTuple):
 def of_format(each: Format) -> Iterator[Used]:
     pauses = dict.fromkeys(pause for reading in each.readings for pause in reading.pauses)
     found = [one.regex for one in (*each.readings, *each.facts, *pauses)]
-    found += [one for one in (each.start_regex, each.end_regex, *(one.where_regex for one in each.readings)) if one]
+    found += [
+        one
+        for one in (
+            each.start_regex,
+            each.before_start_regex,
+            each.end_regex,
+            *(one.where_regex for one in each.readings),
+        )
+        if one
+    ]
     yield from map(Used, found)
 
 
@@ -75,6 +85,7 @@ OWNERS |= {
     if each.name.startswith(("parsers.engine.", "parsers.telemetry."))
 }
 OWNERS["redaction"] = of_redaction
+OWNERS["launchers"] = lambda: iter([Used(openings.launch())])
 
 
 @cache

@@ -211,3 +211,15 @@ def test_bars_without_a_name_are_no_records(tmp_path: Path) -> None:
     assert [each.facts["precision"].value for each in found] == ["bf16", "bf16"]
     assert [each.main["step"].tolist() for each in found] == [[1, 2], [1, 2]]
     assert [(each.first_line, each.ending.outcome) for each in found] == [(1, "completed"), (9, "completed")]
+
+
+def test_facts_are_looked_for_between_many_records(tmp_path: Path) -> None:
+    """Beyond the first MiB the lines of records are left out of the search; the numbers of the others stay."""
+    records = b"".join(record(10 * each, 1.0) for each in range(20_000))
+    late = b"[2026/11/20 13:14:00] ppcls INFO: train with paddle 2.4.1 and device Place(gpu:0)\n"
+    (session,) = read(written(tmp_path, CONFIG % 8 + records + late + records + CONFIG % 16 + record(1, 1.0))).sessions
+    assert (session.facts["framework_version"].value, session.facts["framework_version"].line) == ("2.4.1", 20_006)
+    restated = session.stated.restated
+    assert restated is not None
+    assert (restated.second.value, restated.second.line) == (16, 40_011)
+    assert len(session.main) == 40_001

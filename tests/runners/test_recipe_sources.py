@@ -229,7 +229,7 @@ def test_recipes_agree_with_the_facts_of_real_logs(name, choices, log):
     found = read(real(log))
     assert [claim.format.id for claim in found.claims] == [recipe.records.format]
     quoted = found.sessions[0].facts
-    assert facts.merge(of_run_json(recipe, case), quoted, None, "", {}).contradictions == ()
+    assert facts.merge(of_run_json(recipe, case), quoted, None, "", {}, recipe.records.format).contradictions == ()
     compared = {name: each.value for name, each in quoted.items() if name in FACTS}
     assert compared or "gpu32" in log
     for fact, value in compared.items():

@@ -17,8 +17,8 @@ from runners.cli import main
 from tests.runners import quick
 from tests.runners.home import ROOT, load
 
-#: The standard library alone, and honest: it prints how long it really took to do what it calls an image. Its images are
-#: of eight pixels a side: no processor would do as many of the usual size, and ingest knows.
+#: The standard library alone, and honest: it prints how long it really took to do what it calls an image. These images
+#: have a side of eight pixels: no processor would do as many of the usual size, and ingest knows.
 TRAINER = """
 import sys, time
 from datetime import datetime

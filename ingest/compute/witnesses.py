@@ -93,12 +93,12 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
 
     with np.errstate(all="ignore"):
         stated = {name: value for name, value in case.items() if name not in of_records}
-        heard = tuple(_heard(kind, session, stated, given(), headline) for kind in WITNESSES)
-    if wrong := min((each for each in heard if each.verdict == "disagrees"), key=_cause, default=None):
+        witnesses = tuple(_witness(kind, session, stated, given(), headline) for kind in WITNESSES)
+    if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
         found[rules.HEADLINE] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
-    elif right := next((each for each in heard if each.verdict == "corrects"), None):
+    elif right := next((each for each in witnesses if each.verdict == "corrects"), None):
         found[rules.HEADLINE] = _corrected(headline, right)
-    return Measurement(found, heard)
+    return Measurement(found, witnesses)
 
 
 def _cause(witness: Witness) -> int:
@@ -121,7 +121,7 @@ def _contradiction(headline: Figure, witness: Witness) -> dict[str, str | int]:
     }  # fmt: skip
 
 
-def _heard(kind: str, session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+def _witness(kind: str, session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
     try:
         return WITNESSES[kind](session, case, given, headline)
     except NoFigureError as error:
@@ -418,15 +418,15 @@ def _epochs(session: Session, case: Facts, given: ThroughputSeries) -> Witness |
             told = multiplier / float(np.mean(1 / records["throughput"]))
             if scope == given.scope:
                 whole = float(given.samples.sum() / given.seconds.sum())
-                return _held(told, whole, given.unit, f"{len(records)} / Σ (1 / x)", records)
+                return _compared(told, whole, given.unit, f"{len(records)} / Σ (1 / x)", records)
         elif "duration" in records and "epoch" in records:
             claimed = np.nan_to_num(_claimed(given))
             inside = [float(claimed[given.epochs == each].sum()) for each in records["epoch"]]
-            return _held(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
+            return _compared(float(records["duration"].sum()), sum(inside), "s", "Σ s", records)
     return None
 
 
-def _held(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:
+def _compared(value: float, told: float, unit: str, arithmetic: str, records: SessionRecords) -> Witness:
     """Compare what lines of whole epochs tell with the records; in seconds, they may count more than the records do."""
     holds = told / value if unit == "s" else value / told
     if _HOLDS_MORE <= holds < 1 - TOLERANCE["summary"] / 100:

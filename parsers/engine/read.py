@@ -15,7 +15,7 @@ from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
 from parsers.engine.openings import opening
 from parsers.engine.scan import Noise, chunks
 from parsers.engine.session import Session
-from parsers.engine.statements import Listener, Piece, Statements
+from parsers.engine.statements import StatementCollector, Piece, Statements
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 
 #: How far before its start a session is looked for; a chunk is held back as a whole.
@@ -63,7 +63,7 @@ def read(path: Path, format: Format | None = None) -> Log:
 class _OpenSession:
     """A session that is still being read. `held` is its last text, of which the session after it may own the end."""
 
-    listener: Listener
+    collector: StatementCollector
     rows: list[int]
     started: bool
     held: list[Piece] = field(default_factory=list)
@@ -72,13 +72,13 @@ class _OpenSession:
         """Take the next piece of text, and hand on what lies too far back to belong to another session."""
         self.held.append(piece)
         while sum(len(each.text) for each in self.held[1:]) >= _LOOK_BACK:
-            self.listener.hear(self.held.pop(0))
+            self.collector.add(self.held.pop(0))
 
     def statements(self) -> Statements:
         """Hand on all text, and return what it states."""
         for each in self.held:
-            self.listener.hear(each)
-        return self.listener.statements()
+            self.collector.add(each)
+        return self.collector.statements()
 
 
 class _LogReader:
@@ -112,7 +112,7 @@ class _LogReader:
 
     def sessions(self, stream: Iterable[Chunk]) -> Iterator[Session]:
         """Yield the sessions in order; the tables are complete only when the iterator is exhausted."""
-        current = _OpenSession(Listener(self.format, 1), self._rows(), started=False)
+        current = _OpenSession(StatementCollector(self.format, 1), self._rows(), started=False)
         closed: list[Session] = []
         for chunk in stream:
             pending: list[list[re.Match[bytes]]] = [[] for _ in self.tables]
@@ -124,7 +124,9 @@ class _LogReader:
                     rows_now = self._rows(pending)
                     own = self._own_text_of_next(current)
                     closed.append(self._close(current, len(closed) + 1, rows_now))
-                    current = _OpenSession(Listener(self.format, closed[-1].stated.next_line), rows_now, started=True)
+                    current = _OpenSession(
+                        StatementCollector(self.format, closed[-1].stated.next_line), rows_now, started=True
+                    )
                     current.take(Piece(own, own.count(b"\n"), 0))
                 current.started = True
             self._feed(current, chunk, begin, len(chunk.text), pending)

@@ -72,7 +72,7 @@ class Piece(NamedTuple):
     record: bytes = b""
 
 
-class Listener:
+class StatementCollector:
     """Collects the statements of a session from its text, which is handed over piece by piece."""
 
     def __init__(self, format: Format, first_line: int) -> None:
@@ -86,7 +86,7 @@ class Listener:
         self._tail = b""
         self._trained = False
 
-    def hear(self, piece: Piece) -> None:
+    def add(self, piece: Piece) -> None:
         """Take the next piece of text."""
         text, line = piece.text, self._next
         if is_redrawn := b"\r" in text:

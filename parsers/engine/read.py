@@ -15,7 +15,7 @@ from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
 from parsers.engine.openings import opening
 from parsers.engine.scan import Noise, chunks
 from parsers.engine.session import Session
-from parsers.engine.statements import StatementCollector, Piece, Statements
+from parsers.engine.statements import Piece, StatementCollector, Statements
 from parsers.engine.table import LogSource, ReadingTable, SessionRecords
 
 #: How far before its start a session is looked for; a chunk is held back as a whole.

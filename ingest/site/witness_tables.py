@@ -75,7 +75,12 @@ def _example(site: Site, kind: str) -> Cell:
     given, printed = (f"{numbers.figure(each)} {found.unit}" for each in (found.value, found.against))
     said = phrase(f"witness.{kind}_example", value=given, against=printed, difference=_difference(found))
     if found.unit in PLANNED:
-        said = phrase(f"witness.planned_{found.unit}", value=int(found.value or 0), line=found.last_line)
+        said = phrase(
+            f"witness.planned_{found.unit}",
+            value=int(found.value or 0),
+            done=int(found.against or 0),
+            line=found.last_line,
+        )
     return Cell(
         (
             Entry(said),

@@ -301,3 +301,13 @@ def test_lines_of_whole_epochs_are_a_summary(tmp_path: Path) -> None:
     found = [witness(measure(log(cost), tmp_path), "summary") for cost in (20.3, 27.0, 12.0)]
     assert [each.verdict for each in found] == ["agrees", "silent", "disagrees"]
     assert (found[0].value, found[0].against, found[0].unit) == (20.3, 20.0, "s")
+
+
+def test_the_last_planned_step_is_a_counter_and_an_early_end_says_nothing(tmp_path: Path) -> None:
+    def last(step: int) -> Witness:
+        steps = [*range(10, 90, 10), step]
+        return witness(measure(clas_dygraph([(1, each, 160.0) for each in steps]), tmp_path), "counters")
+
+    assert (last(95).verdict, last(95).value, last(95).against, last(95).unit) == ("agrees", 100, 95, "steps")
+    early = last(84)
+    assert (early.verdict, early.reason and early.reason.code) == ("silent", "ended_early")

@@ -27,7 +27,8 @@ from tests.site.tabled import plain
 WORDS = load()
 CLOCK = {"value": 333.3, "against": 400.0, "unit": "images/s", "difference": 20.0, "resolution": 0.25}
 SILENT = [silent(kind) for kind in WITNESSES]
-ARGUMENTS = {"value": "333.3", "against": "400", "difference": "+20", "unit": "images/s", "arithmetic": "400 / 1.2"}
+ARGUMENTS = {"value": "333.3", "against": "400", "difference": "+20", "unit": "images/s", "arithmetic": "400 / 1.2",
+             "reason": {"code": "clock_slower", "args": {}}}  # fmt: skip
 
 
 def run(name: str, *witnesses: dict[str, Any], **other: Any) -> Run:

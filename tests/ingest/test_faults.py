@@ -177,7 +177,7 @@ def test_a_figure_that_cannot_be_written_is_one_logs_fault(
 ) -> None:
     write_run(tree, "bad/1", seg([9.0] * 6, batch=4), run=run_json(model=BAD))
     found = MetricFigure(float("inf"), "ms")
-    monkeypatch.setattr(record_run, "metrics", lambda _, case, __: {"latency": found} if case["model"] == BAD else {})
+    monkeypatch.setattr(record_run, "metrics", lambda _, case, *__: {"latency": found} if case["model"] == BAD else {})
     called = ingest(tree, "--json", "--jobs", jobs)
     (problem,) = called.problems
     assert problem.startswith("logs/bad/1/train.log: could not be read for a fault of Perfledger itself")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,8 @@ from parsers.engine.scan import Noise, clean, open_log
 
 #: Numbers of JSON are numbers of Python, rounded alike, and read three times as fast as by `float`.
 _NUMBERS = msgspec.json.Decoder(list[float])
+#: A length of time in words: `2:10`, `1:02:03`, `9 days, 21:49:18`.
+_LENGTH = re.compile(rb"(?:([0-9]{1,6}) days?, )?(?:([0-9]{1,6}):(?=[0-9]{2}:))?([0-9]{1,2}):([0-9]{2}(?:\.[0-9]+)?)")
 #: `1,234,567.8`; anything else with a comma is no number.
 _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 
@@ -136,7 +138,7 @@ class ReadingTable:
             return
         self.stretches.append((self.rows, Stretch(chunk.first_line, chunk.offset, chunk.bytes)))
         for name, printed in zip(self.reading.columns, zip(*rows, strict=True), strict=True):
-            column = clocks(printed) if name == "clock" else floats(printed)
+            column = converter(name)(printed)
             if factor := self.reading.factors.get(name):
                 column = column * factor
             self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
@@ -257,6 +259,26 @@ def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]
         for part, (first, _) in zip(parts[begin:end], stretches[begin:end], strict=True)
     ]
     return np.concatenate(touched) if touched else np.empty(0)
+
+
+def converter(name: str) -> Callable[[Sequence[bytes]], Column]:
+    """Return the function that converts what is printed for a column."""
+    return {"clock": clocks, "elapsed": lengths, "duration": lengths}.get(name, floats)
+
+
+def lengths(printed: Sequence[bytes]) -> Column:
+    """Convert lengths of time to seconds: numbers of seconds, or words such as `2:10` and `9 days, 21:49:18`."""
+    if not any(b":" in each for each in printed):
+        return floats(printed)
+    return np.fromiter(map(_length, printed), np.float64, len(printed))
+
+
+def _length(printed: bytes) -> float:
+    found = _LENGTH.fullmatch(printed)
+    if not found:
+        return _float(printed)
+    days, hours, minutes, seconds = (float(each or 0) for each in found.groups())
+    return 60 * (60 * (24 * days + hours) + minutes) + seconds
 
 
 def floats(printed: Sequence[bytes]) -> Column:

@@ -182,7 +182,7 @@ class SessionRecords:
     def __getitem__(self, name: str) -> Column:
         """Return a column, one float64 per record, in file order; clocks run on over midnight."""
         column = self._column(name) if self._processed is None else self._processed[1][name]
-        return unwrapped(column) if name == "clock" else column
+        return self._in_order(column) if name == "clock" else column
 
     def ranks(self) -> Column:
         """Return the rank that printed each record."""
@@ -201,7 +201,7 @@ class SessionRecords:
 
     def stamps(self) -> Column:
         """Return the clock of each record's line in seconds, running on over midnight; NaN where there is none."""
-        stamps = unwrapped(self.table.stamp(slice(self.first, self.last)))
+        stamps = self._in_order(self.table.stamp(slice(self.first, self.last)))
         return stamps if self._processed is None else stamps[self._processed[0]]
 
     def lines(self, indices: Sequence[int]) -> list[int]:
@@ -213,6 +213,10 @@ class SessionRecords:
         """Return what the log prints for a column of one record, empty where its line does not print it."""
         row = index if self._processed is None else int(self._processed[0][index])
         return self.table.printed(self.first + row, name)
+
+    def _in_order(self, clock: Column) -> Column:
+        """Return clocks that run on over midnight; a length of time that falls was begun anew, not at midnight."""
+        return clock if "elapsed" in self.reading.columns else unwrapped(clock)
 
     def _column(self, name: str) -> Column:
         return self.table.column(name, slice(self.first, self.last))

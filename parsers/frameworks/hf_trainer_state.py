@@ -18,7 +18,7 @@ FORMAT = Format(
     before_start=rb'^\{\r?+\n ++"best_',
     end=rb'^ ++"train_runtime": ',
     readings=(
-        Reading(rb'"loss": <loss>,' + _NEXT + rb'(?:"[\w/.-]++": [-+.0-9e]++,' + _NEXT + rb')*+"step": <step>' + rb"(?=\s)", unit="samples/s"),
+        Reading(rb'"loss": <loss>,' + _NEXT + rb'(?:"(?!loss")[\w/.-]++": [-+.0-9e]++,' + _NEXT + rb')*+"step": <step>' + rb"(?=\s)", unit="samples/s"),
         Reading(
             rb'"train_runtime": <seconds>,' + _NEXT + rb'"train_samples_per_second": <throughput>,' + _NEXT + rb'"train_steps_per_second": ',
             unit="samples/s",

@@ -17,7 +17,7 @@ FORMAT = Format(
     marker=b"completed step: ",
     readings=(
         Reading(
-            _HEAD + rb"<duration>, TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, [^\r\n]*?\bloss: <loss>(?=[,\s])",
+            _HEAD + rb"<duration>, TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, (?:(?!completed step: |\bloss: )[^\r\n])*+\bloss: <loss>(?=[,\s])",
             unit="tokens/s",
             scope="device",
             span="step",

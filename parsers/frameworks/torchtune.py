@@ -47,10 +47,10 @@ FORMAT = Format(
         Fact("batch_size", rb"^batch_size: ([0-9]++)$", int),
         Fact("accumulation", rb"^gradient_accumulation_steps: ([0-9]++)$", int),
         Fact("total_epochs", rb"^epochs: ([0-9]++)$", int),
-        Fact("devices", rb"Running \w*?(SingleDevice) with resolved config:", lambda _: 1),
+        Fact("devices", rb"Recipe(SingleDevice) with resolved config:", lambda _: 1),
         *PYTORCH_JOB,
         Fact("precision", rb"^dtype: (bf16|fp32)$", words={b"bf16": "bf16", b"fp32": "fp32"}),
-        Fact("model", rb"^ ++_component_: torchtune\.models\.\w++\.(?:lora_|qlora_)?+((?:llama|mistral|gemma|qwen|phi)\w*?[0-9]++(?:_[0-9]++)?+[bm])$"),
+        Fact("model", rb"^ ++_component_: torchtune\.models\.\w++\.(?:lora_|qlora_)?+((?:llama|mistral|gemma|qwen|phi)\w{1,40})$"),
     ),
     samples=(
         Sample(
@@ -58,7 +58,7 @@ FORMAT = Format(
             epoch=1, step=502, total_steps=512, loss=1.0625, duration=372,
         ),
         Sample(
-            "2|7|Loss: 2.125:   1%|          | 7/5120 [1:00:12<240:00:00, 516.0s/it]\n".encode(),
+            b"2|7|Loss: 2.125:   1%|          | 7/5120 [1:00:12<240:00:00, 516.0s/it]\n",
             epoch=2, step=7, duration=3612,
         ),
         Sample(

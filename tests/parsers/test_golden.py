@@ -31,6 +31,7 @@ ALIKE = {
     "dlperf.oneflow_insightface": "dlperf.oneflow_bert",
     "dlperf.oneflow_resnet50": "dlperf.oneflow_bert",
     "paddle.clas_static": "paddle.clas_dygraph",
+    "frameworks.trl": "frameworks.hf_trainer",
 }
 
 

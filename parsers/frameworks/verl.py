@@ -25,7 +25,7 @@ def _trainer(key: bytes) -> bytes:
 FORMAT = Format(
     title="verl",
     framework="PyTorch",
-    marker=b"perf/throughput:",
+    marker=b"ro",
     start=rb"TaskRunner hostname: ",
     before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
     end=rb"Final validation metrics: ",
@@ -36,9 +36,20 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             span="step",
+            marker=b"perf/throughput:",
             pauses=(
                 Pause("evaluation", rb"timing_s/testing:", b" - timing_s/testing:120.5 - ", inside="last"),
                 Pause("checkpoint", rb"timing_s/save_checkpoint:", b" - timing_s/save_checkpoint:12.5 - ", inside="last"),
+            ),
+        ),
+        Reading(
+            rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",
+            unit="samples/s",
+            marker=b"Training Progress: ",
+            repeated=True,
+            pauses=(
+                Pause("evaluation", rb"test_gen_batch meta info: ", b"test_gen_batch meta info: {'eos_token_id': 2, 'validate': True}"),
+                Pause("checkpoint", rb"local_global_step_folder: ", b"local_global_step_folder: checkpoints/global_step_20"),
             ),
         ),
     ),
@@ -61,6 +72,11 @@ FORMAT = Format(
             b"perf/throughput:np.float64(500.25)\n",
             step=3, duration=50.5, throughput=500.25,
         ),
+        Sample(
+            b"Training Progress:   0%|          | 31/1500 [1:04:38<288:57:10, 66.71s/it]\n", step=31, total_steps=1500, clock=3878,
+        ),
+        NearMiss(b"Training Progress:   0%|          | 0/1500 [00:00<?, ?it/s]\n", "nothing done yet"),
+        NearMiss(b"Training Progress: 100%|##########| 1500/1500 [30:00:00<00:00, 66.71s/it]\n", "holds the final validation"),
         NearMiss(b"step:0 - val-core/gsm8k/acc/mean@1:0.58\n", "the validation before training"),
         NearMiss(b"step:2 - perf/total_num_tokens:202000 - perf/time_per_step:50.5 - perf/throughput:500.", "cut inside the number"),
     ),

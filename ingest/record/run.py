@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -273,6 +273,13 @@ def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
     )
 
 
+def _counts_updates(session: Session, stated: Container[str]) -> bool:
+    """Return whether a batch of the job can only be known with the steps of an update, which nothing else tells."""
+    told = ("accumulation", "samples_per_update_and_device")
+    counted = any(each.reading.counts == "update" and len(each) for each in session.records)
+    return counted and not any(each in stated for each in told)
+
+
 def _observations(session: Session) -> int:
     """Return records of the main metric: those that print a speed or a duration, otherwise those with a clock."""
     for column in ("throughput", *TIMED, "clock"):
@@ -340,6 +347,8 @@ def _problems(
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += _begun_anew(name, session)
     headline, missing = found[rules.HEADLINE], facts.missing(merged.stated)
+    if isinstance(headline, NoFigure) and "batch_size" in missing and _counts_updates(session, merged.stated):
+        missing.append("accumulation")
     wrong = _without_figure(name, session, headline.reason, outcome) if isinstance(headline, NoFigure) else None
     lacks = isinstance(headline, NoFigure) and _LACKS.get(headline.reason.code) in missing
     if wrong and not lacks:

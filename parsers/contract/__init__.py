@@ -35,7 +35,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "step_seconds": "seconds of one step, as a mean over what the record covers",
         "training_seconds": "seconds of one step by a timer of training alone, beside a clock that runs on; it may smooth",
         "steps_per_second": "steps per second",
-        "duration": "seconds that the whole record covers",
+        "duration": "seconds that the whole record covers, as a number or as `1:02:03`",
         "steps": "steps that the record covers",
         "samples": "samples that the record covers, at the reading's scope",
         "batch": "samples per step, at the reading's scope",
@@ -48,7 +48,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "seconds": "length of the whole run",
         "clock": "date and time as printed, or the time of day alone",
         "unix": "seconds since 1970",
-        "elapsed": "seconds since some start",
+        "elapsed": "seconds since some start, as a number or as `1 day, 2:03:04`",
     }
 )
 CLOCKS = frozenset({"clock", "unix", "elapsed"})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,8 @@ from parsers.engine.scan import Noise, clean, open_log
 
 #: Numbers of JSON are numbers of Python, rounded alike, and read three times as fast as by `float`.
 _NUMBERS = msgspec.json.Decoder(list[float])
+#: A length of time in words: `2:10`, `1:02:03`, `9 days, 21:49:18`.
+_LENGTH = re.compile(rb"(?:([0-9]{1,6}) days?, )?(?:([0-9]{1,6}):(?=[0-9]{2}:))?([0-9]{1,2}):([0-9]{2}(?:\.[0-9]+)?)")
 #: `1,234,567.8`; anything else with a comma is no number.
 _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 
@@ -136,7 +138,7 @@ class ReadingTable:
             return
         self.stretches.append((self.rows, Stretch(chunk.first_line, chunk.offset, chunk.bytes)))
         for name, printed in zip(self.reading.columns, zip(*rows, strict=True), strict=True):
-            column = clocks(printed) if name == "clock" else floats(printed)
+            column = converter(name)(printed)
             if factor := self.reading.factors.get(name):
                 column = column * factor
             self.parts.setdefault("clock" if name in CLOCKS else name, []).append(column)
@@ -180,7 +182,7 @@ class SessionRecords:
     def __getitem__(self, name: str) -> Column:
         """Return a column, one float64 per record, in file order; clocks run on over midnight."""
         column = self._column(name) if self._processed is None else self._processed[1][name]
-        return unwrapped(column) if name == "clock" else column
+        return self._in_order(column) if name == "clock" else column
 
     def ranks(self) -> Column:
         """Return the rank that printed each record."""
@@ -199,7 +201,7 @@ class SessionRecords:
 
     def stamps(self) -> Column:
         """Return the clock of each record's line in seconds, running on over midnight; NaN where there is none."""
-        stamps = unwrapped(self.table.stamp(slice(self.first, self.last)))
+        stamps = self._in_order(self.table.stamp(slice(self.first, self.last)))
         return stamps if self._processed is None else stamps[self._processed[0]]
 
     def lines(self, indices: Sequence[int]) -> list[int]:
@@ -211,6 +213,10 @@ class SessionRecords:
         """Return what the log prints for a column of one record, empty where its line does not print it."""
         row = index if self._processed is None else int(self._processed[0][index])
         return self.table.printed(self.first + row, name)
+
+    def _in_order(self, clock: Column) -> Column:
+        """Return clocks that run on over midnight; a length of time that falls was begun anew, not at midnight."""
+        return clock if "elapsed" in self.reading.columns else unwrapped(clock)
 
     def _column(self, name: str) -> Column:
         return self.table.column(name, slice(self.first, self.last))
@@ -257,6 +263,26 @@ def _slice(parts: list[Column], rows: slice, stretches: list[tuple[int, Stretch]
         for part, (first, _) in zip(parts[begin:end], stretches[begin:end], strict=True)
     ]
     return np.concatenate(touched) if touched else np.empty(0)
+
+
+def converter(name: str) -> Callable[[Sequence[bytes]], Column]:
+    """Return the function that converts what is printed for a column."""
+    return {"clock": clocks, "elapsed": lengths, "duration": lengths}.get(name, floats)
+
+
+def lengths(printed: Sequence[bytes]) -> Column:
+    """Convert lengths of time to seconds: numbers of seconds, or words such as `2:10` and `9 days, 21:49:18`."""
+    if not any(b":" in each for each in printed):
+        return floats(printed)
+    return np.fromiter(map(_length, printed), np.float64, len(printed))
+
+
+def _length(printed: bytes) -> float:
+    found = _LENGTH.fullmatch(printed)
+    if not found:
+        return _float(printed)
+    days, hours, minutes, seconds = (float(each or 0) for each in found.groups())
+    return 60 * (60 * (24 * days + hours) + minutes) + seconds
 
 
 def floats(printed: Sequence[bytes]) -> Column:

@@ -18,10 +18,22 @@ from tests.corpus import corpus
 
 CORPORA = ("public", "today", "mlperf-v5.1")
 #: What somebody who ran a log may know of it; one device, so that a figure of a device is that of the job.
-KNOWN: Mapping[str, Any] = {"model": "Made-up net", "framework": "Made-up", "devices": 1, "batch_size": 8}
+KNOWN: Mapping[str, Any] = {
+    "model": "Made-up net",
+    "framework": "Made-up",
+    "devices": 1,
+    "batch_size": 8,
+    "accumulation": 1,
+}
 #: Devices that clock or physics contradict if they are one: two logs are named after their global batch, and the third
-#: is GPT-3 175B, cut into 32 parts.
-DEVICES = {"opt-1.3b-globalBatchSize128": 16, "opt-350m_globalBatchSize-64": 16, "gpu-recipes__dllogger": 256}
+#: is GPT-3 175B, cut into 32 parts; the others print samples per second of a batch of 16 and of 1024.
+DEVICES = {
+    "opt-1.3b-globalBatchSize128": 16,
+    "opt-350m_globalBatchSize-64": 16,
+    "gpu-recipes__dllogger": 256,
+    "TangBinghao__swift": 2,
+    "ViTAEv2_B": 128,
+}
 #: Facts without which there is no figure, by the reason that says so.
 NEEDED = {"no_devices": "devices", "no_batch_size": "batch_size", "no_accumulation": "accumulation"}
 

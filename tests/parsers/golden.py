@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from ingest.compute import rules
+from ingest.compute.frame import TIMED
 from parsers.engine.read import read
 from parsers.engine.registry import by_id
 from parsers.engine.session import Session
@@ -21,6 +22,8 @@ from parsers.engine.session import Session
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 COLUMNS = ("epoch", "step", "throughput", "step_seconds")
 RULES = ("sustained", "mean", "median")
+#: Columns that tell the speed of records.
+SPEEDS = {"throughput", "clock", *TIMED}
 #: Facts of a case that rules compute with.
 NUMBERS = (
     "nodes", "devices", "batch_size", "accumulation", "sequence_length", "tokens_per_step", "batch_size_of_job",
@@ -60,6 +63,12 @@ def main(format_id: str, log: Path, case: tuple[str, ...]) -> None:
     click.echo(f"{folder}: check each line of the three tables by hand, and call a log of your own train.log")
 
 
+def rules_of(session: Session) -> Sequence[str]:
+    """Return the rules that a format must give figures for; where nothing but a summary tells a speed, only its own."""
+    told = any(SPEEDS & set(each.columns) for each in session.records if each.reading.span != "run" and len(each))
+    return RULES if told else ("reported",)
+
+
 def draft(session: Session, folder: Path, stated: dict[str, int]) -> None:
     """Write the three tables of a session."""
     facts = dict(session.facts)
@@ -76,7 +85,7 @@ def _records(session: Session) -> Iterable[Sequence[object]]:
 
 
 def _figures(session: Session, case: dict[str, int]) -> Iterable[Sequence[object]]:
-    for name in RULES:
+    for name in rules_of(session):
         found = rules.figure(name, session, case)
         if not isinstance(found, rules.Figure):
             raise click.ClickException(f"rule {name}: {found}; state what is missing with --case, such as devices=8")

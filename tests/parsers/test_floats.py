@@ -8,7 +8,7 @@ import struct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.engine.table import floats
+from parsers.engine.table import floats, lengths
 
 
 def bits(value: float) -> bytes:
@@ -67,3 +67,10 @@ def test_separators_of_thousands() -> None:
     assert floats(printed).tolist() == [7500, 1234567.5, 980]
     assert floats(printed * 20).tolist() == [7500, 1234567.5, 980] * 20
     assert all(math.isnan(each) for each in floats([b"1,23", b",123", b"1234,567", b"1,234,", b"1.5,000"]))
+
+
+def test_lengths_of_time_in_words() -> None:
+    printed = [b"2:10", b"1:02:03", b"1 day, 0:00:01", b"9 days, 21:49:18", b"38.0", b"00:00:00.5"]
+    assert lengths(printed).tolist() == [130, 3723, 86401, 856158, 38, 0.5]
+    assert lengths([b"38.0", b"12"]).tolist() == [38, 12]
+    assert all(math.isnan(each) for each in lengths([b"?", b"2:1", b"", b"1:2:03", b"::", b"day, 1:00"]))

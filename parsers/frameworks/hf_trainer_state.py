@@ -1,0 +1,48 @@
+"""Hugging Face Trainer's `trainer_state.json`: losses by step, and at the end the trainer's own figure for the run.
+
+The steps carry no time, so that figure, which holds evaluation and saving, is the only one; a state that was saved at a
+checkpoint has none. For a resumed run it counts what was trained before as well, and is too high. `train_batch_size` is
+that of a process, which may drive several devices.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+
+_NEXT = rb"\r?+\n ++"
+
+FORMAT = Format(
+    title="Hugging Face Trainer state",
+    framework="PyTorch",
+    marker=b'"step": ',
+    over=("frameworks.nvlog",),
+    start=rb'(?m)^ ++"best_metric": ',
+    before_start=rb'^\{\r?+\n ++"best_',
+    end=rb'^ ++"train_runtime": ',
+    readings=(
+        Reading(rb'"loss": <loss>,' + _NEXT + rb'(?:"(?!loss")[\w/.-]++": [-+.0-9e]++,' + _NEXT + rb')*+"step": <step>' + rb"(?=\s)", unit="samples/s"),
+        Reading(
+            rb'"train_runtime": <seconds>,' + _NEXT + rb'"train_samples_per_second": <throughput>,' + _NEXT + rb'"train_steps_per_second": ',
+            unit="samples/s",
+            span="run",
+        ),
+    ),
+    facts=(
+        Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),\r?+$', int),
+        Fact("total_epochs", rb'^ ++"num_train_epochs": ([0-9]++),\r?+$', int),
+    ),
+    samples=(
+        Sample(
+            b'    {\n      "epoch": 0.25,\n      "grad_norm": 6.5,\n      "learning_rate": 1e-06,\n      "loss": 2.375,\n      "step": 50\n    },\n',
+            loss=2.375, step=50,
+        ),
+        Sample(
+            b'      "step": 400,\n      "total_flos": 6.2e+20,\n      "train_loss": 1.5,\n      "train_runtime": 800.5,\n'
+            b'      "train_samples_per_second": 31.979,\n      "train_steps_per_second": 0.5\n    }\n',
+            seconds=800.5, throughput=31.979,
+        ),
+        NearMiss(
+            b'      "epoch": 1.0,\n      "eval_loss": 2.0,\n      "eval_runtime": 12.5,\n      "eval_samples_per_second": 80.5,\n      "step": 400\n',
+            "an evaluation",
+        ),
+        NearMiss(b'      "train_runtime": 800.5,\n      "train_samples_per_second": 31.9', "cut inside the number"),
+    ),
+)  # fmt: skip

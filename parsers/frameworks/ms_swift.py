@@ -1,0 +1,97 @@
+"""ms-swift, in `logging.jsonl` and on the console: a dictionary per logging interval, with a speed since the start.
+
+`train_speed` is the mean since this process began, with evaluations and saving in it: step and speed give the time since
+then, and the differences of these times are what the intervals took. Until 2025 it is printed as iterations per second,
+since then as seconds per iteration, of optimiser updates of the whole job. Several processes may write one file, each
+with a clock of its own; a step counts once, by the mean of their clocks. Rows of evaluations carry a speed as well, and
+the last row of a file repeats all losses; the speed at the end of that row forgets the epochs. Whether a resumed process counts its steps from zero is not said, so its rows
+are no records. Neither batch size nor devices are printed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+
+
+def _steps(columns: Columns) -> Postprocessed:
+    """Return a record per step that all processes wrote, with the mean of their times since they began.
+
+    Processes lag by a row or two; a step further back is that of another run in the same file.
+    """
+    step = columns["step"]
+    usual = np.median(np.diff(np.unique(step))) if len(step) > 1 else 1.0
+    run = np.cumsum(np.diff(step, prepend=step[:1]) < -3 * usual)
+    _, first, group, writers = np.unique(
+        np.stack([run, step]), axis=1, return_index=True, return_inverse=True, return_counts=True
+    )
+    kept = np.flatnonzero(writers == np.median(writers)) if step.min() <= usual else np.empty(0, np.intp)
+    spent = step * np.fmax(columns["_seconds"], 1 / columns["_rate"])
+    clock = np.bincount(group.ravel(), spent) / writers
+    rows = first[kept]
+    return rows, {"clock": clock[kept]} | {name: columns[name][rows] for name in ("step", "total_steps", "loss")}
+
+
+_ANY = rb"(?=[^\r\n{}]*?['\"]"
+
+FORMAT = Format(
+    title="ms-swift",
+    framework="PyTorch",
+    marker=b"train_",
+    over=("frameworks.hf_trainer",),
+    end=rb"^\{['\"]train_runtime['\"]: ",
+    readings=(
+        Reading(
+            rb"(?:(?<=[\r\n])|\A)\{['\"]loss['\"]: '?+<loss>'?+,"
+            + _ANY + rb"train_speed\((?:iter/s\)['\"]: '?+(?P<_rate>" + NUMBER + rb")|s/it\)['\"]: '?+(?P<_seconds>" + NUMBER + rb"))['},])"
+            + _ANY + rb"(?:global_step(?:/max_steps)?+|iteration)['\"]: ['\"]?+<step>(?:/<total_steps>)?+['\"},])[^\r\n{}]++\}(?=[\r\n])",
+            unit="samples/s",
+            counts="update",
+            marker=b"train_speed(",
+            pauses=(
+                Pause(
+                    "evaluation",
+                    rb"eval_runtime['\"]: ",
+                    b'{"eval_loss": 0.5, "eval_runtime": 297.5, "eval_samples_per_second": 23.25, "epoch": 3.25, "global_step": 6000}',
+                ),
+            ),
+            postprocess=_steps,
+        ),
+        Reading(
+            rb"(?:(?<=[\r\n])|\A)\{\"train_runtime\": <seconds>, \"train_samples_per_second\": <throughput>, \"train_steps_per_second\": ",
+            unit="samples/s",
+            span="run",
+            marker=b'{"train_runtime"',
+            weak=True,
+        ),
+    ),
+    samples=(
+        Sample(
+            b'{"loss": 5.0, "acc": 0.125, "grad_norm": 484.0, "learning_rate": 1.1e-07, "train_speed(iter/s)": 0.125, "epoch": 0.0, "global_step": 1}\n',
+            loss=5, _rate=0.125, step=1,
+        ),
+        Sample(
+            b'{"loss": 1.25, "grad_norm": 4.5, "learning_rate": 1e-05, "epoch": 0.5, "global_step/max_steps": "20/400", "percentage": "5.00%", '
+            b'"elapsed_time": "31s", "remaining_time": "9m 49s", "memory(GiB)": 22.1, "train_speed(s/it)": 1.5125}\n',
+            loss=1.25, _seconds=1.5125, step=20, total_steps=400,
+        ),
+        Sample(
+            b"{'loss': 1.25, 'learning_rate': 1e-05, 'iteration': '20/400', 'elapsed_time': '31s', 'train_speed(s/it)': 1.5125}\n",
+            _seconds=1.5125, step=20, total_steps=400,
+        ),
+        Sample(
+            b'{"train_runtime": 800.5, "train_samples_per_second": 7.994, "train_steps_per_second": 0.5, "train_loss": 1.5, "epoch": 1.0}\n',
+            seconds=800.5, throughput=7.994,
+        ),
+        NearMiss(
+            b'{"memory": {}, "train_time": {"train_runtime": 800.5, "n_train_samples": 800, "train_samples_per_second": 0.9994}}\n',
+            "forgets the epochs",
+        ),
+        NearMiss(
+            b'{"eval_loss": 0.5, "eval_runtime": 297.5, "eval_samples_per_second": 23.25, "train_speed(iter/s)": 0.5, "epoch": 3.25, "global_step": 6000}\n',
+            "an evaluation",
+        ),
+        NearMiss(b'{"loss": 5.0, "train_speed(iter/s)": 0.125, "epoch": 0.0, "global_step": 1', "cut inside the step"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,57 @@
+"""OpenMMLab's metric files: MMCV's `.log.json` and MMEngine's `scalars.json`, whatever their suffix.
+
+`time` is seconds per iteration of the whole job, the wait for data included: in MMCV a mean over the interval, in
+MMEngine by default over the last ten iterations. MMCV's runner that counts iterations has the evaluation inside the row
+after it; there `epoch` counts passes of the loader, which rests for two seconds between them. Rows of evaluations carry `time` as well in MMEngine, and a step that
+is an epoch. The batch size stands in the configuration only, which the first line may hold.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+
+
+def _value(key: bytes, column: bytes) -> bytes:
+    """Return a pattern that looks ahead in the row for a key, and captures its number."""
+    return rb'(?=[^\r\n{}]*?"' + key + rb'": ' + column + rb"[,}])"
+
+
+_TIMES = (
+    _value(rb"data_time", rb"<reader_seconds>") + _value(rb"time", rb"<step_seconds>") + _value(rb"loss", rb"<loss>")
+)
+_BEGIN, _ROW = rb"(?:(?<=\n)|\A)", rb"[^\r\n{}]++\}(?=[\r\n]|\Z)"
+
+FORMAT = Format(
+    title="OpenMMLab metrics",
+    framework="PyTorch",
+    marker=b'"time": ',
+    readings=(
+        Reading(
+            _BEGIN + rb'\{"mode": "train", "epoch": <epoch>, "iter": <step>, ' + _TIMES
+            + rb'(?:(?=[^\r\n{}]*?"memory": (?P<memory>[0-9]++),))?+' + _ROW,
+            unit="samples/s",
+            epoch_end=True,
+            pauses=(Pause("evaluation", rb'\{"mode": "val", ', b'{"mode": "val", "epoch": 13, "iter": 500, "lr": 5e-05, "mIoU": 0.386}'),),
+        ),
+        Reading(
+            _BEGIN + rb'\{"(?:base_)?lr": ' + _TIMES + _value(rb"iter", rb"<step>") + _value(rb"step", rb"[0-9]++") + _ROW,
+            unit="samples/s",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"\bsamples_per_gpu=([0-9]++)", int),
+        Fact("gpu", rb'^\{"env_info": "[^"\r\n]{0,2000}?\bGPU [0-9,]++: ([^\\"\r\n]++)\\n'),
+        Fact("framework_version", rb'^\{"env_info": "[^"\r\n]{0,2000}?\bPyTorch: ([^\\"\s]++)\\n'),
+    ),
+    samples=(
+        Sample(
+            b'{"mode": "train", "epoch": 2, "iter": 50, "lr": 1e-05, "memory": 18859, "data_time": 0.0856, "loss_cls": 2.31, "loss": 4.0, "time": 0.75}\n',
+            epoch=2, step=50, memory=18859, reader_seconds=0.0856, loss=4, step_seconds=0.75,
+        ),
+        Sample(
+            b'{"lr": 0.08, "data_time": 0.00025, "loss": 2.75, "time": 0.0734, "epoch": 2, "iter": 192, "memory": 2965, "step": 192}\n',
+            step=192, step_seconds=0.0734, reader_seconds=0.00025, loss=2.75,
+        ),
+        NearMiss(b'{"mode": "val", "epoch": 13, "iter": 500, "lr": 5e-05, "mIoU": 0.386, "time": 0.25}\n', "an evaluation"),
+        NearMiss(b'{"accuracy/top1": 24.375, "data_time": 0.03, "time": 0.05465, "step": 1}\n', "an evaluation"),
+        NearMiss(b'{"mode": "train", "epoch": 2, "iter": 50, "lr": 1e-05, "data_time": 0.0856, "loss": 4.0, "time": 0.7', "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,52 @@
+"""timm's `train.py` and its many copies (`Train: 0 [  50/5004 (  1%)]  Loss: ...  Time: ...`): the means of an epoch.
+
+Two pairs of seconds and samples per second are printed, both of the job over all accumulated batches. The first is of
+the last update alone, and too high by 1 to 3 % since stalls fall between the printed updates. The second is the mean
+since the epoch began, which counts every update; it is undone to what each line adds. `Test` lines carry seconds as
+well, of an evaluation, which stands outside the means. The batch size is not printed.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, grouped
+from parsers.frameworks import PYTORCH_JOB
+
+_START = rb"Training (?:with a single process on|in distributed mode with multiple processes)"
+
+FORMAT = Format(
+    title="timm",
+    framework="PyTorch",
+    marker=b"Train: ",
+    # Every process announces itself.
+    start=_START + rb"(?:(?:(?!Train: |" + _START + rb")[\s\S]){0,20000}+" + _START + rb")*+",
+    end=rb"\*\*\* Best metric: ",
+    readings=(
+        Reading(
+            rb"Train: <epoch> \[ *+<step>/<total_steps> \( *+[0-9]++%\)\] ++(?:Loss: ++[-+.0-9einaf]++ \(<loss>\) ++)?+Time: [0-9.]++s, ++[0-9.]++/s ++"
+            rb"\(<step_seconds>s, ++<throughput>/s\)",
+            unit="images/s",
+            cumulative_since=0,
+        ),
+    ),
+    facts=(
+        Fact("model", rb"^Model ([\w./-]++) created, param count: ?[0-9,]++"),
+        Fact("parameters", rb"^Model [\w./-]++ created, param count: ?([0-9,]++)", grouped),
+        Fact("total_epochs", rb"Scheduled epochs: ([0-9]++)\b", int),
+        Fact("devices", rb"Training in distributed mode with multiple processes, [^\n]{0,40}?Process [0-9]++, total ([0-9]++)\b", int),
+        Fact("devices", rb"Training (with a single process on 1) ", lambda _: 1),
+        *PYTORCH_JOB,
+        Fact("precision", rb"Training in (mixed precision|float32)\.", words={b"mixed precision": "amp", b"float32": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            b"Train: 2 [  50/1200 (  4%)]  Loss: 6.250 (6.50)  Time: 0.345s, 2968.12/s  (0.400s, 2560.00/s)  LR: 1.000e-05  Data: 0.010 (0.050)",
+            epoch=2, step=50, total_steps=1200, loss=6.5, step_seconds=0.4, throughput=2560,
+        ),
+        Sample(
+            b"[2026-11-20 03:11:05 net] (main.py 791): INFO Train: 0 [   0/1200 (  0%)]  Loss:  7.093893 (7.0939)  Time: 6.500s,  157.54/s  "
+            b"(6.500s,  157.54/s)  LR: 1.000e-06  Data: 0.615 (0.615)",
+            epoch=0, step=0, loss=7.0939, step_seconds=6.5, throughput=157.54,
+        ),
+        NearMiss(b"Test: [  48/48]  Time: 2.810 (0.161)  Loss:  6.7904 (6.8434)  Acc@1:  3.0093 ( 0.4499)", "an evaluation"),
+        NearMiss(b"Test (EMA): [   0/48]  Time: 0.740 (0.740)  Loss:  7.0466 (7.0466)", "a second evaluation"),
+        NearMiss(b"Train: 2 [  50/1200 (  4%)]  Loss: 6.250 (6.50)  Time: 0.345s, 2968.12/s  (0.400s, 2560.0", "cut inside the number"),
+    ),
+)  # fmt: skip

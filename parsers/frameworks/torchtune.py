@@ -1,0 +1,73 @@
+"""torchtune: the bar of an epoch, and metric lines `Step 12 | loss:1.88 lr:2e-05 tokens_per_second_per_gpu:1234.5`.
+
+The bar counts optimiser updates, and each state is drawn twice; its time since the epoch began is cut to whole seconds.
+The last one is drawn again after the checkpoint is saved, so the first counts. Tokens of the metric lines are those of
+one device and of the last step before the line alone, without what is masked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.frameworks import PYTORCH_JOB
+
+
+def _updates(columns: Columns) -> Postprocessed:
+    """Return the first state of each update's bar, with the mean seconds of an update since the epoch began."""
+    new = (np.diff(columns["step"], prepend=np.nan) != 0) | (np.diff(columns["epoch"], prepend=np.nan) != 0)
+    rows = np.flatnonzero(new & (columns["duration"] > 0))
+    found = {name: columns[name][rows] for name in ("epoch", "step", "total_steps", "loss")}
+    return rows, found | {"step_seconds": columns["duration"][rows] / found["step"]}
+
+
+FORMAT = Format(
+    title="torchtune",
+    framework="PyTorch",
+    marker=b"oss:",
+    start=rb"torchtune\.utils\._logging:Running \w++ with resolved config:|^Running \w++ with resolved config:",
+    readings=(
+        Reading(
+            rb"(?:(?<=[\r\n])|\A)<epoch>\|[0-9]++\|Loss: <loss>: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/<total_steps> \[(?P<duration>[0-9:]++)<",
+            unit="samples/s",
+            cumulative_since=1,
+            counts="update",
+            marker=b"|Loss: ",
+            postprocess=_updates,
+        ),
+        Reading(
+            rb"(?:(?<=[\r\n])|\A)Step <step> \| loss:<loss> (?:(?!tokens_per_second_per_gpu:)[^\r\n|])*+tokens_per_second_per_gpu:<throughput>(?=\s)",
+            unit="tokens/s",
+            scope="device",
+            span="step",
+            marker=b"tokens_per_second_per_gpu:",
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"^batch_size: ([0-9]++)$", int),
+        Fact("accumulation", rb"^gradient_accumulation_steps: ([0-9]++)$", int),
+        Fact("total_epochs", rb"^epochs: ([0-9]++)$", int),
+        Fact("devices", rb"Recipe(SingleDevice) with resolved config:", lambda _: 1),
+        *PYTORCH_JOB,
+        Fact("precision", rb"^dtype: (bf16|fp32)$", words={b"bf16": "bf16", b"fp32": "fp32"}),
+        Fact("model", rb"^ ++_component_: torchtune\.models\.\w++\.(?:lora_|qlora_)?+((?:llama|mistral|gemma|qwen|phi)\w{1,40})$"),
+    ),
+    samples=(
+        Sample(
+            "\r1|502|Loss: 1.0625:  98%|█████████▊| 502/512 [06:12<00:06,  1.46it/s]\r".encode(),
+            epoch=1, step=502, total_steps=512, loss=1.0625, duration=372,
+        ),
+        Sample(
+            b"2|7|Loss: 2.125:   1%|          | 7/5120 [1:00:12<240:00:00, 516.0s/it]\n",
+            epoch=2, step=7, duration=3612,
+        ),
+        Sample(
+            b"Step 12 | loss:1.875 lr:2e-05 tokens_per_second_per_gpu:1234.5 peak_memory_active:30.5 \n",
+            step=12, loss=1.875, throughput=1234.5,
+        ),
+        NearMiss(b"Packing dataset:   0%|          | 9/51760 [00:00<54:06, 15.94it/s]", "the data are packed"),
+        NearMiss(b"  0%|          | 0/512 [00:00<?, ?it/s]", "nothing done yet"),
+        NearMiss(b"wandb: tokens_per_second_per_gpu 17312.61719\n", "one step, at the end"),
+        NearMiss(b"Step 12 | loss:1.875 lr:2e-05 tokens_per_second_per_gpu:1234.", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,60 @@
+"""TRL over the Hugging Face Trainer: `'num_tokens': 32768.0` in its dictionaries, with the time of the bar.
+
+The tokens are those of the job since the start: of all prompts and responses, or of the samples without padding. The bar
+of the same step is drawn again behind the dictionary; the differences of both are tokens over seconds. Where output is
+buffered the dictionaries stand apart from their bars, and are no records. What a log states besides is that of the Trainer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, Sample
+from parsers.frameworks.hf_trainer import FORMAT as TRAINER
+
+
+def _paired(columns: Columns) -> Postprocessed:
+    """Return the dictionaries that state tokens and have the bar of their step; none where many have no bar."""
+    told, step = columns["consumed"], columns["step"]
+    new = np.diff(told, prepend=np.nan) != 0
+    rows = np.flatnonzero(new & np.isfinite(step))
+    if len(rows) < _WITH_BAR * new.sum() or (np.diff(step[rows]) <= 0).any():
+        rows = rows[:0]
+    return rows, {name: columns[name][rows] for name in ("step", "total_steps", "clock", "consumed")}
+
+
+#: Share of the dictionaries that must have a bar: in buffered output it is that of another step.
+_WITH_BAR = 0.9
+
+FORMAT = Format(
+    title="TRL",
+    framework="PyTorch",
+    marker=b"'num_tokens': ",
+    start=TRAINER.start,
+    before_start=TRAINER.before_start,
+    end=TRAINER.end,
+    over=("frameworks.hf_trainer",),
+    readings=(
+        Reading(
+            rb"\{'loss': [^,\r\n]++,(?:(?!'num_tokens': |\{'loss': )[^\r\n])*+'num_tokens': '?+(?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)'?+[,}]"
+            rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%\|[^|\r\n]{0,400}+\| <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<)?+",
+            unit="tokens/s",
+            counts="update",
+            pauses=TRAINER.main.pauses,
+            postprocess=_paired,
+        ),
+    ),
+    facts=TRAINER.facts,
+    samples=(
+        Sample(
+            "{'loss': 0.0625, 'grad_norm': 2.5, 'learning_rate': 1e-06, 'num_tokens': 504700.0, 'epoch': 0.05}\n\r  2%|▏         | "
+            "490/29790 [29:00<26:41:28,  3.28s/it]".encode(),
+            consumed=504700, step=490, total_steps=29790, clock=1740,
+        ),
+        Sample(b"{'loss': '0.0625', 'learning_rate': '1e-06', 'num_tokens': '32768', 'epoch': '0.05'}\n", consumed=32768),
+        NearMiss(b"   num_tokens: 10813.0000\n", "the same, rounded, in a block"),
+        NearMiss(b"{'loss': '0.0625', 'learning_rate': '1e-06', 'num_tokens': '3.277e+04', 'epoch': '0.05'}\n", "too coarse for differences"),
+        NearMiss(b"{'eval_loss': 0.5, 'eval_runtime': 12.5, 'eval_num_tokens': 504700.0, 'epoch': 0.05}\n", "an evaluation"),
+        NearMiss(b"{'loss': 0.0625, 'learning_rate': 1e-06, 'num_tokens': 5047", "cut inside the number"),
+    ),
+)  # fmt: skip

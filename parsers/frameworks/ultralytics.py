@@ -1,0 +1,107 @@
+"""Ultralytics YOLO, and YOLOv5 before it: a bar per epoch, of which the complete state counts.
+
+The bar counts global batches and holds training alone; bars that begin with `Class     Images` are validations. Its
+rate is smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to
+whole seconds. The seconds of an epoch are those of the rate, kept within that second. The last batch of an epoch may be
+smaller, so the figure is too high by less than one batch per epoch. The batch size is that of all devices; it changes
+where it is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample, listed
+
+
+def _epochs(columns: Columns) -> Postprocessed:
+    """Return the last complete state of each epoch's bar; YOLOv5 counts epochs from 0 up to the last."""
+    rows = np.flatnonzero(np.diff(columns["epoch"], append=np.nan) != 0)
+    found = {name: columns[name][rows] for name in ("epoch", "total_epochs", "steps", "memory")}
+    with np.errstate(divide="ignore"):
+        by_rate = found["steps"] * np.fmax(columns["step_seconds"], 1 / columns["steps_per_second"])[rows]
+    elapsed = columns["duration"][rows]
+    found["step_seconds"] = np.clip(by_rate, elapsed, elapsed + 1) / found["steps"]
+    found["total_epochs"] = found["total_epochs"] + (columns["epoch"].min() == 0)
+    return rows, found
+
+
+def _bar(state: bytes) -> Reading:
+    """Return the reading of a complete bar; `state` stands behind its steps."""
+    return Reading(
+        rb"(?:(?<=[\r\n])|\A) *+<epoch>/<total_epochs> ++(?:0G|<memory>G) ++(?:[-+.0-9a-z]++ ++)++[0-9]++: 100%"
+        rb"[^0-9\r\n]{1,400}+(?P<steps>[1-9][0-9]*+)/(?P=steps) " + state,
+        unit="images/s",
+        span="epoch",
+        factors={"memory": 1e9 / 2**20},
+        postprocess=_epochs,
+    )
+
+
+_RATE = rb"(?:(?P<steps_per_second>[0-9.]++)it/s|(?P<step_seconds>[0-9.]++)s/it)"
+_ARGUMENTS = rb"\b(?:engine/trainer: |train: weights=)"
+
+FORMAT = Format(
+    title="Ultralytics YOLO",
+    framework="PyTorch",
+    marker=b": 100%",
+    # With several devices the command and its first process both print them.
+    start=_ARGUMENTS + rb"(?:(?:(?!GPU_mem|gpu_mem|" + _ARGUMENTS + rb")[\s\S]){0,60000}+" + _ARGUMENTS + rb")*+",
+    # The validation at the end begins like a run.
+    before_start=rb"^(?:Ultralytics|YOLOv5) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
+    end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
+    readings=(
+        _bar(_RATE + rb" (?P<duration>[0-9:.]++)s?+ *+(?=[\r\n])"),
+        _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + _RATE + rb"[\],]"),
+    ),
+    facts=(
+        Fact("model", rb"^(YOLO[\w-]++|rtdetr[\w-]++|RT-?DETR[\w-]*+) summary: "),
+        Fact("model", _ARGUMENTS + rb"(?:[^\n]{0,4000}?\bmodel=)?+(?:[^,\s/]++/)*+(yolo[\w-]++|rtdetr[\w-]++)\.(?:pt|yaml)\b"),
+        Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(3/3\)", int),
+        Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(2/3\)", int),
+        Fact("batch_size_of_job", rb"Reducing to batch=([0-9]++) and retrying \(1/3\)", int),
+        Fact("batch_size_of_job", rb"Using batch-size ([0-9]++) for CUDA", int),
+        Fact("batch_size_of_job", _ARGUMENTS + rb"[^\n]{0,4000}?\bbatch(?:_size)?+=([0-9]++),", int),
+        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=\[?([0-9]++(?:, ?[0-9]++)*+)\]?, [a-z]", listed),
+        Fact("devices", _ARGUMENTS + rb"[^\n]{0,4000}?\bdevice=(None|mps|cpu|cuda|cuda:0), [a-z]", lambda _: 1),
+        Fact("data_set_size", rb"\btrain: Scanning (?:(?!Scanning |corrupt: )[^\r\n])*+corrupt: 100%[^\r\n0-9]{0,400}+([0-9]++)/", int),
+        Fact("gpu", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\bCUDA:0 \(([^,)\n]++), "),
+        Fact("framework_version", rb"^(?:Ultralytics|YOLOv5) [^\n]*?\btorch-(\S++)"),
+        Fact("precision", rb"AMP: checks (passed|failed)", words={b"passed": "amp", b"failed": "fp32"}),
+        Fact("precision", rb"\bengine/trainer: [^\n]{0,4000}?\bamp=(False),", words={b"False": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            "      3/100      8.12G      1.234     0.5500      1.105        123        640: 100% ━━━━━━━━━━━━ 40/40 10.5it/s 3.8s\n".encode(),
+            epoch=3, total_epochs=100, steps=40, steps_per_second=10.5, duration=3.8, memory=7743.835,
+        ),
+        Sample(
+            "\r      4/15      8.33G     0.5291     0.4214         13        640: 100% ━━━━━━━━━━━━ 80/80 1.5s/it 2:00\r".encode(),
+            epoch=4, steps=80, step_seconds=1.5, duration=120,
+        ),
+        Sample(
+            "\r     7/10         0G     0.8291     0.4214     1.0105          9        416: 100%|██████████| 500/500 [01:02:05<00:00,  7.45s/it]\n".encode(),
+            epoch=7, steps=500, step_seconds=7.45, duration=3725,
+        ),
+        Sample(
+            "     0/299      4.8G    0.04291    0.06214    0.02105         90        640: 100%|██████████| 925/925 [01:40<00:00,  9.21it/s]\n".encode(),
+            epoch=0, total_epochs=299, steps=925, steps_per_second=9.21, duration=100,
+        ),
+        NearMiss(
+            "      3/100      8.12G      1.234     0.5500      1.105        123        640: 98% ━━━━━━━━━━━╸ 39/40 1.7s/it 1:10<1.7s\r".encode(),
+            "not yet complete: the rate is smoothed",
+        ),
+        NearMiss(
+            "                 Class     Images  Instances      Box(P          R      mAP50  mAP50-95): 100% ━━━━━━━━━━━━ 75/75 1.5s/it 1:54\n".encode(),
+            "the validation",
+        ),
+        NearMiss(
+            "train: Scanning labels/train... 2700 images, 553 backgrounds, 0 corrupt: 100% ━━━━━━━━━━━━ 2700/2700 6.6Kit/s 0.4s\n".encode(),
+            "the data set is read",
+        ),
+        NearMiss("yolo11n.pt: 100% ━━━━━━━━━━━━ 5.4/5.4MB 11.2MB/s 0.5s\n".encode(), "a download"),
+        NearMiss(
+            "      4/15      8.33G     0.5291     0.4214         13        640: 100% ━━━━━━━━━━━━ 80/80 1.5s/it 2:0".encode(), "cut inside the time",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,83 @@
+"""verl's console logger (`step:2 - actor/... - perf/throughput:340.5 - ...`): a line per step of reinforcement learning.
+
+`perf/throughput` is tokens per second of one device, prompts and responses, over the whole step: generation, scoring and
+update. A validation or checkpoint lies inside the step whose line names its time. Numbers may print as `np.float64(0.35)`.
+With other loggers only the bar tells the time, in steps of `train_batch_size` prompts; its last step holds the final
+validation, and is left out.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+
+
+def _value(key: bytes, column: bytes) -> bytes:
+    """Return a pattern for a metric, which may be a scalar of NumPy."""
+    return key + rb":(?:np\.\w++\()?+" + column + rb"\)?+(?=\s)"
+
+
+_CONFIG = rb"'trainer': \{(?:(?!'trainer': |%s)[\s\S]){0,12000}+%s([1-9][0-9]*+)\b"
+
+
+def _trainer(key: bytes) -> bytes:
+    """Return a pattern for a number of the trainer's configuration: other parts have keys of the same name."""
+    return _CONFIG % (key, key)
+
+
+FORMAT = Format(
+    title="verl",
+    framework="PyTorch",
+    marker=b"ro",
+    start=rb"TaskRunner hostname: ",
+    before_start=rb"Started a local Ray instance\.|ray init kwargs: ",
+    end=rb"Final validation metrics: ",
+    readings=(
+        Reading(
+            rb"(?:(?<=\s)|\A)step:<step> - " + up_to(rb"perf/total_num_tokens:", rb"(?<=\s)step:[0-9]++ - ")
+            + rb"[^\r\n ]++ - " + _value(rb"perf/time_per_step", rb"<duration>") + rb" - " + _value(rb"perf/throughput", rb"<throughput>"),
+            unit="tokens/s",
+            scope="device",
+            span="step",
+            marker=b"perf/throughput:",
+            pauses=(
+                Pause("evaluation", rb"timing_s/testing:", b" - timing_s/testing:120.5 - ", inside="last"),
+                Pause("checkpoint", rb"timing_s/save_checkpoint:", b" - timing_s/save_checkpoint:12.5 - ", inside="last"),
+            ),
+        ),
+        Reading(
+            rb"Training Progress: ++[0-9]++%\|[^|\r\n]{0,400}+\| (?P<step>[1-9][0-9]*+)/(?!(?P=step) )<total_steps> \[(?P<elapsed>[0-9:]++)<",
+            unit="samples/s",
+            marker=b"Training Progress: ",
+            repeated=True,
+            pauses=(
+                Pause("evaluation", rb"test_gen_batch meta info: ", b"test_gen_batch meta info: {'eos_token_id': 2, 'validate': True}"),
+                Pause("checkpoint", rb"local_global_step_folder: ", b"local_global_step_folder: checkpoints/global_step_20"),
+            ),
+        ),
+    ),
+    facts=(
+        Fact("model", rb"'actor_rollout_ref': \{(?:(?!'actor_rollout_ref': |'model': )[\s\S]){0,30000}+'model': \{(?:(?!'model': |'path': )[\s\S]){0,8000}+"
+             rb"'path': '(?:[^'/\s]*+/)*+([^'/\s]++)'"),
+        Fact("devices_per_node", _trainer(rb"'n_gpus_per_node': "), int),
+        Fact("nodes", _trainer(rb"'nnodes': "), int),
+        Fact("batch_size_of_job", rb"'train_batch_size': ([0-9]++)\b", int),
+        Fact("total_steps", rb"\bTotal training steps: ([0-9]++)\b", int),
+    ),
+    samples=(
+        Sample(
+            b"(TaskRunner pid=3860) step:2 - actor/lr:1e-06 - perf/mfu/actor:0.35 - training/global_step:2 - timing_s/step:50.5 - "
+            b"perf/total_num_tokens:202000 - perf/time_per_step:50.5 - perf/throughput:500.0 - training/epoch:0\n",
+            step=2, duration=50.5, throughput=500,
+        ),
+        Sample(
+            b"step:3 - perf/mfu/actor:np.float64(0.35) - perf/total_num_tokens:np.int64(202000) - perf/time_per_step:np.float64(50.5) - "
+            b"perf/throughput:np.float64(500.25)\n",
+            step=3, duration=50.5, throughput=500.25,
+        ),
+        Sample(
+            b"Training Progress:   0%|          | 31/1500 [1:04:38<288:57:10, 66.71s/it]\n", step=31, total_steps=1500, clock=3878,
+        ),
+        NearMiss(b"Training Progress:   0%|          | 0/1500 [00:00<?, ?it/s]\n", "nothing done yet"),
+        NearMiss(b"Training Progress: 100%|##########| 1500/1500 [30:00:00<00:00, 66.71s/it]\n", "holds the final validation"),
+        NearMiss(b"step:0 - val-core/gsm8k/acc/mean@1:0.58\n", "the validation before training"),
+        NearMiss(b"step:2 - perf/total_num_tokens:202000 - perf/time_per_step:50.5 - perf/throughput:500.", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -11,7 +11,7 @@ from parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE
 FORMAT = Format(
     title="NGC PyTorch BERT SQuAD (steps)",
     framework="NGC PyTorch",
-    marker=b"",
+    marker=b": Loss ",
     end=rb"(?m)^ ?+training throughput: ",
     readings=(
         Reading(
@@ -20,7 +20,7 @@ FORMAT = Format(
             repeated=True,
             where=ONE_BATCH_PER_UPDATE,
         ),
-        Reading(rb"(?m)^ ?+training throughput: <throughput>(?=\s)", unit="sequences/s", span="run", weak=True),
+        Reading(rb"(?m)^ ?+training throughput: <throughput>(?=\s)", unit="sequences/s", span="run", weak=True, marker=b"raining throughput: "),
     ),
     facts=BERT_SQUAD,
     samples=(

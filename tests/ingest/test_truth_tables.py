@@ -24,7 +24,7 @@ from tests.corpus import corpus
 RIGHT = 0.03
 #: The publisher quotes the mean of the iterations' speeds in the last epoch, which may be the first as well.
 LAST_EPOCH = {"waveglow": 0.05}
-#: Models whose "FP16" logs all say `amp : False` since 2022: the publisher's script gave an option that no longer existed.
+#: Models whose "FP16" logs all say `amp : False` since 2022: the option that the publisher gave no longer existed.
 NEVER_HALF = {"ncf", "tacotron2", "waveglow"}
 
 

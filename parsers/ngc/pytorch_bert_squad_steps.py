@@ -12,6 +12,7 @@ FORMAT = Format(
     title="NGC PyTorch BERT SQuAD (steps)",
     framework="NGC PyTorch",
     marker=b": Loss ",
+    start=rb"(?m)^(?:python|torchrun) ++(?:-m torch\.distributed\.launch )?+(?:--nproc_per_node=\d++ )?+run_squad\.py ",
     end=rb"(?m)^ ?+training throughput: ",
     readings=(
         Reading(

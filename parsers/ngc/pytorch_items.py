@@ -5,8 +5,8 @@ an item is a frame of a spectrogram, or a sample of audio. The wait for data lie
 of the speeds of the last epoch's iterations. NCF prints an epoch, of which two are usual: the first holds the start, and
 the trainer's own figure is the best. An epoch shorter than some hundredths of a second was not timed. NCF's `batch_size`
 is that of the job. SSD300 prints one figure for the run, of which the median is quoted: every rank prints that of the
-job, or before units were printed (2022) its own. Before DLLogger (2020) `Training performance` is their sum; since 2022 it
-adds what each has counted in full, and is read no more. Keys of validation and evaluation are spelled alike.
+job, or before units were printed (2022) its own. `Training performance` adds what each
+has counted in full, and is not read. Keys of validation and evaluation are spelled alike.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
@@ -32,7 +32,7 @@ FORMAT = Format(
     framework="NGC PyTorch",
     marker=b"",
     start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : )",
-    end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : |^Training performance = ",
+    end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : ",
     readings=(
         Reading(
             DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_items_per_sec : " + _SPEED
@@ -64,16 +64,11 @@ FORMAT = Format(
             _LINE + rb"\(\) avg_img/sec : [\d.]++ ++med_img/sec : <throughput> ", unit="images/s", span="run", scope="device",
             marker=b" med_img/sec : ",
         ),
-        Reading(
-            rb"\nTraining performance = <throughput> FPS", unit="images/s", span="run", weak=True, marker=b"Training performance = ",
-            where=rb"\A(?!" + up_to(rb"PARAMETER dataset path : ", rb"PARAMETER dataset path : ", rb"[\s\S]") + rb")",
-        ),
     ),
     facts=(
         Fact("model", _PARAMETER + rb"model_name : (Tacotron2|WaveGlow)[\t ]*+$", words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
         Fact("model", rb"(?:^| )(NeuMF)\(", lambda _: "NCF"),
         Fact("model", _of_ssd(rb" backbone") + rb"(resnet50)", lambda _: "SSD300"),
-        Fact("model", rb"^(Done benchmarking)\. Total images: ", lambda _: "SSD300"),
         Fact("batch_size_of_job", _of_ncf(rb"batch_size") + rb"(\d++)", int),
         Fact("devices", _of_ncf(rb"world_size") + rb"(\d++)", int),
         Fact("accumulation", _of_ncf(rb"grads_accumulated") + rb"(\d++)", int),
@@ -83,7 +78,6 @@ FORMAT = Format(
         Fact("precision", _PARAMETER + rb"amp : (True|False)", words={b"True": "amp", b"False": "fp32"}),
         Fact("batch_size", _of_ssd(rb" batch size") + rb"(\d++)", int),
         Fact("precision", _of_ssd(rb" AMP") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
-        Fact("precision", rb"^Selected optimization level (O[0-3])", words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
         *PYTORCH_JOB,
         ONE_NODE,
     ),
@@ -114,6 +108,6 @@ FORMAT = Format(
         NearMiss(b"DLL 2026-11-20 08:31:20.664924 - () val_items_per_sec : 1783419.2930333284 items/s\n", "validation"),
         NearMiss(b"DLL 2026-11-20 08:31:20.190446 - (1,) train_items_per_sec : 888500.5586788318 items/s\n", "the mean of an epoch"),
         NearMiss(b"DLL 2026-11-20 08:31:20.190446 - () best_eval_throughput : 112014000.5 samples/s\n", "evaluation"),
-        Sample(b"Done benchmarking. Total images: 11200\ttotal time: 81.5\nTraining performance = 274.0139465 FPS\n", throughput=274.0139465),
+        NearMiss(b"Training performance = 1124.5 FPS", "the sum of the ranks, of which each has counted all"),
     ),
 )  # fmt: skip

@@ -23,7 +23,7 @@ FORMATS = [each.id for each in formats()]
 SILENT = {
     "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
     "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger",
-    "frameworks.nemo", "ngc.mxnet_resnet50_speed", "ngc.pytorch_bert_squad_steps", "ngc.tensorflow_bert",
+    "frameworks.nemo", "ngc.mxnet_resnet50_speed", "ngc.tensorflow_bert",
     "paddle.nlp_bert", "paddle.seg",
 }  # fmt: skip
 #: Printers that announce themselves as another of their family does. Keras is recognised by its first bar.

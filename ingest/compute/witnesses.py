@@ -21,7 +21,15 @@ from ingest.common.toml_file import read
 from ingest.compute import rules
 from ingest.compute.frame import StepRows, increments, one_row_per_step
 from ingest.compute.metrics import highest_peak, peak_of
-from ingest.compute.series import NoFigureError, ThroughputSeries, no_figure, samples_per_step, scoped, series
+from ingest.compute.series import (
+    UNCOUNTED,
+    NoFigureError,
+    ThroughputSeries,
+    no_figure,
+    samples_per_step,
+    scoped,
+    series,
+)
 from ingest.compute.window import too_few
 from parsers.engine.clock import DATELESS_BEFORE
 from parsers.engine.session import Session
@@ -343,6 +351,8 @@ def _line_samples(session: Session, case: Facts, frame: StepRows) -> Column:
         if _states(frame, name):
             return frame[name] / per
     reading = frame.records.reading
+    if reading.unit in UNCOUNTED:
+        raise no_figure("no_seconds_on_line")
     if reading.scope == "device" and "devices" not in case:
         case = {**case, "devices": 1}
     multiplier, scope = scoped(reading, case)

@@ -1,1 +1,37 @@
 """Printers of NVIDIA's NGC DeepLearningExamples."""
+
+from parsers.contract import Fact, up_to
+from parsers.frameworks import PYTORCH_JOB
+
+#: PyTorch's launchers start one node where they are told of no other.
+ONE_NODE = Fact(
+    "nodes", rb"(?:torch\.distributed\.launch|\btorchrun) (--nproc_per_node=\d++) [\w/.-]++(?<=\.py)", lambda _: 1
+)
+
+_BASE_OR_LARGE = 200_000_000
+
+
+def _size(printed: bytes) -> str:
+    return f"BERT-{'base' if int(printed) < _BASE_OR_LARGE else 'large'} SQuAD"
+
+
+#: What `run_squad.py` prints of itself in all releases. `--bert_model` names the vocabulary, whichever network is run.
+BERT_SQUAD = (
+    Fact("batch_size", rb"\btrain_batch_size=(\d++)", int),
+    Fact("accumulation", rb"\bgradient_accumulation_steps=(\d++)", int),
+    Fact("devices", rb"n_gpu: (\d++), distributed training: False", int),
+    Fact("devices", rb"Completed store-based barrier for key:store_based_barrier_key:1 with (\d++) nodes", int),
+    *PYTORCH_JOB,
+    ONE_NODE,
+    Fact("precision", rb"16-bits training: (True|False)", words={b"True": "fp16", b"False": "fp32"}),
+    Fact("sequence_length", rb"\bmax_seq_length=(\d++)", int),
+    Fact("model", rb"PARAMETER model_weights_num : (\d++)", _size),
+    Fact(
+        "model",
+        rb"\bconfig_file=(?:(?!bert_(?:configs/)?(?:base|large)|config_file=)\S)*+bert_(?:configs/)?(base|large)",
+        lambda size: f"BERT-{size.decode()} SQuAD",
+    ),
+)
+#: Of several batches per update the printed steps count none but the last: true of a head that states one, or nothing.
+_SEVERAL = rb"gradient_accumulation_steps[= ](?:[2-9]|1\d)"
+ONE_BATCH_PER_UPDATE = rb"\A(?!" + up_to(_SEVERAL, _SEVERAL, rb"[\s\S]") + rb")"

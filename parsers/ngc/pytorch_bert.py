@@ -7,14 +7,16 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 `allreduce_post_accumulation_fp16=True`.
 """
 
-from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
 from parsers.frameworks import PYTORCH_JOB
+
+_CONFIG = rb" - PARAMETER Config : "
 
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",
     framework="NGC PyTorch",
     marker=b"raining",
-    start=rb" - PARAMETER Config : ",
+    start=_CONFIG + rb"(?!" + up_to(rb"doc_stride=", _CONFIG) + rb")",  # Not the fine-tuning.
     end=rb"training_sequences_per_second : ",
     readings=(
         Reading(

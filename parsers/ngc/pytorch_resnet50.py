@@ -16,7 +16,7 @@ FORMAT = Format(
     title="NGC PyTorch ResNet-50",
     framework="NGC PyTorch",
     marker=b"train.total_ips : ",
-    start=rb" - PARAMETER (?:data|data_backend) : (?=(?:[^\r\nbP]++|b(?!atch_size : )|P(?!ARAMETER ))*+batch_size : )",
+    start=rb" - PARAMETER (?:data|data_backend) : (?=(?:[^\r\nbfP]++|b(?!atch_size : )|f(?!eature_spec_file : )|P(?!ARAMETER ))*+batch_size : )",
     end=rb" - Summary: ",
     readings=(
         Reading(

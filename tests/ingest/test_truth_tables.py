@@ -22,6 +22,10 @@ from tests.corpus import corpus
 
 #: Statistics differ: the truth is a median or the trainer's own total, the headline is samples over time.
 RIGHT = 0.03
+#: The publisher quotes the mean of the iterations' speeds in the last epoch, which may be the first as well.
+LAST_EPOCH = {"waveglow": 0.05}
+#: Models whose "FP16" logs all say `amp : False` since 2022: the option that the publisher gave no longer existed.
+NEVER_HALF = {"ncf", "tacotron2", "waveglow"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Truth:
     value: float
     of_device: bool = False
     precision: str = ""
+    within: float = RIGHT
 
 
 def public() -> list[Truth]:
@@ -56,10 +61,14 @@ def lambdal() -> list[Truth]:
     """Return the logs of NVIDIA's examples with their publisher's figure."""
     rows = csv.DictReader(corpus("ngc-pytorch/expected.csv").read_text().splitlines())
     return [
-        Truth(row["path"], float(row["publisher"]), precision=row["stated_precision"])
+        Truth(
+            row["path"], float(row["publisher"]), False,
+            "" if row["model"] in NEVER_HALF and row["generation"] != "v0" else row["stated_precision"],
+            LAST_EPOCH.get(row["model"], RIGHT),
+        )
         for row in rows
         if row["publisher"]
-    ]
+    ]  # fmt: skip
 
 
 #: What the publisher calls a precision, and what a case may be called then.
@@ -83,7 +92,7 @@ def verdict(run: Run, truth: Truth) -> str:
     if (known := PRECISIONS[truth.precision]) and run.case.precision not in known:
         return f"wrong and silent: {run.case.precision} for {truth.precision}"
     value = headline.value / (run.case.devices or 1) if truth.of_device and headline.scope == "job" else headline.value
-    if abs(value / truth.value - 1) <= RIGHT:
+    if abs(value / truth.value - 1) <= truth.within:
         return "right"
     return "marked" if difference(run) else f"wrong and silent: {value:.6g} for {truth.value:.6g}"
 
@@ -95,7 +104,7 @@ def test_no_figure_is_wrong_and_silent(tree: str) -> None:
     assert {path: what for path, what in told.items() if "silent" in what} == {}
 
 
-@pytest.mark.parametrize(("tree", "at_least"), [("public", 6), ("ngc-pytorch", 5)])
+@pytest.mark.parametrize(("tree", "at_least"), [("public", 6), ("ngc-pytorch", 20)])
 def test_figures_that_are_given_are_mostly_right(tree: str, at_least: int) -> None:
     told = [verdict(main_run(tree, each.path), each) for each in TABLES[tree]()]
     assert told.count("right") >= at_least

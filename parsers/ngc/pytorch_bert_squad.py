@@ -1,0 +1,56 @@
+"""NGC DeepLearningExamples, PyTorch BERT fine-tuning on SQuAD (`run_squad.py`, since 2020): a DLLogger line per 50 steps.
+
+The lines print losses only; their clocks give a throughput. Steps go on from epoch to epoch, but lines are counted from
+the beginning of each, so that their distance varies. `training_sequences_per_second` is `max_steps` times the batch of
+the job over the time, even if the epochs end before `max_steps`: on many devices it is up to several times too high. It
+holds the warm-up as well. `train_batch_size` is that of a device. `amp` means O2 of Apex, as does `fp16`.
+"""
+
+from parsers.contract import DLLOGGER_CLOCK, Format, NearMiss, Reading, Sample, up_to
+from parsers.ngc import BERT_SQUAD, ONE_BATCH_PER_UPDATE
+
+_CONFIG = rb" - PARAMETER Config : "
+
+FORMAT = Format(
+    title="NGC PyTorch BERT SQuAD",
+    framework="NGC PyTorch",
+    marker=b"raining",
+    start=_CONFIG + up_to(rb"doc_stride=", _CONFIG),
+    before_start=rb"^(?:python|torchrun) |^device: \S++ n_gpu: |key:store_based_barrier_key:1 ",
+    end=rb"training_sequences_per_second : ",
+    readings=(
+        Reading(
+            DLLOGGER_CLOCK + rb"Training Epoch: <epoch> Training Iteration: <step> ++step_loss : <loss>(?=\s)",
+            unit="sequences/s",
+            epoch_end=True,
+            where=ONE_BATCH_PER_UPDATE,
+        ),
+        Reading(
+            rb"DLL [\d .:-]{26} -  e2e_train_time : <seconds>(?: s)? ++training_sequences_per_second : <throughput>"
+            rb"(?: sequences/s)? ++final_loss : \S++(?: None)?+[\t \r]*+(?=\n|\Z)",
+            unit="sequences/s",
+            span="run",
+        ),
+    ),
+    facts=BERT_SQUAD,
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 08:25:20.500000 - Training Epoch: 0 Training Iteration: 51  step_loss : 5.75  learning_rate : 0.0 ",
+            clock=1795163120.5, epoch=0, step=51, loss=5.75,
+        ),
+        Sample(
+            b"DLL 2026-11-20 08:26:15.500000 -  e2e_train_time : 57.5  training_sequences_per_second : 556.25  final_loss : 5.5 ",
+            throughput=556.25, seconds=57.5,
+        ),
+        Sample(
+            b"DLL 2026-11-20 08:26:15.500000 -  e2e_train_time : 57.5 s training_sequences_per_second : 556.25 sequences/s "
+            b"final_loss : 5.5 None",
+            throughput=556.25,
+        ),
+        NearMiss(
+            b"DLL 2026-11-20 08:26:15.500000 -  e2e_inference_time : 57.5  inference_sequences_per_second : 556.25 ",
+            "inference",
+        ),
+        NearMiss(b"Iteration:  36%|###6      | 101/278 [00:57<01:35,  1.85it/s]", "a smoothed speed of one rank's bar"),
+    ),
+)  # fmt: skip

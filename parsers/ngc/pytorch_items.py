@@ -1,0 +1,113 @@
+"""NGC DeepLearningExamples, PyTorch, DLLogger's text (since 2020): Tacotron 2, WaveGlow, NCF and SSD300.
+
+Tacotron 2 and WaveGlow print `train_items_per_sec` of an iteration of the whole job, with its seconds on the next line;
+an item is a frame of a spectrogram, or a sample of audio. The wait for data lies outside. Their own figure is the mean
+of the speeds of the last epoch's iterations. NCF prints an epoch, of which two are usual: the first holds the start, and
+the trainer's own figure is the best. An epoch shorter than some hundredths of a second was not timed. NCF's `batch_size`
+is that of the job. SSD300 prints one figure for the run, of which the median is quoted: every rank prints that of the
+job, or before units were printed (2022) its own. `Training performance` adds what each
+has counted in full, and is not read. Keys of validation and evaluation are spelled alike.
+"""
+
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.frameworks import PYTORCH_JOB
+from parsers.ngc import ONE_NODE
+
+_PARAMETER = rb" - PARAMETER "
+_NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
+_LINE = rb"DLL [\d .:-]{26} - "
+_SPEED = rb"<throughput>(?: ++(?:items/s|samples/s|None))?+[\t \r]*+"
+
+
+def _of_ncf(key: bytes) -> bytes:
+    return _NCF + up_to(rb" " + key + rb" : ", rb"feature_spec_file : ")
+
+
+def _of_ssd(key: bytes) -> bytes:
+    return _PARAMETER + rb"dataset path : " + up_to(key + rb" : ", rb"dataset path : ")
+
+
+FORMAT = Format(
+    title="NGC PyTorch Tacotron 2, WaveGlow, NCF, SSD300",
+    framework="NGC PyTorch",
+    marker=b"",
+    start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : )",
+    end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : ",
+    readings=(
+        Reading(
+            DLLOGGER_CLOCK + rb"\(<epoch>, <step>\) train_items_per_sec : " + _SPEED
+            + rb"\n(?:" + _LINE + rb"\([0-9]++, [0-9]++\) train_iter_time : <duration>(?=\s))?+",
+            unit="items/s",
+            span="step",
+            marker=b" train_items_per_sec : ",
+        ),
+        Reading(
+            DLLOGGER_CLOCK + rb"\(<epoch>,\) train_throughput : " + _SPEED
+            + up_to(rb"train_epoch_time : ", rb"train_throughput : ") + rb"<duration>(?=\s)",
+            unit="samples/s",
+            span="epoch",
+            marker=b" train_throughput : ",
+        ),
+        Reading(
+            _LINE + rb"\(\) train_items_per_sec : " + _SPEED + rb"(?=\n)", unit="items/s", span="run",
+            marker=b"() train_items_per_sec : ",
+        ),
+        Reading(
+            _LINE + rb"\(\) best_train_throughput : <throughput>(?=\s)", unit="samples/s", span="run",
+            marker=b"() best_train_throughput : ",
+        ),
+        Reading(
+            _LINE + rb"\(\) avg_img/sec : \S++ images/s med_img/sec : <throughput> images/s", unit="images/s", span="run",
+            marker=b" med_img/sec : ",
+        ),
+        Reading(
+            _LINE + rb"\(\) avg_img/sec : [\d.]++ ++med_img/sec : <throughput> ", unit="images/s", span="run", scope="device",
+            marker=b" med_img/sec : ",
+        ),
+    ),
+    facts=(
+        Fact("model", _PARAMETER + rb"model_name : (Tacotron2|WaveGlow)[\t ]*+$", words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
+        Fact("model", rb"(?:^| )(NeuMF)\(", lambda _: "NCF"),
+        Fact("model", _of_ssd(rb" backbone") + rb"(resnet50)", lambda _: "SSD300"),
+        Fact("batch_size_of_job", _of_ncf(rb"batch_size") + rb"(\d++)", int),
+        Fact("devices", _of_ncf(rb"world_size") + rb"(\d++)", int),
+        Fact("accumulation", _of_ncf(rb"grads_accumulated") + rb"(\d++)", int),
+        Fact("precision", _of_ncf(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size", _PARAMETER + rb"batch_size : (\d++)", int),
+        Fact("devices", _PARAMETER + rb"world_size : (\d++)", int),
+        Fact("precision", _PARAMETER + rb"amp : (True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("batch_size", _of_ssd(rb" batch size") + rb"(\d++)", int),
+        Fact("precision", _of_ssd(rb" AMP") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+        *PYTORCH_JOB,
+        ONE_NODE,
+    ),
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 08:31:05.500000 - (0, 1) train_items_per_sec : 867500.25 items/s\n"
+            b"DLL 2026-11-20 08:31:05.500250 - (0, 1) train_iter_time : 0.875250000 \n",
+            clock=1795163465.5, epoch=0, step=1, throughput=867500.25, duration=0.87525,
+        ),
+        Sample(b"DLL 2021-11-20 08:31:05.500000 - (0, 1) train_items_per_sec : 867500.25 \n", throughput=867500.25),
+        Sample(
+            b"DLL 2026-11-20 23:23:13.500000 - (0,) train_throughput : 3.802e+07 samples/s hr@10 : 0.8225 None "
+            b"train_epoch_time : 2.612 s validation_epoch_time : 0.125 s eval_throughput : 1.125e+08 samples/s\n",
+            epoch=0, throughput=38020000.0, duration=2.612,
+        ),
+        Sample(b"DLL 2026-11-20 08:31:20.664908 - () train_items_per_sec : 888500.5586788318 items/s\n", throughput=888500.5586788318),
+        Sample(
+            b"DLL 2026-11-20 23:23:15.172546 - () best_train_throughput : 61230000.25 samples/s best_eval_throughput : "
+            b"112014000.5 samples/s mean_train_throughput : 49626000.25 samples/s",
+            throughput=61230000.25,
+        ),
+        Sample(
+            b"DLL 2026-11-20 06:31:20.664908 - () avg_img/sec : 562.25 images/s med_img/sec : 562.5 images/s min_img/sec : 500.5 images/s",
+            throughput=562.5,
+        ),
+        Sample(b"DLL 2022-11-20 06:31:20.664908 - () avg_img/sec : 562.25  med_img/sec : 561.5  min_img/sec : 500.5 ", throughput=561.5),
+        NearMiss(b"DLL 2026-11-20 08:31:09.351271 - (0, 6, 0) val_items_per_sec : 2751153.462286762 items/s\n", "validation"),
+        NearMiss(b"DLL 2026-11-20 08:31:20.664924 - () val_items_per_sec : 1783419.2930333284 items/s\n", "validation"),
+        NearMiss(b"DLL 2026-11-20 08:31:20.190446 - (1,) train_items_per_sec : 888500.5586788318 items/s\n", "the mean of an epoch"),
+        NearMiss(b"DLL 2026-11-20 08:31:20.190446 - () best_eval_throughput : 112014000.5 samples/s\n", "evaluation"),
+        NearMiss(b"Training performance = 1124.5 FPS", "the sum of the ranks, of which each has counted all"),
+    ),
+)  # fmt: skip

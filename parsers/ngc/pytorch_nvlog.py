@@ -1,0 +1,89 @@
+"""NGC DeepLearningExamples, PyTorch, DLLogger's text until 2020 (`:::NVLOGv0`): Tacotron 2, WaveGlow and NCF.
+
+A figure is spread over several lines, of which others may stand between. Tacotron 2 and WaveGlow print the speed of an
+iteration of the whole job, in frames of a spectrogram or samples of audio; the wait for data lies outside. Their own
+figure is the mean of these speeds in the last epoch. NCF prints an epoch, of which the first holds the start; its own
+figure is the best. NCF's `batch_size` is that of the job. `Tacotron2_PyT` stands in the lines of WaveGlow as well.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.ngc import ONE_NODE
+
+_ARGUMENTS = rb" args: \{"
+_BATCH = rb"\nBatch: "
+_ANY = rb"[\s\S]"
+
+
+def _argument(key: bytes) -> bytes:
+    return _ARGUMENTS + up_to(rb'"' + key + rb'": ', _ARGUMENTS)
+
+
+def _of_ncf(key: bytes) -> bytes:
+    return rb":::NVLOGv[\d.]++ ncf [\d.]++ \(\S++ args: \{" + up_to(rb'"' + key + rb'": ', _ARGUMENTS)
+
+
+FORMAT = Format(
+    title="NGC PyTorch Tacotron 2, WaveGlow, NCF (NVLOG)",
+    framework="NGC PyTorch",
+    marker=b":::NVLOGv",
+    start=rb":::NVLOGv[\d.]++ \w++ [\d.]++ \(\S++ cpu_info: ",
+    before_start=rb"^:::NVLOGv[\d.]++ \w++ [\d.]++ \(\S++ run_start$",
+    end=rb"\) run_final\b",
+    readings=(
+        Reading(
+            rb"(?<=\n)Batch: [0-9]++/[0-9]++ epoch <epoch>\s"
+            + up_to(rb"NVLOGv[\d.]{1,9} \w{1,40} (?=[\d.]++ \(\S++ train_iter_stop: )", _BATCH, _ANY)
+            + rb"(?P<unix>[0-9.]++) \(\S++ train_iter_stop: <step>\s" + up_to(rb"train_iter_items/sec: ", _BATCH, _ANY)
+            + rb"<throughput>\s" + up_to(rb"\) iter_time: ", _BATCH, _ANY) + rb"<duration>(?=\s)",
+            unit="items/s",
+            span="step",
+        ),
+        Reading(
+            rb":::NVLOGv[\d.]++ ncf (?P<unix>[0-9.]++) \(\S++ train_throughput: <throughput>\s"
+            + up_to(rb"\nEpoch ", rb"train_throughput: ", _ANY)
+            + rb"<epoch>: HR@10 = \S++ NDCG@10 = \S++ train_time = <duration>,",
+            unit="samples/s",
+            span="epoch",
+        ),
+        Reading(rb"\) train_epoch_avg_items/sec: <throughput>(?=\s)", unit="items/s", span="run"),
+        Reading(rb"\) best_train_throughput: <throughput>(?=\s)", unit="samples/s", span="run"),
+    ),
+    facts=(
+        Fact("model", _argument(rb"model_name") + rb'"(Tacotron2|WaveGlow)"', words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
+        Fact("model", rb":::NVLOGv[\d.]++ (ncf) ", lambda _: "NCF"),
+        Fact("batch_size_of_job", _of_ncf(rb"batch_size") + rb"(\d++)", int),
+        Fact("batch_size", rb":::NVLOGv[\d.]++ Tacotron2_PyT [\d.]++ \(\S++ args: \{" + up_to(rb'"batch_size": ', _ARGUMENTS) + rb"(\d++)", int),
+        Fact("accumulation", _argument(rb"grads_accumulated") + rb"(\d++)", int),
+        Fact("devices", _argument(rb"world_size") + rb"(\d++)", int),
+        ONE_NODE,
+        Fact("gpu", rb'\) gpu_info: \{[^\[\]{\n]*+\["([^"\n]++)"'),
+        Fact("precision", _argument(rb"amp(?:_run)?") + rb"(true|false)", words={b"true": "amp", b"false": "fp32"}),
+        Fact("precision", _argument(rb"opt_level") + rb'"(O[0-3])"', words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
+    ),
+    samples=(
+        Sample(
+            b"\nBatch: 1/2 epoch 0\n:::NVLOGv0.2.2 Tacotron2_PyT 1795163473.450655460 (/workspace/logger.py:251) train_iter_start: 1\n"
+            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163478.500000000 (/workspace/logger.py:251) train_iter_stop: 1\n"
+            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163478.500250000 (/workspace/logger.py:251) train_iter_items/sec: 69250.25\n"
+            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163478.500500000 (/workspace/logger.py:251) iter_time: 4.875\n",
+            clock=1795163478.5, epoch=0, step=1, throughput=69250.25, duration=4.875,
+        ),
+        Sample(
+            b":::NVLOGv0.1.0 ncf 1795163417.500000000 (ncf.py:318) train_throughput: 7465500.25\n"
+            b":::NVLOGv0.1.0 ncf 1795163417.799826145 (ncf.py:319) train_epoch_stop: 0\n"
+            b"Epoch 0: HR@10 = 0.8875, NDCG@10 = 0.6625, train_time = 13.25, val_time = 0.65\n",
+            clock=1795163417.5, epoch=0, throughput=7465500.25, duration=13.25,
+        ),
+        Sample(
+            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163499.602077961 (/workspace/logger.py:251) train_epoch_avg_items/sec: 62617.25\n",
+            throughput=62617.25,
+        ),
+        Sample(b":::NVLOGv0.1.0 ncf 1795163432.697657347 (ncf.py:356) best_train_throughput: 7534000.25\n", throughput=7534000.25),
+        NearMiss(b":::NVLOGv0.1.0 ncf 1795163432.485950448 (ncf.py:340) eval_throughput: 21539841.25\n", "evaluation"),
+        NearMiss(
+            b":::NVLOGv0.2.2 Tacotron2_PyT 1795163499.599601507 (/workspace/logger.py:251) train_epoch_items/sec: 36815.25\n",
+            "an epoch with its wait for data, in which a figure of the job is divided by the time of one",
+        ),
+        NearMiss(b":::NVLOGv0.2.3 resnet 1795163499.599601507 (/workspace/r.py:251) eval_accuracy: 0.75\n", "MLPerf's"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,54 @@
+"""NGC DeepLearningExamples, PyTorch Transformer-XL (`train.py`): a record per `--log_interval` steps.
+
+`tok/s` and `ms/batch` are means over the interval, of the whole job; the clock stops while the model is evaluated and saved. The
+step goes on from epoch to epoch. `batch_size` is that of the job, in sequences of `tgt_len` tokens; `batch_chunk` parts it
+and leaves the step what it is. `Training throughput` is the mean since the beginning of training without the first steps.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.frameworks import PYTORCH_JOB
+from parsers.ngc import ONE_NODE
+
+_ARGUMENTS = rb"Namespace\("
+
+
+def _argument(key: bytes) -> bytes:
+    return _ARGUMENTS + up_to(rb"\b" + key + rb"=", _ARGUMENTS)
+
+
+FORMAT = Format(
+    title="NGC PyTorch Transformer-XL",
+    framework="NGC PyTorch",
+    marker=b"tok/s",
+    start=rb"(?m)^" + _argument(rb"gpu0_bsz"),
+    end=rb"(?m)^Training throughput: ",
+    readings=(
+        Reading(
+            rb"\| epoch ++<epoch> step ++<step> \| batches ++[0-9]++ / [0-9]++ \| lr \S++ \| "
+            rb"ms/batch ++<step_seconds> \| tok/s ++<throughput> \| loss ++<loss> \|",
+            unit="tokens/s",
+            factors={"step_seconds": 1e-3},
+        ),
+        Reading(rb"Training throughput: <throughput> tok/s", unit="tokens/s", span="run"),
+    ),
+    facts=(
+        Fact("model", _argument(rb"d_model") + rb"(512|1024)\b", words={b"512": "Transformer-XL base", b"1024": "Transformer-XL large"}),
+        Fact("batch_size_of_job", rb"^ *+- batch_size : (\d++)", int),
+        Fact("batch_size_of_job", _argument(rb"batch_size") + rb"(\d++)", int),
+        Fact("sequence_length", _argument(rb"tgt_len") + rb"(\d++)", int),
+        Fact("total_steps", _argument(rb"max_step") + rb"(\d++)", int),
+        *PYTORCH_JOB,
+        ONE_NODE,
+        Fact("precision", rb"^Selected optimization level (O[0-3])", words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
+        Fact("precision", _argument(rb"fp16") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            b"| epoch   1 step      300 | batches    300 / 2585 | lr 0.000e+00 | ms/batch 480.5 | tok/s   83000 | loss 10.125 | ppl  24107.03",
+            epoch=1, step=300, step_seconds=0.4805, throughput=83000.0, loss=10.125,
+        ),
+        Sample(b"Training throughput: 83053.25 tok/s", throughput=83053.25),
+        NearMiss(b"| Eval   0 at step       40 | time:  2.60s | valid loss 12.53 | valid ppl 277526.675", "evaluation"),
+        NearMiss(b"Training throughput: 83053.2", "cut inside the number"),
+    ),
+)  # fmt: skip

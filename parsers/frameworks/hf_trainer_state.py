@@ -10,7 +10,7 @@ from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 _NEXT = rb"\r?+\n ++"
 
 FORMAT = Format(
-    title="Hugging Face Trainer state",
+    title="Hugging Face trainer_state.json",
     framework="PyTorch",
     marker=b'"step": ',
     over=("frameworks.nvlog",),

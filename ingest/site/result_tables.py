@@ -135,10 +135,10 @@ def details_table(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
 def largest(site: Site, suite: Suite, rows: Sequence[Row], option: str = "num_classes") -> Table | None:
     """Return the largest value of an option that each framework trained with, and the smallest that ran out of memory.
 
-    None where no row states the option.
+    None where rows do not differ in the option: then nobody looked for its largest value.
     """
     stated = [row for row in rows if isinstance(row.options.get(option), int)]
-    if not stated:
+    if len({row.options[option] for row in stated}) < 2:
         return None
     head = (*_case_columns(), Column(phrase("table.largest"), True), Column(phrase("table.smallest_oom"), True))
     body = []

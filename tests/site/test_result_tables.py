@@ -84,6 +84,8 @@ def test_the_largest_number_of_classes_and_where_memory_ran_out() -> None:
     (line,) = written(tables.largest(site, suite, rows), "en")[1:]
     assert line[3:] == ["1,800,000", "2,000,000"]
     assert tables.largest(*parts([of("PyTorch", 1)])) is None
+    # Runs that all have as many classes, as those of PaddleClas state them, look for no largest number.
+    assert tables.largest(*parts(runs[:1])) is None
 
 
 def test_figures_in_different_units_are_not_ranked() -> None:

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -281,10 +281,13 @@ def _counts_updates(session: Session, stated: Container[str]) -> bool:
 
 
 def _observations(session: Session) -> int:
-    """Return records of the main metric: those that print a speed or a duration, otherwise those with a clock."""
-    for column in ("throughput", *TIMED, "clock"):
+    """Return records of the main metric: those that print a speed or a duration, otherwise those with a clock.
+
+    What a printer says of the whole run is a record only where nothing else is.
+    """
+    for of_run, column in product((False, True), ("throughput", *TIMED, "clock")):
         for records in session.records:
-            if column in records and len(records):
+            if column in records and len(records) and (records.reading.span == "run") == of_run:
                 return len(one_row_per_step(records)) if records.reading.repeated else len(records)
     return 0
 

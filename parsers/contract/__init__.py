@@ -181,6 +181,7 @@ class Reading:
         pauses: what else takes time inside the intervals of these records. A printer that stops its clock meanwhile, or
             times one step only, has none.
         epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
+        epoch_timer: the timer begins anew where the steps do, so that what stands between two epochs is in no record.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
@@ -202,6 +203,7 @@ class Reading:
     weak: bool = False
     pauses: tuple[Pause, ...] = ()
     epoch_end: bool = False
+    epoch_timer: bool = False
     lingers: int = 0
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None

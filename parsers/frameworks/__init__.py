@@ -13,6 +13,22 @@ def quoted(key: bytes, column: bytes = b"") -> bytes:
     return skipped + rb'"?+(?P<%s>' % column + NUMBER + rb')"?+[,}]' if column else skipped
 
 
+def row(first: bytes, *parts: bytes) -> bytes:
+    """Return the pattern of a line that is a flat JSON object, or a dictionary as Python prints it.
+
+    Args:
+        first: what stands behind its bracket.
+        parts: what must stand in it, in any order (`value`).
+    """
+    return rb"(?:(?<=[\r\n])|\A)\{" + first + b"".join(parts) + rb"[^\r\n{}]++\}(?=[\r\n]|\Z)"
+
+
+def value(key: bytes, printed: bytes, *, needed: bool = True) -> bytes:
+    """Return a pattern that looks ahead in such a row for a key and what it holds, in quotes or not."""
+    found = rb"(?=[^\r\n{}]*?['\"]%s['\"]: ['\"]?+%s['\"]?+[,}])" % (key, printed)
+    return found if needed else rb"(?:%s)?+" % found
+
+
 def replicas(printed: bytes) -> int:
     """Count the accelerators of `('/job:localhost/replica:0/task:0/device:GPU:0', ...)`, as TensorFlow lists them."""
     return printed.count(b"device:GPU:")

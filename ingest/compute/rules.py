@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET, UnsetType
+
 from ingest.compute.frame import increments, one_row_per_step
 from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
     no_figure,
     refuse_impossible,
+    rounding,
     samples_per_step,
     scoped,
     series,
@@ -38,6 +41,8 @@ HEADLINE = "sustained"
 NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 
 
+#: Four digits, which pages show of a figure, tell this share of it at least.
+FINE = 1e-4
 #: Share of the printed seconds that the clock must show; the rest allows for coarse printing.
 _AT_LEAST = 0.9
 
@@ -185,7 +190,15 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
 def _figure(value: float, given: ThroughputSeries, used: Rows, arithmetic: str) -> Figure:
     rows = given.rows[used]
     first, last = given.records.lines([int(rows.min()), int(rows.max())])
-    return Figure(value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic)
+    return Figure(
+        value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic,
+        _coarse(given.resolution),
+    )  # fmt: skip
+
+
+def _coarse(resolution: float) -> float | UnsetType:
+    """Return what the last printed digit counts, as a share, where it is coarser than the digits that pages show."""
+    return float(f"{resolution:.3g}") if resolution > FINE else UNSET
 
 
 def _reported(session: Session, case: Facts) -> Figure:
@@ -199,7 +212,10 @@ def _reported(session: Session, case: Facts) -> Figure:
             line = records.lines([len(records) - 1])[0]
             value = float(records["throughput"][-1]) * multiplier
             arithmetic = f"{value / multiplier:.10g}" + (f" × {multiplier}" if multiplier > 1 else "")
-            return Figure(value, records.reading.unit, scope, 1, len(records) - 1, line, line, arithmetic)
+            resolution = 2 * rounding(records, "throughput", records["throughput"][-1:])
+            return Figure(
+                value, records.reading.unit, scope, 1, len(records) - 1, line, line, arithmetic, _coarse(resolution)
+            )
     raise no_figure("no_reported_figure")
 
 

@@ -169,6 +169,7 @@ def _run(
         session=session.number,
         sessions=len(log.sessions),
         format=session.format.id,
+        unproven=session.format.unproven or UNSET,
         outcome=outcome,
         outcome_line=session.ending.line if session.ending.outcome == outcome else 0,
         progress=_progress(session),
@@ -283,11 +284,12 @@ def _counts_updates(session: Session, stated: Container[str]) -> bool:
 def _observations(session: Session) -> int:
     """Return records of the main metric: those that print a speed or a duration, otherwise those with a clock.
 
-    What a printer says of the whole run is a record only where nothing else is.
+    What a printer says of the whole run besides its records is none, unless there is nothing else.
     """
-    for of_run, column in product((False, True), ("throughput", *TIMED, "clock")):
-        for records in session.records:
-            if column in records and len(records) and (records.reading.span == "run") == of_run:
+    beside = [each is not session.main and each.reading.span == "run" for each in session.records]
+    for skipped, column in product((True, False), ("throughput", *TIMED, "clock")):
+        for records, of_run in zip(session.records, beside, strict=True):
+            if column in records and len(records) and of_run != skipped:
                 return len(one_row_per_step(records)) if records.reading.repeated else len(records)
     return 0
 

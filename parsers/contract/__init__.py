@@ -57,6 +57,9 @@ CLOCKS = frozenset({"clock", "unix", "elapsed"})
 #: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
 
+#: A number that is shortened for people to read, such as `107K` or `1.57M`; for groups of one's own.
+SHORT_NUMBER = rb"[0-9.]++[KMBT]?+"
+
 #: `<throughput>` in the pattern of a reading; `\<` is the character itself.
 _COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)>")
 #: Columns that are whole numbers.
@@ -367,6 +370,8 @@ class Format:
         windows: the records that published scripts count, by the name of the rule.
         over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines stand between those of the
             training program.
+        unproven: whether the lines stand on the printer's source alone, since no real log was at hand: the format's page
+            and every figure of it say so.
         id: `package.module`, filled in by the registry.
         doc: the module's docstring, filled in by the registry.
     """
@@ -382,6 +387,7 @@ class Format:
     framework: str = ""
     windows: Mapping[str, Window] = field(default_factory=dict)
     over: tuple[str, ...] = ()
+    unproven: bool = False
     id: str = ""
     doc: str = ""
 

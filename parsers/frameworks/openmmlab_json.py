@@ -9,7 +9,6 @@ between them. Rows of evaluations carry `time` as well in MMEngine, and a step t
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
 from parsers.frameworks import row, value
 
-
 _TIMES = value(rb"data_time", rb"<reader_seconds>") + value(rb"time", rb"<step_seconds>") + value(rb"loss", rb"<loss>")
 
 FORMAT = Format(

@@ -22,7 +22,8 @@ FORMATS = [each.id for each in formats()]
 #: Printers that do not announce themselves, or not in this log; that a second run has begun is told by their steps.
 SILENT = {
     "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
-    "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger",
+    "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.detectron2_json",
+    "frameworks.dllogger",
     "frameworks.nemo", "frameworks.llamafactory", "frameworks.maxtext", "frameworks.ms_swift",
     "frameworks.openmmlab_json", "ngc.mxnet_resnet50_speed", "ngc.tensorflow_bert", "paddle.nlp_bert", "paddle.seg",
 }  # fmt: skip

@@ -45,6 +45,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "accuracy": "training accuracy or what the model is judged by, as printed",
         "memory": "MiB of one device",
         "flops": "TFLOP/s of one device",
+        "power": "watts of one device",
         "seconds": "length of the whole run",
         "clock": "date and time as printed, or the time of day alone",
         "unix": "seconds since 1970",

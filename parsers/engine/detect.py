@@ -39,7 +39,9 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     for weak in (False, True):
         if found := [claim for each in formats() if (claim := _reads(each, seen, weak))]:
             return [each for each in found if not any(_outranks(other.format, each.format) for other in found)]
-    return list(islice((claim for each in formats() if (claim := _starts(each, seen))), 1))
+    # One that stands over another is told from it by its records alone.
+    likely = sorted(formats(), key=lambda each: bool(each.over))
+    return list(islice((claim for each in likely if (claim := _starts(each, seen))), 1))
 
 
 def probes(path: Path, size: int) -> Iterator[Chunk]:

@@ -8,8 +8,8 @@ import sys
 ABSENT = "—"
 SIGNIFICANT_ALONE = 4
 SIGNIFICANT_AT_MOST = 5
-#: A resolution that is a power of ten but for rounding counts as that power.
-_ROUNDED = 1 + 1e-3
+#: A last digit that counts two thirds of a power of ten counts as that power: the figure lies near what is printed.
+_ROUNDED = 1.5
 
 
 def known(value: object) -> bool:
@@ -31,11 +31,11 @@ def figure(value: float | None, spread: float | None = None, resolution: float =
     """
     if value is None or not known(value):
         return ABSENT
-    return grouped(value, min(decimals(value, spread), _printed(value, resolution)))
+    return grouped(value, min(decimals(value, spread), printed_decimals(value, resolution)))
 
 
-def _printed(value: float, resolution: float) -> int:
-    """Return how many digits after the point are printed, where they are so few that it matters; at least one digit."""
+def printed_decimals(value: float, resolution: float) -> int:
+    """Return how many digits after the point were printed, by what the last one counts; at least one digit counts."""
     if value == 0 or not resolution > 0:
         return sys.maxsize
     return max(-math.floor(math.log10(abs(value) * resolution * _ROUNDED)), -math.floor(math.log10(abs(value))))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
 
+from ingest.common.numbers import decimals, printed_decimals
 from ingest.compute.frame import increments, one_row_per_step
 from ingest.compute.series import (
     NoFigureError,
@@ -41,8 +42,6 @@ HEADLINE = "sustained"
 NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 
 
-#: Four digits, which pages show of a figure, tell this share of it at least.
-FINE = 1e-4
 #: Share of the printed seconds that the clock must show; the rest allows for coarse printing.
 _AT_LEAST = 0.9
 
@@ -192,13 +191,14 @@ def _figure(value: float, given: ThroughputSeries, used: Rows, arithmetic: str) 
     first, last = given.records.lines([int(rows.min()), int(rows.max())])
     return Figure(
         value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic,
-        _coarse(given.resolution),
+        _coarse(value, given.resolution),
     )  # fmt: skip
 
 
-def _coarse(resolution: float) -> float | UnsetType:
+def _coarse(value: float, resolution: float) -> float | UnsetType:
     """Return what the last printed digit counts, as a share, where it is coarser than the digits that pages show."""
-    return float(f"{resolution:.3g}") if resolution > FINE else UNSET
+    coarse = math.isfinite(value) and value > 0 and printed_decimals(value, resolution) < decimals(value)
+    return float(f"{resolution:.3g}") if coarse else UNSET
 
 
 def _reported(session: Session, case: Facts) -> Figure:
@@ -214,7 +214,15 @@ def _reported(session: Session, case: Facts) -> Figure:
             arithmetic = f"{value / multiplier:.10g}" + (f" × {multiplier}" if multiplier > 1 else "")
             resolution = 2 * rounding(records, "throughput", records["throughput"][-1:])
             return Figure(
-                value, records.reading.unit, scope, 1, len(records) - 1, line, line, arithmetic, _coarse(resolution)
+                value,
+                records.reading.unit,
+                scope,
+                1,
+                len(records) - 1,
+                line,
+                line,
+                arithmetic,
+                _coarse(value, resolution),
             )
     raise no_figure("no_reported_figure")
 

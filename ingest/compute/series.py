@@ -326,7 +326,8 @@ def rounding(records: SessionRecords, name: str, values: Column) -> float:
     some = values[np.isfinite(values) & (values > 0)][:100]
     if name not in records or not len(some):
         return 0.0
-    decimals = next((each for each in range(-9, 6) if np.allclose(some * 10.0**each % 1, 0, atol=1e-6)), 6)
+    whole = max(0, math.floor(math.log10(some.min())))
+    decimals = next((each for each in range(-whole, 6) if np.allclose(some * 10.0**each % 1, 0, atol=1e-6)), 6)
     unit = 10.0**-decimals
     if unit > _FINE * float(np.median(some)) and name in records.reading.columns:
         # Equal round figures hide their zeros: look at one as it is printed, unless it was computed.

@@ -195,6 +195,7 @@ FORMAT = Format(
             "cut before the batch size",
         ),
         NearMiss(b" iteration      200/    1000 | consumed samples:          800 | elapsed time per iteration (ms): 43", "cut inside the number"),
+        NearMiss(b"Step Time : 1.25s GPU utilization: 512.3MODEL_TFLOP/s/GPU\n", "Megatron Bridge's second line of a step"),
         NearMiss(b" validation loss at iteration 100 | lm loss value: 6.25E+00 | lm loss PPL: 5.1801E+02 | \n", "validation"),
         NearMiss(b"time (ms) | forward-compute: 310.52 | backward-compute: 940.31 | optimizer: 61.20\n", "timers of parts of a step"),
     ),

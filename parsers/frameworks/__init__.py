@@ -4,13 +4,7 @@ Their lines are shared by whole families of programs, so a format here says whic
 leave unsaid.
 """
 
-from parsers.contract import NUMBER, Fact, grouped
-
-
-def quoted(key: bytes, column: bytes = b"") -> bytes:
-    """Return a pattern up to a key of a flat JSON object and its number, quoted or not, which becomes a column."""
-    skipped = rb'(?:[^\r\n{}"]++|"(?!%s": ))*+"%s": ' % (key, key)
-    return skipped + rb'"?+(?P<%s>' % column + NUMBER + rb')"?+[,}]' if column else skipped
+from parsers.contract import Fact, grouped
 
 
 def row(first: bytes, *parts: bytes) -> bytes:

@@ -25,7 +25,7 @@ def _blocks(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="NeMo-RL",
     framework="PyTorch",
-    marker=b"ep",
+    marker=b"E2E (Tokens/sec/gpu): ",
     unproven=True,
     readings=(
         Reading(
@@ -42,7 +42,10 @@ FORMAT = Format(
         ),
     ),
     samples=(
-        Sample(b"========================= Step 3/50 =========================\n", step=3, total_steps=50),
+        Sample(
+            "========================= Step 3/50 =========================\n  • Total step time: 40.25s\n    - E2E (Tokens/sec/gpu): 1073.50\n".encode(),
+            step=3, total_steps=50,
+        ),
         Sample(
             "⏱️  Timing:\n  • Total step time: 40.25s\n  • policy_training: 10.97s (30.7%)\n\n🔍 Performance Metrics:\n"
             "  • Throughputs (per GPU):\n    - E2E (Samples/sec/gpu): 3.59\n    - E2E (Tokens/sec/gpu): 1073.50\n".encode(),

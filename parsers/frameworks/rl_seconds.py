@@ -10,7 +10,7 @@ from parsers.frameworks import PYTORCH_JOB, value
 FORMAT = Format(
     title="OpenRLHF and slime",
     framework="PyTorch",
-    marker=b"step",
+    marker=b"/step_t",
     unproven=True,
     readings=(
         Reading(

@@ -174,8 +174,8 @@ def test_peaks_of_devices(hardware: str | None, precision: str, peak: float | No
 
 def test_every_metric_has_a_direction() -> None:
     assert {name: each.better for name, each in METRICS.items()} == {
-        "latency": "lower", "memory": "lower", "flops": "higher", "peak_share": "higher", "flops_of_job": "higher",
-        "loss": "lower", "accuracy": "higher",
+        "latency": "lower", "memory": "lower", "power": "lower", "flops": "higher", "peak_share": "higher",
+        "flops_of_job": "higher", "loss": "lower", "accuracy": "higher",
     }  # fmt: skip
 
 

@@ -32,6 +32,7 @@ FORMAT = Format(
             + rb"(?:" + up_to(rb" model_tflops_per_gpu: ", _STEP) + rb"(?P<flops>" + NUMBER + rb") \|)?+",
             unit="tokens/s",
             span="step",
+            counts="update",
             factors={"step_seconds": 1e-3},
             repeated=True,
         ),

@@ -19,6 +19,7 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             span="step",
+            counts="update",
         ),
     ),
     facts=(*PYTORCH_JOB, Fact("sequence_length", rb"\bsequence_length['\"]?+[=:] ?+([0-9]++)\b", int)),

@@ -18,6 +18,8 @@ FORMAT = Format(
             rb"\bStep <step> \| (?:Time: )?+ *+[0-9.]++s \| Loss:? <loss> \|" + up_to(rb" Throughput:?+ ", _STEP) + rb"<throughput> tokens/s \|"
             rb"(?:" + up_to(rb" Peak Mem\.:?+ ", _STEP) + rb"(?P<memory>[0-9.]++)(?:/[0-9.]++)?+ GiB)?+",
             unit="tokens/s",
+            counts="update",
+            lingers=9,
             factors={"memory": 1024},
         ),
     ),

@@ -14,7 +14,6 @@ from ingest.common import numbers
 from ingest.common.suites import suite_file
 from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, coded, phrase, word_for
 from ingest.compute.results import counts
-from ingest.compute.rules import HEADLINE
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
 from ingest.site import run_paging
@@ -279,9 +278,9 @@ def reason(found: Reason | None) -> Phrase | None:
     return coded("reason", found) if found else None
 
 
-def absence(run: Run, rule: str = HEADLINE) -> Phrase | None:
-    """Return the words for why a run has no figure under a rule; None where it has one, or nobody knows why."""
-    found = run.all_figures.get(rule)
+def absence(run: Run) -> Phrase | None:
+    """Return the words for why a run has no headline figure; None where it has one, or nobody knows why."""
+    found = run.all_figures.get(run.rule)
     return reason(found.reason) if isinstance(found, NoFigure) else None
 
 

@@ -115,10 +115,14 @@ def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
     names = {hardware_of(run) for run in published}
 
     def weight(name: str) -> tuple[int, int, str]:
-        runs = [run for run in published if hardware_of(run) == name]
-        return (-len({framework_of(run) for run in runs}), -len(runs), name)
+        return (-frameworks_on(published, name), -sum(hardware_of(run) == name for run in published), name)
 
     return sorted(names, key=weight)
+
+
+def frameworks_on(published: Sequence[Run], hardware: str) -> int:
+    """Return how many frameworks ran on a hardware."""
+    return len({framework_of(run) for run in published if hardware_of(run) == hardware})
 
 
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:

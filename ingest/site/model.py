@@ -16,6 +16,7 @@ from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, coded, phras
 from ingest.compute.results import counts
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
+from ingest.read.accelerators import Accelerators
 from ingest.site import run_paging
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
@@ -108,6 +109,8 @@ class Site:
     logs: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     #: Files beside logs that no format reads and that are not named like logs.
     passed_over: tuple[str, ...] = ()
+    #: Power and prices that a file states.
+    accelerators: Accelerators = field(default_factory=Accelerators)
 
     @cached_property
     def by_id(self) -> Mapping[str, Run]:

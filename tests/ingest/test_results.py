@@ -336,7 +336,8 @@ def summary(value: float, **other: Any) -> Run:
 
 def test_a_trainers_own_summary_is_a_result_of_its_own_rule() -> None:
     found = results([run(100.0), summary(140.0), summary(150.0)])
-    assert [(each.rule, each.value, each.repeats) for each in found] == [("sustained", 100.0, 1), ("reported", 145.0, 2)]
+    told = [(each.rule, each.value, each.repeats) for each in found]
+    assert told == [("sustained", 100.0, 1), ("reported", 145.0, 2)]
 
 
 def test_a_speed_up_is_not_between_rules() -> None:

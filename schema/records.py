@@ -460,7 +460,7 @@ class ResultMetric(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """The figure of one case, framework version, benchmark round and rule, over its repeats; `value` counts the whole job.
+    """The figure of a case, framework version, benchmark round and rule, over its repeats; `value` is of the whole job.
 
     `baseline` is the result of one device that `speedup` is against; None for one of one device, which is its own.
     """

@@ -41,7 +41,7 @@ NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 
 
 @dataclass(frozen=True)
-class Published:
+class PublisherWindow:
     """The records that a publisher of figures counts, and where its rule stands."""
 
     window: Window
@@ -50,12 +50,12 @@ class Published:
 
 #: What others compute their tables by, beside the windows of DLPerf, which differ by format. A window that a log does
 #: not hold in full gives no figure. Time per step is averaged where the source averages it.
-PUBLISHERS: Mapping[str, Published] = {
-    "dgxc": Published(Window(35, 44, of="seconds"), "https://github.com/NVIDIA/dgxc-benchmarking"),
-    "gpu_recipes": Published(Window(10, 30, of="seconds"), "https://github.com/AI-Hypercomputer/gpu-recipes"),
-    "primus": Published(Window(6, None, by="record"), "https://github.com/AMD-AGI/Primus"),
-    "titan90": Published(Window(90, 90), "https://github.com/pytorch/torchtitan/tree/main/benchmarks"),
-    "paddle_llm": Published(
+PUBLISHERS: Mapping[str, PublisherWindow] = {
+    "dgxc": PublisherWindow(Window(35, 44, of="seconds"), "https://github.com/NVIDIA/dgxc-benchmarking"),
+    "gpu_recipes": PublisherWindow(Window(10, 30, of="seconds"), "https://github.com/AI-Hypercomputer/gpu-recipes"),
+    "primus": PublisherWindow(Window(6, None, by="record"), "https://github.com/AMD-AGI/Primus"),
+    "titan90": PublisherWindow(Window(90, 90), "https://github.com/pytorch/torchtitan/tree/main/benchmarks"),
+    "paddle_llm": PublisherWindow(
         Window(11, None, by="record"), "https://github.com/PaddlePaddle/PaddleNLP/tree/develop/tests/test_tipc"
     ),
 }

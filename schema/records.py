@@ -127,7 +127,8 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True):
 class FactValue(Struct, frozen=True):
     """A fact's plain value, the source that states it, and where in it.
 
-    The source is `run.json`, `log`, `layout`, `format`, or `derived` from other facts, which `where` then names.
+    The source is `run.json`, `log`, `beside` (a file that the layout reads beside it), `layout`, `format`, or `derived`
+    from other facts, which `where` then names.
     """
 
     value: Any

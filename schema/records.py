@@ -451,6 +451,9 @@ class ResultMetric(Struct, frozen=True):
     repeats: int
     unit: str
     diverged: bool | None = None
+    hosts: int = 0
+    spread_within: float | None = None
+    spread_between: float | None = None
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -476,6 +479,10 @@ class Result(Struct, frozen=True, kw_only=True):
     high: float | None = None
     spread: float | None = None
     repeats: int = 0
+    #: The machines that the repeats are of, 0 where none is stated; and the spreads within and between several.
+    hosts: int = 0
+    spread_within: float | None = None
+    spread_between: float | None = None
     #: What the figure of the weakest of its runs rests on; None where there is no figure.
     witnesses: Support | None = None
     run_ids: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.common.numbers import shortened
 from ingest.compute import rules, window
 from ingest.compute.frame import TIMED, one_row_per_step
-from ingest.compute.metrics import metrics
+from ingest.compute.metrics import has_tf32, metrics
 from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
@@ -208,7 +208,31 @@ def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.
     """Merge the facts of a session: from its run.json, its log, files beside it, and its path by the layout."""
     implied, said = {"framework": session.format.framework}, session.format.id
     merged = facts.merge(run_json.case(), session.facts, told.path, told.layout, implied, said, told.beside)
-    return merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
+    merged = merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
+    return _with_tf32(merged, run_json)
+
+
+#: Frameworks as NVIDIA packs them: since containers 20.06, which Ampere needs, they allow TF32 by default.
+_ALLOWS_TF32 = "NGC "
+_OVERRIDE = "NVIDIA_TF32_OVERRIDE"
+
+
+def _with_tf32(merged: facts.Merged, run_json: RunJsonFile) -> facts.Merged:
+    """Return the facts with what FP32 is where the framework may have computed it as TF32, and nothing says otherwise.
+
+    run.json is taken at its word, and so is a switch that the log prints.
+    """
+    used = {name: merged.stated[name] for name in ("precision", "framework", "hardware") if name in merged.stated}
+    if len(used) < 3 or used["precision"].value != "fp32" or used["precision"].source == "run.json":
+        return merged
+    variables = (run_json.document.environment_variables if run_json.document else None) or {}
+    allowed = merged.stated.get("tf32")
+    forbidden = str(variables.get(_OVERRIDE)) == "0" or (allowed and str(allowed.value).lower() == "false")
+    by_default = str(used["framework"].value).startswith(_ALLOWS_TF32) and has_tf32(str(used["hardware"].value))
+    if forbidden or not (by_default or allowed):
+        return merged
+    found = facts.computed("tf32", **used, tf32=allowed) if allowed else facts.computed("fp32_tf32", **used)
+    return merged.with_fact("precision", found)
 
 
 _BATCHES = frozenset({"batch_size", "batch_size_of_job"})

@@ -178,6 +178,8 @@ def place_of(where: str) -> Text:
     """Return the place of a fact in what states it."""
     if lines := _LINES.fullmatch(where):
         return log_lines_text(int(lines[1]), int(lines[2] or lines[1]))
+    if where == "format":
+        return word_for("source", where)
     return phrase("run.layout", name=where[7:]) if where.startswith("layout ") else where
 
 

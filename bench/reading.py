@@ -1,5 +1,4 @@
-"""How fast logs are read: a long log against a plain scan, a tree against importing pandas, and against fewer formats.
-"""
+"""How fast logs are read: a long log against a plain scan, a tree against importing pandas, and against fewer formats."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def case_text(run: Run) -> Text:
     """Return a run's case in one line."""
     options = options_text(run.case.options)
     return phrase(
-        "table.case_line", size=_size(run.case), precision=precision_name(run.case.precision), options=options
+        "table.case_line", size=size_text(run.case), precision=precision_name(run.case.precision), options=options
     )
 
 
@@ -100,7 +100,9 @@ def case_cell(case: Case) -> Cell:
         return absent(phrase("site.unknown"))
     options = options_text(case.options)
     details = tuple((name, getattr(case, name)) for name in ("nodes", "devices", "batch_size", "precision"))
-    return cell(_size(case), None, precision_name(case.precision), options, details=(*details, ("options", options)))
+    return cell(
+        size_text(case), None, precision_name(case.precision), options, details=(*details, ("options", options))
+    )
 
 
 def outcome_cell(run: Run) -> Cell:
@@ -137,7 +139,8 @@ def figure_cell(found: Figure) -> Cell:
     return cell(numbers.figure(found.value), None, found.unit, value=found.value, details=(("unit", found.unit),))
 
 
-def _size(case: Case) -> Text:
+def size_text(case: Case) -> Text:
+    """Return devices and batch size of a case."""
     return phrase("table.case_of", devices=or_unknown(case.devices), batch_size=or_unknown(case.batch_size))
 
 
@@ -174,6 +177,8 @@ def place_of(where: str) -> Text:
     """Return the place of a fact in what states it."""
     if lines := _LINES.fullmatch(where):
         return log_lines_text(int(lines[1]), int(lines[2] or lines[1]))
+    if where == "format":
+        return word_for("source", where)
     return phrase("run.layout", name=where[7:]) if where.startswith("layout ") else where
 
 

@@ -11,7 +11,7 @@ has counted in full, and is not read. Keys of validation and evaluation are spel
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import ONE_NODE
+from parsers.ngc import ONE_NODE, TF32
 
 _PARAMETER = rb" - PARAMETER "
 _NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
@@ -66,6 +66,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        *TF32,
         Fact("model", _PARAMETER + rb"model_name : (Tacotron2|WaveGlow)[\t ]*+$", words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
         Fact("model", rb"(?:^| )(NeuMF)\(", lambda _: "NCF"),
         Fact("model", _of_ssd(rb" backbone") + rb"(resnet50)", lambda _: "SSD300"),

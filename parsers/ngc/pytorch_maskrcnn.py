@@ -7,6 +7,7 @@ the test. `train_perf_fps` is the whole run with its start, in images per second
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
+from parsers.ngc import TF32
 
 _SOLVER = rb"^SOLVER:"
 
@@ -45,6 +46,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        *TF32,
         Fact("model", rb"^ *+CONV_BODY: (\S++)", lambda body: "Mask R-CNN" if body == b"R-50-FPN" else f"Mask R-CNN {body.decode()}"),
         Fact("batch_size_of_job", _of_solver(rb"IMS_PER_BATCH") + rb"(\d++)", int),
         Fact("total_steps", _of_solver(rb"MAX_ITER") + rb"(\d++)", int),

@@ -15,7 +15,7 @@ from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 
 from ingest.common import words
 from ingest.compute.witnesses import TOLERANCE, WITNESSES, Measurement, flops_of_sample, measured
-from ingest.read import layout
+from ingest.read.beside import PathFacts
 from ingest.read.run_json import of_log
 from ingest.record.run import facts_of
 from parsers.engine.read import read
@@ -274,8 +274,7 @@ def scaled(text: bytes, scale: float) -> bytes:
 
 def of_log_at(path: Path, case_of: Path) -> Measurement:
     (session,) = read(path).sessions
-    own = layout.load("perfledger")
-    merged = facts_of(session, of_log(case_of, "x"), None, own)
+    merged = facts_of(session, of_log(case_of, "x"), PathFacts("perfledger"))
     return measured(session, merged.for_rules())
 
 

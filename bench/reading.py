@@ -1,4 +1,4 @@
-"""How fast logs are read: a long log against a plain scan, a tree against importing pandas, and against fewer formats."""
+"""How fast logs are read: a long log against a plain scan, a tree against importing pandas, and with more formats."""
 
 from __future__ import annotations
 

@@ -129,7 +129,8 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True):
 class FactValue(Struct, frozen=True):
     """A fact's plain value, the source that states it, and where in it.
 
-    The source is `run.json`, `log`, `layout`, `format`, or `derived` from other facts, which `where` then names.
+    The source is `run.json`, `log`, `beside` (a file that the layout reads beside it), `layout`, `format`, or `derived`
+    from other facts, which `where` then names.
     """
 
     value: Any
@@ -404,6 +405,8 @@ class Run(Struct, frozen=True, kw_only=True):
     environment: dict[str, Stated] = {}
     environment_details: EnvironmentDetails | None = None
     figures: Figures = field(default_factory=Figures)
+    #: The rule of the headline figure: another than the house's where the log gives one final figure only.
+    rule: str = "sustained"
     metrics: dict[str, MetricFigure] = {}
     #: What the same log offers beside the headline figure, in the order of WITNESSES; none where there is no figure.
     witnesses: tuple[Witness, ...] = ()
@@ -439,6 +442,11 @@ class Run(Struct, frozen=True, kw_only=True):
         return found if isinstance(found, Figure) else None
 
     @property
+    def headline(self) -> Figure | None:
+        """The headline figure, be it published or not; None where there is none."""
+        return self.figure(self.rule)
+
+    @property
     def all_figures(self) -> Mapping[str, Figure | NoFigure]:
         """The figures under every rule, those of an audit included."""
         return self.figures if self.audit is UNSET else {**self.audit, **self.figures}
@@ -454,10 +462,13 @@ class ResultMetric(Struct, frozen=True):
     repeats: int
     unit: str
     diverged: bool | None = None
+    hosts: int = 0
+    spread_within: float | None = None
+    spread_between: float | None = None
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """The figure of one case, framework version and benchmark round, over its repeats; `value` counts the whole job.
+    """The figure of a case, framework version, benchmark round and rule, over its repeats; `value` is of the whole job.
 
     `baseline` is the result of one device that `speedup` is against; None for one of one device, which is its own.
     """
@@ -474,11 +485,16 @@ class Result(Struct, frozen=True, kw_only=True):
     version: str | None = None
     round: str | None = None
     unit: str = ""
+    rule: str = "sustained"
     value: float | None = None
     low: float | None = None
     high: float | None = None
     spread: float | None = None
     repeats: int = 0
+    #: The machines that the repeats are of, 0 where none is stated; and the spreads within and between several.
+    hosts: int = 0
+    spread_within: float | None = None
+    spread_between: float | None = None
     #: What the figure of the weakest of its runs rests on; None where there is no figure.
     witnesses: Support | None = None
     #: The coarsest of its runs' (`Figure.resolution`).

@@ -1,5 +1,7 @@
 """Results: runs of one case are repeats; their median is the figure, their spread says how far to believe it.
 
+Runs of several machines of one kind are repeats within a machine only: each machine counts once, by its own median.
+
 Runs of other framework versions, or of other benchmark rounds, are no repeats of each other. What a run does not state
 is not guessed from others: runs without a version are repeats of each other only.
 """
@@ -10,6 +12,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
@@ -31,7 +34,7 @@ _ORDER = (
 #: Options that are another word for the number of devices, where the network is not cut over them.
 _GROWING = frozenset({"data_parallel"})
 #: What two cases that differ only in their number of devices have in common, besides their options.
-_WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit")
+_WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit", "rule")
 _THROUGHPUT = "throughput"
 #: What a figure may rest on, the weakest first.
 _SUPPORT: tuple[Support, ...] = ("corrects", "line", "agree")
@@ -57,16 +60,17 @@ _PACKAGES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def results(runs: Sequence[Run], rule: str = HEADLINE) -> list[Result]:
-    """Return one result per case, framework version and benchmark round.
+def results(runs: Sequence[Run], rule: str | None = None) -> list[Result]:
+    """Return one result per case, framework version, benchmark round and rule of the headline.
 
     `value` is the median over the repeats in `unit` for the whole job, `low` and `high` their extremes, `spread` the
-    sample standard deviation over the mean (None for one repeat). `speedup` is against one device of the same case,
-    `efficiency` that over the number of devices. An absent value is None with a `reason`.
+    sample standard deviation over the mean (None for one repeat). Where the runs are of several machines, `hosts`, it
+    is the median of the machines' medians, and the spreads within and between them are told apart. `speedup` is against
+    one device of the same case, `efficiency` that over the number of devices. An absent value is None with a `reason`.
 
     Args:
         runs: duplicates and those not published are left out, out-of-memory outcomes are kept.
-        rule: which figure.
+        rule: which figure; by default the headline of each run.
     """
     counted = [run for run in runs if counts(run)]
     if not counted:
@@ -88,7 +92,7 @@ def _sorted(found: Sequence[Result]) -> list[Result]:
     return [found[int(each)] for each in order]
 
 
-def repeats(runs: Sequence[Run], rule: str = HEADLINE) -> list[list[Run]]:
+def repeats(runs: Sequence[Run], rule: str | None = None) -> list[list[Run]]:
     """Return the runs behind each result, of those that count."""
     counted = [run for run in runs if counts(run)]
     if not counted:
@@ -97,7 +101,7 @@ def repeats(runs: Sequence[Run], rule: str = HEADLINE) -> list[list[Run]]:
     return [[counted[each] for each in members] for members in groups]
 
 
-def _frame(runs: Sequence[Run], rule: str) -> pd.DataFrame:
+def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
     """Return a row per run and metric: `result` numbers the results in the order of their first runs.
 
     `well` tells whether the run ended with a figure; `value` is None where the metric has no finite value.
@@ -105,16 +109,17 @@ def _frame(runs: Sequence[Run], rule: str) -> pd.DataFrame:
     import pandas as pd
 
     cases = pd.DataFrame(
-        [(at, _key(run), _unit(run, rule), run.outcome not in NO_FIGURE) for at, run in enumerate(runs)],
-        columns=["run", "case", "unit", "well"],
+        [(at, _key(run), _way(run, rule), run.outcome not in NO_FIGURE, _host(run)) for at, run in enumerate(runs)],
+        columns=["run", "case", "way", "well", "host"],
     )
-    # Words and tokens have no common median. A run without a figure has no unit: it joins the first that is known.
-    unit = cases["unit"].fillna(cases.groupby("case")["unit"].transform("first")).fillna("")
-    cases["result"] = cases.assign(unit=unit).groupby(["case", "unit"], sort=False).ngroup()
+    # Words and tokens have no common median, nor has a summary with a figure over records. A run without a figure has
+    # neither unit nor rule: it joins the first that is known.
+    way = cases["way"].fillna(cases.groupby("case")["way"].transform("first")).fillna("")
+    cases["result"] = cases.assign(way=way).groupby(["case", "way"], sort=False).ngroup()
     rows = [(at, _THROUGHPUT, _value(run, rule)) for at, run in enumerate(runs)]
     rows += [(at, name, found.value) for at, run in enumerate(runs) for name, found in run.metrics.items()]
     metrics = pd.DataFrame(rows, columns=["run", "metric", "value"])
-    return cases.drop(columns="unit").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
+    return cases.drop(columns="way").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
 
 
 def _statistics_by_metric(frame: pd.DataFrame) -> Mapping[tuple[int, str], Statistics]:
@@ -122,30 +127,37 @@ def _statistics_by_metric(frame: pd.DataFrame) -> Mapping[tuple[int, str], Stati
     keys = ["result", "metric"]
     well = frame["well"] | ~frame.groupby(keys)["well"].transform("any")
     # pandas adds up in another order than the standard library, which is exact: the last digit of a spread would move.
-    found = frame[well & frame["value"].notna()].groupby(keys)["value"].agg(list).reset_index()
+    found = frame[well & frame["value"].notna()].groupby(keys)[["value", "host"]].agg(list).reset_index()
     return {
-        (result, metric): _statistics(values) for result, metric, values in found.itertuples(index=False, name=None)
+        (result, metric): _statistics(values, hosts)
+        for result, metric, values, hosts in found.itertuples(index=False, name=None)
     }
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What repeats give: their median, extremes, and the sample standard deviation over the mean (of one, None)."""
+    """What repeats give: their median, extremes, and the sample standard deviation over the mean (of one, None).
+
+    `hosts` counts the machines, 0 where none is stated; the spreads within and between them are known of several only.
+    """
 
     value: float
     low: float
     high: float
     spread: float | None
     repeats: int
+    hosts: int = 0
+    spread_within: float | None = None
+    spread_between: float | None = None
 
 
-def figure(runs: Sequence[Run], rule: str = HEADLINE) -> Statistics | None:
+def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
     """Return what repeats give; None where none of them has a figure."""
-    values = [value for run in runs if (value := _value(run, rule)) is not None]
-    return _statistics(values) if values else None
+    found = [(value, _host(run)) for run in runs if (value := _value(run, rule)) is not None]
+    return _statistics(*zip(*found, strict=True)) if found else None
 
 
-def representative(runs: Sequence[Run], rule: str = HEADLINE) -> Run:
+def representative(runs: Sequence[Run], rule: str | None = None) -> Run:
     """Return the run of a result whose figure lies nearest to the median; of several, or of none, the first by id."""
     over = figure(runs, rule)
 
@@ -156,9 +168,9 @@ def representative(runs: Sequence[Run], rule: str = HEADLINE) -> Run:
     return min(runs, key=distance)
 
 
-def _value(run: Run, rule: str) -> float | None:
+def _value(run: Run, rule: str | None) -> float | None:
     """Return what a run adds to its result: a figure of the whole job, of a run that went well."""
-    found = run.figure(rule)
+    found = run.figure(rule or run.rule)
     return found.value if found and found.scope == "job" and run.outcome not in NO_FIGURE else None
 
 
@@ -181,9 +193,9 @@ def support(run: Run) -> Support:
     return "corrects" if "corrects" in verdicts else "agree" if "agrees" in verdicts else "line"
 
 
-def _weakest(runs: Sequence[Run], rule: str) -> Support | None:
+def _weakest(runs: Sequence[Run], rule: str | None) -> Support | None:
     """Return what the figure of several runs rests on: that of the weakest; witnesses are of the headline only."""
-    found = [support(run) for run in runs if rule == HEADLINE and _value(run, rule) is not None]
+    found = [support(run) for run in runs if rule in (None, run.rule) and _value(run, rule) is not None]
     return min(found, key=_SUPPORT.index, default=None)
 
 
@@ -199,6 +211,11 @@ def round_of(run: Run) -> str | None:
     """Return the benchmark round that a run was made for; None where nothing states one."""
     stated = _fact(run, "round")
     return str(stated) if stated else None
+
+
+def _host(run: Run) -> str:
+    """Return the machine that a run was made on; empty where nothing states one."""
+    return str(_fact(run, "host") or "")
 
 
 def _fact(run: Run, name: str) -> Any:
@@ -217,16 +234,22 @@ def _key(run: Run) -> str:
     return json.dumps([to_json(run.case), version(run), round_of(run)], sort_keys=True)
 
 
-def _unit(run: Run, rule: str) -> str | None:
+def _way(run: Run, rule: str | None) -> str | None:
+    """Return unit and rule of a run's figure, without which it has no common median with another; None without one."""
+    unit = _unit(run, rule)
+    return None if unit is None else f"{unit} {rule or run.rule}"
+
+
+def _unit(run: Run, rule: str | None) -> str | None:
     """Return what a run's figure counts, in the words of its model's page, so that frameworks can be compared."""
-    found = run.figure(rule)
+    found = run.figure(rule or run.rule)
     return unit_of_samples(run.suite) if found and found.unit == SAMPLES else found.unit if found else None
 
 
-def _result(at: int, runs: Sequence[Run], rule: str, statistics: Mapping[tuple[int, str], Statistics]) -> Result:
+def _result(at: int, runs: Sequence[Run], rule: str | None, statistics: Mapping[tuple[int, str], Statistics]) -> Result:
     first, well = runs[0], [run for run in runs if run.outcome not in NO_FIGURE]
     over = statistics.get((at, _THROUGHPUT))
-    absent = (run.figures.get(rule) for run in well)
+    absent = (run.figures.get(rule or run.rule) for run in well)
     reasons = [each.reason for each in absent if isinstance(each, NoFigure)]
     return Result(
         **{name: getattr(first.case, name) for name in CASE},
@@ -235,6 +258,7 @@ def _result(at: int, runs: Sequence[Run], rule: str, statistics: Mapping[tuple[i
         version=version(first),
         round=round_of(first),
         unit=next((unit for run in well if (unit := _unit(run, rule))), ""),
+        rule=rule or next((run.rule for run in well if _unit(run, None)), HEADLINE),
         **_fields(over),
         witnesses=_weakest(runs, rule),
         resolution=_coarsest(runs, rule),
@@ -246,9 +270,9 @@ def _result(at: int, runs: Sequence[Run], rule: str, statistics: Mapping[tuple[i
     )
 
 
-def _coarsest(runs: Sequence[Run], rule: str) -> float | UnsetType:
+def _coarsest(runs: Sequence[Run], rule: str | None) -> float | UnsetType:
     """Return what the last printed digit counts in the coarsest of several figures, as a share."""
-    found = (run.figure(rule) for run in runs if _value(run, rule) is not None)
+    found = (run.figure(rule or run.rule) for run in runs if _value(run, rule) is not None)
     return max((each.resolution for each in found if each and each.resolution is not UNSET), default=UNSET)
 
 
@@ -271,11 +295,42 @@ def _fields(over: Statistics | None) -> dict[str, Any]:
     return asdict(over) if over else {"value": None, "low": None, "high": None, "spread": None, "repeats": 0}
 
 
-def _statistics(values: Sequence[float]) -> Statistics:
+def _statistics(values: Sequence[float], hosts: Sequence[str]) -> Statistics:
+    """Return what repeats give; a machine that ran more often than others does not count more.
+
+    Runs that state no machine count as those of one further.
+    """
     import statistics
 
-    spread = statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None
-    return Statistics(statistics.median(values), min(values), max(values), spread, len(values))
+    by_host = _grouped(values, hosts)
+    medians = [statistics.median(each) for each in by_host.values()]
+    whole = Statistics(statistics.median(medians), min(values), max(values), _spread(values), len(values))
+    if not any(by_host):
+        return whole
+    within = _pooled(list(by_host.values())) / statistics.fmean(values) if len(values) > len(by_host) > 1 else None
+    return with_fields(whole, hosts=len(by_host), spread_within=within, spread_between=_spread(medians))
+
+
+def _grouped(values: Sequence[float], hosts: Sequence[str]) -> Mapping[str, Sequence[float]]:
+    found: dict[str, list[float]] = {}
+    for value, host in zip(values, hosts, strict=True):
+        found.setdefault(host, []).append(value)
+    return found
+
+
+def _spread(values: Sequence[float]) -> float | None:
+    """Return the coefficient of variation; of one value there is none."""
+    import statistics
+
+    return statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None
+
+
+def _pooled(groups: Sequence[Sequence[float]]) -> float:
+    """Return the standard deviation within groups: their squares over the degrees of freedom that are left."""
+    import statistics
+
+    squares = sum(statistics.variance(each) * (len(each) - 1) for each in groups if len(each) > 1)
+    return math.sqrt(squares / sum(len(each) - 1 for each in groups))
 
 
 def _with_speedups(found: Sequence[Result]) -> list[Result]:

@@ -32,7 +32,7 @@ from ingest.site.model import (
 )
 from ingest.site.render import colours
 from ingest.site.render.table import Tag
-from ingest.site.result_tables import representative, sections, version_marks
+from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
 from ingest.site.run_tables import unproven
 from ingest.site.table_metrics import candidates
 from schema.records import Run
@@ -117,10 +117,14 @@ def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
     names = {hardware_of(run) for run in published}
 
     def weight(name: str) -> tuple[int, int, str]:
-        runs = [run for run in published if hardware_of(run) == name]
-        return (-len({framework_of(run) for run in runs}), -len(runs), name)
+        return (-frameworks_on(published, name), -sum(hardware_of(run) == name for run in published), name)
 
     return sorted(names, key=weight)
+
+
+def frameworks_on(published: Sequence[Run], hardware: str) -> int:
+    """Return how many frameworks ran on a hardware."""
+    return len({framework_of(run) for run in published if hardware_of(run) == hardware})
 
 
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:
@@ -254,15 +258,22 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
     """Return the small print of a figure: unit where that differs, version, precision, switches, repeats, spread."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
     about: list[Text] = [row.unit] if with_unit else []
+    about += summary_mark(row)
     about += version_marks(row, [each for each in rows if each.framework == row.framework])
     about += [precision_name(row.precision)] if several else []
     about.append(_switches(suite, row))
     if row.repeats:
-        about.append(phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats))
-    about.append(numbers.plus_minus(row.spread))
+        about.append(_times(row))
+    about += spread_marks(row)
     about += [phrase("metric.diverged")] if row.diverged else []
     about += unproven(row)
     return tuple(each for each in about if each)
+
+
+def _times(row: Row) -> Text:
+    if row.hosts > 1:
+        return phrase("table.hosts_of", hosts=row.hosts, n=row.repeats)
+    return phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats)
 
 
 def _switches(suite: Suite, row: Row) -> str:
@@ -343,6 +354,9 @@ def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -
 
 
 def _differs(found: Difference) -> Text:
+    if found.name == "rule":
+        first, second = (word_for("rule", each) for each in sorted({*found.first, *found.second}))
+        return phrase("front.rules", first=first, second=second)
     table = "environment" if found.kind == "condition" else "fact"
     values = " / ".join(sorted({*found.first, *found.second}))
     return phrase("front.condition", name=word_for(table, found.name), values=values)

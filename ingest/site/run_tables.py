@@ -9,7 +9,6 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, coded, phrase, word_for
-from ingest.compute.rules import HEADLINE
 from ingest.site import addresses
 from ingest.site.model import Row, Site, absence, named, options_text, or_unknown, precision_name, written
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
@@ -67,7 +66,7 @@ def case_text(run: Run) -> Text:
     """Return a run's case in one line."""
     options = options_text(run.case.options)
     return phrase(
-        "table.case_line", size=_size(run.case), precision=precision_name(run.case.precision), options=options
+        "table.case_line", size=size_text(run.case), precision=precision_name(run.case.precision), options=options
     )
 
 
@@ -101,7 +100,9 @@ def case_cell(case: Case) -> Cell:
         return absent(phrase("site.unknown"))
     options = options_text(case.options)
     details = tuple((name, getattr(case, name)) for name in ("nodes", "devices", "batch_size", "precision"))
-    return cell(_size(case), None, precision_name(case.precision), options, details=(*details, ("options", options)))
+    return cell(
+        size_text(case), None, precision_name(case.precision), options, details=(*details, ("options", options))
+    )
 
 
 def outcome_cell(run: Run) -> Cell:
@@ -122,12 +123,12 @@ def _may_show(run: Run) -> bool:
 
 
 def headline(run: Run) -> Figure | None:
-    """Return the figure of a run by the headline rule; None where the run is refused, whatever it printed."""
-    return run.figure(HEADLINE) if _may_show(run) else None
+    """Return the headline figure of a run; None where the run is refused, whatever it printed."""
+    return run.headline if _may_show(run) else None
 
 
 def headline_cell(run: Run) -> Cell:
-    """Return a cell with the figure of a run by the headline rule, or why there is none."""
+    """Return a cell with the headline figure of a run, or why there is none."""
     if found := headline(run):
         return figure_cell(found, *unproven(run))
     return absent(absence(run) or (coded("problem", run.problems[0]) if run.problems else None))
@@ -143,7 +144,8 @@ def figure_cell(found: Figure, *marks: Text) -> Cell:
     return cell(written(found), None, found.unit, *marks, value=found.value, details=(("unit", found.unit),))
 
 
-def _size(case: Case) -> Text:
+def size_text(case: Case) -> Text:
+    """Return devices and batch size of a case."""
     return phrase("table.case_of", devices=or_unknown(case.devices), batch_size=or_unknown(case.batch_size))
 
 
@@ -180,6 +182,8 @@ def place_of(where: str) -> Text:
     """Return the place of a fact in what states it."""
     if lines := _LINES.fullmatch(where):
         return log_lines_text(int(lines[1]), int(lines[2] or lines[1]))
+    if where == "format":
+        return word_for("source", where)
     return phrase("run.layout", name=where[7:]) if where.startswith("layout ") else where
 
 

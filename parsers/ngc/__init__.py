@@ -7,6 +7,11 @@ from parsers.frameworks import PYTORCH_JOB
 ONE_NODE = Fact(
     "nodes", rb"(?:torch\.distributed\.launch|\btorchrun) (--nproc_per_node=\d++) [\w/.-]++(?<=\.py)", lambda _: 1
 )
+#: Whether FP32 may be computed as TF32, which NVIDIA's containers allow unless they are told otherwise.
+TF32 = (
+    Fact("tf32", rb"\bNVIDIA_TF32_OVERRIDE[\"']?[=: ]{1,3}[\"']?(0)\b", words={b"0": "False"}),
+    Fact("tf32", rb"\ballow_tf32[\"']?[=: ]{1,3}(True|False)\b"),
+)
 
 _BASE_OR_LARGE = 200_000_000
 
@@ -23,6 +28,7 @@ BERT_SQUAD = (
     Fact("devices", rb"Completed store-based barrier for key:store_based_barrier_key:1 with (\d++) nodes", int),
     *PYTORCH_JOB,
     ONE_NODE,
+    *TF32,
     Fact("precision", rb"16-bits training: (True|False)", words={b"True": "fp16", b"False": "fp32"}),
     Fact("sequence_length", rb"\bmax_seq_length=(\d++)", int),
     Fact("model", rb"PARAMETER model_weights_num : (\d++)", _size),

@@ -7,7 +7,7 @@ and leaves the step what it is. `Training throughput` is the mean since the begi
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import ONE_NODE
+from parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb"Namespace\("
 
@@ -32,6 +32,7 @@ FORMAT = Format(
         Reading(rb"Training throughput: <throughput> tok/s", unit="tokens/s", span="run"),
     ),
     facts=(
+        *TF32,
         Fact("model", _argument(rb"d_model") + rb"(512|1024)\b", words={b"512": "Transformer-XL base", b"1024": "Transformer-XL large"}),
         Fact("batch_size_of_job", rb"^ *+- batch_size : (\d++)", int),
         Fact("batch_size_of_job", _argument(rb"batch_size") + rb"(\d++)", int),

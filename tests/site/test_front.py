@@ -328,13 +328,30 @@ def test_the_logo_is_one_mark_in_all_its_files() -> None:
     assert len(marks_drawn) == 1
 
 
+def test_a_trainers_own_summary_is_not_ranked_against_figures_over_records() -> None:
+    figures = {"sustained": absent("no_records"), "reported": builders.figure(140.0)}
+    alone = [edited(each, rule="reported", figures=figures) for each in of("MXNet", 140.0)]
+    found = answer([*of("PyTorch", 100.0), *alone])
+    assert found.kind == "conditions"
+    assert "rules differ: trainer’s own summary (reported) / sustained" in marks(found)
+    assert "统计规则不同：训练工具自报汇总（reported） / 持续吞吐（sustained）" in marks(found, "zh")
+    assert "trainer’s own summary" in [WORDS.say("en", each) for each in found.bars[0].about]
+
+
 def test_names_from_logs_stay_text_in_answers(hostile_site: Path) -> None:
+    """Every hostile name is an accelerator of the front page's table, and has an answer on its model's page."""
     for language in ("", "zh"):
-        page = (hostile_site / language / "index.html").read_text("utf-8")
-        article = page.partition("<article")[2].partition("</article>")[0]
-        assert article.count('class="pl-answer') >= len(builders.HOSTILE)
-        assert not re.search(r"<(?:script|img|iframe|svg)|onerror=\"|javascript:alert\(1\)\"", article)
-        assert "<script>alert(1)</script>" in unescape(article)
+        front = article_of(hostile_site / language / "index.html")
+        assert front.count('<th scope="row"') >= len(builders.HOSTILE)
+        assert "<script>alert(1)</script>" in unescape(front)
+        models = "".join(article_of(each) for each in (hostile_site / language / "models").glob("*/index.html"))
+        assert models.count('class="pl-answer ') >= len(builders.HOSTILE)
+        for article in (front, re.sub(r"<svg.*?</svg>", "", models, flags=re.DOTALL)):
+            assert not re.search(r"<(?:script|img|iframe|svg)|onerror=\"|javascript:alert\(1\)\"", article)
+
+
+def article_of(path: Path) -> str:
+    return path.read_text("utf-8").partition("<article")[2].partition("</article>")[0]
 
 
 def published_site() -> Site:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
+from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Words
@@ -13,11 +14,14 @@ from ingest.compute.comparison import conditions_of
 from ingest.compute.rules import HEADLINE
 from ingest.site import addresses
 from ingest.site.data.records import reason_text, result_id
-from ingest.site.model import Row, Site, Suite
+from ingest.site.model import Row, Site, Suite, written
 from ingest.site.table_metrics import sources
 from schema.records import ResultMetric, Run
 from schema.results import Both, Metric, ResultRecord, RunLink
 from schema.vocabulary import METRICS
+
+#: What is known of several machines of one kind.
+MACHINES = ("hosts", "spread_within", "spread_between")
 
 
 def records(site: Site, words: Words) -> list[ResultRecord]:
@@ -30,9 +34,12 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
 def identity(row: Row) -> str:
     """Return the id of a result: the usual name of its case, and a hash of all that distinguishes it.
 
-    It follows from the case, the unit, the framework's version and the round alone, so that no other run changes it.
+    It follows from the case, the unit, the rule, the framework's version and the round alone, so that no other run
+    changes it.
     """
-    distinction = json.dumps([getattr(row, key) for key in _IDENTITY], sort_keys=True, ensure_ascii=False, default=str)
+    # The house rule is left out, so that addresses from before there were others stay.
+    told = [getattr(row, key) for key in _IDENTITY] + ([row.rule] if row.rule != HEADLINE else [])
+    distinction = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
     return result_id(
         (row.model, row.framework, row.hardware), row, (row.precision, row.version, row.round), distinction
     )
@@ -81,16 +88,18 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         options=row.options,
         round=row.round,
         source=None,
-        rule=HEADLINE,
+        rule=row.rule,
         unit=row.unit or None,
         value=row.value,
-        text=numbers.figure(row.value, row.spread) if row.value is not None else None,
-        range=numbers.span(row.low, row.high, row.spread) if row.repeats > 1 else None,
+        text=written(row) if row.value is not None else None,
+        range=numbers.span(row.low, row.high, row.spread, row.resolution or 0.0) if row.repeats > 1 else None,
         low=row.low,
         high=row.high,
         spread=row.spread,
         repeats=row.repeats,
+        **_machines(row),
         witnesses=row.witnesses,
+        unproven=row.unproven,
         speedup=row.speedup,
         efficiency=row.efficiency,
         speedup_reason=reason_text(words, row.speedup_reason),
@@ -102,6 +111,11 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         runs=tuple(RunLink(id=each.id, page=addresses.served(site.page(each)), date=date_of(each)) for each in runs),
         page=addresses.model_folder(suite),
     )
+
+
+def _machines(row: Row) -> dict[str, Any]:
+    """Return what is known of the machines of a result; nothing where none of its runs states one."""
+    return {name: getattr(row, name) for name in MACHINES} if row.hosts else {}
 
 
 def _metric(metric: str, found: ResultMetric, runs: Sequence[Run]) -> Metric:

@@ -4,9 +4,9 @@ Five dialects. The oldest prints only a running mean since the third step, which
 within the epoch; from the second epoch on, what the mean covers is unknown, so those lines are not used. Since 2022
 `CurrSamplesPerSec` is the speed of the last step; since 2023 steps are optimiser updates. The timer runs during
 forward, backward and step only. Pipelines print `steps: ... samples/sec:` over the interval instead. Lines that the
-training program prints itself take precedence. DeepSpeed-Chat's third step prints `End-to-End`, of one device, for all its phases; the
-timer there is not read. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the
-running mean, which smooths twice.
+training program prints itself take precedence. DeepSpeed-Chat's third step prints `End-to-End`, of one device, for all
+its phases; the timer there is not read. Its first two print `Samples/sec` of one device, which counts where no timer
+prints. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the running mean, which smooths twice.
 """
 
 from __future__ import annotations

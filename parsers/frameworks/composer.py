@@ -1,7 +1,8 @@
 """Composer and llm-foundry: a block of metrics per logging interval; tokens or samples per second of the job.
 
 The speeds are means over a window of batches (100 unless changed), and absent until it is full; a slow batch shows in
-as many blocks as lie in the window. Evaluations are left out of the clock. A batch is one update.
+as many blocks as lie in the window. Evaluations are left out of the clock. A batch is one update, counted over the run or
+within the epoch; runs that last so many tokens or samples count these instead, and their blocks have no step.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
@@ -10,14 +11,15 @@ from parsers.frameworks import PYTORCH_JOB
 
 def _block(metric: bytes) -> bytes:
     """Return the pattern of a block up to a metric."""
-    lines = up_to(rb"\t ?+Train %s: " % metric, rb"\[batch=", rb"(?:[^\r\n]|\r?+\n(?=\t))")
-    return rb"\[batch=<step>/<total_steps>\]:" + lines + rb"<throughput>(?=\s)"
+    lines = up_to(rb"\t ?+Train %s: " % metric, rb"\[(?:batch|token|sample)=", rb"(?:[^\r\n]|\r?+\n(?=\t))")
+    counted = rb"(?:\[epoch=<epoch>\])?+\[(?:batch=<step>(?:/<total_steps>)?+|(?:token|sample)=[0-9]++/[0-9]++)\]:"
+    return counted + lines + rb"<throughput>(?=\s)"
 
 
 FORMAT = Format(
     title="Composer",
     framework="PyTorch",
-    marker=b"[batch=",
+    marker=b" Train throughput/",
     unproven=True,
     readings=(
         Reading(_block(rb"throughput/tokens_per_sec"), unit="tokens/s", counts="update"),
@@ -39,8 +41,12 @@ FORMAT = Format(
             step=10, total_steps=4800, throughput=131072,
         ),
         Sample(
-            b"[epoch=0][batch=10/4800]:\n\t Train loss/train/total: 1.7500\n\t Train throughput/samples_per_sec: 64.0000\n\t Train time/total: 0.1\n",
-            step=10, throughput=64,
+            b"[epoch=1][batch=10/4800]:\n\t Train loss/train/total: 1.7500\n\t Train throughput/samples_per_sec: 64.0000\n\t Train time/total: 0.1\n",
+            epoch=1, step=10, throughput=64,
+        ),
+        Sample(
+            b"[token=1310720/100000000]:\n\t Train loss/train/total: 1.7500\n\t Train throughput/tokens_per_sec: 131072.0000\n",
+            throughput=131072,
         ),
         NearMiss(b"[batch=1/4800]:\n\t Train time/batch: 0\n\t Train loss/train/total: 11.7500\n", "no speed: the window is not full"),
         NearMiss(b"[Eval batch=10/80] Eval on eval data:\n\t Eval throughput/samples_per_sec: 64.0000\n", "an evaluation"),

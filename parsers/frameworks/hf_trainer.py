@@ -6,7 +6,7 @@ a table may follow; they count once. During training only the bar tells the time
 smooths over the last few steps, so a record is not the time of a single step. The bars of evaluations have the same
 form and interrupt it; those of tokenising and loading begin with a name. Later versions print numbers in quotes. Before
 4.7 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per
-second.
+second. LLaMA-Factory's console prints `throughput` as well, tokens per second since the start with everything in it.
 """
 
 from __future__ import annotations

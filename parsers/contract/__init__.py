@@ -59,7 +59,7 @@ CLOCKS = frozenset({"clock", "unix", "elapsed"})
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
 
 #: A number that is shortened for people to read, such as `107K` or `1.57M`; for groups of one's own.
-SHORT_NUMBER = rb"[0-9.]++[KMBT]?+"
+SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 
 #: `<throughput>` in the pattern of a reading; `\<` is the character itself.
 _COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)>")

@@ -1,6 +1,7 @@
 """nanotron: a line per iteration with tokens per second of the job, in numbers of three digits.
 
-Numbers are shortened for people (`107K`), so that a figure has three digits and no more. The time is that of the last
+Numbers are shortened for people (`107K`), so that a figure has three digits and no more; the first releases of 2024 print
+them whole, and samples instead of tokens. The time is that of the last
 iteration alone. Each group of ranks may print the line. `global_batch_size` is in tokens.
 """
 
@@ -27,7 +28,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\biteration: <step> / <total_steps> \| consumed_tokens: [0-9.]++[KMBT]?+ \| (?:elapsed_)?+time_per_iteration_ms: " + _short(b"step_seconds")
+            rb"\biteration: <step> / <total_steps> \| consumed_(?:token|sample)s: ++[0-9.]++[KMBT]?+ \| (?:elapsed_)?+time_per_iteration_ms: " + _short(b"step_seconds")
             + rb" \| tokens_per_sec: " + _short(b"throughput") + rb" \|" + up_to(rb" lm_loss: ", _STEP) + rb"<loss> \|"
             + rb"(?:" + up_to(rb" model_tflops_per_gpu: ", _STEP) + rb"(?P<flops>" + NUMBER + rb") \|)?+",
             unit="tokens/s",
@@ -56,6 +57,12 @@ FORMAT = Format(
             b"iteration: 12 / 1000 | consumed_tokens: 1.57M | elapsed_time_per_iteration_ms: 750 | tokens_per_sec: 1.05M | tokens_per_sec_per_gpu: 131K | "
             b"global_batch_size: 786K | lm_loss: 9.12 | lr: 0.0003 | model_tflops_per_gpu: 41.2 | hardware_tflops_per_gpu: 41.2 | grad_norm: 1.5\n",
             step_seconds=0.75, throughput=1_050_000, flops=41.2,
+        ),
+        Sample(
+            b"iteration: 12 / 1000 | consumed_samples:          768 | elapsed_time_per_iteration_ms: 1250.5 | tokens_per_sec: 1.050000E+05 | "
+            b"tokens_per_sec_per_gpu: 1.312500E+04 | global_batch_size:    64 | lm_loss: 9.125000E+00 | lr: 3.000E-04 | model_tflops_per_gpu: 41.25 | "
+            b"hardware_tflops_per_gpu: 41.25\n",
+            step=12, step_seconds=1.2505, throughput=105_000, loss=9.125, flops=41.25,
         ),
         NearMiss(b"iteration: 12 / 1000 | consumed_tokens: 1.57M | time_per_iteration_ms: 1.25K | tokens_per_sec: 10", "cut inside the number"),
     ),

@@ -12,8 +12,14 @@ from msgspec import UNSET
 
 from ingest.common import numbers
 from ingest.compute import rules
+from ingest.read import layout
+from ingest.read.walk import walk
+from ingest.record.run import runs_of
 from parsers.contract import SHORT_NUMBER, Columns, Postprocessed
-from schema.records import Figure, NoFigure, Reason
+from parsers.engine.registry import by_id
+from schema.records import Figure, NoFigure, Reason, to_json
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 SPEED = rb"(?m)^step <step>: <throughput> per s$"
 SHORT = rb"(?m)^step <step>: (?P<throughput>" + SHORT_NUMBER + rb") per s$"
@@ -83,6 +89,13 @@ def test_the_coarser_of_spread_and_printed_digits_counts(
     value: float, spread: float | None, resolution: float, written: str
 ) -> None:
     assert numbers.figure(value, spread, resolution) == written
+
+
+def test_runs_of_a_format_without_a_real_log_say_so() -> None:
+    for each in (by_id("frameworks.nanotron"), by_id("frameworks.timm")):
+        (log,) = walk([GOLDEN / each.id]).inputs
+        (run,) = runs_of(log, layout.load(layout.OWN), "")
+        assert ("unproven" in to_json(run)) == each.unproven == (each.id == "frameworks.nanotron")
 
 
 def test_an_epoch_holds_the_samples_of_the_data_set(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
     import numpy as np
 
     if records.reading.epoch_timer:
-        stopped[1:][np.diff(steps) < 0] = 0
+        stopped[1:][np.diff(steps) <= 0] = 0
     if records.reading.epoch_end:
         stopped[1:][np.diff(epochs) != 0] |= PAUSES["epoch_end"]
     if records.reading.cumulative_since is not None:

@@ -125,6 +125,8 @@ def test_a_timer_that_begins_anew_with_the_epoch_leaves_out_what_stands_before_i
     lines += steps(4.0, 1.0, epoch=1, first=3)
     assert of(lines, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].pauses.tolist() == [0] * 6 + [1, 0]
     assert of(lines, tmp_path, pauses=(EVALUATED,))[0].pauses.tolist() == [0, 0, 0, 0, 1, 0, 1, 0]
+    once = [line for epoch in range(6) for line in (*steps(1.0, epoch=epoch), "eval done in 3 s")]
+    assert not of(once, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].pauses.any()
 
 
 def test_a_record_may_stand_for_a_part_of_a_step(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ has counted in full, and is not read. Keys of validation and evaluation are spel
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import ONE_NODE, TF32
+from parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
 _PARAMETER = rb" - PARAMETER "
 _NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
@@ -31,7 +31,7 @@ FORMAT = Format(
     title="NGC PyTorch Tacotron 2, WaveGlow, NCF, SSD300",
     framework="NGC PyTorch",
     marker=b"",
-    start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : )",
+    start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : ",
     readings=(
         Reading(

@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ingest.compute.rules import HEADLINE, NAMES
+from ingest.compute.rules import NAMES
 from ingest.published import cases
 from ingest.published.publications import Publications, Published, options_cell
 from ingest.read import facts
@@ -288,11 +288,11 @@ def refutations(run: Run | None) -> list[Problem]:
 
 
 def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[LogFigure]:
-    """Return figures of the whole job: under the house rule, or under every other one."""
+    """Return figures of the whole job: the headline, or those under every other rule."""
     found = []
     for run in runs:
         for name, figure in run.all_figures.items():
-            if isinstance(figure, Figure) and figure.scope == "job" and (name == HEADLINE) == headline:
+            if isinstance(figure, Figure) and figure.scope == "job" and (name == run.rule) == headline:
                 found.append(_log_figure(row, run, name, figure))
     return found
 

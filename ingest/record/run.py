@@ -158,7 +158,7 @@ def _run(
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, told), *unread]
-    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
+    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.headline)]
     case = merged.case()
     sound = not {each.code for each in problems if each not in unread} - _HARMLESS
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -176,7 +176,8 @@ def _run(
         environment=_environment(run_json, session, told),
         environment_details=details,
         figures=_rounded(found.figures),
-        metrics=metrics(session, for_rules, found.figures[rules.HEADLINE], found.slower),
+        rule=found.rule,
+        metrics=metrics(session, for_rules, found.headline, found.slower),
         witnesses=found.witnesses,
         audit=_rounded(audited) if audited else UNSET,
         # Problems of the file are reported once, by its first session.
@@ -354,7 +355,7 @@ def _problems_of_file(given: Input, run_json: RunJsonFile, told: PathFacts) -> l
 
 def _problems(
     name: str, log: Log, session: Session, run_json: RunJsonFile, merged: facts.Merged,
-    found: Mapping[str, Figure | NoFigure],
+    headline: Figure | NoFigure,
 ) -> list[Problem]:  # fmt: skip
     """Return all that is wrong with one session, most of it reasons not to publish its figure."""
     outcome = _outcome(session, log, run_json)
@@ -365,7 +366,7 @@ def _problems(
     if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += _begun_anew(name, session)
-    headline, missing = found[rules.HEADLINE], facts.missing(merged.stated)
+    missing = facts.missing(merged.stated)
     if isinstance(headline, NoFigure) and "batch_size" in missing and _counts_updates(session, merged.stated):
         missing.append("accumulation")
     wrong = _without_figure(name, session, headline.reason, outcome) if isinstance(headline, NoFigure) else None

@@ -28,6 +28,7 @@ FORMAT = Format(
             + up_to(rb" time : ", rb"DLL ") + rb"[\d.]++ \(<step_seconds>\)",
             unit="images/s",
             cumulative_since=1,
+            marker=b" eta : ",
         ),
         Reading(
             rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) maskrcnn_benchmark\.trainer INFO: eta: "
@@ -35,11 +36,13 @@ FORMAT = Format(
             + up_to(rb" time: ", rb"maskrcnn_benchmark\.trainer") + rb"[\d.]++ \(<step_seconds>\)",
             unit="images/s",
             cumulative_since=1,
+            marker=b"maskrcnn_benchmark.trainer INFO: eta: ",
         ),
         Reading(
             rb" -  e2e_train_time : <seconds>(?: s)? ++train_perf_fps : <throughput>(?: [\w/]++)?+[\t \r]*+(?=\n)",
             unit="images/s",
             span="run",
+            marker=b"train_perf_fps : ",
         ),
     ),
     facts=(

@@ -273,6 +273,6 @@ def test_every_log_of_the_collection_has_its_case(ingest: Callable[..., Called])
             batch, devices = (int(line.split()[1]) for line in sizes.read_text().splitlines())
             assert (case["devices"], facts["batch_size_of_job"]["value"]) == (devices, batch), row["path"]
         denied = [each for each in run["problems"] if each["code"] == "contradiction"]
-        group = {"fp32": "single", "tf32": "single"}.get(case["precision"], "half")
+        group = "single" if case["precision"] in {"fp32", "fp32_tf32", "tf32"} else "half"
         assert bool(denied) == ((row["stated_precision"] == "FP32") != (group == "single")), row["path"]
         assert {each["args"]["fact"] for each in denied} <= {"precision"}

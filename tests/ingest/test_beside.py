@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,13 @@ def test_a_missing_or_broken_file_is_a_problem(
     assert found["path"] == ("tree/box/benchmark.para" if "para" in change else "tree/systems/box.json")
     if code == "beside_wrong":
         assert not run["published"]
+
+
+def test_the_explanation_tells_of_files_beside(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path, para=None)
+    told = ingest("explain", tree / "box" / "Net.log", "--layout", named).out
+    assert "hardware = B200   (../systems/box.json:3)" in told
+    assert re.search(r"^problem    .*box/benchmark\.para: is missing", told, re.MULTILINE)
 
 
 def test_what_is_not_known_is_not_stated(tmp_path: Path, ingest: Callable[..., Called]) -> None:

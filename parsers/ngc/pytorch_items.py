@@ -30,6 +30,7 @@ def _of_ssd(key: bytes) -> bytes:
 FORMAT = Format(
     title="NGC PyTorch Tacotron 2, WaveGlow, NCF, SSD300",
     framework="NGC PyTorch",
+    over=("frameworks.dllogger_text",),
     marker=b"",
     start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : ",

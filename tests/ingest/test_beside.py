@@ -189,6 +189,25 @@ def test_what_is_ignored_or_read_beside_is_no_log(tmp_path: Path, ingest: Callab
     assert ingest(tree / "box" / "extra" / "train.log", "--layout", named, "--json").code == 1
 
 
+def test_a_tree_that_is_named_by_way_of_another_folder(
+    tmp_path: Path, ingest: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, _ = made(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    called = ingest("../tree", "--layout", named, "--out", tmp_path / "docs")
+    assert (called.code, called.err) == (0, "")
+    assert "passed over" not in called.out
+
+
+def test_braces_that_are_no_slot_are_text(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path)
+    named.write_text(DECLARED.replace('path = "benchmark.para"', 'path = "{}{0.x}[a]/benchmark.para"'))
+    called = ingest(tree, "--layout", named, "--json")
+    (problem,) = [each for each in called.lines[0]["problems"] if each["code"] == "beside_missing"]
+    assert problem["path"] == "tree/box/{}{0.x}[a]/benchmark.para"
+
+
 def test_a_change_beside_a_log_is_read_again(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     named, tree = made(tmp_path)
 

@@ -41,3 +41,16 @@ BERT_SQUAD = (
 #: Of several batches per update the printed steps count none but the last: true of a head that states one, or nothing.
 _SEVERAL = rb"gradient_accumulation_steps[= ](?:[2-9]|1\d)"
 ONE_BATCH_PER_UPDATE = rb"\A(?!" + up_to(_SEVERAL, _SEVERAL, rb"[\s\S]") + rb")"
+
+
+#: What Apex says that its levels of optimisation do.
+APEX = Fact(
+    "precision",
+    rb"^Selected optimization level (O[0-3])",
+    words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"},
+)
+
+
+def until_ssd_ends() -> bytes:
+    """Return a pattern of the lines of an SSD300 run after one of its first: every rank prints these, but starts once."""
+    return rb"[^\n]*+\n(?:(?!Training performance = |DONE!)[^\n]*+\n)*+"

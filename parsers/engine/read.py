@@ -199,8 +199,9 @@ class _LogReader:
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
         """Close the session; `rows` are the numbers of rows read by now, of each table."""
         stated = current.statements()
+        facts = {name: float(each.value) for name, each in stated.facts.items() if isinstance(each.value, int)}
         records = tuple(
-            SessionRecords(table, first, first if table.reading in stated.unmet else last)
+            SessionRecords(table, first, first if table.reading in stated.unmet else last, facts)
             for table, first, last in zip(self.tables, current.rows, rows, strict=True)
         )
         return Session(number, self.format, records, stated)

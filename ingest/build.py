@@ -80,12 +80,12 @@ def read(inputs: Inputs) -> State:
     from ingest.read.walk import walk
     from ingest.record import ledger
 
-    layout.load(inputs.layout)
+    named = layout.load(inputs.layout)
     if inputs.out.exists() and not inputs.out.is_dir():
         raise UsageError(f"--out {inputs.out}: is a file; give a folder")
     before = sources.state(inputs.paths, inputs.layout)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
-    found = walk(inputs.paths)
+    found = named.logs_of(walk(inputs.paths))
     found = replace(found, problems=(*found.problems, *others.problems))
     if not found.inputs:
         return State(inputs, found, ledger.Ledger(), others, found.problems, before, {})

@@ -104,7 +104,7 @@ _layout_option = click.option(
     metavar="NAME|FILE",
     default="perfledger",
     show_default=True,
-    help="How the tree names its logs: perfledger, paddle-perf, dlperf or a .toml file.",
+    help="How the tree names its logs: one of ingest/layouts, such as paddle-perf, or a .toml file.",
 )
 _out_option = click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the pages and the data [default: docs]."
@@ -161,6 +161,30 @@ def check(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, str
             printable(f"{where}: is not what the logs say; run {PROGRAM} again and commit the result"), file=sys.stderr
         )
     return NOTHING if stale else _status(state)
+
+
+@commands.command("check-layout")
+@click.argument("layout", metavar="NAME|FILE")
+@click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path))
+def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
+    """List the paths that a layout cannot read.
+
+    Nothing is listed of logs that fit a template and have the files that it reads beside them. No log is opened.
+    """
+    from ingest.common.problems import message
+    from ingest.read import beside
+    from ingest.read import layout as layouts
+    from ingest.read.walk import walk
+
+    if not paths:
+        raise UsageError("no PATH given; give the folder that the layout describes")
+    named = layouts.load(layout)
+    found = named.logs_of(walk(paths))
+    told = {each.name: beside.path_facts(each, named) for each in found.inputs}
+    wrong = dict.fromkeys(message(problem) for each in told.values() for problem in each.problems)
+    lines = [printable(f"{name}: fits no template") for name, each in told.items() if each.path is None]
+    print("\n".join([*lines, *wrong, f"{len(told)} paths, of which {len(lines)} fit no template"]))
+    return NOT_ALL if lines or wrong else UNDERSTOOD
 
 
 @commands.command()

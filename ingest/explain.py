@@ -12,6 +12,7 @@ from ingest.compute import rules, window
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.witnesses import measured
+from ingest.read.beside import path_facts
 from ingest.read.layout import Layout
 from ingest.read.run_json import of_log
 from ingest.read.walk import Input
@@ -44,8 +45,7 @@ def _detected(log: Log) -> Iterator[str]:
 
 
 def _session(given: Input, session: Session, sessions: int, layout: Layout) -> Iterator[str]:
-    said = layout.facts(given.path.absolute().as_posix())
-    merged = facts_of(session, of_log(given.path, given.name), said, layout)
+    merged = facts_of(session, of_log(given.path, given.name), path_facts(given, layout))
     yield ""
     span = f"lines {session.first_line}-{session.last_line}"
     came = f", {reached.unit} {reached.done} of {reached.total}" if (reached := session.counters) else ""

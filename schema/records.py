@@ -127,7 +127,8 @@ class MetricFigure(Struct, frozen=True, omit_defaults=True):
 class FactValue(Struct, frozen=True):
     """A fact's plain value, the source that states it, and where in it.
 
-    The source is `run.json`, `log`, `layout`, `format`, or `derived` from other facts, which `where` then names.
+    The source is `run.json`, `log`, `beside` (a file that the layout reads beside it), `layout`, `format`, or `derived`
+    from other facts, which `where` then names.
     """
 
     value: Any
@@ -450,6 +451,9 @@ class ResultMetric(Struct, frozen=True):
     repeats: int
     unit: str
     diverged: bool | None = None
+    hosts: int = 0
+    spread_within: float | None = None
+    spread_between: float | None = None
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -475,6 +479,10 @@ class Result(Struct, frozen=True, kw_only=True):
     high: float | None = None
     spread: float | None = None
     repeats: int = 0
+    #: The machines that the repeats are of, 0 where none is stated; and the spreads within and between several.
+    hosts: int = 0
+    spread_within: float | None = None
+    spread_between: float | None = None
     #: What the figure of the weakest of its runs rests on; None where there is no figure.
     witnesses: Support | None = None
     run_ids: tuple[str, ...] = ()

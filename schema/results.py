@@ -199,7 +199,25 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         NotNegative | None,
         Meta(description="Sample standard deviation of the repeats over their mean; null for fewer than two."),
     ]
-    repeats: Annotated[Amount, Meta(description="Repeats with a figure.")]
+    repeats: Annotated[Amount, Meta(description="Runs with a figure.")]
+    hosts: Annotated[
+        Count | UnsetType,
+        Meta(
+            description="Machines of one kind that the runs were made on. The value is the median of their medians. "
+            "This key and the following are absent where no run states its machine."
+        ),
+    ] = UNSET
+    spread_within: Annotated[
+        NotNegative | UnsetType | None,
+        Meta(
+            description="Standard deviation within machines, pooled, over the mean; null where none of several ran "
+            "twice."
+        ),
+    ] = UNSET
+    spread_between: Annotated[
+        NotNegative | UnsetType | None,
+        Meta(description="Standard deviation of the machines' medians over their mean; null for one machine."),
+    ] = UNSET
     witnesses: Annotated[
         Support | None,
         Meta(

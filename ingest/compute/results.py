@@ -1,5 +1,7 @@
 """Results: runs of one case are repeats; their median is the figure, their spread says how far to believe it.
 
+Runs of several machines of one kind are repeats within a machine only: each machine counts once, by its own median.
+
 Runs of other framework versions, or of other benchmark rounds, are no repeats of each other. What a run does not state
 is not guessed from others: runs without a version are repeats of each other only.
 """
@@ -10,6 +12,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -60,8 +63,9 @@ def results(runs: Sequence[Run], rule: str = HEADLINE) -> list[Result]:
     """Return one result per case, framework version and benchmark round.
 
     `value` is the median over the repeats in `unit` for the whole job, `low` and `high` their extremes, `spread` the
-    sample standard deviation over the mean (None for one repeat). `speedup` is against one device of the same case,
-    `efficiency` that over the number of devices. An absent value is None with a `reason`.
+    sample standard deviation over the mean (None for one repeat). Where the runs are of several machines, `hosts`, it
+    is the median of the machines' medians, and the spreads within and between them are told apart. `speedup` is against
+    one device of the same case, `efficiency` that over the number of devices. An absent value is None with a `reason`.
 
     Args:
         runs: duplicates and those not published are left out, out-of-memory outcomes are kept.
@@ -104,8 +108,8 @@ def _frame(runs: Sequence[Run], rule: str) -> pd.DataFrame:
     import pandas as pd
 
     cases = pd.DataFrame(
-        [(at, _key(run), _unit(run, rule), run.outcome not in NO_FIGURE) for at, run in enumerate(runs)],
-        columns=["run", "case", "unit", "well"],
+        [(at, _key(run), _unit(run, rule), run.outcome not in NO_FIGURE, _host(run)) for at, run in enumerate(runs)],
+        columns=["run", "case", "unit", "well", "host"],
     )
     # Words and tokens have no common median. A run without a figure has no unit: it joins the first that is known.
     unit = cases["unit"].fillna(cases.groupby("case")["unit"].transform("first")).fillna("")
@@ -121,27 +125,34 @@ def _statistics_by_metric(frame: pd.DataFrame) -> Mapping[tuple[int, str], Stati
     keys = ["result", "metric"]
     well = frame["well"] | ~frame.groupby(keys)["well"].transform("any")
     # pandas adds up in another order than the standard library, which is exact: the last digit of a spread would move.
-    found = frame[well & frame["value"].notna()].groupby(keys)["value"].agg(list).reset_index()
+    found = frame[well & frame["value"].notna()].groupby(keys)[["value", "host"]].agg(list).reset_index()
     return {
-        (result, metric): _statistics(values) for result, metric, values in found.itertuples(index=False, name=None)
+        (result, metric): _statistics(values, hosts)
+        for result, metric, values, hosts in found.itertuples(index=False, name=None)
     }
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What repeats give: their median, extremes, and the sample standard deviation over the mean (of one, None)."""
+    """What repeats give: their median, extremes, and the sample standard deviation over the mean (of one, None).
+
+    `hosts` counts the machines, 0 where none is stated; the spreads within and between them are known of several only.
+    """
 
     value: float
     low: float
     high: float
     spread: float | None
     repeats: int
+    hosts: int = 0
+    spread_within: float | None = None
+    spread_between: float | None = None
 
 
 def figure(runs: Sequence[Run], rule: str = HEADLINE) -> Statistics | None:
     """Return what repeats give; None where none of them has a figure."""
-    values = [value for run in runs if (value := _value(run, rule)) is not None]
-    return _statistics(values) if values else None
+    found = [(value, _host(run)) for run in runs if (value := _value(run, rule)) is not None]
+    return _statistics(*zip(*found, strict=True)) if found else None
 
 
 def representative(runs: Sequence[Run], rule: str = HEADLINE) -> Run:
@@ -198,6 +209,11 @@ def round_of(run: Run) -> str | None:
     """Return the benchmark round that a run was made for; None where nothing states one."""
     stated = _fact(run, "round")
     return str(stated) if stated else None
+
+
+def _host(run: Run) -> str:
+    """Return the machine that a run was made on; empty where nothing states one."""
+    return str(_fact(run, "host") or "")
 
 
 def _fact(run: Run, name: str) -> Any:
@@ -262,11 +278,42 @@ def _fields(over: Statistics | None) -> dict[str, Any]:
     return asdict(over) if over else {"value": None, "low": None, "high": None, "spread": None, "repeats": 0}
 
 
-def _statistics(values: Sequence[float]) -> Statistics:
+def _statistics(values: Sequence[float], hosts: Sequence[str]) -> Statistics:
+    """Return what repeats give; a machine that ran more often than others does not count more.
+
+    Runs that state no machine count as those of one further.
+    """
     import statistics
 
-    spread = statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None
-    return Statistics(statistics.median(values), min(values), max(values), spread, len(values))
+    by_host = _grouped(values, hosts)
+    medians = [statistics.median(each) for each in by_host.values()]
+    whole = Statistics(statistics.median(medians), min(values), max(values), _spread(values), len(values))
+    if not any(by_host):
+        return whole
+    within = _pooled(list(by_host.values())) / statistics.fmean(values) if len(values) > len(by_host) > 1 else None
+    return with_fields(whole, hosts=len(by_host), spread_within=within, spread_between=_spread(medians))
+
+
+def _grouped(values: Sequence[float], hosts: Sequence[str]) -> Mapping[str, Sequence[float]]:
+    found: dict[str, list[float]] = {}
+    for value, host in zip(values, hosts, strict=True):
+        found.setdefault(host, []).append(value)
+    return found
+
+
+def _spread(values: Sequence[float]) -> float | None:
+    """Return the coefficient of variation; of one value there is none."""
+    import statistics
+
+    return statistics.stdev(values) / statistics.fmean(values) if len(values) > 1 else None
+
+
+def _pooled(groups: Sequence[Sequence[float]]) -> float:
+    """Return the standard deviation within groups: their squares over the degrees of freedom that are left."""
+    import statistics
+
+    squares = sum(statistics.variance(each) * (len(each) - 1) for each in groups if len(each) > 1)
+    return math.sqrt(squares / sum(len(each) - 1 for each in groups))
 
 
 def _with_speedups(found: Sequence[Result]) -> list[Result]:

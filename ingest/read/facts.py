@@ -1,11 +1,11 @@
-"""Facts of a case from three sources, strongest first: `run.json`, the log, the layout.
+"""Facts of a case from four sources, strongest first: `run.json`, the log, files beside it, the layout.
 
 Two that disagree are never chosen between: the caller gets the contradiction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,6 +76,7 @@ def merge(
     layout_name: str,
     implied: Mapping[str, str],
     format_id: str = "",
+    beside: Sequence[Mapping[str, FactValue]] = (),
 ) -> Merged:
     """Merge the sources of one run.
 
@@ -86,10 +87,12 @@ def merge(
         layout_name: for the words "layout NAME".
         implied: what the format itself says (framework), weaker than everything.
         format_id: the format of the log, which says what a printed name of a model means.
+        beside: facts that files beside the log state.
     """
-    sources = [
+    sources: list[Mapping[str, FactValue]] = [
         {name: FactValue(value, "run.json", "run.json") for name, value in run_json.items()},
         {name: FactValue(each.value, "log", f"line {each.line}") for name, each in log.items()},
+        *beside,
         {name: FactValue(value, "layout", f"layout {layout_name}") for name, value in (layout or {}).items()},
     ]
     ready = [_derived(each, format_id) for each in sources]

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as with_fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from ingest.common.errors import UsageError
 from ingest.common.toml_file import Keys, WrongValueError, did_you_mean, read
+from ingest.read.walk import FoundFiles, Input
 from schema.records import Plain
-from schema.vocabulary import CASE, COUNTS
+from schema.vocabulary import CASE, COUNTS, FACTS, PRECISIONS
 
 LAYOUTS = Path(__file__).resolve().parents[1] / "layouts"
 OWN = "perfledger"
 _TIMEOUT_SECONDS = 1.0
-
+#: How alike the name of a slot and that of a fact are if one is likely meant to be the other.
+_MISSPELT = 0.8
 
 FactValue = str | int | float | bool
 Facts = dict[str, FactValue]
@@ -26,33 +31,74 @@ Facts = dict[str, FactValue]
 Words = dict[str, dict[str, Facts]]
 
 
+class BesideEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """A `[beside.NAME]` of a layout's file: a file beside logs that states what they do not.
+
+    `path` lies relative to the log's folder and may have slots of the log's template. `facts` and `environment` say
+    which fact, or which entry of the environment, the value of a key is; `words` give facts for certain values of a
+    key. Keys of a JSON object within an object are joined by dots. A file that is missing is a problem unless it is
+    `optional`.
+    """
+
+    path: str
+    kind: Literal["text", "json", "collect_env"]
+    facts: dict[str, str] = {}
+    environment: dict[str, str] = {}
+    words: Words = {}
+    optional: bool = False
+
+    def __post_init__(self) -> None:
+        for key, name in self.facts.items():
+            _check_name(("facts", key), name)
+        _check_words(self.words)
+
+
 class PathEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A `[[path]]` of a layout's file: a template, the facts of every path that fits it, and words of its own."""
+    """A `[[path]]` of a layout's file: a template, the facts of every path that fits it, and words of its own.
+
+    `beside` names the files beside such logs that are read as well.
+    """
 
     template: str
     facts: Facts = {}
     words: Words = {}
+    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_facts(("facts",), self.facts)
         _check_words(self.words)
-        slots = _slots(self.template)[1::2]
-        if wrong := [each for each in slots if not each.isidentifier()]:
-            raise WrongValueError(("template",), f"the slot {wrong[0]!r} begins with a digit; rename it")
-        if wrong := [each for each in slots if slots.count(each) > 1]:
-            raise WrongValueError(("template",), f"the slot {wrong[0]!r} stands there twice; rename one")
+        _check_template(("template",), self.template)
 
 
 class LayoutFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """A layout's file. `words` hold for the slots of every template."""
+    """A layout's file. `words` hold for the slots of every template; what a template of `ignore` fits is no log."""
 
     path: tuple[PathEntry, ...]
     title: str = ""
     source: str = ""
     words: Words = {}
+    ignore: tuple[str, ...] = ()
+    beside: dict[str, BesideEntry] = {}
 
     def __post_init__(self) -> None:
         _check_words(self.words)
+        for index, template in enumerate(self.ignore):
+            _check_template(("ignore", index), template)
+        for index, entry in enumerate(self.path):
+            _check_slots(("path", index, "template"), entry, self.words)
+            for place, name in enumerate(entry.beside):
+                self._check_beside(("path", index, "beside", place), entry, name)
+        there = {slot for each in (*self.ignore, *(one.template for one in self.path)) for slot in slots_of(each)}
+        if idle := [slot for slot in self.words if slot not in there]:
+            hint = did_you_mean(idle[0], there)
+            raise WrongValueError(("words", idle[0]), f"no template has the slot {idle[0]!r}{hint}")
+
+    def _check_beside(self, keys: Keys, entry: PathEntry, name: str) -> None:
+        if name not in self.beside:
+            raise WrongValueError(keys, f"there is no [beside.{name}]{did_you_mean(name, self.beside)}")
+        there = slots_of(entry.template)
+        if lacking := [each for each in slots_of(self.beside[name].path) if each not in there]:
+            raise WrongValueError(keys, f"the path of {name!r} needs the slot {lacking[0]!r}, which the template lacks")
 
 
 @dataclass(frozen=True)
@@ -63,6 +109,15 @@ class Template:
     pattern: Any
     words: Words
     facts: Facts
+    beside: tuple[BesideEntry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Match:
+    """What a path says: its facts, and the files beside it by their path relative to its folder."""
+
+    facts: Mapping[str, Plain]
+    beside: Mapping[str, BesideEntry]
 
 
 @dataclass(frozen=True)
@@ -72,20 +127,48 @@ class Layout:
     name: str
     title: str
     templates: tuple[Template, ...]
+    ignore: tuple[Template, ...] = ()
 
-    def facts(self, path: str) -> dict[str, Plain] | None:
-        """Return the facts that a log's absolute path states, or None where no template fits.
+    def facts(self, path: str) -> Mapping[str, Plain] | None:
+        """Return the facts that a log's absolute path states, or None where no template fits."""
+        found = self.match(path)
+        return found.facts if found else None
+
+    def match(self, path: str) -> Match | None:
+        """Return what the first template that fits a log's absolute path makes of it.
 
         Templates are matched from the end, since the tree may be in any folder and a log may be given alone.
         """
         for template in self.templates:
-            try:
-                match = template.pattern.search(path, timeout=_TIMEOUT_SECONDS)
-            except TimeoutError:  # many adjacent slots backtrack without end: no match
-                continue
-            if match:
-                return _facts_of(template, match.groupdict())
+            if (slots := _slots_in(template, path)) is not None:
+                return Match(_facts_of(template, slots), _beside_of(template, slots))
         return None
+
+    def ignores(self, path: str) -> bool:
+        """Return whether the layout says that a file is no log."""
+        return any(_slots_in(template, path) is not None for template in self.ignore)
+
+    def logs_of(self, found: FoundFiles) -> FoundFiles:
+        """Return what was found without files that the layout ignores or reads beside logs; each log with the latter.
+
+        A file that the user names is always read.
+        """
+        logs = [with_fields(each, beside=self._beside(each.path)) for each in self._not_ignored(found.inputs)]
+        read = {path for each in logs for path in each.beside}
+        kept = tuple(each for each in logs if each.asked or each.path.absolute() not in read)
+        return with_fields(found, inputs=kept, beside=self._not_ignored(found.beside))
+
+    def _beside(self, log: Path) -> tuple[Path, ...]:
+        found = self.match(log.absolute().as_posix())
+        return tuple(beside(log, each) for each in found.beside) if found else ()
+
+    def _not_ignored(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
+        return tuple(each for each in inputs if each.asked or not self.ignores(each.path.absolute().as_posix()))
+
+
+def beside(log: Path, relative: str) -> Path:
+    """Return the absolute path of a file beside a log, without `..`."""
+    return Path(posixpath.normpath((log.absolute().parent / relative).as_posix()))
 
 
 def path_of(name: str) -> Path:
@@ -108,12 +191,47 @@ def load(name: str) -> Layout:
         hint = near if near.startswith("; did") else ""
         raise UsageError(f"layout {name!r}: there is no such layout; give a .toml file or one of {there}{hint}")
     file = read(path, LayoutFile).data
-    return Layout(path.stem, file.title or path.stem, tuple(_template(each, file.words) for each in file.path))
+    ignored = (_template(PathEntry(each), file) for each in file.ignore)
+    templates = (_template(each, file) for each in file.path)
+    return Layout(path.stem, file.title or path.stem, tuple(templates), tuple(ignored))
 
 
-def _template(entry: PathEntry, common: Words) -> Template:
+def _template(entry: PathEntry, file: LayoutFile) -> Template:
+    common = file.words
     words = {slot: {**common.get(slot, {}), **entry.words.get(slot, {})} for slot in (*common, *entry.words)}
-    return Template(entry.template, _pattern(entry.template, words), words, entry.facts)
+    beside = tuple(file.beside[each] for each in entry.beside)
+    return Template(entry.template, _pattern(entry.template, words), words, entry.facts, beside)
+
+
+def _check_template(keys: Keys, written: str) -> None:
+    slots = slots_of(written)
+    if wrong := [each for each in slots if not each.isidentifier()]:
+        raise WrongValueError(keys, f"the slot {wrong[0]!r} begins with a digit; rename it")
+    if wrong := [each for each in slots if slots.count(each) > 1]:
+        raise WrongValueError(keys, f"the slot {wrong[0]!r} stands there twice; rename one")
+    opened = 0
+    for kind, _ in _parts(written):
+        opened += {"[": 1, "]": -1}.get(kind, 0)
+        if opened not in {0, 1}:
+            break
+    if opened:
+        raise WrongValueError(keys, "a part that may be missing stands in one pair of brackets: `[{host}_]`")
+
+
+def _check_slots(keys: Keys, entry: PathEntry, words: Words) -> None:
+    """Refuse a slot that is named nearly like a fact: it would state a fact that nobody knows."""
+    slots = slots_of(entry.template)
+    for slot in slots:
+        near = difflib.get_close_matches(slot, FACTS, n=1, cutoff=_MISSPELT)
+        if near and slot not in {*FACTS, *words, *entry.words}:
+            raise WrongValueError(keys, f"the slot {slot!r} is no fact; did you mean {near[0]!r}?")
+    if idle := [slot for slot in entry.words if slot not in slots]:
+        raise WrongValueError(keys, f"it has words for {idle[0]!r}, which is none of its slots")
+
+
+def _check_name(keys: Keys, name: str) -> None:
+    if name not in FACTS:
+        raise WrongValueError(keys, f"there is no fact {name!r}{did_you_mean(name, FACTS)}")
 
 
 def _check_words(words: Words) -> None:
@@ -125,32 +243,56 @@ def _check_words(words: Words) -> None:
 def _check_facts(keys: Keys, facts: Facts) -> None:
     """Raise for values that would only fail when a log is read: those of another type than the fact has."""
     for name, value in facts.items():
+        _check_name((*keys, name), name)
         if name in COUNTS and (type(value) is not int or value < 1):
             raise WrongValueError((*keys, name), f"expected a positive whole number, got {value!r}")
         if name in CASE and name not in COUNTS and not isinstance(value, str):
             raise WrongValueError((*keys, name), f"expected a text, got {value!r}")
+        if name == "precision" and value not in PRECISIONS:
+            hint = did_you_mean(str(value), PRECISIONS)
+            raise WrongValueError((*keys, name), f"there is no precision {value!r}{hint}")
         if not isinstance(value, bool | int | float | str):
             raise WrongValueError((*keys, name), f"expected a text, a number, true or false, got {value!r}")
 
 
-def _slots(written: str) -> list[str]:
-    """Return a template cut at its slots: literal, slot, literal and so on."""
+def slots_of(written: str) -> list[str]:
+    """Return the names of a template's slots."""
+    return [text for kind, text in _parts(written) if kind == "{"]
+
+
+def _parts(written: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a template: a slot (`{`), the edge of a part that may be missing (`[`, `]`), or a literal."""
     import regex
 
-    return [str(each) for each in regex.split(r"\{(\w+)\}", written)]
+    for found in regex.finditer(r"\{(?P<slot>\w+)\}|(?P<edge>[\[\]])|(?:(?!\{\w+\})[^\[\]])+", written):
+        yield ("{", found["slot"]) if found["slot"] else (found["edge"] or "", found[0])
 
 
 def _pattern(written: str, words: Mapping[str, Mapping[str, Facts]]) -> Any:
     """Return the pattern of a template, which begins at a folder and ends with the path."""
     import regex
 
-    parts = _slots(written)
-    out = [regex.escape(parts[0])]
-    for slot, literal in zip(parts[1::2], parts[2::2], strict=True):
-        alternatives = "|".join(map(regex.escape, sorted(words.get(slot, ()), key=len, reverse=True)))
-        number = "[0-9]{1,9}" if slot == "repeat" else "0*[1-9][0-9]{0,8}"
-        out.append(f"(?P<{slot}>{alternatives or (number if slot in COUNTS else '[^/]+?')})" + regex.escape(literal))
+    out = [_pattern_of(kind, text, words.get(text, ())) for kind, text in _parts(written)]
     return regex.compile(rf"(?:^|/){''.join(out)}$")
+
+
+def _pattern_of(kind: str, text: str, words: Sequence[str] | Mapping[str, Facts]) -> str:
+    import regex
+
+    if kind != "{":
+        return {"[": "(?:", "]": ")?"}.get(kind) or str(regex.escape(text))
+    alternatives = "|".join(map(regex.escape, sorted(words, key=len, reverse=True)))
+    number = "[0-9]{1,9}" if text == "repeat" else "0*[1-9][0-9]{0,8}"
+    return f"(?P<{text}>{alternatives or (number if text in COUNTS else '[^/]+?')})"
+
+
+def _slots_in(template: Template, path: str) -> Mapping[str, str] | None:
+    """Return what a path has in the slots of a template; None where it does not fit."""
+    try:
+        match = template.pattern.search(path, timeout=_TIMEOUT_SECONDS)
+    except TimeoutError:  # many adjacent slots backtrack without end: no match
+        return None
+    return {slot: each for slot, each in match.groupdict().items() if each is not None} if match else None
 
 
 def _facts_of(template: Template, slots: Mapping[str, str]) -> dict[str, Plain]:
@@ -158,3 +300,8 @@ def _facts_of(template: Template, slots: Mapping[str, str]) -> dict[str, Plain]:
     for slot, printed in slots.items():
         facts |= template.words.get(slot, {}).get(printed) or {slot: int(printed) if slot in COUNTS else printed}
     return facts
+
+
+def _beside_of(template: Template, slots: Mapping[str, str]) -> dict[str, BesideEntry]:
+    """Return the files beside a log; not one whose path has a slot that is missing in the log's."""
+    return {each.path.format_map(slots): each for each in template.beside if set(slots_of(each.path)) <= slots.keys()}

@@ -53,8 +53,9 @@ class Input:
     """One file to read: its path, and its name on the site.
 
     `run` is the folder of the run that a file belongs to, where it lies below that. Of a log, `parts` are the other
-    files of its run: what was recorded beside it, and what its ranks and further machines left. `asked` is one that
-    the user named, rather than a folder that holds it.
+    files of its run: what was recorded beside it, and what its ranks and further machines left. `beside` are files
+    that state something of it by the layout, whether they exist or not. `asked` is one that the user named, rather
+    than a folder that holds it.
     """
 
     path: Path
@@ -62,6 +63,7 @@ class Input:
     run: Path | None = None
     parts: tuple[Path, ...] = ()
     asked: bool = False
+    beside: tuple[Path, ...] = ()
 
     @property
     def folder(self) -> Path:

@@ -155,7 +155,7 @@ def _hashes(inputs: Sequence[Input], cached: Cache) -> dict[str, str]:
     """Return the SHA-256 of every file by its absolute path; one with a known size, time and inode is not read."""
     found: dict[str, str] = {}
     for each in inputs:
-        for path in (each.path, each.path.with_name(RUN_JSON), *each.parts):
+        for path in (each.path, each.path.with_name(RUN_JSON), *each.parts, *each.beside):
             name = str(path.absolute())
             if name not in found and (at := stamp(path)):
                 found[name] = _hash(path, key_of("file", name, *map(str, at)), cached)
@@ -226,9 +226,9 @@ def _shard(
     paths = [str(each.path.absolute()) for each in inputs]
     rules = {each.name: found for each in inputs if (found := extra_rules(each.name))}
     beside = {each.given.name: [each.format_id, _known_hash(each.given.path, known)] for each in files}
-    parts = [[str(part), _known_hash(part, known)] for each in inputs for part in each.parts]
+    parts = [[str(part), _known_hash(part, known)] for each in inputs for part in (*each.parts, *each.beside)]
     content = json.dumps([mine, run_jsons, paths, rules, beside, parts], sort_keys=True)
-    named = [path for each in inputs for path in (each.path, each.path.with_name(RUN_JSON), *each.parts)]
+    named = [path for each in inputs for path in (each.path, each.path.with_name(RUN_JSON), *each.parts, *each.beside)]
     named += [each.given.path for each in files]
     readable = all(_known_hash(path, known) for path in named if os.path.lexists(path))
     key = key_of("runs", _code(layout), content) if readable else ""

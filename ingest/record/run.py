@@ -25,6 +25,7 @@ from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
 from ingest.compute.witnesses import measured
 from ingest.read import environment_json, facts
+from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
 from ingest.read.run_json import RunJsonFile, of_log
@@ -43,7 +44,6 @@ from schema.records import (
     Figure,
     Figures,
     NoFigure,
-    Plain,
     Problem,
     Reason,
     Run,
@@ -93,17 +93,15 @@ def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[st
     run_json = of_log(given.path, given.name)
     size = given.path.stat().st_size if given.path.exists() else 0
     empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="unread")
+    told = path_facts(given, layout)
     try:
         log = read(given.path)
     except ScanError as error:
-        return _not_understood(empty, given, Problem(error.code, given.name, args=error.details), run_json)
+        return _not_understood(empty, given, Problem(error.code, given.name, args=error.details), run_json, told)
     empty = replace(empty, lines=log.lines)
     if not log.sessions:
-        return _not_understood(empty, given, _unclaimed(log, given), run_json)
-    stated = layout.facts(given.path.absolute().as_posix())
-    return [
-        redact_record(_run(empty, given, log, each, run_json, stated, layout, extra_rules)) for each in log.sessions
-    ]
+        return _not_understood(empty, given, _unclaimed(log, given), run_json, told)
+    return [redact_record(_run(empty, given, log, each, run_json, told, extra_rules)) for each in log.sessions]
 
 
 def _unclaimed(log: Log, given: Input) -> Problem:
@@ -121,12 +119,13 @@ def _unclaimed(log: Log, given: Input) -> Problem:
     return Problem("telemetry_unknown" if line else "unknown_format", name, line)
 
 
-def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile) -> list[Run]:
-    """Return one run with what is wrong; none where nobody says that the file is a log."""
+def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJsonFile, told: PathFacts) -> list[Run]:
+    """Return one run with what is wrong, of the case that others state; none where nobody says that it is a log."""
     if problem.code in _NO_LOG and run_json == RunJsonFile() and not (given.asked or _may_be_meant(given.path)):
         return []
-    wrong = run_json.problems
-    return [redact_record(replace(empty, problems=(problem, *wrong, *_parts(given, run_json))))]
+    merged = facts.merge(run_json.case(), {}, told.path, told.layout, {}, beside=told.beside)
+    wrong = (*run_json.problems, *told.problems, *_parts(given, run_json))
+    return [redact_record(replace(empty, case=merged.case(), facts=dict(merged.stated), problems=(problem, *wrong)))]
 
 
 #: Problems of a file that may simply be no log.
@@ -150,16 +149,15 @@ def _run(
     log: Log,
     session: Session,
     run_json: RunJsonFile,
-    layout_facts: Mapping[str, Plain] | None,
-    layout: Layout,
+    told: PathFacts,
     extra_rules: Sequence[str],
 ) -> Run:
-    merged = facts_of(session, run_json, layout_facts, layout)
+    merged = facts_of(session, run_json, told)
     for_rules = merged.for_rules()
     found = measured(session, for_rules, merged.of_records)
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
-    of_file = [*_problems_of_file(given, run_json, layout_facts, layout), *unread]
+    of_file = [*_problems_of_file(given, run_json, told), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
     case = merged.case()
     sound = not {each.code for each in problems if each not in unread} - _HARMLESS
@@ -175,7 +173,7 @@ def _run(
         observations=_observations(session),
         case=case,
         facts=dict(merged.stated),
-        environment=_environment(run_json, session),
+        environment=_environment(run_json, session, told),
         environment_details=details,
         figures=_rounded(found.figures),
         metrics=metrics(session, for_rules, found.figures[rules.HEADLINE], found.slower),
@@ -206,12 +204,10 @@ def _with_run_json(empty: Run, document: RunJson | None) -> Run:
     return replace(empty, **{name: getattr(document, name) for name in _FROM_RUN_JSON})
 
 
-def facts_of(
-    session: Session, run_json: RunJsonFile, layout_facts: Mapping[str, Plain] | None, layout: Layout
-) -> facts.Merged:
-    """Merge the facts of a session: from its run.json, from its log, and from its path by the layout."""
-    implied = {"framework": session.format.framework}
-    merged = facts.merge(run_json.case(), session.facts, layout_facts, layout.name, implied, session.format.id)
+def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.Merged:
+    """Merge the facts of a session: from its run.json, its log, files beside it, and its path by the layout."""
+    implied, said = {"framework": session.format.framework}, session.format.id
+    merged = facts.merge(run_json.case(), session.facts, told.path, told.layout, implied, said, told.beside)
     return merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
 
 
@@ -254,6 +250,7 @@ _HARMLESS = frozenset(
         "too_few",
         "cut_line",
         "unmatched_name",
+        "beside_missing",
         "ended_badly",
         "part_changed",
         "part_missing",
@@ -315,21 +312,19 @@ def _progress(session: Session) -> RunProgress | None:
     return RunProgress(found.unit, found.done, found.total) if found else None
 
 
-def _environment(run_json: RunJsonFile, session: Session) -> dict[str, Stated]:
+def _environment(run_json: RunJsonFile, session: Session, told: PathFacts) -> dict[str, Stated]:
     known = dict(run_json.document.environment) if run_json.document else {}
     for fact, name in (("gpu", "gpu"), ("framework_version", "framework_version")):
         if fact in session.facts:
             known.setdefault(name, session.facts[fact].value)
-    return known
+    return {**told.environment, **known}
 
 
-def _problems_of_file(
-    given: Input, run_json: RunJsonFile, layout_facts: Mapping[str, Plain] | None, layout: Layout
-) -> list[Problem]:
+def _problems_of_file(given: Input, run_json: RunJsonFile, told: PathFacts) -> list[Problem]:
     """Return what is wrong with a log as a file, whatever its sessions say."""
-    problems = [*run_json.problems, *_changed(given, run_json), *_parts(given, run_json)]
-    if layout_facts is None and not run_json.document and not run_json.problem and layout.name != OWN:
-        problems.append(Problem("unmatched_name", given.name, args={"layout": layout.name}))
+    problems = [*run_json.problems, *_changed(given, run_json), *_parts(given, run_json), *told.problems]
+    if told.path is None and not run_json.document and not run_json.problem and told.layout != OWN:
+        problems.append(Problem("unmatched_name", given.name, args={"layout": told.layout}))
     return problems
 
 

@@ -31,7 +31,7 @@ from ingest.site.model import (
 )
 from ingest.site.render import colours
 from ingest.site.render.table import Tag
-from ingest.site.result_tables import representative, sections, version_marks
+from ingest.site.result_tables import representative, sections, spread_marks, version_marks
 from ingest.site.table_metrics import candidates
 from schema.records import Run
 
@@ -256,10 +256,16 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
     about += [precision_name(row.precision)] if several else []
     about.append(_switches(suite, row))
     if row.repeats:
-        about.append(phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats))
-    about.append(numbers.plus_minus(row.spread))
+        about.append(_times(row))
+    about += spread_marks(row)
     about += [phrase("metric.diverged")] if row.diverged else []
     return tuple(each for each in about if each)
+
+
+def _times(row: Row) -> Text:
+    if row.hosts > 1:
+        return phrase("table.hosts_of", hosts=row.hosts, n=row.repeats)
+    return phrase("front.once") if row.repeats == 1 else phrase("front.repeats", n=row.repeats)
 
 
 def _switches(suite: Suite, row: Row) -> str:

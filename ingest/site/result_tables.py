@@ -281,7 +281,7 @@ def _without_figure(site: Site, row: Row) -> Cell:
 def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, plain: bool, with_unit: bool) -> Entry:
     marks: list[Text] = [row.unit] if with_unit else []
     marks += version_marks(row, rows) if plain else _told_apart(suite, row, rows)
-    marks += [numbers.plus_minus(row.spread), phrase("table.repeats_of", n=row.repeats)]
+    marks += [*spread_marks(row), repeats_text(row)]
     marks += [phrase("metric.diverged")] if row.diverged else []
     run = representative(site, row)
     marks += [uneven] if (uneven := steadiness.mark(run)) else []
@@ -291,6 +291,25 @@ def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, 
     small = tuple(m for m in marks if m)
     mark = witness_tables.tag(row.witnesses)
     return Entry(text, page, small, _run_links(site, row), best, value=row.value, details=_row_details(row), tag=mark)
+
+
+def repeats_text(row: Row) -> Text:
+    """Return how many runs are behind a figure, and of how many machines."""
+    return (
+        phrase("table.hosts_of", hosts=row.hosts, n=row.repeats)
+        if row.hosts > 1
+        else phrase("table.repeats_of", n=row.repeats)
+    )
+
+
+def spread_marks(row: Row) -> tuple[Text, ...]:
+    """Return the spread of a figure; of several machines those within and between them, which mean different things."""
+    if row.hosts < 2:
+        return (numbers.plus_minus(row.spread),)
+    spreads = (("within", row.spread_within), ("between", row.spread_between))
+    return tuple(
+        phrase(f"table.spread_{name}", spread=numbers.plus_minus(each)) for name, each in spreads if numbers.known(each)
+    )
 
 
 def _unseen_end(site: Site, row: Row) -> list[Text]:
@@ -321,6 +340,9 @@ def _row_details(row: Row) -> tuple[tuple[str, Value | None], ...]:
     return (
         ("spread", row.spread if numbers.known(row.spread) else None),
         ("repeats", row.repeats),
+        ("hosts", row.hosts or None),
+        ("spread_within", row.spread_within),
+        ("spread_between", row.spread_between),
         ("witnesses", row.witnesses),
         ("precision", row.precision),
         ("options", options_text(row.options)),
@@ -357,9 +379,14 @@ def _details_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown:
         *_case_cells(site, suite, row),
         *(_metric_cell(name, row, rows) for name in shown),
         cell(span, details=(("low", row.low), ("high", row.high))) if row.repeats > 1 else once,
-        cell(numbers.percent(row.spread), value=row.spread) if numbers.known(row.spread) else once,
-        cell(str(row.repeats)),
+        _spread_cell(row) if numbers.known(row.spread) else once,
+        cell(repeats_text(row) if row.hosts > 1 else str(row.repeats), value=row.repeats),
     )
+
+
+def _spread_cell(row: Row) -> Cell:
+    marks = spread_marks(row) if row.hosts > 1 else ()
+    return cell(numbers.percent(row.spread), None, *marks, value=row.spread)
 
 
 def _metric_cell(name: str, row: Row, rows: Sequence[Row]) -> Cell:

@@ -67,7 +67,7 @@ def case_text(run: Run) -> Text:
     """Return a run's case in one line."""
     options = options_text(run.case.options)
     return phrase(
-        "table.case_line", size=_size(run.case), precision=precision_name(run.case.precision), options=options
+        "table.case_line", size=size_text(run.case), precision=precision_name(run.case.precision), options=options
     )
 
 
@@ -101,7 +101,9 @@ def case_cell(case: Case) -> Cell:
         return absent(phrase("site.unknown"))
     options = options_text(case.options)
     details = tuple((name, getattr(case, name)) for name in ("nodes", "devices", "batch_size", "precision"))
-    return cell(_size(case), None, precision_name(case.precision), options, details=(*details, ("options", options)))
+    return cell(
+        size_text(case), None, precision_name(case.precision), options, details=(*details, ("options", options))
+    )
 
 
 def outcome_cell(run: Run) -> Cell:
@@ -138,7 +140,8 @@ def figure_cell(found: Figure) -> Cell:
     return cell(numbers.figure(found.value), None, found.unit, value=found.value, details=(("unit", found.unit),))
 
 
-def _size(case: Case) -> Text:
+def size_text(case: Case) -> Text:
+    """Return devices and batch size of a case."""
     return phrase("table.case_of", devices=or_unknown(case.devices), batch_size=or_unknown(case.batch_size))
 
 

@@ -48,6 +48,7 @@ def test_help_imports_nothing_heavy() -> None:
     [
         ("build", {"PATH", "--layout", "--jobs", "--strict", "--json", "--out"}),
         ("check", {"PATH", "--layout", "--jobs", "--strict", "--out"}),
+        ("check-layout", {"NAME|FILE", "PATH"}),
         ("explain", {"LOG", "--layout"}),
         ("diff", {"REV", "--out", "--language"}),
         ("new-suite", {"NAME", "--out"}),

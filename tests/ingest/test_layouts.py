@@ -295,6 +295,54 @@ BROKEN = {
     ),
     "own words that are no table": (ENTRY + 'words = "x"', ":3: path[0].words: expected a table, got 'x'"),
     "a model that is a list": (ENTRY + 'facts = { model = ["x"] }', ":3: path[0].facts.model: expected a"),
+    "a fact that is misspelt": (
+        ENTRY + "facts = { bach_size = 4 }",
+        ":3: path[0].facts.bach_size: there is no fact 'bach_size'; did you mean 'batch_size'",
+    ),
+    "a fact of a word that is misspelt": (
+        "words.a = { x = { precison = 'fp32' } }\n" + ENTRY,
+        ":1: words.a.x.precison: there is no fact 'precison'; did you mean 'precision'?",
+    ),
+    "a precision that is none": (
+        ENTRY + 'facts = { precision = "fp61" }',
+        ":3: path[0].facts.precision: there is no precision 'fp61'; did you mean 'fp16'",
+    ),
+    "a slot that is misspelt": (
+        '[[path]]\ntemplate = "{batchsize}.log"',
+        ":2: path[0].template: the slot 'batchsize' is no fact; did you mean 'batch_size'?",
+    ),
+    "words of a slot that no template has": (
+        "words.gpu = { x = { hardware = 'X' } }\n" + ENTRY,
+        ":1: words.gpu: no template has the slot 'gpu'; known are 'a'"[:55],
+    ),
+    "own words of no slot": (
+        ENTRY + "words.b = { x = { hardware = 'X' } }",
+        ":2: path[0].template: it has words for 'b', which is none of its slots",
+    ),
+    "brackets that do not close": (
+        '[[path]]\ntemplate = "[{a}_{b}.log"',
+        ":2: path[0].template: a part that may be missing stands in one pair of brackets",
+    ),
+    "a pattern to ignore with a wrong slot": (
+        'ignore = ["x", "{1a}.txt"]\n' + ENTRY,
+        ":1: ignore[1]: the slot '1a' begins with a digit",
+    ),
+    "a file beside that is not declared": (
+        ENTRY + 'beside = ["parra"]\n[beside.para]\npath = "benchmark.para"\nkind = "text"',
+        ":3: path[0].beside[0]: there is no [beside.parra]; did you mean 'para'?",
+    ),
+    "a file beside with a slot that the template lacks": (
+        ENTRY + 'beside = ["system"]\n[beside.system]\npath = "../{system}.json"\nkind = "json"',
+        ":3: path[0].beside[0]: the path of 'system' needs the slot 'system', which the template lacks",
+    ),
+    "a file beside of no kind": (
+        ENTRY + '[beside.para]\npath = "a.para"\nkind = "ini"',
+        ":5: beside.para.kind: expected one of ",
+    ),
+    "a file beside with a fact that is none": (
+        ENTRY + '[beside.para]\npath = "a.para"\nkind = "text"\nfacts = { GPU = "device" }',
+        ":6: beside.para.facts.GPU: there is no fact 'device'; did you mean 'devices'",
+    ),
     "a key that is misspelt": (ENTRY + "fact = { nodes = 1 }", ":3: path[0].fact: unknown key; did you mean 'facts'?"),
 }
 

@@ -146,8 +146,8 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "part_unnamed": with_part("node1/train.log", None, SEG),
     "environment_wrong": with_part("environment.json", "{", "{"),
 }
-#: Those that other tests make happen: of telemetry, of published figures, of parameter servers, and of two folders.
-ELSEWHERE = {"fault", "thread_figure", "same_run", "unmatched_name"}
+#: Those that other tests make happen: of telemetry, published figures, parameter servers, two folders, and layouts.
+ELSEWHERE = {"fault", "thread_figure", "same_run", "unmatched_name", "beside_missing", "beside_wrong"}
 
 
 @pytest.fixture(scope="module")

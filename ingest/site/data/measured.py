@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
+from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Words
@@ -18,6 +19,9 @@ from ingest.site.table_metrics import sources
 from schema.records import ResultMetric, Run
 from schema.results import Both, Metric, ResultRecord, RunLink
 from schema.vocabulary import METRICS
+
+#: What is known of several machines of one kind.
+MACHINES = ("hosts", "spread_within", "spread_between")
 
 
 def records(site: Site, words: Words) -> list[ResultRecord]:
@@ -90,6 +94,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         high=row.high,
         spread=row.spread,
         repeats=row.repeats,
+        **_machines(row),
         witnesses=row.witnesses,
         speedup=row.speedup,
         efficiency=row.efficiency,
@@ -102,6 +107,11 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         runs=tuple(RunLink(id=each.id, page=addresses.served(site.page(each)), date=date_of(each)) for each in runs),
         page=addresses.model_folder(suite),
     )
+
+
+def _machines(row: Row) -> dict[str, Any]:
+    """Return what is known of the machines of a result; nothing where none of its runs states one."""
+    return {name: getattr(row, name) for name in MACHINES} if row.hosts else {}
 
 
 def _metric(metric: str, found: ResultMetric, runs: Sequence[Run]) -> Metric:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from ingest.common.words import Words
 from ingest.site.data import measured, printed
@@ -23,7 +23,10 @@ _CASE = (
     "id", "origin", "suite", "model", "framework", "framework_version", "hardware", "nodes", "devices", "batch_size",
     "precision", "options", "round", "source", "place", "line", "address",
 )  # fmt: skip
-_FIGURES = ("rule", "unit", "value", "low", "high", "spread", "repeats", "witnesses", "speedup", "efficiency")
+_FIGURES = (
+    "rule", "unit", "value", "low", "high", "spread", "repeats", *measured.MACHINES, "witnesses", "speedup",
+    "efficiency",
+)  # fmt: skip
 #: A column of a metric is named with its unit, where all have one.
 _METRICS = {each: f"{each}_{METRICS[each].unit.replace('/', '_per_')}" for each in ("latency", "memory")}
 COLUMNS = (*_CASE, *_FIGURES, *_METRICS.values(), "outcome", "reason", "diverged", "runs", "page")
@@ -56,7 +59,7 @@ def table(found: Iterable[ResultRecord]) -> bytes:
 
 
 def _flat(found: ResultRecord) -> dict[str, object]:
-    known = {name: getattr(found, name) for name in COLUMNS if hasattr(found, name)}
+    known = {name: each for name in COLUMNS if (each := getattr(found, name, UNSET)) is not UNSET}
     source = {name: getattr(found.source, name, None) for name in ("place", "line", "address")}
     return {
         **known,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from ingest.common.words import LANGUAGES, Words, coded, phrase
+from ingest.common.words import LANGUAGES, Text, Words, coded, phrase
 from ingest.site import addresses, witness_tables
-from ingest.site.model import Page, Site
-from ingest.site.run_tables import problem_list
-from schema.records import Problem, to_json
+from ingest.site.model import Page, Site, named, precision_name
+from ingest.site.render.table import Link
+from ingest.site.run_tables import problem_list, size_text
+from schema.records import Problem, Run, to_json
 
 PROBLEMS_SHOWN = 50  # of one kind
 
@@ -30,12 +31,30 @@ def pages(site: Site) -> list[Page]:
             "passed_over": site.passed_over[:PROBLEMS_SHOWN],
             "more_passed_over": max(0, len(site.passed_over) - PROBLEMS_SHOWN),
             "kinds": [
-                (kind, problem_list(site, found[:PROBLEMS_SHOWN]), max(0, len(found) - PROBLEMS_SHOWN))
+                (kind, _with_cases(site, found[:PROBLEMS_SHOWN]), max(0, len(found) - PROBLEMS_SHOWN))
                 for kind, found in kinds.items()
             ],
         },
     )
     return [page]
+
+
+def _with_cases(site: Site, problems: Sequence[Problem]) -> list[tuple[Link, Text]]:
+    """Return problems with their place; those of a log that no format reads with the case that others state of it."""
+    cases = {run.path: run for run in site.runs if run.format is None and run.case.model is not None}
+    return [
+        (link, _of_case(cases.get(each.path), said))
+        for each, (link, said) in zip(problems, problem_list(site, problems), strict=True)
+    ]
+
+
+def _of_case(run: Run | None, said: Text) -> Text:
+    if run is None:
+        return said
+    precision = precision_name(run.case.precision)
+    return phrase(
+        "problems.of_case", said=said, model=named(run.case.model), size=size_text(run.case), precision=precision
+    )
 
 
 def document(found: Iterable[Problem], words: Words) -> bytes:

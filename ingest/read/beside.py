@@ -1,0 +1,186 @@
+"""Files beside logs that state environment and batch size, as a layout declares them: `benchmark.para`, JSON, and the
+text of PyTorch's `collect_env`. Each fact is quoted with file and line.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ingest.common.files import stamp
+from ingest.common.toml_file import did_you_mean
+from ingest.read import run_json
+from ingest.read.layout import BesideEntry, Layout, beside
+from ingest.read.walk import Input
+from schema.records import FactValue, Plain, Problem, Stated
+from schema.vocabulary import FACTS, PRECISIONS
+
+#: The source of a fact that a file beside the log states.
+BESIDE = "beside"
+#: Deeper and larger than anybody describes a machine.
+_DEEPEST, _LARGEST = 8, 1 << 20
+#: `GPU models: A100`, `GPU=8`, `GLOBAL_BATCH 256`.
+_LINE = re.compile(r"\s*(?:(?P<named>[^:=]+?)\s*[:=]|(?P<word>\S+)(?=\s))\s*(?P<value>.*?)\s*")
+_GPU = re.compile(r"(?:.*: )?GPU \d+: (.+?)\s*(?:\(UUID: .*\))?")
+#: What stands where nothing is known. None of something is no count of it.
+_UNKNOWN = frozenset({"", "0", "n/a", "na", "none", "null", "unknown", "-", "could not collect"})
+
+#: Values by key, each with its line.
+Entries = Mapping[str, tuple[Any, int]]
+
+
+@dataclass(frozen=True)
+class PathFacts:
+    """What a layout says of one log: by its path, None where no template fits, and by each file beside it."""
+
+    layout: str
+    path: Mapping[str, Plain] | None = None
+    beside: tuple[Mapping[str, FactValue], ...] = ()
+    environment: Mapping[str, Stated] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def path_facts(log: Input, layout: Layout) -> PathFacts:
+    """Return what a layout says of a log, with the problems of files beside it."""
+    match = layout.match(log.path.absolute().as_posix())
+    if match is None:
+        return PathFacts(layout.name)
+    facts: list[Mapping[str, FactValue]] = []
+    environment: dict[str, Stated] = {}
+    problems: list[Problem] = []
+    for relative, entry in match.beside.items():
+        at = posixpath.normpath(posixpath.join(posixpath.dirname(log.name), relative))
+        found = _entries(beside(log.path, relative), at, entry)
+        if isinstance(found, Problem):
+            problems += [] if entry.optional and found.code == "beside_missing" else [found]
+            continue
+        try:
+            facts.append(_facts(found, entry, relative))
+        except _WrongEntryError as error:
+            problems.append(Problem("beside_wrong", at, error.line, {"cause": run_json.short(str(error))}))
+        for key, name in entry.environment.items():
+            if (value := _known(found, key)) is not None:
+                environment.setdefault(name, value)
+    return PathFacts(layout.name, match.facts, tuple(facts), environment, tuple(problems))
+
+
+class _WrongEntryError(ValueError):
+    """A value that is none of its fact, with its line."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line = line
+
+
+def _entries(path: Path, at: str, entry: BesideEntry) -> Entries | Problem:
+    """Return the values of a file by their keys, or what is wrong with it."""
+    known = stamp(path)
+    if known is None:
+        return Problem("beside_missing", at)
+    if known[0] > _LARGEST:
+        return Problem("beside_wrong", at, args={"cause": f"it has {known[0]} bytes, and at most {_LARGEST} are read"})
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        return Problem("unreadable", at, args={"cause": error.strerror or "cannot be opened"})
+    if entry.kind == "json":
+        document = run_json.read(path, at, "beside_wrong", "beside_wrong", _DEEPEST)
+        return document if isinstance(document, Problem) else _of_document(document, text)
+    return {**_of_text(text), **(_of_collect_env(text) if entry.kind == "collect_env" else {})}
+
+
+def _of_text(text: str) -> dict[str, tuple[str, int]]:
+    """Return the values of lines `KEY: VALUE`, `KEY=VALUE` and `KEY VALUE`; the first of a key counts."""
+    found: dict[str, tuple[str, int]] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _LINE.fullmatch(line):
+            found.setdefault(match["named"] or match["word"], (match["value"], number))
+    return found
+
+
+def _of_collect_env(text: str) -> dict[str, tuple[str, int]]:
+    """Return `gpu` and `gpus`: the name that all of them share, and how many the machine has."""
+    lines = enumerate(text.splitlines(), 1)
+    gpus = [(found[1], number) for number, line in lines if (found := _GPU.fullmatch(line))]
+    if len({name for name, _ in gpus}) != 1:
+        return {}
+    return {"gpu": gpus[0], "gpus": (str(len(gpus)), gpus[-1][1])}
+
+
+def _of_document(document: Mapping[str, Any], text: str) -> dict[str, tuple[Any, int]]:
+    """Return the plain values of a JSON object by their dotted keys.
+
+    The parser keeps no positions but the order, in which the lines of the keys are looked for.
+    """
+    found: dict[str, tuple[Any, int]] = {}
+    at = 0
+    for key, name, value in _leaves(document, ""):
+        match = re.compile(rf'"{re.escape(name)}"\s*:').search(text, at)
+        at = match.end() if match else at
+        found[key] = (value, text.count("\n", 0, at) + 1 if match else 0)
+    return found
+
+
+def _leaves(document: Mapping[str, Any], above: str) -> Iterator[tuple[str, str, Any]]:
+    for name, value in document.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{above}{name}.")
+        elif not isinstance(value, list):
+            yield f"{above}{name}", name, value
+
+
+def _known(entries: Entries, key: str) -> Any:
+    """Return the value of a key; None where the file does not have it or says that it is unknown."""
+    value, _ = entries.get(key, (None, 0))
+    return None if value is None or str(value).strip().lower() in _UNKNOWN else value
+
+
+def _facts(entries: Entries, entry: BesideEntry, relative: str) -> dict[str, FactValue]:
+    """Return the facts that a file states.
+
+    Raises:
+        _WrongEntryError: a value is none of its fact, or none of the words of its key.
+    """
+    found: dict[str, FactValue] = {}
+    for key in (*entry.facts, *(each for each in entry.words if each not in entry.facts)):
+        if (value := _known(entries, key)) is None:
+            continue
+        line = entries[key][1]
+        stated = entry.words.get(key, {}).get(str(value)) or _stated(entry, key, value, line)
+        found |= {name: FactValue(each, BESIDE, f"{relative}:{line}") for name, each in stated.items()}
+    return found
+
+
+def _stated(entry: BesideEntry, key: str, value: Any, line: int) -> Mapping[str, Any]:
+    name = entry.facts.get(key)
+    if name is None:
+        hint = did_you_mean(str(value), entry.words[key])
+        raise _WrongEntryError(line, f"`{key}` is {value!r}, for which the layout has no word{hint}")
+    return {name: _typed(name, key, value, line)}
+
+
+def _typed(name: str, key: str, value: Any, line: int) -> Any:
+    """Return a value as its fact has it."""
+    kind = FACTS[name].type
+    try:
+        if kind == "count":
+            return _positive(value)
+        if kind == "number":
+            return value if isinstance(value, int | float) else float(value)
+    except ValueError:
+        expected = "a positive whole number" if kind == "count" else "a number"
+        raise _WrongEntryError(line, f"`{key}` is {value!r}, not {expected}") from None
+    if kind == "precision" and value not in PRECISIONS:
+        hint = did_you_mean(str(value), PRECISIONS)
+        raise _WrongEntryError(line, f"`{key}` is {value!r}, which is no precision{hint}")
+    return value if isinstance(value, bool) else str(value)
+
+
+def _positive(value: Any) -> int:
+    if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,9}", str(value).strip()) or int(value) < 1:
+        raise ValueError(value)
+    return int(value)

@@ -1,0 +1,278 @@
+"""Files that layouts ignore, files beside logs that layouts read, and the tree that needs both."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_logs import seg
+from made_trees import Called
+
+from ingest.read import layout
+from tests.corpus import shared
+
+SEG = "\n".join(seg([4.0, *[5.0] * 5])) + "\n"
+DECLARED = """
+title = "Made"
+ignore = ["{anything}.note", "{name}/extra/{file}"]
+
+[beside.para]
+path = "benchmark.para"
+kind = "text"
+facts = { GLOBAL_BATCH = "batch_size_of_job", GPU = "devices", TYPE = "precision" }
+
+[beside.system]
+path = "../systems/{system}.json"
+kind = "json"
+facts = { number_of_nodes = "nodes", "stack.framework" = "framework" }
+environment = { host_cpu = "cpu", "stack.cuda" = "cuda" }
+words.accelerator = { "NVIDIA B200 (180 GB)" = { hardware = "B200" } }
+
+[beside.machine]
+path = "env.txt"
+kind = "collect_env"
+facts = { gpu = "hardware", "PyTorch version" = "framework_version" }
+environment = { "Nvidia driver version" = "driver", "Model name" = "cpu", "CUDA runtime version" = "cuda" }
+optional = true
+
+[[path]]
+template = "{system}/{model}.log"
+facts = { nodes = 1 }
+beside = ["para", "system", "machine"]
+"""
+SYSTEM = {
+    "submitter": "x",
+    "accelerator": "NVIDIA B200 (180 GB)",
+    "number_of_nodes": "1",
+    "host_cpu": "Xeon",
+    "notes": "",
+    "stack": {"cuda": 13.0, "framework": "PaddlePaddle"},
+}
+PARA = "GLOBAL_BATCH 8\nGPU 2\nTYPE fp32\n"
+MACHINE = """Collecting environment information...
+PyTorch version: 2.4.0a0
+CUDA runtime version: Could not collect
+GPU models and configuration:
+GPU 0: NVIDIA B200
+GPU 1: NVIDIA B200
+Nvidia driver version: 570.1
+CPU:
+Model name:   AMD EPYC
+"""
+
+
+def made(
+    root: Path, *, para: str | None = PARA, system: Any = SYSTEM, machine: str | None = None, log: str = SEG
+) -> tuple[Path, Path]:
+    """Write a layout and a tree of one log; returns both."""
+    named, tree = root / "made.toml", root / "tree"
+    named.write_text(DECLARED)
+    (tree / "box").mkdir(parents=True, exist_ok=True)
+    (tree / "systems").mkdir(exist_ok=True)
+    (tree / "box" / "Net.log").write_text(log)
+    texts = {
+        tree / "box" / "benchmark.para": para,
+        tree / "box" / "env.txt": machine,
+        tree / "systems" / "box.json": system if isinstance(system, str | None) else json.dumps(system, indent=1),
+    }
+    for path, text in texts.items():
+        if text is not None:
+            path.write_text(text)
+    return named, tree
+
+
+def places(line: dict[str, Any]) -> dict[str, tuple[Any, str]]:
+    return {name: (each["value"], each["where"]) for name, each in line["facts"].items()}
+
+
+def test_files_beside_state_facts_with_file_and_line(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path)
+    called = ingest(tree, "--layout", named, "--json")
+    (line,) = called.lines
+    assert (called.code, called.err) == (0, "")
+    assert line["published"]
+    found = places(line)
+    assert found["batch_size_of_job"] == (8, "benchmark.para:1")
+    assert found["devices"] == (2, "benchmark.para:2")
+    assert found["precision"] == ("fp32", "benchmark.para:3")
+    assert found["hardware"] == ("B200", "../systems/box.json:3")
+    assert found["nodes"] == (1, "../systems/box.json:4")
+    assert line["facts"]["devices"]["source"] == "beside"
+    assert line["case"]["batch_size"] == 4
+    assert line["environment"] == {"cpu": "Xeon", "cuda": 13.0}
+
+
+def test_the_report_of_a_machine(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    """The text of PyTorch's `collect_env`: its GPUs are the machine's, so their number is no fact of the job."""
+    named, tree = made(tmp_path, machine=MACHINE)
+    (line,) = ingest(tree, "--layout", named, "--json").lines
+    assert places(line)["framework_version"] == ("2.4.0a0", "env.txt:2")
+    # The first file that states an entry of the environment counts; what could not be collected is no entry.
+    assert line["environment"] == {"cpu": "Xeon", "cuda": 13.0, "driver": "570.1"}
+    assert not [each for each in line["problems"] if each["code"] == "contradiction"]
+
+
+def test_different_gpus_are_no_hardware(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path, machine="GPU 0: A\nGPU 1: B\n", system=SYSTEM | {"accelerator": ""})
+    (line,) = ingest(tree, "--layout", named, "--json").lines
+    assert "hardware" not in line["facts"]
+
+
+def test_a_file_beside_that_contradicts_the_log(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path, log="GPUs used: 8\n" + SEG)
+    called = ingest(tree, "--layout", named, "--json")
+    (line,) = called.lines
+    assert not line["published"]
+    assert [each["args"]["second_source"] for each in line["problems"] if each["code"] == "contradiction"] == [
+        "benchmark.para:2"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "line", "cause"),
+    [
+        ({"para": None}, "beside_missing", 0, ""),
+        ({"system": None}, "beside_missing", 0, ""),
+        ({"system": "{"}, "beside_wrong", 1, "Expecting property name"),
+        ({"system": "[]"}, "beside_wrong", 0, "no object"),
+        ({"system": SYSTEM | {"number_of_nodes": "two"}}, "beside_wrong", 4, "not a positive whole number"),
+        ({"system": SYSTEM | {"accelerator": "NVIDIA B300"}}, "beside_wrong", 3, "has no word"),
+        ({"para": "GPU -1\n"}, "beside_wrong", 1, "not a positive whole number"),
+        ({"para": "TYPE fp61\n"}, "beside_wrong", 1, "no precision"),
+    ],
+    ids=str,
+)
+def test_a_missing_or_broken_file_is_a_problem(
+    tmp_path: Path, ingest: Callable[..., Called], change: dict[str, Any], code: str, line: int, cause: str
+) -> None:
+    named, tree = made(tmp_path, **change)
+    called = ingest(tree, "--layout", named, "--json")
+    (run,) = called.lines
+    (found,) = [each for each in run["problems"] if each["code"].startswith("beside")]
+    assert (found["code"], found["line"]) == (code, line)
+    assert cause in found["args"].get("cause", "")
+    assert found["path"] == ("tree/box/benchmark.para" if "para" in change else "tree/systems/box.json")
+    if code == "beside_wrong":
+        assert not run["published"]
+
+
+def test_what_is_not_known_is_not_stated(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    """Zero accelerators, empty texts and `N/A` of a description are no values."""
+    named, tree = made(tmp_path, system=SYSTEM | {"number_of_nodes": "0", "host_cpu": "N/A", "accelerator": ""})
+    called = ingest(tree, "--layout", named, "--json")
+    assert called.code == 0, called.err
+    assert places(called.lines[0])["nodes"] == (1, "layout made")
+    assert "cpu" not in called.lines[0]["environment"]
+
+
+def test_what_is_ignored_or_read_beside_is_no_log(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path, machine=MACHINE)
+    (tree / "box" / "extra").mkdir()
+    (tree / "box" / "extra" / "train.log").write_text("Dear diary\n")
+    (tree / "box" / "build.note").write_text("Dear diary\n")
+    called = ingest(tree, "--layout", named, "--out", tmp_path / "docs")
+    assert (called.code, called.err) == (0, "")
+    assert "passed over" not in called.out
+    # What the user names is read, whatever a layout says.
+    assert ingest(tree / "box" / "extra" / "train.log", "--layout", named, "--json").code == 1
+
+
+def test_a_change_beside_a_log_is_read_again(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path)
+
+    def devices() -> object:
+        called = ingest(tree, "--layout", named, "--out", tmp_path / "docs", "--json")
+        return called.lines[0]["case"].get("devices")
+
+    assert devices() == 2
+    (tree / "box" / "benchmark.para").write_text(PARA.replace("GPU 2", "GPU 4"))
+    assert devices() == 4
+    (tree / "box" / "benchmark.para").unlink()
+    assert devices() is None
+
+
+def test_a_log_that_no_format_reads_has_the_facts_of_its_path(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path, log="a line\n" * 3)
+    called = ingest(tree, "--layout", named, "--json", "--out", tmp_path / "docs")
+    (line,) = called.lines
+    assert (line["format"], line["case"]["model"], line["case"]["devices"]) == (None, "Net", 2)
+    page = (tmp_path / "docs" / "en" / "problems.md").read_text("utf-8")
+    assert "it is of Net, 2 × 4 FP32." in page
+
+
+def test_the_check_of_a_layout_lists_only_what_it_cannot_read(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path)
+    called = ingest("check-layout", named, tree)
+    assert (called.code, called.out) == (0, "1 paths, of which 0 fit no template\n")
+    (tree / "elsewhere.txt").write_text(SEG)
+    (tree / "box" / "benchmark.para").unlink()
+    called = ingest("check-layout", named, tree)
+    assert called.code == 1
+    first, second, last = called.out.splitlines()
+    assert first == "tree/elsewhere.txt: fits no template"
+    assert second.startswith("tree/box/benchmark.para: is missing")
+    assert last == "2 paths, of which 1 fit no template"
+
+
+LAMBDA = "lambda-deeplearning-benchmark"
+
+
+@pytest.mark.parametrize(
+    ("path", "facts"),
+    [
+        ("p3.16xlarge/PyTorch_waveglow_FP32/a.txt", {"hardware": "V100-SXM2-16GB", "devices": 8, "round": "v0"}),
+        (
+            "2x2080TiNVlink_trt2/PyTorch_transformerxlbase_FP16/a.txt",
+            {"hardware": "RTX 2080 Ti", "interconnect": "NVLink", "devices": 2, "host": "trt2", "precision": "fp16"},
+        ),
+        (
+            "LambdaCloud_H100_80GB_PCIe5_v1/PyTorch_SSD_AMP/a.txt",
+            {"hardware": "H100 PCIe", "devices": 1, "host": "LambdaCloud", "precision": "amp", "round": "v1"},
+        ),
+        ("A100_p4/PyTorch_gnmt_FP32/a.txt", {"hardware": "A100-SXM4-40GB", "devices": 1}),
+        ("8xA100_80GB_SXM4/PyTorch_ncf_FP32/a.txt", {"hardware": "A100-SXM4-80GB", "devices": 8, "nodes": 1}),
+        ("A100_80GB_SXM4_sonantic_v1/PyTorch_ncf_FP32/a.txt", {"host": "sonantic", "hardware": "A100-SXM4-80GB"}),
+        (
+            "Who_4x_Where_8xH100_80GB_SXM5_10-0-0-1_v2/PyTorch_bert_base_squad_FP32_20/a.txt",
+            {"host": "10-0-0-1", "devices": 8, "round": "v2", "model": "BERT-base SQuAD"},
+        ),
+        ("Who_1xB200_192GB_10-0-0-1_v2_bk/PyTorch_resnet50_AMP/a.txt", {"hardware": "B200", "host": "10-0-0-1"}),
+    ],
+)
+def test_folders_of_lambda(path: str, facts: dict[str, object]) -> None:
+    found = layout.load(LAMBDA).facts(f"/any/where/results/{path}")
+    assert found is not None
+    assert {name: found.get(name) for name in facts} == facts
+
+
+@pytest.mark.parametrize("path", ["9xZ9000/PyTorch_ncf_FP32/a.txt", "8xA100/TensorFlow_ncf_FP32/a.txt"])
+def test_folders_that_are_not_lambdas(path: str) -> None:
+    assert layout.load(LAMBDA).facts(path) is None
+
+
+PRECISIONS = {"FP32": "fp32", "FP16": "fp16", "AMP": "amp"}
+
+
+def test_every_log_of_the_collection_has_its_case(ingest: Callable[..., Called]) -> None:
+    """Devices, batch size and hardware of each; a precision that a log denies is a contradiction, and never silent."""
+    top = shared("corpus/ngc-pytorch")
+    runs = {each["path"].partition("/")[2]: each for each in ingest(top, "--layout", LAMBDA, "--json").lines}
+    rows = list(csv.DictReader((top / "expected.csv").read_text().splitlines()))
+    assert set(runs) == {row["path"] for row in rows}
+    for row in rows:
+        run = runs[row["path"]]
+        case, facts = run["case"], run["facts"]
+        assert {"model", "hardware", "devices"} <= case.keys(), row["path"]
+        assert facts["round"]["value"] == row["generation"]
+        sizes = (top / row["path"]).with_name("benchmark.para")
+        if sizes.exists():
+            batch, devices = (int(line.split()[1]) for line in sizes.read_text().splitlines())
+            assert (case["devices"], facts["batch_size_of_job"]["value"]) == (devices, batch), row["path"]
+        denied = [each for each in run["problems"] if each["code"] == "contradiction"]
+        group = {"fp32": "single", "tf32": "single"}.get(case["precision"], "half")
+        assert bool(denied) == ((row["stated_precision"] == "FP32") != (group == "single")), row["path"]
+        assert {each["args"]["fact"] for each in denied} <= {"precision"}

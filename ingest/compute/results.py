@@ -270,7 +270,31 @@ def _metric(name: str, runs: Sequence[Run], over: Statistics | None) -> ResultMe
     if not stated:
         return None
     known = [each.diverged for each in stated if each.diverged is not None]
-    return ResultMetric(**_fields(over), unit=stated[0].unit, diverged=any(known) if known else None)
+    found = ResultMetric(**_fields(over), unit=stated[0].unit, diverged=any(known) if known else None)
+    return _scored(found, name, runs) if METRICS[name].repeats == "olympic" else found
+
+
+#: Runs dropped at each end: one, of forty or more four, as MLPerf does for U-Net 3D.
+_MANY, _DROPPED_OF_MANY = 40, 4
+
+
+def _scored(found: ResultMetric, name: str, runs: Sequence[Run]) -> ResultMetric:
+    """Return a metric with the score of its repeats, times the factor that the round declares; or why there is none.
+
+    Source: the rules of MLPerf Training and its result summarizer. A run that did not reach its target is the slowest.
+    """
+    minutes = sorted(run.metrics[name].value or math.inf if name in run.metrics else math.inf for run in runs)
+    factors = {float(_fact(run, "scaling_factor") or 1) for run in runs}
+    dropped = _DROPPED_OF_MANY if len(minutes) >= _MANY else 1
+    kept, missed = minutes[dropped:-dropped], minutes.count(math.inf)
+    reason = (
+        Reason("too_few_repeats", {"repeats": len(minutes), "needed": 2 * dropped + 1}) if not kept
+        else Reason("several_missed", {"count": missed, "most": dropped}) if missed > dropped
+        else Reason("several_factors") if len(factors) > 1
+        else None
+    )  # fmt: skip
+    value = None if reason else math.fsum(kept) / len(kept) * max(factors)
+    return replace(found, value=value, rule="olympic", factor=max(factors), reason=reason)
 
 
 def _fields(over: Statistics | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Two that disagree are never chosen between: the caller gets the contradiction.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -222,7 +223,12 @@ def _is_same_word(name: str, known: str, other: str) -> bool:
         return True
     one, two = known.lower().replace(" ", "-"), other.lower().replace(" ", "-")
     shorter, longer = sorted((one, two), key=len)
-    return one == two or (name == "hardware" and longer.startswith(f"{shorter}-"))
+    return one == two or (name == "hardware" and _names(longer, shorter))
+
+
+def _names(longer: str, shorter: str) -> bool:
+    """Return whether a card's name holds a shorter one as a whole word: `blackwell-ultra-gpu-(gb300)` holds `gb300`."""
+    return longer.startswith(f"{shorter}-") or re.search(rf"[-(]{re.escape(shorter)}(?:[-)]|$)", longer) is not None
 
 
 def contradiction(path: str, found: Contradiction, **more: str) -> Problem:

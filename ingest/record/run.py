@@ -23,7 +23,7 @@ from ingest.compute.metrics import metrics
 from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
-from ingest.compute.witnesses import measured
+from ingest.compute.witnesses import WITNESSES, measured
 from ingest.read import environment_json, facts
 from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import OWN, Layout
@@ -160,7 +160,9 @@ def _run(
     of_file = [*_problems_of_file(given, run_json, told), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
     case = merged.case()
-    sound = not {each.code for each in problems if each not in unread} - _HARMLESS
+    beside = metrics(session, for_rules, found.figures[rules.HEADLINE], found.slower)
+    harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
+    sound = not {each.code for each in problems if each not in unread} - harmless
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
     return replace(
         _with_run_json(empty, run_json.document),
@@ -168,7 +170,7 @@ def _run(
         sessions=len(log.sessions),
         format=session.format.id,
         outcome=outcome,
-        outcome_line=session.ending.line if session.ending.outcome == outcome else 0,
+        outcome_line=session.ending.line if outcome in (session.ending.outcome, "missed") else 0,
         progress=_progress(session),
         observations=_observations(session),
         case=case,
@@ -176,7 +178,7 @@ def _run(
         environment=_environment(run_json, session, told),
         environment_details=details,
         figures=_rounded(found.figures),
-        metrics=metrics(session, for_rules, found.figures[rules.HEADLINE], found.slower),
+        metrics=beside,
         witnesses=found.witnesses,
         audit=_rounded(audited) if audited else UNSET,
         # Problems of the file are reported once, by its first session.
@@ -260,6 +262,12 @@ _HARMLESS = frozenset(
 )
 
 
+#: Problems of the throughput, with which the time to a target stands all the same.
+_OF_THROUGHPUT = frozenset(
+    {"unread", "no_step", "no_figure", "impossible_figure", *(f"witness_{each}" for each in WITNESSES)}
+)
+
+
 def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
     """Round figures to ten significant digits, which is more than any log prints."""
     return Figures(
@@ -279,8 +287,9 @@ def _counts_updates(session: Session, stated: Container[str]) -> bool:
 
 def _observations(session: Session) -> int:
     """Return records of the main metric: those that print a speed or a duration, otherwise those with a clock."""
+    # A figure for the whole run counts where the log has no others.
     for column in ("throughput", *TIMED, "clock"):
-        for records in session.records:
+        for records in sorted(session.records, key=lambda each: each.reading.span == "run"):
             if column in records and len(records):
                 return len(one_row_per_step(records)) if records.reading.repeated else len(records)
     return 0
@@ -304,7 +313,12 @@ def _clock(session: Session) -> tuple[str, str] | None:
 def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
     stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
-    return stated or session.ending.outcome
+    return stated or ("missed" if session.ending.outcome == "completed" and _missed(session) else session.ending.outcome)
+
+
+def _missed(session: Session) -> bool:
+    """Return whether a run that trains to a target ended without reaching it."""
+    return any(each["reached"][-1] == 0 for each in session.records if "reached" in each and len(each))
 
 
 def _progress(session: Session) -> RunProgress | None:

@@ -417,7 +417,8 @@ def _target(columns: Columns) -> Postprocessed:
     if not inside or inside[0].kind != "_run_start":
         return _table([])
     last, whole = inside[-1], _is_whole(inside)
-    seconds = last.time - inside[0].time if whole else nan
+    # Seconds since 1970 have no digits beyond the microsecond.
+    seconds = round(last.time - inside[0].time, 6) if whole else nan
     reached = {"_met": 1.0, "_missed": 0.0}.get(last.kind, nan)
     return _table([(last.row, {"seconds": seconds, "target_seconds": seconds, "reached": reached})])
 

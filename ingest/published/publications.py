@@ -41,6 +41,8 @@ METRICS: Mapping[str, frozenset[str]] = {
     "memory": frozenset({"MiB"}),
     "memory_ratio": frozenset({"%"}),
     "utilisation": frozenset({"%"}),
+    "time_to_train": frozenset({"min"}),
+    "samples_to_train": frozenset({"samples"}),
     "max_num_classes": frozenset({"classes"}),
     "flops": frozenset({"TFLOP/s"}),
     "peak_share": frozenset({"%"}),

@@ -160,7 +160,19 @@ def _stated(entry: BesideEntry, key: str, value: Any, line: int) -> Mapping[str,
     if name is None:
         hint = did_you_mean(str(value), entry.words[key])
         raise _WrongEntryError(line, f"`{key}` is {value!r}, for which the layout has no word{hint}")
+    if name == "framework":
+        return _versioned(str(value))
     return {name: _typed(name, key, value, line)}
+
+
+#: `NVIDIA NeMo Framework Release 25.09`, `PyTorch 2.8.0.dev20251001+rocm7.0.0, ROCm 7.0.0`.
+_VERSIONED = re.compile(r"(.*?[^\W\d])[ ,]+(?:Release |[Vv]ersion |v)?(\d[\w.+-]*+)(?:[ ,;(].*)?")
+
+
+def _versioned(value: str) -> Mapping[str, str]:
+    """Return a framework's name, and its version if that follows."""
+    found = _VERSIONED.fullmatch(value.strip())
+    return {"framework": found[1], "framework_version": found[2]} if found else {"framework": value}
 
 
 def _typed(name: str, key: str, value: Any, line: int) -> Any:

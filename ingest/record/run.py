@@ -313,7 +313,9 @@ def _clock(session: Session) -> tuple[str, str] | None:
 def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
     stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
-    return stated or ("missed" if session.ending.outcome == "completed" and _missed(session) else session.ending.outcome)
+    return stated or (
+        "missed" if session.ending.outcome == "completed" and _missed(session) else session.ending.outcome
+    )
 
 
 def _missed(session: Session) -> bool:

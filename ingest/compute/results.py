@@ -283,18 +283,25 @@ def _scored(found: ResultMetric, name: str, runs: Sequence[Run]) -> ResultMetric
 
     Source: the rules of MLPerf Training and its result summarizer. A run that did not reach its target is the slowest.
     """
-    minutes = sorted(run.metrics[name].value or math.inf if name in run.metrics else math.inf for run in runs)
+    known = [run.metrics[name].value if name in run.metrics else None for run in sorted(runs, key=_minutes)]
     factors = {float(_fact(run, "scaling_factor") or 1) for run in runs}
-    dropped = _DROPPED_OF_MANY if len(minutes) >= _MANY else 1
-    kept, missed = minutes[dropped:-dropped], minutes.count(math.inf)
+    dropped = _DROPPED_OF_MANY if len(known) >= _MANY else 1
+    kept, missed = [each or math.nan for each in known[dropped:-dropped]], known.count(None)
     reason = (
-        Reason("too_few_repeats", {"repeats": len(minutes), "needed": 2 * dropped + 1}) if not kept
+        Reason("too_few_repeats", {"repeats": len(known), "needed": 2 * dropped + 1}) if not kept
         else Reason("several_missed", {"count": missed, "most": dropped}) if missed > dropped
+        else Reason("kept_without", {"count": missed}) if any(map(math.isnan, kept))
         else Reason("several_factors") if len(factors) > 1
         else None
     )  # fmt: skip
     value = None if reason else math.fsum(kept) / len(kept) * max(factors)
     return replace(found, value=value, rule="olympic", factor=max(factors), reason=reason)
+
+
+def _minutes(run: Run) -> float:
+    """Return a run's time to train, infinite where it did not reach its target."""
+    time = run.metrics.get("time_to_train")
+    return math.inf if time is None or time.value is None else time.value
 
 
 def _fields(over: Statistics | None) -> dict[str, Any]:

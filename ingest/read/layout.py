@@ -37,11 +37,11 @@ class BesideEntry(Struct, frozen=True, forbid_unknown_fields=True):
     `path` lies relative to the log's folder and may have slots of the log's template. `facts` and `environment` say
     which fact, or which entry of the environment, the value of a key is; `words` give facts for certain values of a
     key. Keys of a JSON object within an object are joined by dots. A file that is missing is a problem unless it is
-    `optional`.
+    `optional`. Of kind `power` are files of power over time, as MLPerf keeps them, whose names may hold a `*`.
     """
 
     path: str
-    kind: Literal["text", "json", "collect_env"]
+    kind: Literal["text", "json", "collect_env", "power"]
     facts: dict[str, str] = {}
     environment: dict[str, str] = {}
     words: Words = {}
@@ -160,7 +160,7 @@ class Layout:
 
     def _beside(self, log: Path) -> tuple[Path, ...]:
         found = self.match(log.absolute().as_posix())
-        return tuple(beside(log, each) for each in found.beside) if found else ()
+        return tuple(path for each in (found.beside if found else ()) for path in files_beside(log, each))
 
     def _not_ignored(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
         return tuple(each for each in inputs if each.asked or not self.ignores(each.path.absolute().as_posix()))
@@ -169,6 +169,12 @@ class Layout:
 def beside(log: Path, relative: str) -> Path:
     """Return the absolute path of a file beside a log, without `..`."""
     return Path(posixpath.normpath((log.absolute().parent / relative).as_posix()))
+
+
+def files_beside(log: Path, relative: str) -> tuple[Path, ...]:
+    """Return the files beside a log that a path names; a `*` stands for any part of a name."""
+    path = beside(log, relative)
+    return tuple(sorted(path.parent.glob(path.name))) if "*" in path.name else (path,)
 
 
 def path_of(name: str) -> Path:

@@ -24,7 +24,7 @@ from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
 from ingest.compute.witnesses import WITNESSES, measured
-from ingest.read import environment_json, facts
+from ingest.read import environment_json, facts, power
 from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
@@ -43,6 +43,7 @@ from schema.records import (
     FactValue,
     Figure,
     Figures,
+    MetricFigure,
     NoFigure,
     Problem,
     Reason,
@@ -54,7 +55,7 @@ from schema.records import (
     text_of,
     to_json,
 )
-from schema.vocabulary import UNITS
+from schema.vocabulary import METRICS, UNITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -160,7 +161,7 @@ def _run(
     of_file = [*_problems_of_file(given, run_json, told), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
     case = merged.case()
-    beside = metrics(session, for_rules, found.figures[rules.HEADLINE], found.slower)
+    beside = _with_energy(metrics(session, for_rules, found.figures[rules.HEADLINE], found.slower), told)
     harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
     sound = not {each.code for each in problems if each not in unread} - harmless
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -260,6 +261,22 @@ _HARMLESS = frozenset(
         "run_json_keys",
     }
 )
+
+
+def _with_energy(found: dict[str, MetricFigure], told: PathFacts) -> dict[str, MetricFigure]:
+    """Add the energy until the target was reached, where power logs lie beside the log: their mean over that time."""
+    time = found.get("time_to_train")
+    if time is None or time.value is None or not told.power:
+        return found
+    unit = METRICS["energy_to_train"].unit
+    try:
+        mean = power.watts(told.power)
+    except power.PowerError as wrong:
+        energy = MetricFigure(None, unit, reason=Reason("power_unread", {"file": str(wrong)}))
+    else:
+        arithmetic = f"{mean:.8g} W × {60 * time.value:.8g} s / 1000"
+        energy = MetricFigure(mean * 60 * time.value / 1000, unit, "telemetry", arithmetic=arithmetic)
+    return {name: each for name in METRICS if (each := {**found, "energy_to_train": energy}.get(name))}
 
 
 #: Problems of the throughput, with which the time to a target stands all the same.

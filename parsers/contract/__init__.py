@@ -371,6 +371,8 @@ class Format:
         windows: the records that published scripts count, by the name of the rule.
         over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines stand between those of the
             training program.
+        frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
+            prints within it.
         id: `package.module`, filled in by the registry.
         doc: the module's docstring, filled in by the registry.
     """
@@ -386,6 +388,7 @@ class Format:
     framework: str = ""
     windows: Mapping[str, Window] = field(default_factory=dict)
     over: tuple[str, ...] = ()
+    frames: tuple[Reading, ...] = ()
     id: str = ""
     doc: str = ""
 

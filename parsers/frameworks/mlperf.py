@@ -63,6 +63,11 @@ _RUN: Mapping[str, bytes] = {
     "_met": rb"run_stop(?=" + _LATER + rb'"(?:status": ?+"success"|success": ?+true))',
     "_run_stop": rb"run_stop" + _ENDS + rb"(?=" + _LATER + rb"\n)",
 }  # fmt: skip
+#: In 2018 runs end without a word on success; what they are judged by tells it.
+_JUDGED: Mapping[str, bytes] = {
+    "_aim": rb"eval_target: (?=[0-9.]++\s)",
+    "_judged": rb"eval_accuracy" + _ENDS,
+}
 _PRINTED: Mapping[str, bytes] = {"_printed": _THROUGHPUT + _NUMBER + rb"[,}]"}
 _COUNTED = rb'(?:block|eval|run)_(?:start|stop)"(?=' + _LATER + rb'"samples_count": ?+[0-9])'
 _SPEEDS: Mapping[str, bytes] = {**_PRINTED, "_counted": _COUNTED}
@@ -76,7 +81,7 @@ _EVENTS: Mapping[str, bytes] = {
     "_block_stop": rb"block_stop" + _ENDS,
     "_eval_start": rb"eval_start" + _ENDS,
     "_eval_stop": rb"eval_stop" + _ENDS,
-    "_judged": rb"eval_accuracy" + _ENDS,
+    **_JUDGED,
     "_loss": rb'train_loss"',
     "_step_done": rb"tracked_stats" + _VALUE + rb'\{"(?!valid)(?=' + _LATER + rb'"step": ?+[0-9])(?=' + _LATER + rb'"samples_count": ?+[0-9])',
     "_data_set": rb"(?:train_samples|input_size|preproc_num_train_examples)" + _ENDS,
@@ -96,13 +101,19 @@ _AGREES = 0.05
 _MOST = 0.5
 
 
-def _lines(events: Mapping[str, bytes], told: Mapping[str, bytes]) -> bytes:
-    """Return the pattern of the lines of some events, with what they tell."""
+def _lines(events: Mapping[str, bytes], told: Mapping[str, bytes] | None = None) -> bytes:
+    """Return the pattern of the lines of some events, with what they tell: value and metadata, or a speed alone."""
     times = b"|".join(rb"(?=(?P<%s>%s)%s%s)" % (name.encode(), _TIME, _KEY, key) for name, key in events.items())
     values = rb"(?=(?:" + _THROUGHPUT + rb"(?P<throughput>" + _NUMBER + rb")(?=[,}]))?+)"
-    if told:
-        values += rb"(?=(?:\w++(?:" + _VALUE + rb'|: ?+(?:\{"value": ?+)?+)(?P<_value>' + _NUMBER + rb")(?=[,}\s]))?+)"
-    for name, key in told.items():
+    if told is not None:
+        values += (
+            rb"(?=(?:\w++(?:"
+            + _VALUE
+            + rb'|: ?+(?:\{(?:"epoch": ?+[0-9]++, ?+)?+"value": ?+)?+)(?P<_value>'
+            + _NUMBER
+            + rb")(?=[,}\s]))?+)"
+        )
+    for name, key in (told or {}).items():
         values += rb'(?=(?:%s"%s": ?+(?P<%s>%s)(?=[,}\s]))?+)' % (_LATER, key, name.encode(), _NUMBER)
     return _STAMP + rb"(?:" + times + rb")" + _TIME + _KEY + values
 
@@ -412,15 +423,27 @@ def _reported(columns: Columns) -> Postprocessed:
 
 
 def _target(columns: Columns) -> Postprocessed:
-    """Return the run as a record: its seconds, those to its target, and whether it reached that."""
+    """Return the run as a record: its seconds until the end, and whether it reached its target."""
     inside = _of_run(_events(columns))
     if not inside or inside[0].kind != "_run_start":
         return _table([])
     last, whole = inside[-1], _is_whole(inside)
     # Seconds since 1970 have no digits beyond the microsecond.
     seconds = round(last.time - inside[0].time, 6) if whole else nan
-    reached = {"_met": 1.0, "_missed": 0.0}.get(last.kind, nan)
-    return _table([(last.row, {"seconds": seconds, "target_seconds": seconds, "reached": reached})])
+    reached = {"_met": 1.0, "_missed": 0.0, "_run_stop": _judged(inside)}.get(last.kind, nan)
+    return _table([(last.row, {"target_seconds": seconds, "reached": reached})])
+
+
+def _judged(events: Sequence[_Event]) -> float:
+    """Return 1 where the last accuracy is up to the target that the log states; that it is not may be a matter of units."""
+    aim, judged = ([each.value for each in events if each.kind == kind] for kind in ("_aim", "_judged"))
+    return 1.0 if aim and judged and judged[-1] >= aim[0] else nan
+
+
+def _run_seconds(columns: Columns) -> Postprocessed:
+    """Return the same with the length of the run, which its stretches are held against."""
+    rows, found = _target(columns)
+    return rows, {**found, **({"seconds": found["target_seconds"]} if len(rows) else {})}
 
 
 def _target_samples(columns: Columns) -> Postprocessed:
@@ -472,8 +495,8 @@ FORMAT = Format(
         _stretches("tokens/s", _IN_TOKENS),
         _stretches("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf, and say more where these count no samples.
-        Reading(_lines(_SPEEDS, {}), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=_reported),
-        Reading(_lines(_RUN, {}), span="run", weak=True, marker=b"run_st", postprocess=_target),
+        Reading(_lines(_SPEEDS), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=_reported),
+        Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_run_seconds),
         Reading(
             _lines(_EVENTS, _TOLD), span="run", weak=True, marker=b":::ML", where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",
             postprocess=_target_samples, facts=_FACTS,
@@ -487,6 +510,7 @@ FORMAT = Format(
             weak=True, marker=b'train_loss"',
         ),
     ),
+    frames=(Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_target),),
     facts=(
         Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
         Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
@@ -558,6 +582,7 @@ FORMAT = Format(
             _epoch_start=1795169472.5, _value=7,
         ),
         Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) run_stop: {}\n", _run_stop=1795169472.5),
+        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_target: 0.749\n", _aim=1795169472.5, _value=0.749),
         Sample(b':::MLPv0.5.0 ssd 1795169472.500000000 (train.py:49) run_stop: {"success": false}\n', _missed=1795169472.5),
         Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '

@@ -248,6 +248,10 @@ def test_old_dialects_tell_time_and_outcome(tmp_path: Path) -> None:
     session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
     assert value(session) == pytest.approx(64.0)
     assert told(session)["time_to_train"].reason is not None
+    judged = [(30, 'eval_accuracy: {"epoch": 4, "value": 0.7}'), (60, 'eval_accuracy: {"epoch": 6, "value": 0.75}')]
+    events = [(0, "run_start"), (2, "eval_target: 0.749"), *judged, (90, "run_stop")]
+    session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
+    assert told(session)["time_to_train"].value == 1.5
     events = [(0, 'run_start: {"value": null, "metadata": {"lineno": 1}}')]
     events += [(90, 'run_stop: {"value": null, "metadata": {"lineno": 9, "status": "success"}}')]
     session = session_of([f":::MLL {stamp + at}.25 {each}" for at, each in events], tmp_path)
@@ -306,6 +310,74 @@ def test_two_runs_are_too_few_for_a_score() -> None:
 def test_of_forty_runs_four_are_dropped_at_each_end() -> None:
     assert scored([float(each) for each in range(1, 41)]).value == 20.5
     assert scored([*(float(each) for each in range(1, 37)), None, None, None, None]).value == sum(range(5, 37)) / 32
+
+
+# A made-up round
+
+
+def submission(root: Path, speeds: Sequence[float], factor: float | None = None) -> Path:
+    """Write a result of one system with runs that take so many times as long as usual; with power logs of two nodes."""
+    at = root / "training_results_v9.9" / "Maker" / "results" / "box_x2" / "made_up"
+    at.mkdir(parents=True)
+    systems = root / "training_results_v9.9" / "Maker" / "systems"
+    systems.mkdir()
+    about = {"number_of_nodes": "2", "accelerators_per_node": "4", "accelerator_model_name": "NVIDIA H100"}
+    about |= {"framework": "PyTorch NVIDIA Release 25.09", "operating_system": "Made-up OS 1", "division": "closed"}
+    (systems / "box_x2.json").write_text(json.dumps(about))
+    if factor:
+        (at / "scaling.json").write_text(json.dumps({"scaling_factor": factor}))
+    for number, speed in enumerate(speeds):
+        (at / f"result_{number}.txt").write_text("\n".join([*head(), *whole(list(amd()), 90 * speed)]) + "\n")
+        (at / "power" / f"result_{number}").mkdir(parents=True)
+        for node in range(2):
+            readings = [mllog(each + 1, "power_reading", 1000.0 + 500 * node) for each in range(10)]
+            lines = [mllog(0, "power_measurement_start"), *readings, mllog(10, "power_measurement_stop")]
+            (at / "power" / f"result_{number}" / f"node_{node}.txt").write_text("\n".join(lines) + "\n")
+        estimate = [mllog(0, "conversion_eff", 0.5), mllog(0, "interconnect_power_est", 1000.0)]
+        (at / "power" / f"result_{number}" / "sw_0.txt").write_text("\n".join(estimate) + "\n")
+    return root
+
+
+def read_round(root: Path) -> list[Run]:
+    mlperf = layout.load("mlperf")
+    return identify([one for each in mlperf.logs_of(walk([root])).inputs for one in runs_of(each, mlperf, each.name)])
+
+
+def test_a_submission_is_read_with_its_system_its_scaling_and_its_power(tmp_path: Path) -> None:
+    runs = read_round(submission(tmp_path, (1.0, 1.1, 1.2, 2.0), 1.25))
+    assert [each.problems for each in runs] == [()] * 4
+    case = runs[0].case
+    assert (case.framework, case.hardware, case.nodes, case.devices) == ("PyTorch NVIDIA", "H100", 2, 8)
+    assert case.options == {"submitter": "Maker", "system": "box_x2"}
+    assert runs[0].environment["os"] == "Made-up OS 1"
+    # 1000 W and 1500 W of the nodes, and half of 1000 W of the switch, for 90 s.
+    assert runs[0].metrics["energy_to_train"].value == pytest.approx(3000 * 90 / 1000)
+    (found,) = results.results(runs)
+    assert (found.round, found.version) == ("v9.9", "25.09")
+    assert found.metrics["time_to_train"].value == pytest.approx(1.5 * 1.15 * 1.25)
+    assert found.metrics["energy_to_train"].value == pytest.approx(270 * 1.15 * 1.25)
+
+
+def test_a_run_whose_speed_is_refused_counts_in_the_score(tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0, 1.1, 1.2))
+    (log,) = root.rglob("result_1.txt")
+    log.write_text(log.read_text().replace("64.0", "96.5"))
+    runs = read_round(root)
+    assert [each.code for run in runs for each in run.problems] == ["witness_arithmetic"]
+    (found,) = results.results(runs)
+    assert found.metrics["time_to_train"].value == pytest.approx(1.65)
+    assert found.repeats == 2
+
+
+def test_a_run_that_missed_its_target_stands_in_the_tables(tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0, 1.1, 1.2))
+    (log,) = root.rglob("result_0.txt")
+    log.write_text(log.read_text().replace("success", "aborted"))
+    runs = read_round(root)
+    assert [each.outcome for each in runs] == ["missed", "completed", "completed"]
+    assert runs[0].published
+    (found,) = results.results(runs)
+    assert found.metrics["time_to_train"].value == pytest.approx(1.8)
 
 
 # The round of which logs are at hand

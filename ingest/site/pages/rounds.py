@@ -21,7 +21,7 @@ from ingest.site.run_tables import log_lines_text, outcome
 from schema.records import ResultMetric, Run
 from schema.vocabulary import METRICS
 
-SCORE, SAMPLES = "time_to_train", "samples_to_train"
+SCORE, SAMPLES, ENERGY = "time_to_train", "samples_to_train", "energy_to_train"
 _COLUMNS = ("submitter", "system", "devices")
 
 
@@ -107,7 +107,7 @@ def scores(site: Site, entrants: Sequence[Entrant], page: str) -> Table:
     """Return the scores of one benchmark, the best first, with links to the systems on the page of the round."""
     ordered = sorted(entrants, key=lambda each: (each.score.value or math.inf, each.anchor))
     published = {each.anchor: score_of(site, each.row) for each in ordered}
-    with_published = any(published.values())
+    with_published, with_energy = any(published.values()), any(ENERGY in each.row.metrics for each in ordered)
     head = [
         *(Column(phrase(f"round.{each}")) for each in _COLUMNS),
         Column(word_for("metric", SCORE), True, key=SCORE, unit=METRICS[SCORE].unit),
@@ -117,12 +117,15 @@ def scores(site: Site, entrants: Sequence[Entrant], page: str) -> Table:
         Column(phrase("round.range", unit=METRICS[SCORE].unit), True, key="range"),
         Column(word_for("metric", SAMPLES), True, key=SAMPLES),
         Column(phrase("round.throughput"), True),
+        *([Column(word_for("metric", ENERGY), True, key=ENERGY, unit=METRICS[ENERGY].unit)] if with_energy else []),
     ]
-    body = tuple(_line(entrant, published[entrant.anchor], page, with_published) for entrant in ordered)
+    body = tuple(_line(entrant, published[entrant.anchor], page, with_published, with_energy) for entrant in ordered)
     return Table(tuple(head), body, name="scores")
 
 
-def _line(entrant: Entrant, published: Published | None, page: str, with_published: bool) -> tuple[Cell, ...]:
+def _line(
+    entrant: Entrant, published: Published | None, page: str, with_published: bool, with_energy: bool
+) -> tuple[Cell, ...]:
     row, score = entrant.row, entrant.score
     samples = row.metrics.get(SAMPLES)
     devices = phrase("round.devices_of", devices=row.devices, hardware=named(row.hardware))
@@ -138,6 +141,7 @@ def _line(entrant: Entrant, published: Published | None, page: str, with_publish
         _range_cell(score),
         _number(samples.value if samples else None, numbers.exact),
         _number(row.value, numbers.figure, row.unit),
+        *([_number(row.metric(ENERGY), numbers.figure)] if with_energy else []),
     )
 
 

@@ -15,6 +15,7 @@ from bench.measure import Row
 MEASUREMENTS: Mapping[str, Callable[..., list[Row]]] = {
     "log": reading.long_log,
     "tree": reading.tree,
+    "formats": reading.formats,
     "changes": building.changes,
     "sizes": building.sizes,
     "phone": front_page.phone,

@@ -1,13 +1,18 @@
-"""How fast logs are read: one long log against a plain scan, and a tree of logs against importing pandas."""
+"""How fast logs are read: a long log against a plain scan, a tree against importing pandas, and with more formats."""
 
 from __future__ import annotations
 
 import mmap
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.measure import Row, in_turns
+
+if TYPE_CHECKING:
+    from schema.records import Run
 
 #: Other people's logs where they lie beside the repository, otherwise our own.
 _CORPUS = Path("..") / "shared" / "corpus" / "paddle-perf"
@@ -34,10 +39,34 @@ def long_log(folder: Path, gib: float = 1, times: int = 3) -> list[Row]:
 
 def tree(folder: Path, times: int = 5) -> list[Row]:
     """Compare reading and computing a tree of logs, with nothing cached, with importing pandas and matplotlib."""
-    root, layout = (_CORPUS, "paddle-perf") if _CORPUS.is_dir() else (Path("raw_logs"), "perfledger")
+    root, layout = _tree()
     logs = sum(each.is_file() for each in root.rglob("*"))
     imports, ours = in_turns((_imports, _read_tree), root, layout, folder / "tree", times=times)
     return [Row.of(f"{logs} files read and computed", ours, "importing pandas and matplotlib", imports, "2")]
+
+
+def formats(folder: Path, times: int = 5) -> list[Row]:
+    """Compare reading a tree with all formats with reading it with half of them, the claimants of its logs included."""
+    from parsers.engine import registry
+
+    root, layout = _tree()
+    known = [each.id for each in registry.formats()]
+    needed = {run.format for run in _read_tree(root, layout, folder / "formats")}
+    half = sorted(known, key=lambda each: each not in needed)[: max(len(needed), len(known) // 2)]
+    few, every = in_turns((_read_with, _read_tree), root, layout, folder / "formats", ",".join(half), times=times)
+    return [Row.of(f"a tree read with {len(known)} formats", every, f"with {len(half)} of them", few, "1.1")]
+
+
+def _tree() -> tuple[Path, str]:
+    return (_CORPUS, "paddle-perf") if _CORPUS.is_dir() else (Path("raw_logs"), "perfledger")
+
+
+def _read_with(root: str, layout: str, out: str, ids: str) -> None:
+    from parsers.engine import detect, registry
+
+    few = tuple(registry.by_id(each) for each in ids.split(","))
+    vars(detect).update(formats=lambda: few)
+    _read_tree(root, layout, out)
 
 
 def _one_figure(path: str) -> None:
@@ -63,11 +92,13 @@ def _imports(*_: str) -> None:
     import pandas  # noqa: F401
 
 
-def _read_tree(root: str, layout: str, out: str) -> None:
+def _read_tree(root: str | Path, layout: str, out: str | Path, *_: str) -> Sequence[Run]:
     from ingest import build
 
     shutil.rmtree(out, ignore_errors=True)
-    assert build.read(build.Inputs((Path(root),), layout, jobs=1, out=Path(out) / "docs")).ledger.runs
+    found = build.read(build.Inputs((Path(root),), layout, jobs=1, out=Path(out) / "docs")).ledger.runs
+    assert found
+    return found
 
 
 def _split(log: bytes) -> tuple[bytes, bytes]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ingest.published.publications import Publications
+    from ingest.read.accelerators import Accelerators
     from ingest.read.walk import FoundFiles
     from ingest.record.ledger import Ledger
     from ingest.site.builder import Built
@@ -51,6 +52,7 @@ class State:
     found: FoundFiles
     ledger: Ledger
     publications: Publications
+    accelerators: Accelerators
     problems: tuple[Problem, ...]
     sources: str
     fresh: Mapping[str, bytes]
@@ -76,7 +78,7 @@ def read(inputs: Inputs) -> State:
     from ingest.common import sources
     from ingest.common.cache import Cache
     from ingest.published import publications
-    from ingest.read import layout
+    from ingest.read import accelerators, layout
     from ingest.read.walk import walk
     from ingest.record import ledger
 
@@ -85,10 +87,10 @@ def read(inputs: Inputs) -> State:
         raise UsageError(f"--out {inputs.out}: is a file; give a folder")
     before = sources.state(inputs.paths, inputs.layout)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
-    found = named.logs_of(walk(inputs.paths))
-    found = replace(found, problems=(*found.problems, *others.problems))
+    found, stated = named.logs_of(walk(inputs.paths)), accelerators.found(inputs.paths)
+    found = replace(found, problems=(*found.problems, *others.problems, *stated.problems))
     if not found.inputs:
-        return State(inputs, found, ledger.Ledger(), others, found.problems, before, {})
+        return State(inputs, found, ledger.Ledger(), others, stated, found.problems, before, {})
     with (
         Cache(_cache(inputs.out), read_only=True) as cached,
         _executor(inputs.jobs, found) as executor,
@@ -105,7 +107,7 @@ def read(inputs: Inputs) -> State:
             found.beside,
         )
     found = replace(found, problems=(*found.problems, *collected.problems))
-    return State(inputs, found, collected, others, _distinct(found, collected), before, cached.new)
+    return State(inputs, found, collected, others, stated, _distinct(found, collected), before, cached.new)
 
 
 def write(state: State) -> Written:
@@ -154,6 +156,7 @@ def _site(state: State, *, check: bool) -> Built:
         logs=_logs(state.found),
         shards=state.ledger.shards,
         passed_over=state.ledger.passed_over,
+        accelerators=state.accelerators,
     )
 
 

@@ -63,9 +63,11 @@ def _session(given: Input, session: Session, sessions: int, layout: Layout) -> I
     found = measured(session, case, merged.of_records)
     for name, figure in found.figures.items():
         yield f"{name:<10} {_figure_text(figure)}"
+    for name in rules.PUBLISHERS:
+        yield f"{name:<10} {_figure_text(rules.figure(name, session, case))}"
     for witness in found.witnesses:
         yield f"witness    {_witness_text(witness)}"
-    for name, metric in metrics(session, case, found.figures[rules.HEADLINE], found.slower).items():
+    for name, metric in metrics(session, case, found.headline, found.slower).items():
         yield f"{name:<10} {_metric_text(metric)}"
 
 

@@ -14,7 +14,6 @@ from ingest.common.errors import UsageError
 from ingest.common.files import write_if_changed
 from ingest.common.toml_file import display_path
 from ingest.common.words import LANGUAGES, load
-from ingest.compute.rules import HEADLINE
 from schema.records import Run, from_text
 
 #: The words that say something of one model alone; the others are true of most.
@@ -105,7 +104,7 @@ def _without_suite(runs: Path) -> Iterator[Run]:
 
 def _facts_of_model(runs: Sequence[Run]) -> ModelFacts:
     cases = [run.case for run in runs]
-    figures = [figure for run in runs if (figure := run.figure(HEADLINE))]
+    figures = [figure for run in runs if (figure := run.headline)]
     unit = next(iter(_frequent(figure.unit for figure in figures)), "")
     stated = {name for case in cases for name in case.options}
     return ModelFacts(

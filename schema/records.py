@@ -401,6 +401,8 @@ class Run(Struct, frozen=True, kw_only=True):
     environment: dict[str, Stated] = {}
     environment_details: EnvironmentDetails | None = None
     figures: Figures = field(default_factory=Figures)
+    #: The rule of the headline figure: another than the house's where the log gives one final figure only.
+    rule: str = "sustained"
     metrics: dict[str, MetricFigure] = {}
     #: What the same log offers beside the headline figure, in the order of WITNESSES; none where there is no figure.
     witnesses: tuple[Witness, ...] = ()
@@ -436,6 +438,11 @@ class Run(Struct, frozen=True, kw_only=True):
         return found if isinstance(found, Figure) else None
 
     @property
+    def headline(self) -> Figure | None:
+        """The headline figure, be it published or not; None where there is none."""
+        return self.figure(self.rule)
+
+    @property
     def all_figures(self) -> Mapping[str, Figure | NoFigure]:
         """The figures under every rule, those of an audit included."""
         return self.figures if self.audit is UNSET else {**self.audit, **self.figures}
@@ -463,7 +470,7 @@ class ResultMetric(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """The figure of one case, framework version and benchmark round, over its repeats; `value` counts the whole job.
+    """The figure of a case, framework version, benchmark round and rule, over its repeats; `value` is of the whole job.
 
     `baseline` is the result of one device that `speedup` is against; None for one of one device, which is its own.
     """
@@ -480,6 +487,7 @@ class Result(Struct, frozen=True, kw_only=True):
     version: str | None = None
     round: str | None = None
     unit: str = ""
+    rule: str = "sustained"
     value: float | None = None
     low: float | None = None
     high: float | None = None

@@ -35,13 +35,14 @@ class FactTerm:
 
 @dataclass(frozen=True)
 class Precision:
-    """A number format; `group` and `family` are explained in `vocabulary.toml`."""
+    """A number format; `group`, `peak` and `family` are explained in `vocabulary.toml`."""
 
     group: str
     family: str
     meaning: str
     en: str
     zh: str
+    peak: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from typing import Any, Literal
 from msgspec import UNSET
 
 from ingest.common import numbers
-from ingest.compute.rules import HEADLINE
 from schema.records import Container, Plain, Result, Run
 from schema.results import Conditions, ResultRecord
 
@@ -176,7 +175,13 @@ class Verdict:
 def statement(result: Result, figure: Measured, conditions: Conditions) -> Statement:
     """Return what a measured result states, for the comparison of one of its figures."""
     case = {name: getattr(result, name) for name in _CASE}
-    facts = {**case, "unit": figure.unit, "framework_version": result.version, "round": result.round, "rule": HEADLINE}
+    facts = {
+        **case,
+        "unit": figure.unit,
+        "framework_version": result.version,
+        "round": result.round,
+        "rule": result.rule,
+    }
     return _statement(facts, figure.sources, result.options, conditions)
 
 

@@ -6,11 +6,12 @@ What a log says nothing about is left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ingest.common.numbers import shortened
@@ -22,7 +23,7 @@ from parsers.contract import Reading
 from parsers.engine.session import Session
 from parsers.engine.table import SessionRecords
 from schema.records import Facts, Figure, MetricFigure, NoFigure, Reason
-from schema.vocabulary import METRICS, PRECISION_GROUPS
+from schema.vocabulary import METRICS, PRECISIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -277,9 +278,20 @@ def peak_of(hardware: str | None, precision: str | None) -> float | None:
     """Return the vendor's dense peak of a device in TFLOP/s for a precision; None if the table does not list it."""
     if not hardware or not precision:
         return None
+    name = _listed(hardware, _peaks())
+    return _peaks()[name].get(precision) if name else None
+
+
+def has_tf32(hardware: str) -> bool:
+    """Return whether a device is listed as one whose matrix units have TF32."""
+    return _listed(hardware, _tables().tf32["devices"]) is not None
+
+
+def _listed(hardware: str, names: Iterable[str]) -> str | None:
+    """Return the longest name that is the beginning of a device's, by whole words; None if there is none."""
     folded = hardware.lower().replace(" ", "-")
-    names = [name for name in _peaks() if folded == name or folded.startswith(f"{name}-")]
-    return _peaks()[max(names, key=len)].get(precision) if names else None
+    found = [name for name in names if folded == name or folded.startswith(f"{name}-")]
+    return max(found, key=len, default=None)
 
 
 def highest_peak(precision: str) -> float | None:
@@ -289,8 +301,20 @@ def highest_peak(precision: str) -> float | None:
 
 @cache
 def _peaks() -> Mapping[str, Mapping[str, float]]:
-    table = read(PEAKS, dict[str, dict[str, dict[str, float]]]).data["peak"]
+    kinds = {precision: each.peak or each.group for precision, each in PRECISIONS.items()}
     return {
-        name: {precision: each[kind] for kind, words in PRECISION_GROUPS.items() if kind in each for precision in words}
-        for name, each in table.items()
+        name: {precision: each[kind] for precision, kind in kinds.items() if kind in each}
+        for name, each in _tables().peak.items()
     }
+
+
+class _Tables(Struct, frozen=True, forbid_unknown_fields=True):
+    """The tables of peaks.toml."""
+
+    peak: dict[str, dict[str, float]]
+    tf32: dict[str, tuple[str, ...]]
+
+
+@cache
+def _tables() -> _Tables:
+    return read(PEAKS, _Tables).data

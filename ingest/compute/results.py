@@ -33,8 +33,10 @@ _ORDER = (
 #: Options that are another word for the number of devices, where the network is not cut over them.
 _GROWING = frozenset({"data_parallel"})
 #: What two cases that differ only in their number of devices have in common, besides their options.
-_WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit")
+_WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit", "rule")
 _THROUGHPUT = "throughput"
+#: A run with these metrics counts in the score of its result.
+SCORED = frozenset({"time_to_train"})
 #: What a figure may rest on, the weakest first.
 _SUPPORT: tuple[Support, ...] = ("corrects", "line", "agree")
 #: What a device can do at most is no witness of a figure below it: most wrong figures are below it, too.
@@ -59,8 +61,8 @@ _PACKAGES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def results(runs: Sequence[Run], rule: str = HEADLINE) -> list[Result]:
-    """Return one result per case, framework version and benchmark round.
+def results(runs: Sequence[Run], rule: str | None = None) -> list[Result]:
+    """Return one result per case, framework version, benchmark round and rule of the headline.
 
     `value` is the median over the repeats in `unit` for the whole job, `low` and `high` their extremes, `spread` the
     sample standard deviation over the mean (None for one repeat). Where the runs are of several machines, `hosts`, it
@@ -69,7 +71,7 @@ def results(runs: Sequence[Run], rule: str = HEADLINE) -> list[Result]:
 
     Args:
         runs: duplicates and those not published are left out, out-of-memory outcomes are kept.
-        rule: which figure.
+        rule: which figure; by default the headline of each run.
     """
     counted = [run for run in runs if counts(run)]
     if not counted:
@@ -91,7 +93,7 @@ def _sorted(found: Sequence[Result]) -> list[Result]:
     return [found[int(each)] for each in order]
 
 
-def repeats(runs: Sequence[Run], rule: str = HEADLINE) -> list[list[Run]]:
+def repeats(runs: Sequence[Run], rule: str | None = None) -> list[list[Run]]:
     """Return the runs behind each result, of those that count."""
     counted = [run for run in runs if counts(run)]
     if not counted:
@@ -100,7 +102,7 @@ def repeats(runs: Sequence[Run], rule: str = HEADLINE) -> list[list[Run]]:
     return [[counted[each] for each in members] for members in groups]
 
 
-def _frame(runs: Sequence[Run], rule: str) -> pd.DataFrame:
+def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
     """Return a row per run and metric: `result` numbers the results in the order of their first runs.
 
     `well` tells whether the run ended with a figure; `value` is None where the metric has no finite value.
@@ -108,16 +110,19 @@ def _frame(runs: Sequence[Run], rule: str) -> pd.DataFrame:
     import pandas as pd
 
     cases = pd.DataFrame(
-        [(at, _key(run), _unit(run, rule), run.outcome not in NO_FIGURE, _host(run)) for at, run in enumerate(runs)],
-        columns=["run", "case", "unit", "well", "host"],
+        [(at, _key(run), _way(run, rule), run.outcome not in NO_FIGURE, _host(run)) for at, run in enumerate(runs)],
+        columns=["run", "case", "way", "well", "host"],
     )
-    # Words and tokens have no common median. A run without a figure has no unit: it joins the first that is known.
-    unit = cases["unit"].fillna(cases.groupby("case")["unit"].transform("first")).fillna("")
-    cases["result"] = cases.assign(unit=unit).groupby(["case", "unit"], sort=False).ngroup()
-    rows = [(at, _THROUGHPUT, _value(run, rule)) for at, run in enumerate(runs)]
+    # Words and tokens have no common median, nor has a summary with a figure over records. A run without a figure has
+    # neither unit nor rule: it joins the first that is known. Runs that a score counts are never parted.
+    first = cases.groupby("case")["way"].transform("first").fillna("")
+    own, scored = cases["way"].fillna(first), [SCORED <= run.metrics.keys() for run in runs]
+    way = own.mask(pd.Series(scored, dtype=bool), first)
+    cases["result"] = cases.assign(way=way).groupby(["case", "way"], sort=False).ngroup()
+    rows = [(at, _THROUGHPUT, _value(run, rule) if own[at] == way[at] else None) for at, run in enumerate(runs)]
     rows += [(at, name, found.value) for at, run in enumerate(runs) for name, found in run.metrics.items()]
     metrics = pd.DataFrame(rows, columns=["run", "metric", "value"])
-    return cases.drop(columns="unit").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
+    return cases.drop(columns="way").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
 
 
 def _statistics_by_metric(frame: pd.DataFrame) -> Mapping[tuple[int, str], Statistics]:
@@ -149,13 +154,13 @@ class Statistics:
     spread_between: float | None = None
 
 
-def figure(runs: Sequence[Run], rule: str = HEADLINE) -> Statistics | None:
+def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
     """Return what repeats give; None where none of them has a figure."""
     found = [(value, _host(run)) for run in runs if (value := _value(run, rule)) is not None]
     return _statistics(*zip(*found, strict=True)) if found else None
 
 
-def representative(runs: Sequence[Run], rule: str = HEADLINE) -> Run:
+def representative(runs: Sequence[Run], rule: str | None = None) -> Run:
     """Return the run of a result whose figure lies nearest to the median; of several, or of none, the first by id."""
     over = figure(runs, rule)
 
@@ -166,9 +171,9 @@ def representative(runs: Sequence[Run], rule: str = HEADLINE) -> Run:
     return min(runs, key=distance)
 
 
-def _value(run: Run, rule: str) -> float | None:
+def _value(run: Run, rule: str | None) -> float | None:
     """Return what a run adds to its result: a figure of the whole job, of a run that went well."""
-    found = run.figure(rule)
+    found = run.figure(rule or run.rule)
     return found.value if found and found.scope == "job" and run.outcome not in NO_FIGURE else None
 
 
@@ -191,9 +196,9 @@ def support(run: Run) -> Support:
     return "corrects" if "corrects" in verdicts else "agree" if "agrees" in verdicts else "line"
 
 
-def _weakest(runs: Sequence[Run], rule: str) -> Support | None:
+def _weakest(runs: Sequence[Run], rule: str | None) -> Support | None:
     """Return what the figure of several runs rests on: that of the weakest; witnesses are of the headline only."""
-    found = [support(run) for run in runs if rule == HEADLINE and _value(run, rule) is not None]
+    found = [support(run) for run in runs if rule in (None, run.rule) and _value(run, rule) is not None]
     return min(found, key=_SUPPORT.index, default=None)
 
 
@@ -232,16 +237,22 @@ def _key(run: Run) -> str:
     return json.dumps([to_json(run.case), version(run), round_of(run)], sort_keys=True)
 
 
-def _unit(run: Run, rule: str) -> str | None:
+def _way(run: Run, rule: str | None) -> str | None:
+    """Return unit and rule of a run's figure, without which it has no common median with another; None without one."""
+    unit = _unit(run, rule)
+    return None if unit is None else f"{unit} {rule or run.rule}"
+
+
+def _unit(run: Run, rule: str | None) -> str | None:
     """Return what a run's figure counts, in the words of its model's page, so that frameworks can be compared."""
-    found = run.figure(rule)
+    found = run.figure(rule or run.rule)
     return unit_of_samples(run.suite) if found and found.unit == SAMPLES else found.unit if found else None
 
 
-def _result(at: int, runs: Sequence[Run], rule: str, statistics: Mapping[tuple[int, str], Statistics]) -> Result:
+def _result(at: int, runs: Sequence[Run], rule: str | None, statistics: Mapping[tuple[int, str], Statistics]) -> Result:
     first, well = runs[0], [run for run in runs if run.outcome not in NO_FIGURE]
     over = statistics.get((at, _THROUGHPUT))
-    absent = (run.figures.get(rule) for run in well)
+    absent = (run.figures.get(rule or run.rule) for run in well)
     reasons = [each.reason for each in absent if isinstance(each, NoFigure)]
     return Result(
         **{name: getattr(first.case, name) for name in CASE},
@@ -250,6 +261,7 @@ def _result(at: int, runs: Sequence[Run], rule: str, statistics: Mapping[tuple[i
         version=version(first),
         round=round_of(first),
         unit=next((unit for run in well if (unit := _unit(run, rule))), ""),
+        rule=rule or next((run.rule for run in well if _unit(run, None)), HEADLINE),
         **_fields(over),
         witnesses=_weakest(runs, rule),
         run_ids=tuple(run.id for run in runs),

@@ -35,7 +35,30 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
 
 HEADLINE = "sustained"
+#: The headline of a log that gives one final figure only.
+SUMMARY = "reported"
 NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
+
+
+@dataclass(frozen=True)
+class PublisherWindow:
+    """The records that a publisher of figures counts, and where its rule stands."""
+
+    window: Window
+    source: str
+
+
+#: What others compute their tables by, beside the windows of DLPerf, which differ by format. A window that a log does
+#: not hold in full gives no figure. Time per step is averaged where the source averages it.
+PUBLISHERS: Mapping[str, PublisherWindow] = {
+    "dgxc": PublisherWindow(Window(35, 44, of="seconds"), "https://github.com/NVIDIA/dgxc-benchmarking"),
+    "gpu_recipes": PublisherWindow(Window(10, 30, of="seconds"), "https://github.com/AI-Hypercomputer/gpu-recipes"),
+    "primus": PublisherWindow(Window(6, None, by="record"), "https://github.com/AMD-AGI/Primus"),
+    "titan90": PublisherWindow(Window(90, 90), "https://github.com/pytorch/torchtitan/tree/main/benchmarks"),
+    "paddle_llm": PublisherWindow(
+        Window(11, None, by="record"), "https://github.com/PaddlePaddle/PaddleNLP/tree/develop/tests/test_tipc"
+    ),
+}
 
 
 #: Share of the printed seconds that the clock must show; the rest allows for coarse printing.
@@ -69,8 +92,8 @@ def parse(name: str) -> Rule:
     statistic, _, given = name.partition(":")
     pairs = [each.partition("=") for each in given.split(",") if each]
     known = {"mean": {"skip"}, "median": {"skip"}, "sustained": {"skip"}, "paddle": {"skip"}}
-    if statistic.partition("-")[0] not in NAMES:
-        raise RuleError(f"no rule {statistic!r}; there are {', '.join(NAMES)}")
+    if statistic.partition("-")[0] not in NAMES and statistic not in PUBLISHERS:
+        raise RuleError(f"no rule {statistic!r}; there are {', '.join((*NAMES, *PUBLISHERS))}")
     if any(key not in known.get(statistic, set()) or not value.isdigit() for key, _, value in pairs):
         raise RuleError(
             f"{name!r}: {statistic} takes {', '.join(known.get(statistic, ())) or 'no parameters'}, whole numbers"
@@ -105,6 +128,8 @@ def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], Thr
         return _reported(session, case)
     if rule.statistic.startswith("dlperf"):
         return _window(rule.statistic, session, case, given)
+    if rule.statistic in PUBLISHERS:
+        return _window_of(PUBLISHERS[rule.statistic].window, given(), whole=True)
     return _steady(rule, given())
 
 
@@ -225,8 +250,8 @@ def _window(name: str, session: Session, case: Facts, given: Callable[[], Throug
     return _clock_window(window, session, case) if window.of == "clock" else _window_of(window, given())
 
 
-def _window_of(window: Window, given: ThroughputSeries) -> Figure:
-    used = _inside(window, given)
+def _window_of(window: Window, given: ThroughputSeries, *, whole: bool = False) -> Figure:
+    used = _inside(window, given, whole)
     if window.of == "seconds":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
         return _figure(samples / seconds, given, used, f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}")
@@ -235,8 +260,8 @@ def _window_of(window: Window, given: ThroughputSeries) -> Figure:
     return _figure(float(values.mean()), given, used, arithmetic)
 
 
-def _inside(window: Window, given: ThroughputSeries) -> Rows:
-    """Return the indices of a window's records."""
+def _inside(window: Window, given: ThroughputSeries, whole: bool) -> Rows:
+    """Return the indices of a window's records; `whole`: not of a log that begins within it."""
     import numpy as np
 
     numbers, last = _numbers(window, given.steps), _last(window, len(given))
@@ -244,7 +269,8 @@ def _inside(window: Window, given: ThroughputSeries) -> Rows:
     inside &= numbers % window.every == 0
     # Steps restart with every epoch; DLPerf's scripts see the first epoch only.
     used = np.flatnonzero(inside & (np.cumsum(np.diff(numbers, prepend=numbers[0]) < 0) == 0))
-    if not len(used) or (last is not None and numbers[used].max() + window.every <= last):
+    late = whole and numbers.min() > window.first
+    if late or not len(used) or (last is not None and numbers[used].max() + window.every <= last):
         raise no_figure("window_not_reached", first=window.first, last=last or len(given))
     return used
 

@@ -70,10 +70,19 @@ WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
 
 @dataclass(frozen=True)
 class Measurement:
-    """The figures of a session, the headline withheld or replaced where a witness says so, and all witnesses."""
+    """The figures of a session, the headline withheld or replaced where a witness says so, and all witnesses.
+
+    `rule` is that of the headline.
+    """
 
     figures: dict[str, Figure | NoFigure]
     witnesses: tuple[Witness, ...]
+    rule: str = rules.HEADLINE
+
+    @property
+    def headline(self) -> Figure | NoFigure:
+        """The headline figure, or why there is none."""
+        return self.figures[self.rule]
 
     @property
     def slower(self) -> float:
@@ -95,18 +104,38 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     headline = found[rules.HEADLINE]
     if isinstance(headline, Figure) and (reason := too_few(given())):
         headline = found[rules.HEADLINE] = NoFigure(reason)
+    stated = {name: value for name, value in case.items() if name not in of_records}
     if isinstance(headline, NoFigure):
+        return _of_summary(found, session, stated)
+    return _held(found, rules.HEADLINE, (_witness(kind, session, stated, given(), headline) for kind in WITNESSES))
+
+
+def _of_summary(found: dict[str, Figure | NoFigure], session: Session, case: Facts) -> Measurement:
+    """Take the trainer's own figure for the run as headline where its printer gives no other."""
+    missing, summary = found[rules.HEADLINE], found[rules.SUMMARY]
+    alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
+    if not (alone and isinstance(summary, Figure)):
         return Measurement(found, ())
+    return _held(
+        found,
+        rules.SUMMARY,
+        (_spoken(kind, partial(each, session, case, summary)) for kind, each in OF_SUMMARY.items()),
+    )
+
+
+def _held(found: dict[str, Figure | NoFigure], rule: str, spoken: Iterable[Witness]) -> Measurement:
+    """Hold the figure under a rule against its witnesses."""
     import numpy as np
 
+    headline = found[rule]
+    assert isinstance(headline, Figure)
     with np.errstate(all="ignore"):
-        stated = {name: value for name, value in case.items() if name not in of_records}
-        witnesses = tuple(_witness(kind, session, stated, given(), headline) for kind in WITNESSES)
+        witnesses = tuple(spoken)
     if wrong := min((each for each in witnesses if each.verdict == "disagrees"), key=_cause, default=None):
-        found[rules.HEADLINE] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
+        found[rule] = NoFigure(Reason("withheld", _contradiction(headline, wrong)))
     elif right := next((each for each in witnesses if each.verdict == "corrects"), None):
-        found[rules.HEADLINE] = _corrected(headline, right)
-    return Measurement(found, witnesses)
+        found[rule] = _corrected(headline, right)
+    return Measurement(found, witnesses, rule)
 
 
 def _cause(witness: Witness) -> int:
@@ -130,8 +159,13 @@ def _contradiction(headline: Figure, witness: Witness) -> dict[str, str | int]:
 
 
 def _witness(kind: str, session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    return _spoken(kind, partial(WITNESSES[kind], session, case, given, headline))
+
+
+def _spoken(kind: str, witness: Callable[[], Witness]) -> Witness:
+    """Return what a witness says, or why it is silent."""
     try:
-        return WITNESSES[kind](session, case, given, headline)
+        return witness()
     except NoFigureError as error:
         return Witness(kind, "silent", reason=error.reason)
 
@@ -372,6 +406,21 @@ def _batch_arithmetic(session: Session) -> Witness:
     return _judged("arithmetic", each * devices * steps, job, "samples", f"{each} × {devices} × {steps}", (line, line))
 
 
+def _summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witness:
+    """Compare the trainer's own figure with the samples over the seconds that it prints for the whole run."""
+    for records in session.records:
+        if records.reading.span == "run" and len(records) and "samples" in records and "seconds" in records:
+            samples, seconds = float(records["samples"][-1]), float(records["seconds"][-1])
+            multiplier, scope = scoped(records.reading, case)
+            if scope != summary.scope or records.reading.unit != summary.unit or not seconds > 0:
+                continue
+            line = records.lines([len(records) - 1])[0]
+            told = f"{samples:.10g} / {seconds:.8g}" + (f" × {multiplier}" if multiplier > 1 else "")
+            value = multiplier * samples / seconds
+            return _judged("arithmetic", value, summary.value, summary.unit, told, (line, line))
+    raise no_figure("no_seconds_on_line")
+
+
 def _rounding(records: SessionRecords, name: str, values: Column) -> float:
     """Return how far the last printed digit of a column rounds, as a share of its median; 0 where none is printed."""
     import numpy as np
@@ -529,6 +578,10 @@ def _data_set(case: Facts, session: Session) -> Witness | None:
 
 
 def _physics(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    return _within_peak(session, case, headline)
+
+
+def _within_peak(session: Session, case: Facts, headline: Figure) -> Witness:
     """Compare the arithmetic that the figure needs with the peak of the devices, which nothing exceeds."""
     devices = case.get("devices") if headline.scope == "job" else 1
     each = flops_of_sample(case, headline.unit)
@@ -597,4 +650,9 @@ WITNESSES: Mapping[str, Callable[[Session, Facts, ThroughputSeries, Figure], Wit
     "summary": _summary,
     "counters": _counters,
     "physics": _physics,
+}
+#: Of a figure that is the trainer's own summary, with no records to hold it against.
+OF_SUMMARY: Mapping[str, Callable[[Session, Facts, Figure], Witness]] = {
+    "arithmetic": _summary_arithmetic,
+    "physics": _within_peak,
 }

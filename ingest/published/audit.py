@@ -1,7 +1,8 @@
 """Audit published figures: compute them again from their logs, and find the log and the rule that give each.
 
 A run belongs to a published figure if its path ends in the figure's `log`. Runs that were just read come before
-recorded ones. A figure is reproduced if ours differs from it by at most `TOLERANCE`, relative to it.
+recorded ones. A figure is reproduced if ours differs from it by at most `TOLERANCE`, relative to it, or is the same
+number to the digits that were printed. It belongs to another log only if that log is of the same case.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from typing import Any
 from msgspec import UNSET
 
 from ingest.compute.results import results
-from ingest.compute.rules import HEADLINE, NAMES
+from ingest.compute.rules import NAMES
 from ingest.published import cases
 from ingest.published.publications import Publications, Published, options_cell
-from schema.records import Figure, Figures, Problem, Result, Run, to_json
+from ingest.read import facts
+from schema.records import FactValue, Figure, Figures, Problem, Result, Run, to_json
 from schema.vocabulary import METRICS
 
 TOLERANCE = 0.001
@@ -45,7 +47,10 @@ _EXACT = Context(prec=1000)
 
 @dataclass(frozen=True)
 class LogFigure:
-    """One figure of a run under a rule; `difference` is relative to the published figure."""
+    """One figure of a run under a rule; `difference` is relative to the published figure.
+
+    `printed` says whether it is that figure once it is rounded, or truncated, to the printed digits.
+    """
 
     run: Run
     rule: str
@@ -54,11 +59,12 @@ class LogFigure:
     first_line: int
     last_line: int
     difference: float
+    printed: bool
 
     @property
     def close(self) -> bool:
         """Whether it is the published figure."""
-        return abs(self.difference) <= TOLERANCE
+        return self.printed or abs(self.difference) <= TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -179,8 +185,13 @@ def _distinct(rows: Sequence[Published]) -> list[Published]:
 def same(one: Published, two: Published) -> bool:
     """Return whether two printed figures are one number; one may be rounded and the other truncated."""
     finer, coarser = sorted((Decimal(each.printed) for each in (one, two)), key=_places, reverse=True)
-    last = Decimal(1).scaleb(-_places(coarser))
-    return coarser in (finer.quantize(last, each, _EXACT) for each in (ROUND_HALF_UP, ROUND_DOWN))
+    return _is_shortened(coarser, finer)
+
+
+def _is_shortened(printed: Decimal, number: Decimal) -> bool:
+    """Return whether a number was printed with so many digits after the point; rounded or truncated."""
+    last = Decimal(1).scaleb(-_places(printed))
+    return printed in (number.quantize(last, each, _EXACT) for each in (ROUND_HALF_UP, ROUND_DOWN))
 
 
 def _places(number: Decimal) -> int:
@@ -195,7 +206,7 @@ class _Held:
     def __init__(self, publications: Publications, runs: Sequence[Run]) -> None:
         self._wanted = {row.log for row in publications.rows if row.log}
         self.by_log: dict[str, list[Run]] = {}
-        self.alike: dict[tuple[Any, Any], list[Run]] = {}
+        self._alike: dict[tuple[Any, Any], list[Run]] = {}
         read = [run for run in runs if run.format]
         for run in read:
             self._add(run)
@@ -216,13 +227,28 @@ class _Held:
         return (found, self._runs[found.run_ids[0]]) if found else None
 
     def _add(self, run: Run) -> None:
-        self.alike.setdefault((run.case.model, run.case.framework), []).append(run)
+        self._alike.setdefault((run.case.model, run.case.framework), []).append(run)
         for log in self._logs(run):
             self.by_log.setdefault(log, []).append(run)
+
+    def others_of_case(self, row: Published, own: Run) -> list[Run]:
+        """Return the runs of other logs that are of the case of a figure; one whose case is not known is not."""
+        alike = self._alike.get((row.model, row.framework), ())
+        return [run for run in alike if run.sha256 != own.sha256 and _is_of_case(row, run)]
 
     def _logs(self, run: Run) -> set[str]:
         """Return the logs named by figures that this run's path ends in."""
         return self._wanted.intersection(_ends(run.path))
+
+
+def _is_of_case(row: Published, run: Run) -> bool:
+    """Return whether a run has the hardware, the precision and the devices of a figure, as far as that states them."""
+    stated = {name: getattr(row, name) for name in ("hardware", "precision", "devices") if getattr(row, name)}
+    ours = {name: getattr(run.case, name) for name in stated}
+    return all(
+        ours[name] is not None and facts.agree(name, FactValue(value), FactValue(ours[name]))
+        for name, value in stated.items()
+    )
 
 
 def _ends(path: str) -> Iterable[str]:
@@ -239,8 +265,8 @@ def _audited_score(row: Published, held: _Held) -> Audited:
     if value is None:
         return Audited(row, NO_FIGURE, run)
     told = run.metrics[row.metric]
-    lines = told.first_line or 0, told.last_line or 0
-    found = LogFigure(run, metric.rule, value, metric.unit, *lines, value / (row.value or float("nan")) - 1)
+    score = Figure(value, metric.unit, "job", first_line=told.first_line or 0, last_line=told.last_line or 0)
+    found = _log_figure(row, run, metric.rule, score)
     return Audited(row, REPRODUCED if found.close else UNSUPPORTED, run, house=found)
 
 
@@ -272,8 +298,8 @@ def _verdict(
 
 
 def _elsewhere(row: Published, own: Run, held: _Held) -> LogFigure | None:
-    """Return the figure of another log of the same model and framework that equals the published one."""
-    others = [run for run in held.alike.get((row.model, row.framework), ()) if run.sha256 != own.sha256]
+    """Return the figure of another log of the same case that equals the published one."""
+    others = held.others_of_case(row, own)
     found = _nearest([*_figures(row, others, headline=True), *_figures(row, others, headline=False)])
     return found if found and found.close else None
 
@@ -287,24 +313,32 @@ def _contradicts(problem: Problem) -> bool:
     return problem.code == "contradiction" and problem.args.get("fact") in _CASE
 
 
+def refutations(run: Run | None) -> list[Problem]:
+    """Return the problems in which one part of a log says that another, which may be the published figure, is wrong."""
+    return [each for each in run.problems if each.code.startswith("witness_")] if run else []
+
+
 def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[LogFigure]:
-    """Return figures of the whole job: under the house rule, or under every other one."""
+    """Return figures of the whole job: the headline, or those under every other rule."""
     found = []
     for run in runs:
         for name, figure in run.all_figures.items():
-            if isinstance(figure, Figure) and figure.scope == "job" and (name == HEADLINE) == headline:
+            if isinstance(figure, Figure) and figure.scope == "job" and (name == run.rule) == headline:
                 found.append(_log_figure(row, run, name, figure))
     return found
 
 
 def _log_figure(row: Published, run: Run, name: str, figure: Figure) -> LogFigure:
     difference = figure.value / (row.value or float("nan")) - 1
-    return LogFigure(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference)
+    printed = _is_shortened(Decimal(row.printed), Decimal(repr(figure.value)))
+    return LogFigure(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference, printed)
 
 
 def _nearest(found: Sequence[LogFigure]) -> LogFigure | None:
-    """Return the closest figure; of two that are equally close, the one by a rule that the source names."""
-    return min(found, key=lambda each: (round(abs(each.difference), 9), each.rule in NAMES), default=None)
+    """Return the figure that is the published one, or else the closest; of two, by a rule that the source names."""
+    return min(
+        found, key=lambda each: (not each.close, round(abs(each.difference), 9), each.rule in NAMES), default=None
+    )
 
 
 def table(found: Iterable[Audited]) -> bytes:

@@ -35,7 +35,7 @@ RECOMPUTED = "recomputed"
 METRICS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(
         ("throughput", "throughput_run", "throughput_mean", "throughput_median"),
-        frozenset({"images/s", "sequences/s", "tokens/s", "words/s", "samples/s"}),
+        frozenset({"images/s", "sequences/s", "tokens/s", "words/s", "samples/s", "items/s"}),
     ),
     "latency": frozenset({"ms", "s"}),
     "memory": frozenset({"MiB"}),

@@ -60,6 +60,10 @@ class Merged:
         """Return these facts and some that follow from the records themselves."""
         return replace(self, stated={**self.stated, **more}, of_records=frozenset(more))
 
+    def with_fact(self, name: str, value: FactValue) -> Merged:
+        """Return these facts with another value of one."""
+        return replace(self, stated={**self.stated, name: value})
+
     def _parts_cases(self, name: str, value: Any) -> bool:
         """Return whether a fact is an option of the case; a usual value is as if nobody had stated it."""
         usual = FACTS[name].usual if name in FACTS else None
@@ -123,13 +127,13 @@ def _batches(merged: dict[str, FactValue]) -> list[Contradiction]:
     """
     job, each, devices = (merged.get(name) for name in (_BATCH_OF_JOB, "batch_size", "devices"))
     if job and each and not devices and _all_devices(merged, job, each):
-        merged["devices"] = _computed(job.value // each.value, batch_size_of_job=job, batch_size=each)
+        merged["devices"] = computed(job.value // each.value, batch_size_of_job=job, batch_size=each)
     if not job or not devices:
         return []
     if not each and job.value % devices.value == 0 and not _is_cut(merged):
-        merged["batch_size"] = _computed(job.value // devices.value, batch_size_of_job=job, devices=devices)
+        merged["batch_size"] = computed(job.value // devices.value, batch_size_of_job=job, devices=devices)
     if each and job.value % (each.value * devices.value):
-        product = _computed(each.value * devices.value, batch_size=each, devices=devices)
+        product = computed(each.value * devices.value, batch_size=each, devices=devices)
         return [Contradiction(_BATCH_OF_JOB, job, product)]
     return []
 
@@ -169,11 +173,11 @@ def _devices(found: dict[str, FactValue]) -> None:
     """Complete nodes, devices and devices per node from any two of them."""
     nodes, devices, each = (found.get(name) for name in ("nodes", "devices", "devices_per_node"))
     if devices is None and nodes and each:
-        found["devices"] = _computed(nodes.value * each.value, nodes=nodes, devices_per_node=each)
+        found["devices"] = computed(nodes.value * each.value, nodes=nodes, devices_per_node=each)
     elif nodes is None and devices and each and devices.value % each.value == 0:
-        found["nodes"] = _computed(devices.value // each.value, devices=devices, devices_per_node=each)
+        found["nodes"] = computed(devices.value // each.value, devices=devices, devices_per_node=each)
     elif nodes is None and devices and devices.value == 1:
-        found["nodes"] = _computed(1, devices=devices)
+        found["nodes"] = computed(1, devices=devices)
 
 
 def _derive_missing(merged: dict[str, FactValue], stated: set[str]) -> None:
@@ -187,7 +191,7 @@ def _with(stated: FactValue, value: Any) -> FactValue:
     return FactValue(value, stated.source, stated.where)
 
 
-def _computed(value: Any, **origins: FactValue) -> FactValue:
+def computed(value: Any, **origins: FactValue) -> FactValue:
     """Return a fact that nobody states, with the facts that it follows from and the place of each.
 
     It never has the place of one of them alone, which says something else.

@@ -19,7 +19,7 @@ from ingest.common.files import file_hash, is_as_stated, stamp
 from ingest.common.numbers import shortened
 from ingest.compute import rules, window
 from ingest.compute.frame import TIMED, one_row_per_step
-from ingest.compute.metrics import metrics
+from ingest.compute.metrics import has_tf32, metrics
 from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
@@ -159,9 +159,9 @@ def _run(
     outcome = _outcome(session, log, run_json)
     details, unread = environment_json.details_of(given, run_json)
     of_file = [*_problems_of_file(given, run_json, told), *unread]
-    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.figures)]
+    problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.headline)]
     case = merged.case()
-    beside = _with_energy(metrics(session, for_rules, found.figures[rules.HEADLINE], found.slower), told)
+    beside = _with_energy(metrics(session, for_rules, found.headline, found.slower), told)
     harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
     sound = not {each.code for each in problems if each not in unread} - harmless
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
@@ -179,6 +179,7 @@ def _run(
         environment=_environment(run_json, session, told),
         environment_details=details,
         figures=_rounded(found.figures),
+        rule=found.rule,
         metrics=beside,
         witnesses=found.witnesses,
         audit=_rounded(audited) if audited else UNSET,
@@ -211,7 +212,31 @@ def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.
     """Merge the facts of a session: from its run.json, its log, files beside it, and its path by the layout."""
     implied, said = {"framework": session.format.framework}, session.format.id
     merged = facts.merge(run_json.case(), session.facts, told.path, told.layout, implied, said, told.beside)
-    return merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
+    merged = merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
+    return _with_tf32(merged, run_json)
+
+
+#: Frameworks as NVIDIA packs them: since containers 20.06, which Ampere needs, they allow TF32 by default.
+_ALLOWS_TF32 = "NGC "
+_OVERRIDE = "NVIDIA_TF32_OVERRIDE"
+
+
+def _with_tf32(merged: facts.Merged, run_json: RunJsonFile) -> facts.Merged:
+    """Return the facts with what FP32 is where the framework may have computed it as TF32, and nothing says otherwise.
+
+    run.json is taken at its word, and so is a switch that the log prints.
+    """
+    used = {name: merged.stated[name] for name in ("precision", "framework", "hardware") if name in merged.stated}
+    if len(used) < 3 or used["precision"].value != "fp32" or used["precision"].source == "run.json":
+        return merged
+    variables = (run_json.document.environment_variables if run_json.document else None) or {}
+    allowed = merged.stated.get("tf32")
+    forbidden = str(variables.get(_OVERRIDE)) == "0" or (allowed and str(allowed.value).lower() == "false")
+    by_default = str(used["framework"].value).startswith(_ALLOWS_TF32) and has_tf32(str(used["hardware"].value))
+    if forbidden or not (by_default or allowed):
+        return merged
+    found = facts.computed("tf32", **used, tf32=allowed) if allowed else facts.computed("fp32_tf32", **used)
+    return merged.with_fact("precision", found)
 
 
 _BATCHES = frozenset({"batch_size", "batch_size_of_job"})
@@ -363,7 +388,7 @@ def _problems_of_file(given: Input, run_json: RunJsonFile, told: PathFacts) -> l
 
 def _problems(
     name: str, log: Log, session: Session, run_json: RunJsonFile, merged: facts.Merged,
-    found: Mapping[str, Figure | NoFigure],
+    headline: Figure | NoFigure,
 ) -> list[Problem]:  # fmt: skip
     """Return all that is wrong with one session, most of it reasons not to publish its figure."""
     outcome = _outcome(session, log, run_json)
@@ -374,7 +399,7 @@ def _problems(
     if session.ending.line and outcome == "completed" and session.ending.outcome in {"oom", "failed"}:
         problems.append(Problem("ended_badly", name, session.ending.line, {"outcome": session.ending.outcome}))
     problems += _begun_anew(name, session)
-    headline, missing = found[rules.HEADLINE], facts.missing(merged.stated)
+    missing = facts.missing(merged.stated)
     if isinstance(headline, NoFigure) and "batch_size" in missing and _counts_updates(session, merged.stated):
         missing.append("accumulation")
     wrong = _without_figure(name, session, headline.reason, outcome) if isinstance(headline, NoFigure) else None

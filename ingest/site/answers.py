@@ -31,7 +31,7 @@ from ingest.site.model import (
 )
 from ingest.site.render import colours
 from ingest.site.render.table import Tag
-from ingest.site.result_tables import representative, sections, spread_marks, version_marks
+from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
 from ingest.site.table_metrics import candidates
 from schema.records import Run
 
@@ -115,10 +115,14 @@ def hardware_by_coverage(published: Sequence[Run]) -> list[str]:
     names = {hardware_of(run) for run in published}
 
     def weight(name: str) -> tuple[int, int, str]:
-        runs = [run for run in published if hardware_of(run) == name]
-        return (-len({framework_of(run) for run in runs}), -len(runs), name)
+        return (-frameworks_on(published, name), -sum(hardware_of(run) == name for run in published), name)
 
     return sorted(names, key=weight)
+
+
+def frameworks_on(published: Sequence[Run], hardware: str) -> int:
+    """Return how many frameworks ran on a hardware."""
+    return len({framework_of(run) for run in published if hardware_of(run) == hardware})
 
 
 def tally(found: Sequence[Part]) -> tuple[Text, ...]:
@@ -252,6 +256,7 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
     """Return the small print of a figure: unit where that differs, version, precision, switches, repeats, spread."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
     about: list[Text] = [row.unit] if with_unit else []
+    about += summary_mark(row)
     about += version_marks(row, [each for each in rows if each.framework == row.framework])
     about += [precision_name(row.precision)] if several else []
     about.append(_switches(suite, row))

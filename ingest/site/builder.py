@@ -23,6 +23,7 @@ from ingest.common.words import LANGUAGES, TEMPLATES, Words
 from ingest.published.audit import table as audit_table
 from ingest.published.publications import Publications
 from ingest.published.publications import table as published_table
+from ingest.read.accelerators import Accelerators
 from ingest.site import addresses
 from ingest.site.data import badges, changes, results
 from ingest.site.model import Site, suites
@@ -73,6 +74,7 @@ def build(
     shards: Mapping[str, str] | None = None,
     limits: Limits = LIMITS,
     passed_over: Sequence[str] = (),
+    accelerators: Accelerators | None = None,
 ) -> Built:
     """Write pages, charts, tables and data under `out`, and remove those of ours that are no longer made.
 
@@ -87,6 +89,7 @@ def build(
         shards: the ledger's file of each run, by its id.
         limits: how many runs get a page.
         passed_over: names of files beside logs that are none.
+        accelerators: what a file states of power and prices.
 
     Raises:
         WordsError: the words, a suite or a template are wrong; nothing has been written then.
@@ -95,7 +98,16 @@ def build(
     ordered = tuple(sorted(runs, key=lambda run: run.id))
     found = published or Publications()
     site = Site(
-        ordered, tuple(problems), suites(), _results_of, found, shards or {}, limits, logs or {}, tuple(passed_over)
+        ordered,
+        tuple(problems),
+        suites(),
+        _results_of,
+        found,
+        shards or {},
+        limits,
+        logs or {},
+        tuple(passed_over),
+        accelerators or Accelerators(),
     )
     words = words_module.load()
     if check:
@@ -173,6 +185,7 @@ def _inputs(site: Site, words: Words) -> str:
     shown = (
         site.limits,
         site.passed_over,
+        sorted(site.accelerators.by_name.items()),
         sorted(site.shards.items()),
         sorted(logs),
         sorted((k, dict(v)) for k, v in words.entries.items()),

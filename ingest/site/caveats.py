@@ -90,5 +90,6 @@ def _options(suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
 def _counts(site: Site, suite: Suite, rows: Sequence[Row]) -> list[Phrase]:
     alone = sum(row.repeats == 1 for row in rows)
     bad = sum(run.outcome in NO_FIGURE for run in site.runs_of(suite))
-    notes = [phrase("notes.small", n=alone)] if alone else []
+    notes = [phrase("notes.tf32")] if any(row.precision == "fp32_tf32" for row in rows) else []
+    notes += [phrase("notes.small", n=alone)] if alone else []
     return notes + ([phrase("notes.outcomes", n=bad)] if bad else [])

@@ -14,9 +14,9 @@ from ingest.common import numbers
 from ingest.common.suites import suite_file
 from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, coded, phrase, word_for
 from ingest.compute.results import counts
-from ingest.compute.rules import HEADLINE
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
+from ingest.read.accelerators import Accelerators
 from ingest.site import run_paging
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
@@ -109,6 +109,8 @@ class Site:
     logs: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     #: Files beside logs that no format reads and that are not named like logs.
     passed_over: tuple[str, ...] = ()
+    #: Power and prices that a file states.
+    accelerators: Accelerators = field(default_factory=Accelerators)
 
     @cached_property
     def by_id(self) -> Mapping[str, Run]:
@@ -279,9 +281,9 @@ def reason(found: Reason | None) -> Phrase | None:
     return coded("reason", found) if found else None
 
 
-def absence(run: Run, rule: str = HEADLINE) -> Phrase | None:
-    """Return the words for why a run has no figure under a rule; None where it has one, or nobody knows why."""
-    found = run.all_figures.get(rule)
+def absence(run: Run) -> Phrase | None:
+    """Return the words for why a run has no headline figure; None where it has one, or nobody knows why."""
+    found = run.all_figures.get(run.rule)
     return reason(found.reason) if isinstance(found, NoFigure) else None
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ingest.common.suites import folded
+from ingest.common.words import Text
 from ingest.published import cases
 from ingest.published.publications import Published
 from ingest.site.model import Row, Site, Suite, options_text
-from ingest.site.result_tables import version_marks
+from ingest.site.result_tables import summary_mark, version_marks
 
 #: Metrics that compare with published ones; the loss of one step does not compare with that of another.
 METRICS = frozenset({"latency", "memory", "flops", "peak_share", "flops_of_job"})
@@ -26,7 +27,7 @@ class Ours:
     value: float
     spread: float | None
     difference: float
-    marks: tuple[str, ...]
+    marks: tuple[Text, ...]
 
 
 def of_suite(site: Site, suite: Suite) -> Callable[[Published], list[Ours]]:
@@ -40,7 +41,13 @@ def _ours(figure: Published, rows: Sequence[Row]) -> list[Ours]:
         return []
     known = ((row, _value(figure, row)) for row in rows)
     return [
-        Ours(row, value, spread, value / figure.value - 1, (*_marks(figure, row), *version_marks(row, rows)))
+        Ours(
+            row,
+            value,
+            spread,
+            value / figure.value - 1,
+            (*_marks(figure, row), *summary_mark(row), *version_marks(row, rows)),
+        )
         for row, (value, spread) in known
         if value and value > 0
     ]

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
 from ingest.compute.results import representative as representative_of
+from ingest.compute.rules import HEADLINE
 from ingest.site import addresses, steadiness, witness_tables
 from ingest.site.model import (
     Row,
@@ -186,6 +187,11 @@ def version_marks(row: Row, rows: Sequence[Row]) -> list[str]:
     return [mine for mine, all_of_them in found if mine and len(all_of_them) > 1]
 
 
+def summary_mark(row: Row) -> list[Text]:
+    """Return the mark of a figure that is the trainer's own summary; none for one over records."""
+    return [] if row.rule == HEADLINE else [phrase("metric.summary")]
+
+
 def not_finite_cell(found: MetricFigure | ResultMetric) -> Cell:
     """Return the cell of a metric that has no finite value: that the run diverged, or why there is none."""
     if found.diverged:
@@ -280,7 +286,7 @@ def _without_figure(site: Site, row: Row) -> Cell:
 
 def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, plain: bool, with_unit: bool) -> Entry:
     marks: list[Text] = [row.unit] if with_unit else []
-    marks += version_marks(row, rows) if plain else _told_apart(suite, row, rows)
+    marks += [*summary_mark(row), *version_marks(row, rows)] if plain else _told_apart(suite, row, rows)
     marks += [*spread_marks(row), repeats_text(row)]
     marks += [phrase("metric.diverged")] if row.diverged else []
     run = representative(site, row)
@@ -322,6 +328,7 @@ def _told_apart(suite: Suite, row: Row, rows: Sequence[Row]) -> tuple[Text, ...]
     """Return what distinguishes a figure from the others of its cell and of its column."""
     several = len(suite.groups.get(suite.group(row.precision), ())) > 1
     marks: list[Text] = [precision_name(row.precision)] if several else []
+    marks += summary_mark(row)
     return tuple(each for each in (*marks, suite.other_options(row), *version_marks(row, rows)) if each)
 
 

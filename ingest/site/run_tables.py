@@ -9,7 +9,6 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, coded, phrase, word_for
-from ingest.compute.rules import HEADLINE
 from ingest.site import addresses
 from ingest.site.model import Site, absence, named, options_text, or_unknown, precision_name
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
@@ -124,12 +123,12 @@ def _may_show(run: Run) -> bool:
 
 
 def headline(run: Run) -> Figure | None:
-    """Return the figure of a run by the headline rule; None where the run is refused, whatever it printed."""
-    return run.figure(HEADLINE) if _may_show(run) else None
+    """Return the headline figure of a run; None where the run is refused, whatever it printed."""
+    return run.headline if _may_show(run) else None
 
 
 def headline_cell(run: Run) -> Cell:
-    """Return a cell with the figure of a run by the headline rule, or why there is none."""
+    """Return a cell with the headline figure of a run, or why there is none."""
     if found := headline(run):
         return figure_cell(found)
     return absent(absence(run) or (coded("problem", run.problems[0]) if run.problems else None))
@@ -178,6 +177,8 @@ def place_of(where: str) -> Text:
     """Return the place of a fact in what states it."""
     if lines := _LINES.fullmatch(where):
         return log_lines_text(int(lines[1]), int(lines[2] or lines[1]))
+    if where == "format":
+        return word_for("source", where)
     return phrase("run.layout", name=where[7:]) if where.startswith("layout ") else where
 
 

@@ -1,19 +1,26 @@
 """Find the formats that claim a log: those that can read at least one line of it. Exactly one may.
 
 A long file is not searched from end to end for every format: its first chunks are, and probes spread over the rest.
+Which markers of all formats stand in a chunk is found in one pass, so that a further format costs next to nothing where
+its marker is absent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parsers.contract import Format
 from parsers.contract.chunk import Chunk
 from parsers.engine.registry import formats
 from parsers.engine.scan import CHUNK, Noise, clean, open_log
+
+if TYPE_CHECKING:
+    from ahocorasick_rs import BytesAhoCorasick
 
 HEAD_CHUNKS = 8
 PROBES = 16
@@ -29,17 +36,50 @@ class Claim:
     records: bool
 
 
+@dataclass(frozen=True)
+class _Markers:
+    """Literals that are looked for together; the empty one stands everywhere."""
+
+    literals: tuple[bytes, ...]
+
+    @cached_property
+    def _automaton(self) -> BytesAhoCorasick:
+        from ahocorasick_rs import BytesAhoCorasick
+
+        return BytesAhoCorasick(self.literals)
+
+    def present(self, text: bytes) -> frozenset[bytes]:
+        """Return those that stand in a text."""
+        found = self._automaton.find_matches_as_indexes(text, overlapping=True)
+        return frozenset({b"", *(self.literals[each] for each in {number for number, _, _ in found})})
+
+
+@cache
+def _markers() -> _Markers:
+    found = {marker for each in formats() for marker in (each.marker, *(one.marker for one in each.readings))}
+    return _Markers(tuple(sorted(found - {b""})))
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """A chunk, and the markers that stand in it."""
+
+    chunk: Chunk
+    markers: frozenset[bytes]
+
+
 def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     """Return the formats that can read a record in the chunks; where none can, the first that recognises a start.
 
     Weak readings, whose lines other printers' logs hold as well, count only where no format finds other lines. One start
     is enough: printers of one family announce themselves alike, and without records nothing could be read differently.
     """
-    seen = list(chunks)
+    known = formats()
+    seen = [_Searched(each, _markers().present(each.text)) for each in chunks]
     for weak in (False, True):
-        if found := [claim for each in formats() if (claim := _reads(each, seen, weak))]:
+        if found := [claim for each in known if (claim := _reads(each, seen, weak))]:
             return [each for each in found if not any(_outranks(other.format, each.format) for other in found)]
-    return list(islice((claim for each in formats() if (claim := _starts(each, seen))), 1))
+    return list(islice((claim for each in known if (claim := _starts(each, seen))), 1))
 
 
 def probes(path: Path, size: int) -> Iterator[Chunk]:
@@ -61,19 +101,19 @@ def _names(format: Format, other: Format) -> bool:
     return format.id != other.id and bool({"*", other.id} & set(format.over))
 
 
-def _reads(format: Format, chunks: Iterable[Chunk], weak: bool) -> Claim | None:
+def _reads(format: Format, seen: Iterable[_Searched], weak: bool) -> Claim | None:
     readings = [each for each in format.readings if each.weak == weak]
-    for chunk in chunks if readings else ():
-        likely = [each for each in readings if each.marker in chunk.text] if format.marker in chunk.text else ()
-        if found := [match.start() for each in likely if (match := each.regex.search(chunk.text))]:
-            return Claim(format, chunk.line_of(min(found)), records=True)
+    for each in seen if readings else ():
+        likely = [one for one in readings if one.marker in each.markers] if format.marker in each.markers else ()
+        if found := [match.start() for one in likely if (match := one.regex.search(each.chunk.text))]:
+            return Claim(format, each.chunk.line_of(min(found)), records=True)
     return None
 
 
-def _starts(format: Format, chunks: Iterable[Chunk]) -> Claim | None:
+def _starts(format: Format, seen: Iterable[_Searched]) -> Claim | None:
     """Return a claim by the start of the program, looked for in the first few MiB."""
     left = HEAD_CHUNKS * CHUNK
-    for chunk in chunks:
+    for chunk in (each.chunk for each in seen):
         if format.start_regex and left > 0 and (match := format.start_regex.search(chunk.text, 0, left)):
             return Claim(format, chunk.line_of(match.start()), records=False)
         left -= len(chunk.text)

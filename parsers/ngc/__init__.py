@@ -7,6 +7,11 @@ from parsers.frameworks import PYTORCH_JOB
 ONE_NODE = Fact(
     "nodes", rb"(?:torch\.distributed\.launch|\btorchrun) (--nproc_per_node=\d++) [\w/.-]++(?<=\.py)", lambda _: 1
 )
+#: Whether FP32 may be computed as TF32, which NVIDIA's containers allow unless they are told otherwise.
+TF32 = (
+    Fact("tf32", rb"\bNVIDIA_TF32_OVERRIDE[\"']?[=: ]{1,3}[\"']?(0)\b", words={b"0": "False"}),
+    Fact("tf32", rb"\ballow_tf32[\"']?[=: ]{1,3}(True|False)\b"),
+)
 
 _BASE_OR_LARGE = 200_000_000
 
@@ -23,6 +28,7 @@ BERT_SQUAD = (
     Fact("devices", rb"Completed store-based barrier for key:store_based_barrier_key:1 with (\d++) nodes", int),
     *PYTORCH_JOB,
     ONE_NODE,
+    *TF32,
     Fact("precision", rb"16-bits training: (True|False)", words={b"True": "fp16", b"False": "fp32"}),
     Fact("sequence_length", rb"\bmax_seq_length=(\d++)", int),
     Fact("model", rb"PARAMETER model_weights_num : (\d++)", _size),
@@ -35,3 +41,16 @@ BERT_SQUAD = (
 #: Of several batches per update the printed steps count none but the last: true of a head that states one, or nothing.
 _SEVERAL = rb"gradient_accumulation_steps[= ](?:[2-9]|1\d)"
 ONE_BATCH_PER_UPDATE = rb"\A(?!" + up_to(_SEVERAL, _SEVERAL, rb"[\s\S]") + rb")"
+
+
+#: What Apex says that its levels of optimisation do.
+APEX = Fact(
+    "precision",
+    rb"^Selected optimization level (O[0-3])",
+    words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"},
+)
+
+
+def until_ssd_ends() -> bytes:
+    """Return a pattern of the lines of an SSD300 run after one of its first: every rank prints these, but starts once."""
+    return rb"[^\n]*+\n(?:(?!Training performance = |DONE!)[^\n]*+\n)*+"

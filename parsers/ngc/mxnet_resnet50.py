@@ -6,6 +6,7 @@ with a table whose figure is the harmonic mean over the epochs after its warm-up
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, listed, text, up_to
+from parsers.ngc import TF32
 
 _PARAMETERS = rb" - PARAMETER arch : "
 
@@ -33,6 +34,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        *TF32,
         Fact("model", _PARAMETERS + rb"(\w++ ++num_layers : \d++)", lambda printed: text(printed).replace("num_layers :", "-").replace(" ", "")),
         Fact("batch_size_of_job", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("devices", _PARAMETERS + up_to(rb" gpus : \[", _PARAMETERS) + rb"([\d, ]++)\]", listed),

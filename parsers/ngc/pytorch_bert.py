@@ -9,6 +9,7 @@ prints `final_loss`. `--train_batch_size` includes all accumulation steps. FP32 
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
 from parsers.frameworks import PYTORCH_JOB
+from parsers.ngc import TF32
 
 _CONFIG = rb" - PARAMETER Config : "
 
@@ -40,6 +41,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        *TF32,
         Fact("batch_size", rb"PARAMETER batch_size_per_gpu : (\d++)", int),
         Fact("samples_per_update_and_device", rb"--train_batch_size=(\d++)", int),
         Fact("accumulation", rb"--gradient_accumulation_steps=(\d++)", int),

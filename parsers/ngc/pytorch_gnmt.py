@@ -9,7 +9,7 @@ of a few iterations prints no usable `TRAIN` line.
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import ONE_NODE
+from parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb"Run arguments: Namespace\("
 
@@ -36,6 +36,7 @@ FORMAT = Format(
         Reading(rb"Performance: Epoch: \d++\tTraining: <throughput> Tok/s", unit="tokens/s", span="run"),
     ),
     facts=(
+        *TF32,
         Fact("model", rb"^(?:\d++: )?+(GNMT)\("),
         Fact("batch_size", _argument(rb"train_batch_size") + rb"(\d++)", int),
         Fact("accumulation", _argument(rb"train_iter_size") + rb"(\d++)", int),

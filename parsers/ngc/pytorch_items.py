@@ -11,7 +11,7 @@ has counted in full, and is not read. Keys of validation and evaluation are spel
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import ONE_NODE
+from parsers.ngc import ONE_NODE, TF32, until_ssd_ends
 
 _PARAMETER = rb" - PARAMETER "
 _NCF = _PARAMETER + rb"data : \S++ ++feature_spec_file : "
@@ -31,7 +31,7 @@ FORMAT = Format(
     title="NGC PyTorch Tacotron 2, WaveGlow, NCF, SSD300",
     framework="NGC PyTorch",
     marker=b"",
-    start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : )",
+    start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : ",
     readings=(
         Reading(
@@ -64,8 +64,14 @@ FORMAT = Format(
             _LINE + rb"\(\) avg_img/sec : [\d.]++ ++med_img/sec : <throughput> ", unit="images/s", span="run", scope="device",
             marker=b" med_img/sec : ",
         ),
+        # What the mean beside that median comes from; weak, since wrappers print it too.
+        Reading(
+            rb"Done benchmarking\. Total images: <samples>\ttotal time: <seconds>\t", unit="images/s", span="run", weak=True,
+            marker=b"Done benchmarking. Total images: ", where=rb" med_img/sec : \S++ images/s",
+        ),
     ),
     facts=(
+        *TF32,
         Fact("model", _PARAMETER + rb"model_name : (Tacotron2|WaveGlow)[\t ]*+$", words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
         Fact("model", rb"(?:^| )(NeuMF)\(", lambda _: "NCF"),
         Fact("model", _of_ssd(rb" backbone") + rb"(resnet50)", lambda _: "SSD300"),
@@ -108,6 +114,10 @@ FORMAT = Format(
         NearMiss(b"DLL 2026-11-20 08:31:20.664924 - () val_items_per_sec : 1783419.2930333284 items/s\n", "validation"),
         NearMiss(b"DLL 2026-11-20 08:31:20.190446 - (1,) train_items_per_sec : 888500.5586788318 items/s\n", "the mean of an epoch"),
         NearMiss(b"DLL 2026-11-20 08:31:20.190446 - () best_eval_throughput : 112014000.5 samples/s\n", "evaluation"),
+        Sample(
+            b"Done benchmarking. Total images: 51200\ttotal time: 91.125\tAverage images/sec: 561.866\tMedian images/sec: 562.5\n",
+            samples=51200, seconds=91.125,
+        ),
         NearMiss(b"Training performance = 1124.5 FPS", "the sum of the ranks, of which each has counted all"),
     ),
 )  # fmt: skip

@@ -7,6 +7,7 @@ the test. `train_perf_fps` is the whole run with its start, in images per second
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
+from parsers.ngc import TF32
 
 _SOLVER = rb"^SOLVER:"
 
@@ -27,6 +28,7 @@ FORMAT = Format(
             + up_to(rb" time : ", rb"DLL ") + rb"[\d.]++ \(<step_seconds>\)",
             unit="images/s",
             cumulative_since=1,
+            marker=b" eta : ",
         ),
         Reading(
             rb"(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) maskrcnn_benchmark\.trainer INFO: eta: "
@@ -34,14 +36,17 @@ FORMAT = Format(
             + up_to(rb" time: ", rb"maskrcnn_benchmark\.trainer") + rb"[\d.]++ \(<step_seconds>\)",
             unit="images/s",
             cumulative_since=1,
+            marker=b"maskrcnn_benchmark.trainer INFO: eta: ",
         ),
         Reading(
             rb" -  e2e_train_time : <seconds>(?: s)? ++train_perf_fps : <throughput>(?: [\w/]++)?+[\t \r]*+(?=\n)",
             unit="images/s",
             span="run",
+            marker=b"train_perf_fps : ",
         ),
     ),
     facts=(
+        *TF32,
         Fact("model", rb"^ *+CONV_BODY: (\S++)", lambda body: "Mask R-CNN" if body == b"R-50-FPN" else f"Mask R-CNN {body.decode()}"),
         Fact("batch_size_of_job", _of_solver(rb"IMS_PER_BATCH") + rb"(\d++)", int),
         Fact("total_steps", _of_solver(rb"MAX_ITER") + rb"(\d++)", int),

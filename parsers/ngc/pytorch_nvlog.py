@@ -7,7 +7,7 @@ figure is the best. NCF's `batch_size` is that of the job. `Tacotron2_PyT` stand
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
-from parsers.ngc import ONE_NODE
+from parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb" args: \{"
 _BATCH = rb"\nBatch: "
@@ -49,6 +49,7 @@ FORMAT = Format(
         Reading(rb"\) best_train_throughput: <throughput>(?=\s)", unit="samples/s", span="run"),
     ),
     facts=(
+        *TF32,
         Fact("model", _argument(rb"model_name") + rb'"(Tacotron2|WaveGlow)"', words={b"Tacotron2": "Tacotron 2", b"WaveGlow": "WaveGlow"}),
         Fact("model", rb":::NVLOGv[\d.]++ (ncf) ", lambda _: "NCF"),
         Fact("batch_size_of_job", _of_ncf(rb"batch_size") + rb"(\d++)", int),

@@ -6,6 +6,7 @@ slow.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Pause, Reading, Sample, Window, up_to
+from parsers.ngc import TF32
 
 _PARAMETERS = rb" - PARAMETER"
 _COMMAND = rb"'\./main\.py', "
@@ -35,6 +36,7 @@ FORMAT = Format(
         Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_TOTAL, unit="images/s", span="run"),
     ),
     facts=(
+        *TF32,
         Fact("model", _PARAMETERS + up_to(rb" arch : ", _PARAMETERS) + rb"(\w++)"),
         Fact("batch_size", _PARAMETERS + rb" " + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("batch_size", rb"'-b', '(\d++)'", int),

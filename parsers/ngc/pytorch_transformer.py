@@ -6,6 +6,7 @@ training with --amp`. A run with a `nan` loss continues to print speeds.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
+from parsers.ngc import TF32
 
 FORMAT = Format(
     title="NGC PyTorch Transformer",
@@ -21,6 +22,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        *TF32,
         Fact("model", rb"^\| model (transformer(?:(?!_big)\w)*+_big)(?:_\w++)?,", lambda _: "Transformer big"),
         Fact("model", rb"^\| model (transformer_wmt_en_de|transformer(?:(?!_base)\w)*+_base)(?:_\w++)?,", lambda _: "Transformer base"),
         Fact("batch_size", rb"^\| max tokens per GPU = (\d++) ", int),

@@ -7,7 +7,7 @@ and leaves the step what it is. `Training throughput` is the mean since the begi
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import ONE_NODE
+from parsers.ngc import APEX, ONE_NODE, TF32
 
 _ARGUMENTS = rb"Namespace\("
 
@@ -29,9 +29,10 @@ FORMAT = Format(
             unit="tokens/s",
             factors={"step_seconds": 1e-3},
         ),
-        Reading(rb"Training throughput: <throughput> tok/s", unit="tokens/s", span="run"),
+        Reading(rb"Training throughput: (?=\d++\.)<throughput> tok/s", unit="tokens/s", span="run"),
     ),
     facts=(
+        *TF32,
         Fact("model", _argument(rb"d_model") + rb"(512|1024)\b", words={b"512": "Transformer-XL base", b"1024": "Transformer-XL large"}),
         Fact("batch_size_of_job", rb"^ *+- batch_size : (\d++)", int),
         Fact("batch_size_of_job", _argument(rb"batch_size") + rb"(\d++)", int),
@@ -39,7 +40,7 @@ FORMAT = Format(
         Fact("total_steps", _argument(rb"max_step") + rb"(\d++)", int),
         *PYTORCH_JOB,
         ONE_NODE,
-        Fact("precision", rb"^Selected optimization level (O[0-3])", words={b"O0": "fp32", b"O1": "amp", b"O2": "fp16", b"O3": "fp16"}),
+        APEX,
         Fact("precision", _argument(rb"fp16") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
     ),
     samples=(

@@ -6,6 +6,7 @@ the loss scaler retries, the iteration number repeats. The same line without an 
 """
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, Window
+from parsers.ngc import TF32
 
 FORMAT = Format(
     title="NGC TensorFlow BERT pre-training",
@@ -28,6 +29,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        *TF32,
         Fact("batch_size", rb"^INFO:tensorflow:  train_batch_size: (\d++)", int),
         Fact("accumulation", rb"^INFO:tensorflow:  num_accumulation_steps: (\d++)", int),
         Fact("precision", rb"^INFO:tensorflow:  manual_fp16: (True)", words={b"True": "fp16"}),

@@ -6,6 +6,7 @@ the cut cannot have changed it.
 """
 
 from parsers.contract import DLLOGGER_CLOCK, ENDED, Fact, Format, NearMiss, Reading, Sample, Window, up_to
+from parsers.ngc import TF32
 
 _PARAMETERS = rb"PARAMETER arch : "
 
@@ -29,6 +30,7 @@ FORMAT = Format(
         ),
     ),
     facts=(
+        *TF32,
         Fact("model", rb"PARAMETER arch : (\w++)"),
         Fact("batch_size", _PARAMETERS + up_to(rb" batch_size : ", _PARAMETERS) + rb"(\d++)", int),
         Fact("batch_size", rb"^Per-GPU Batch Size (\d++)", int),

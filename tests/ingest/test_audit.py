@@ -28,11 +28,17 @@ from tests.corpus import expected as rows_of
 RECORD = ROOT / "raw_logs" / "published" / "recomputed" / "paddle-perf.jsonl"
 
 
+#: The case of the figure, as far as the audit compares it.
+CASE: dict[str, Any] = {
+    "model": "DeepLabV3+", "framework": "PaddlePaddle", "hardware": "made-up", "precision": "fp32", "devices": 1,
+}  # fmt: skip
+
+
 def run(path: str, *, audited: dict[str, Any] | None = None, case: dict[str, Any] | None = None, **figures: Any) -> Run:
     """Return a run with what the audit reads of it; a figure is its value, or a whole entry."""
     extra = {"audit": {name: figure(value) for name, value in audited.items()}} if audited else {}
     return builders.run(
-        path, path=path, sha256=path, case={"model": "DeepLabV3+", "framework": "PaddlePaddle", **(case or {})},
+        path, path=path, sha256=path, case=CASE | (case or {}),
         figures={name: figure(value) for name, value in figures.items()}, **extra,
     )  # fmt: skip
 
@@ -76,17 +82,43 @@ def test_reproduced_by_another_rule_names_the_rule_of_the_source_first(row: Publ
     assert found.closest.rule == "mean:skip=2"
 
 
-def test_belongs_to_another_log_of_the_same_model_and_framework(row: Published) -> None:
+def test_belongs_to_another_log_of_the_same_case(row: Published) -> None:
     found = audited(row, run("tree/logs/one.log", sustained=30.0), run("tree/logs/two.log", sustained=9.0, mean=20.5))
     assert found.verdict == audit.OTHER_LOG
     assert found.other is not None
     assert (found.other.run.path, found.other.rule) == ("tree/logs/two.log", "mean")
 
 
-@pytest.mark.parametrize("case", [{"model": "BERT-base"}, {"framework": "PyTorch"}])
+OTHERS = [
+    {"model": "BERT-base"}, {"framework": "PyTorch"}, {"hardware": "V100"}, {"hardware": None}, {"precision": "amp"},
+    {"precision": None}, {"devices": 8}, {"devices": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OTHERS, ids=str)
 def test_a_log_of_something_else_explains_nothing(row: Published, case: dict[str, Any]) -> None:
     other = run("tree/logs/two.log", sustained=20.5, case=case)
     assert audited(row, run("tree/logs/one.log", sustained=30.0), other).verdict == audit.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "verdict"),
+    [
+        ("585", 585.78, audit.REPRODUCED), ("586", 585.78, audit.REPRODUCED), ("586", 586.0, audit.REPRODUCED),
+        ("584", 585.78, audit.UNSUPPORTED), ("587", 585.78, audit.UNSUPPORTED), ("9.8", 9.84, audit.REPRODUCED),
+        ("9.8", 9.89, audit.REPRODUCED), ("9.8", 9.76, audit.REPRODUCED), ("9.8", 9.74, audit.UNSUPPORTED),
+        ("9.80", 9.84, audit.UNSUPPORTED), ("7", 7.4, audit.REPRODUCED), ("7.0", 7.4, audit.UNSUPPORTED),
+    ],
+)  # fmt: skip
+def test_printed_digits_are_rounded_or_truncated(row: Published, printed: str, ours: float, verdict: str) -> None:
+    given = dataclasses.replace(row, printed=printed, value=float(printed))
+    assert audited(given, run("logs/one.log", sustained=ours)).verdict == verdict
+
+
+def test_words_of_one_precision_are_one_case(row: Published) -> None:
+    """A table's AMP is a log's FP16, and its FP32 is FP32 that may be TF32."""
+    other = run("tree/logs/two.log", mean=20.5, case={"precision": "fp32_tf32", "hardware": "Made-Up"})
+    assert audited(row, run("tree/logs/one.log", sustained=30.0), other).verdict == audit.OTHER_LOG
 
 
 def test_the_same_bytes_are_not_another_log(row: Published) -> None:

@@ -326,3 +326,27 @@ def test_a_speed_up_is_against_the_same_steps_or_the_same_update(steps: int, spe
     found = rows(accumulated(704, 100.0), accumulated(steps, 800.0, devices=8))
     (eight,) = (each for each in found if each.devices == 8)
     assert eight.speedup == speedup
+
+
+def summary(value: float, **other: Any) -> Run:
+    """Return a run whose printer gives one final figure only."""
+    figures = {"sustained": absent(), "reported": builders.figure(value)}
+    return run(value, **{"rule": "reported", "figures": figures, **other})
+
+
+def test_a_trainers_own_summary_is_a_result_of_its_own_rule() -> None:
+    found = results([run(100.0), summary(140.0), summary(150.0)])
+    told = [(each.rule, each.value, each.repeats) for each in found]
+    assert told == [("sustained", 100.0, 1), ("reported", 145.0, 2)]
+
+
+def test_a_speed_up_is_not_between_rules() -> None:
+    one, eight = results([run(100.0, devices=1), summary(700.0, devices=8)])
+    assert (one.speedup, eight.speedup) == (1.0, None)
+    assert code(eight.speedup_reason) == "no_baseline"
+    assert results([summary(100.0, devices=1), summary(700.0, devices=8)])[1].speedup == pytest.approx(7.0)
+
+
+def test_an_out_of_memory_joins_the_rule_of_its_case() -> None:
+    (row,) = results([summary(140.0), run(None, outcome="oom")])
+    assert (row.rule, row.value, len(row.run_ids)) == ("reported", 140.0, 2)

@@ -402,6 +402,32 @@ def _wdl(steps: Sequence[int], seconds: Sequence[float]) -> list[str]:
     return [f"{step} time {1795163766.5 + at:.7f} loss 0.546875125" for step, at in zip(steps, seconds, strict=True)]
 
 
+def steps_of(*speeds: float) -> list[str]:
+    """Return a log that prints a speed for each step from 0 on."""
+    return pytorch_resnet50(list(enumerate(speeds)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "first", "last", "harmonic"),
+    [("dgxc", 35, 44, True), ("gpu_recipes", 10, 30, True), ("titan90", 90, 90, False), ("primus", 5, 99, False),
+     ("paddle_llm", 10, 99, False)],
+)  # fmt: skip
+def test_what_other_publishers_count(rule: str, first: int, last: int, harmonic: bool, tmp_path: Path) -> None:
+    speeds = [100.0 + step for step in range(100)]
+    within = speeds[first : last + 1]
+    expected = statistics.harmonic_mean(within) if harmonic else statistics.fmean(within)
+    found = figure(steps_of(*speeds), tmp_path, rule)
+    assert (found.value, found.used) == (pytest.approx(expected), last - first + 1)
+
+
+@pytest.mark.parametrize(("rule", "steps"), [("dgxc", 44), ("gpu_recipes", 30), ("titan90", 90)])
+def test_a_publishers_window_is_whole_or_absent(rule: str, steps: int, tmp_path: Path) -> None:
+    assert missing(steps_of(*[100.0] * steps), tmp_path, rule).reason.code == "window_not_reached"
+    resumed = pytorch_resnet50([(step, 100.0) for step in range(39, 91)])
+    if rule != "titan90":
+        assert missing(resumed, tmp_path, rule).reason.code == "window_not_reached"
+
+
 def test_window_counted_from_the_first_printed_step(tmp_path: Path) -> None:
     """From step 200 to 1200 the clock runs from 0 to 20 s: 1000 steps of 4 samples."""
     lines = _wdl([200, 700, 1200, 1700], [0.0, 8.0, 20.0, 90.0])

@@ -15,7 +15,7 @@ from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
 
 from ingest.common import words
 from ingest.compute.witnesses import TOLERANCE, WITNESSES, Measurement, flops_of_sample, measured
-from ingest.read import layout
+from ingest.read.beside import PathFacts
 from ingest.read.run_json import of_log
 from ingest.record.run import facts_of
 from parsers.engine.read import read
@@ -148,6 +148,41 @@ def test_a_summary_may_count_more_time_but_no_faster_steps(printed: float, verdi
     assert witness(measure(lines, tmp_path), "summary").verdict == verdict
 
 
+def synthetic(*, total: float = 1234.5, images: int = 0) -> list[str]:
+    """Return the summary of NVIDIA's SSD300, which prints no other speed; with the images of ten seconds, if any."""
+    at = "DLL 2026-01-05 10:00:00.000000 - "
+    return [
+        f"{at}PARAMETER dataset_path : /coco batch_size : 32 epochs : 1 model_name : SSD300",
+        f"{at}() avg_img/sec : {total} images/s med_img/sec : {total} images/s min_img/sec : 1.0 images/s",
+        *(
+            [f"Done benchmarking. Total images: {images}\ttotal time: 10.000\tAverage images/sec: {images / 10}"]
+            if images
+            else []
+        ),
+    ]
+
+
+def test_a_summary_alone_is_the_headline_under_its_own_rule(tmp_path: Path) -> None:
+    found = measure(synthetic(), tmp_path, {**ONE, "model": "SSD300"})
+    assert isinstance(found.figures["sustained"], NoFigure)
+    assert isinstance(found.headline, Figure)
+    assert (found.rule, found.headline.value) == ("reported", 1234.5)
+    assert {each.verdict for each in found.witnesses} == {"silent"}
+
+
+@pytest.mark.parametrize(("images", "verdict"), [(12345, "agrees"), (24690, "disagrees"), (6000, "disagrees")])
+def test_a_summary_is_held_against_its_own_samples_and_seconds(images: int, verdict: str, tmp_path: Path) -> None:
+    found = measure(synthetic(images=images), tmp_path, {**ONE, "model": "SSD300"})
+    assert witness(found, "arithmetic").verdict == verdict
+    assert isinstance(found.headline, Figure) == (verdict == "agrees")
+    assert found.rule == "reported"
+
+
+def test_a_summary_beside_records_is_no_headline(tmp_path: Path) -> None:
+    found = measure(steady(speed=32.0, second=0.5), tmp_path)
+    assert found.rule == "sustained"
+
+
 def test_the_trainers_counter_against_steps_times_batch(tmp_path: Path) -> None:
     lines = [
         f"DLL {clock(2.0 * i)} - {i} reduced_train_loss : 11.25  lr : 0.0  global_step : {i}.0  consumed_samples : "
@@ -252,8 +287,7 @@ def scaled(text: bytes, scale: float) -> bytes:
 
 def of_log_at(path: Path, case_of: Path) -> Measurement:
     (session,) = read(path).sessions
-    own = layout.load("perfledger")
-    merged = facts_of(session, of_log(case_of, "x"), None, own)
+    merged = facts_of(session, of_log(case_of, "x"), PathFacts("perfledger"))
     return measured(session, merged.for_rules())
 
 

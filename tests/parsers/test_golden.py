@@ -24,7 +24,8 @@ SILENT = {
     "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
     "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger",
     "frameworks.nemo", "frameworks.llamafactory", "frameworks.maxtext", "frameworks.ms_swift",
-    "frameworks.openmmlab_json", "ngc.mxnet_resnet50_speed", "ngc.tensorflow_bert", "paddle.nlp_bert", "paddle.seg",
+    "frameworks.openmmlab_json", "ngc.mxnet_resnet50_speed", "ngc.tensorflow_bert",
+    "ngc.tensorflow_transformer_xl", "paddle.nlp_bert", "paddle.seg",
 }  # fmt: skip
 #: Printers that announce themselves as another of their family does. Keras is recognised by its first bar.
 ALIKE = {

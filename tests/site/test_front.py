@@ -329,12 +329,19 @@ def test_the_logo_is_one_mark_in_all_its_files() -> None:
 
 
 def test_names_from_logs_stay_text_in_answers(hostile_site: Path) -> None:
+    """Every hostile name is an accelerator of the front page's table, and has an answer on its model's page."""
     for language in ("", "zh"):
-        page = (hostile_site / language / "index.html").read_text("utf-8")
-        article = page.partition("<article")[2].partition("</article>")[0]
-        assert article.count('class="pl-answer') >= len(builders.HOSTILE)
-        assert not re.search(r"<(?:script|img|iframe|svg)|onerror=\"|javascript:alert\(1\)\"", article)
-        assert "<script>alert(1)</script>" in unescape(article)
+        front = article_of(hostile_site / language / "index.html")
+        assert front.count('<th scope="row"') >= len(builders.HOSTILE)
+        assert "<script>alert(1)</script>" in unescape(front)
+        models = "".join(article_of(each) for each in (hostile_site / language / "models").glob("*/index.html"))
+        assert models.count('class="pl-answer ') >= len(builders.HOSTILE)
+        for article in (front, re.sub(r"<svg.*?</svg>", "", models, flags=re.DOTALL)):
+            assert not re.search(r"<(?:script|img|iframe|svg)|onerror=\"|javascript:alert\(1\)\"", article)
+
+
+def article_of(path: Path) -> str:
+    return path.read_text("utf-8").partition("<article")[2].partition("</article>")[0]
 
 
 def published_site() -> Site:

@@ -13,6 +13,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, Words, phrase, word_for
 from ingest.site.data.measured import date_of, identity
 from ingest.site.model import Row, Site, Suite, options_text
+from ingest.site.result_tables import summary_mark
 
 FOLDER = "data/badges"
 #: A site with more results has badges for those measured last.
@@ -52,7 +53,9 @@ def _content(row: Row, words: Words) -> bytes:
     badge = {
         "schemaVersion": 1,
         "label": ", ".join(filter(None, label)),
-        "message": f"{numbers.figure(row.value, row.spread)} {row.unit}",
+        "message": " ".join(
+            [numbers.figure(row.value, row.spread), row.unit, *(words.say("en", each) for each in summary_mark(row))]
+        ),
         "color": _DIVERGED if row.diverged else _COLOUR,
     }
     return json.dumps(badge, ensure_ascii=False).encode() + b"\n"

@@ -34,9 +34,12 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
 def identity(row: Row) -> str:
     """Return the id of a result: the usual name of its case, and a hash of all that distinguishes it.
 
-    It follows from the case, the unit, the framework's version and the round alone, so that no other run changes it.
+    It follows from the case, the unit, the rule, the framework's version and the round alone, so that no other run
+    changes it.
     """
-    distinction = json.dumps([getattr(row, key) for key in _IDENTITY], sort_keys=True, ensure_ascii=False, default=str)
+    # The house rule is left out, so that addresses from before there were others stay.
+    told = [getattr(row, key) for key in _IDENTITY] + ([row.rule] if row.rule != HEADLINE else [])
+    distinction = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
     return result_id(
         (row.model, row.framework, row.hardware), row, (row.precision, row.version, row.round), distinction
     )
@@ -85,7 +88,7 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         options=row.options,
         round=row.round,
         source=None,
-        rule=HEADLINE,
+        rule=row.rule,
         unit=row.unit or None,
         value=row.value,
         text=numbers.figure(row.value, row.spread) if row.value is not None else None,

@@ -152,6 +152,10 @@ def _verdict(each: Audited) -> Cell:
         values = {name: str(problem.args[name]) for name in ("first", "second")}
         fact = word_for("fact", problem.args["fact"])
         marks.append(phrase("audit.contradiction", fact=fact, **values))
+    for problem in audit.refutations(each.run):
+        values = {name: str(problem.args[name]) for name in ("value", "against", "unit") if name in problem.args}
+        witness = word_for("witness", problem.code.removeprefix("witness_"))
+        marks.append(phrase("audit.refuted", witness=witness, **values))
     return cell(phrase(f"verdict.{each.verdict}"), None, *marks, tone=VERDICT_TONES.get(each.verdict, ""))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ingest.common.words import phrase
-from ingest.compute.rules import NAMES
+from ingest.compute.rules import NAMES, PUBLISHERS
 from ingest.compute.window import ENOUGH_RECORDS, ENOUGH_SECONDS
 from ingest.site import addresses, witness_tables
 from ingest.site.data import badges, changes
@@ -54,6 +54,16 @@ def _data(site: Site) -> Page:
 
 
 def rule_table() -> Table:
-    """Return every rule's name and definition."""
-    body = tuple((cell(phrase(f"rule.{each}")), cell(phrase(f"rule.{each}_definition"))) for each in NAMES)
-    return Table((Column(phrase("table.rule")), Column(phrase("table.definition"))), body, name="rules")
+    """Return every rule's name and definition; of those of other publishers, where they stand."""
+    sources = {**dict.fromkeys(NAMES, ""), **{name: each.source for name, each in PUBLISHERS.items()}}
+    body = tuple(
+        (cell(phrase(f"rule.{each}")), cell(phrase(f"rule.{each}_definition")), cell(_shown(source), source or None))
+        for each, source in sources.items()
+    )
+    columns = (Column(phrase("table.rule")), Column(phrase("table.definition")), Column(phrase("table.source")))
+    return Table(columns, body, name="rules")
+
+
+def _shown(address: str) -> str:
+    """Return an address as a reader names it: without its scheme."""
+    return address.partition("://")[2]

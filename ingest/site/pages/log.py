@@ -193,7 +193,7 @@ def _figures(run: Run) -> Iterator[_Statement]:
         if isinstance(found, NoFigure):
             yield from _reason(found.reason)
         else:
-            kind = "window" if rule == HEADLINE else "other"
+            kind = "window" if rule == run.rule else "other"
             what = phrase("log.window_of", rule=word_for("rule", rule))
             yield (found.first_line, found.last_line), kind, what
 
@@ -234,7 +234,7 @@ def _problems(run: Run) -> Iterator[_Statement]:
 
 def _span_of(run: Run) -> tuple[int, int] | None:
     """Return the headline's window."""
-    found = run.figure(HEADLINE)
+    found = run.headline
     return addresses.line_range(found.first_line, found.last_line) if found else None
 
 

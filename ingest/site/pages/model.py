@@ -12,6 +12,7 @@ from ingest.common.numbers import quantity
 from ingest.common.words import Text, phrase
 from ingest.compute.comparison import contradicted, image_of
 from ingest.compute.results import counts
+from ingest.compute.rules import HEADLINE
 from ingest.site import addresses, answers, caveats, published_figures, reproduce, result_tables, run_tables
 from ingest.site.model import (
     Page,
@@ -310,7 +311,9 @@ def _labels(suite: Suite, rows: Sequence[Row]) -> list[str]:
         options = suite.other_options(row) if (row.framework, row.precision) in crowded else stated
         edition = version_marks(row, [each for each in rows if each.framework == row.framework])
         named = literal(row.framework) if row.framework else "@unknown@"
-        found.append(" ".join(filter(None, (named, *map(literal, filter(None, (*edition, precision, options)))))))
+        summary = "" if row.rule == HEADLINE else "@summary@"
+        about = map(literal, filter(None, (*edition, precision, options)))
+        found.append(" ".join(filter(None, (named, *about, summary))))
     return found
 
 

@@ -223,7 +223,7 @@ def _in_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def _run_line(site: Site, run: Run) -> tuple[Cell, ...]:
-    time, samples, speed = run.metrics.get(SCORE), run.metrics.get(SAMPLES), run.figure("sustained")
+    time, samples, speed = run.metrics.get(SCORE), run.metrics.get(SAMPLES), run.headline
     line = time.last_line if time else None
     return (
         cell(run.path.rpartition("/")[2], site.page(run)),

@@ -13,7 +13,7 @@ from ingest.common import numbers
 from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.results import repeats as repeats_of
 from ingest.compute.results import support
-from ingest.compute.rules import HEADLINE, NAMES
+from ingest.compute.rules import NAMES
 from ingest.read.facts import DERIVED
 from ingest.site import addresses, caveats, reproduce, steadiness, witness_tables
 from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason
@@ -158,8 +158,8 @@ def steps(site: Site, run: Run) -> list[Step]:
         _window_step(site, run, found),
         _step(
             "rule",
-            Link(phrase(f"rule.{HEADLINE}"), addresses.section(addresses.METHOD, "rules")),
-            phrase(f"rule.{HEADLINE}_definition"),
+            Link(phrase(f"rule.{run.rule}"), addresses.section(addresses.METHOD, "rules")),
+            phrase(f"rule.{run.rule}_definition"),
         ),
         _step("arithmetic", code=found.arithmetic),
         _step("figure", value, scope),
@@ -169,7 +169,7 @@ def steps(site: Site, run: Run) -> list[Step]:
 
 def _refusal(run: Run) -> Text | None:
     """Return why a figure that the log gives is not shown."""
-    return coded("problem", run.problems[0]) if run.figure(HEADLINE) and run.problems else None
+    return coded("problem", run.problems[0]) if run.headline and run.problems else None
 
 
 def signs(site: Site, run: Run, others: Sequence[Run]) -> list[Sign]:
@@ -382,7 +382,7 @@ def _paused(found: Pauses | None) -> Iterator[Text]:
 def _witness_sign(site: Site, run: Run) -> Iterator[Sign]:
     """Say what the figure rests on, or that a witness withholds it."""
     if run.witnesses:
-        found = support(run) if run.figure(HEADLINE) else None
+        found = support(run) if run.headline else None
         text = phrase(f"support.{found}_means" if found else "witness.disagrees")
         tone = "good" if found == "agree" else "" if found else "bad"
         yield Sign(phrase("proof.witnesses"), text, tone, addresses.section(site.page(run), "witnesses"))

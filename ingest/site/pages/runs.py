@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ingest.common import numbers
 from ingest.common.words import phrase
-from ingest.compute.rules import HEADLINE
+from ingest.compute.rules import HEADLINE, SUMMARY
 from ingest.site import addresses, run_tables
 from ingest.site.model import Page, Site, hardware_of, named
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
@@ -64,7 +64,7 @@ def _run_list(site: Site, listed: Listed) -> Page:
             "first": listed.runs[0],
             "last": listed.runs[-1],
             "count": len(runs),
-            "by_rule": phrase("runs.by_rule", rule=phrase(f"rule.{HEADLINE}")),
+            "by_rule": phrase("runs.by_rule", rule=phrase(f"rule.{HEADLINE}"), summary=phrase(f"rule.{SUMMARY}")),
             "path": runs[0].path,
             "runs": entry_table(site, runs),
             "before": before,

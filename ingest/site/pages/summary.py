@@ -10,9 +10,10 @@ from typing import Any
 from ingest.common.words import phrase
 from ingest.compute.results import counts
 from ingest.published.publications import Published
-from ingest.site import addresses, answers, published_figures
+from ingest.site import addresses, answers, hardware_tables, published_figures
 from ingest.site.model import Page, Site, named
 from ingest.site.render.table import Link
+from schema.records import Run
 
 
 def pages(site: Site) -> list[Page]:
@@ -24,7 +25,7 @@ def pages(site: Site) -> list[Page]:
         "index",
         *described,
         lambda: {
-            "hardware": [_summary(site, each) for each in answers.hardware_by_coverage(published)],
+            **_hardware(site, published),
             "others": others(site),
             "others_figures": len(site.published.rows),
             "suites": site.shown,
@@ -35,6 +36,18 @@ def pages(site: Site) -> list[Page]:
         },
     )
     return [page]
+
+
+def _hardware(site: Site, published: Sequence[Run]) -> Mapping[str, Any]:
+    """Return the accelerators side by side, and the answers on each; one with a single framework stands there alone."""
+    matrices = hardware_tables.matrices(site)
+    names = answers.hardware_by_coverage(published)
+    several = [each for each in names if answers.frameworks_on(published, each) > 1] if matrices else names
+    return {
+        "matrices": matrices,
+        "hardware": [_summary(site, each) for each in several],
+        "singles": len(names) - len(several),
+    }
 
 
 def _summary(site: Site, hardware: str) -> Mapping[str, Any]:

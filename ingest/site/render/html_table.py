@@ -97,6 +97,7 @@ class Writer:
                 "prose": table.prose,
                 "views": [Markup(escape_html(each.key)) for each in views],
                 "titles": [self.say(each.title) for each in views],
+                "relative": table.relative,
                 "filtered": len(table.rows) > FILTERED_ABOVE and not table.prose,
                 "heads": list(self._heads(table)),
                 "rows": rows,
@@ -143,8 +144,12 @@ class Writer:
         if column.switched and table.views:
             for view in table.views:
                 seen = _view([view.key], table.views[0].key) if len(table.views) > 1 else None
-                text = view.below_title(self.words, self.language)
-                yield {"unit": self.say(view.unit), "view": seen, "text": escape(text)}
+                text = view.below_title(self.words, self.language, column.unit)
+                yield {
+                    "unit": escape("".join(self.words.say(self.language, each) for each in (column.unit, view.unit))),
+                    "view": seen,
+                    "text": escape(text),
+                }
         elif unit := self.say(column.unit):
             yield {"unit": unit, "view": None, "text": unit}
 

@@ -83,7 +83,7 @@ class Column:
     """A column's title, unit, and kind: the figures of a `number` column stand point under point.
 
     `key` names it to programs, in every language; without one it is made of the English title. In a `switched` column,
-    cells change with the table's view, and so does the unit.
+    cells change with the table's view, and so does the unit, which then follows the column's own.
     """
 
     title: Text
@@ -103,10 +103,14 @@ class View:
     unit: Text = ""
     better: str = ""
 
-    def below_title(self, words: Words, language: str) -> str:
-        """Return the text below a column's title: the unit, or else the view's title, and which direction is better."""
+    def below_title(self, words: Words, language: str, own: Text = "") -> str:
+        """Return the text below a column's title: the unit, or else the view's title, and which direction is better.
+
+        `own` is the unit of the column, where columns differ in it; that of the view is what follows it.
+        """
         better = words.say(language, phrase(f"metric.{self.better}")) if self.better else ""
-        return " ".join(filter(None, (words.say(language, self.unit) or words.say(language, self.title), better)))
+        unit = "".join(words.say(language, each) for each in (own, self.unit))
+        return " ".join(filter(None, (unit or words.say(language, self.title), better)))
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,8 @@ class Table:
     """Columns, rows of as many cells, and a caption if the text around does not say it.
 
     The first of `views` is what the cells' own entries show. `name` is that of its files, numbered within a page.
-    `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by.
+    `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. Of a `relative`
+    table, a reader may choose a row that the figures of the others are divided by.
 
     Raises:
         TableError: a row has more or fewer cells than there are columns.
@@ -127,6 +132,7 @@ class Table:
     views: tuple[View, ...] = ()
     name: str = "table"
     prose: bool = False
+    relative: bool = False
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows, 1):

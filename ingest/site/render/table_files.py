@@ -144,8 +144,10 @@ class _Reader:
     def head(self, table: Table, key: str, column: Column) -> _Head:
         views = table.views if column.switched and table.views else ()
         keys = [each.key if len(views) > 1 else "" for each in views]
-        units = dict(zip(keys, (self.text(each.unit) for each in views), strict=True))
-        below = dict(zip(keys, (plain(each.below_title(self.words, self.language)) for each in views), strict=True))
+        units = dict(zip(keys, (self.text(column.unit) + self.text(each.unit) for each in views), strict=True))
+        below = dict(
+            zip(keys, (plain(each.below_title(self.words, self.language, column.unit)) for each in views), strict=True)
+        )
         if not views and (unit := self.text(column.unit)):
             units = below = {"": unit}
         return _Head(key, self.text(column.title), column, units, below)

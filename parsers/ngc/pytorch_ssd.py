@@ -1,0 +1,47 @@
+"""NGC DeepLearningExamples, PyTorch SSD300 before DLLogger (`main.py --mode benchmark-training`, until 2021).
+
+Every rank prints `Done benchmarking` with the median of its own speeds; `Training performance` is the sum of these over
+all ranks, the figure of the job. Since DLLogger (2022) each rank has counted the whole job, and the sum is too high by the
+number of ranks: where DLLogger has printed, the line is not read.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.frameworks import PYTORCH_JOB
+from parsers.ngc import APEX, ONE_NODE, TF32, until_ssd_ends
+
+_DLLOGGER = rb"DLL \d{4}-\d\d-\d\d "
+_SEED = rb"(?m)^Using seed = \d++\n(?:Using seed = \d++\n)*+loading annotations into memory\.\.\.\n"
+
+FORMAT = Format(
+    title="NGC PyTorch SSD300",
+    framework="NGC PyTorch",
+    marker=b"Training performance = ",
+    start=_SEED + until_ssd_ends(),
+    end=rb"^Training performance = ",
+    readings=(
+        Reading(
+            rb"(?m)^Training performance = <throughput> FPS(?=\s)",
+            unit="images/s",
+            span="run",
+            weak=True,
+            where=rb"\A(?!" + up_to(_DLLOGGER, _DLLOGGER, rb"[\s\S]") + rb")",
+        ),
+    ),
+    facts=(
+        *TF32,
+        Fact("model", rb"^(Training performance) = ", lambda _: "SSD300"),
+        APEX,
+        *PYTORCH_JOB,
+        ONE_NODE,
+    ),
+    samples=(
+        Sample(b"Training performance = 274.0625 FPS\n", throughput=274.0625),
+        NearMiss(b"Training performance = 274.06", "cut inside the number, perhaps"),
+        NearMiss(
+            b"Done benchmarking. Total images: 11200\ttotal time: 81.804\tAverage images/sec: 136.913\tMedian images/sec: "
+            b"137.000\n",
+            "one rank",
+        ),
+        NearMiss(b"total training time: 112.42801308631897\n", "start and end are in it"),
+    ),
+)  # fmt: skip

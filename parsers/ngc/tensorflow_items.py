@@ -1,0 +1,102 @@
+"""NGC DeepLearningExamples, TensorFlow 1, DLLogger's text: VAE-CF, NCF, the U-Nets and V-Net.
+
+From the printers' source alone: no real log has been read yet. VAE-CF prints an epoch of the whole job with its seconds; its
+`batch_size_train` is the job's. NCF prints the mean of its epochs' speeds without the first; its `batch_size` is the job's. The
+medical U-Nets and V-Net print one figure for the run, after a warm-up of their own: V-Net samples over seconds, the U-Nets
+the mean of the speeds of steps, which lies above it. The industrial U-Net prints the mean of the last 30 steps, each cut to a
+whole number, without those that it logs; what it calls an epoch is a step. Inference has keys of its own.
+"""
+
+from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.ngc import TF32
+
+_LINE = rb"DLL [\d .:-]{26} - "
+_PARAMETER = rb" - PARAMETER "
+_VAE = _PARAMETER + rb"train : (?:True|False) ++test : "
+_NCF = _PARAMETER + rb"data : \S++ ++epochs : \d++ ++batch_size : (?=\d++ ++valid_users_per_batch : )"
+_IMAGES = rb" images/s\b"
+
+
+def _of_vae(key: bytes) -> bytes:
+    return _VAE + up_to(rb" " + key + rb" : ", rb"PARAMETER ")
+
+
+def _of_ncf(key: bytes) -> bytes:
+    return _NCF + up_to(rb" " + key + rb" : ", rb"PARAMETER ")
+
+
+def _run(key: bytes, unit: bytes) -> bytes:
+    return _LINE + rb"\(\) " + up_to(key + rb" : ", rb"DLL ") + rb"<throughput>" + unit
+
+
+FORMAT = Format(
+    title="NGC TensorFlow VAE-CF, NCF, U-Net, V-Net",
+    framework="NGC TensorFlow",
+    marker=b"DLL ",
+    start=_VAE + rb"|" + _NCF,
+    end=_LINE + rb"(?:\(\) (?:average_train_|throughput_train)| train\.avg_ips : |\d++ average_throughput_train : )",
+    readings=(
+        Reading(
+            DLLOGGER_CLOCK + rb"\(<epoch>,\) train_epoch_time : <duration> ++train_throughput : <throughput>(?=\s)",
+            unit="samples/s",
+            span="epoch",
+            weak=True,
+        ),
+        Reading(
+            DLLOGGER_CLOCK + rb"Epoch: <step> ++train\.avg_ips : <throughput> imgs/s", unit="images/s", weak=True,
+        ),
+        Reading(_run(rb"average_train_throughput", rb" samples/s"), unit="samples/s", span="run", weak=True),
+        Reading(_run(rb"throughput_train", _IMAGES), unit="images/s", span="run", weak=True),
+        Reading(_run(rb"throughput_train", rb"  latency_train_mean : "), unit="samples/s", span="run", weak=True),
+        Reading(
+            _LINE + rb"\d++ average_throughput_train : <throughput>(?=\s)", unit="samples/s", span="run", weak=True,
+        ),
+        Reading(_LINE + rb" ?+train\.avg_ips : <throughput> imgs/s", unit="images/s", span="run", weak=True),
+    ),
+    facts=(
+        *TF32,
+        Fact("model", rb" (batch_size_train) : ", lambda _: "VAE-CF"),
+        Fact("model", rb"(valid_users_per_batch) : ", lambda _: "NCF"),
+        Fact("model", rb"(average_throughput_train) : ", lambda _: "V-Net"),
+        Fact("model", rb" (train\.avg_ips) : ", lambda _: "U-Net Industrial"),
+        Fact("model", rb"\(\) (throughput_train) : [\d.]++" + _IMAGES, lambda _: "U-Net Medical"),
+        Fact("batch_size_of_job", _of_vae(rb"batch_size_train") + rb"(\d++)", int),
+        Fact("devices", _of_vae(rb"world_size") + rb"(\d++)", int),
+        Fact("precision", _of_vae(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("xla", _of_vae(rb"xla") + rb"(True|False)"),
+        Fact("batch_size_of_job", _NCF + rb"(\d++)", int),
+        Fact("devices", _of_ncf(rb"world_size") + rb"(\d++)", int),
+        Fact("precision", _of_ncf(rb"amp") + rb"(True|False)", words={b"True": "amp", b"False": "fp32"}),
+        Fact("xla", _of_ncf(rb"xla") + rb"(True|False)"),
+        Fact("batch_size", _PARAMETER + rb"batch_size : (\d++)", int),
+        Fact("precision", _PARAMETER + rb"use_amp : (True|False)", words={b"True": "amp", b"False": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 08:31:05.500000 - (12,) train_epoch_time : 1.25  train_throughput : 98304.5 \n",
+            clock=1795163465.5, epoch=12, duration=1.25, throughput=98304.5,
+        ),
+        Sample(
+            b"DLL 2026-11-20 08:31:05.500000 - Epoch: 60  train.avg_ips : 412.500 imgs/s\n", step=60, throughput=412.5,
+        ),
+        Sample(
+            b"DLL 2026-11-20 08:31:05.500000 - () average_train_time_per_epoch : 5.25 s average_train_throughput : "
+            b"18900000.5 samples/s average_eval_time_per_epoch : 0.25 s average_eval_throughput : 99000000.5 samples/s\n",
+            throughput=18900000.5,
+        ),
+        Sample(
+            b"DLL 2026-11-20 08:31:05.500000 - () throughput_train : 102.25 images/s latency_train_mean : 78.25 \n",
+            throughput=102.25,
+        ),
+        Sample(
+            b"DLL 2026-11-20 08:31:05.500000 - () throughput_train : 11.25  latency_train_mean : 178.25  latency_train_90 : 181.5 \n",
+            throughput=11.25,
+        ),
+        Sample(b"DLL 2026-11-20 08:31:05.500000 - 400 average_throughput_train : 14.25 \n", throughput=14.25),
+        Sample(b"DLL 2026-11-20 08:31:05.500000 -  train.avg_ips : 415.250 imgs/s\n", throughput=415.25),
+        NearMiss(b"DLL 2026-11-20 08:31:05.500000 - () throughput_test : 202.25 images/s latency_test_mean : 39.5 \n", "inference"),
+        NearMiss(b"DLL 2026-11-20 08:31:05.500000 - (12,) inference_throughput : 198304.5 \n", "inference"),
+        NearMiss(b"DLL 2026-11-20 08:31:05.500000 - 400 test : 34.25 \n", "V-Net's inference"),
+        NearMiss(b"DLL 2026-11-20 08:31:05.500000 -  eval.avg_ips : 815.250 imgs/s\n", "evaluation"),
+    ),
+)  # fmt: skip

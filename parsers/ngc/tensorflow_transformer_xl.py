@@ -1,0 +1,41 @@
+"""NGC DeepLearningExamples, TensorFlow 1 Transformer-XL (`main.py`): a record per `--log_interval` updates.
+
+From the printer's source alone: no real log has been read yet. `tok/s` is the mean over the interval of the whole job, all
+accumulation steps included; the time of saving a checkpoint falls into the interval after it. The trainer's own summary
+is the mean of these speeds without the first of them. PyTorch's summary has decimals, this one has none.
+"""
+
+from parsers.contract import Format, NearMiss, Reading, Sample
+from parsers.ngc import TF32
+
+FORMAT = Format(
+    title="NGC TensorFlow Transformer-XL",
+    framework="NGC TensorFlow",
+    marker=b"tok/s",
+    end=rb"Training throughput: ++\d++ tok/s",
+    readings=(
+        Reading(
+            rb"step <step> \| lr ++\S++ \| loss <loss> \| pplx ++[^\s,]++, bpc ++[^\s,]++, tok/s ++<throughput>(?=\s)",
+            unit="tokens/s",
+            counts="update",
+            weak=True,
+        ),
+        Reading(
+            rb"Training throughput: ++(?=\d++ )<throughput> tok/s", unit="tokens/s", span="run", weak=True,
+        ),
+    ),
+    facts=TF32,
+    samples=(
+        Sample(
+            b"INFO:tensorflow:step 300 | lr 0.003000000 | loss 5.75 | pplx  314.19, bpc  8.2955, tok/s  99500\n",
+            step=300, loss=5.75, throughput=99500.0,
+        ),
+        Sample(b"INFO:tensorflow:Training throughput: 100250 tok/s", throughput=100250.0),
+        Sample(b"INFO:tensorflow:Training throughput:  99250 tok/s", throughput=99250.0),
+        NearMiss(b"INFO:tensorflow:Evaluating with: bs 16, math fp32, tok/s  99500", "evaluation"),
+        NearMiss(
+            b"INFO:tensorflow:step 300 | lr 0.003000000 | loss 5.75 | pplx  314.19, bpc  8.2955, tok/s  995",
+            "cut inside the number, perhaps",
+        ),
+    ),
+)  # fmt: skip

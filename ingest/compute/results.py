@@ -116,7 +116,7 @@ def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
     # Words and tokens have no common median, nor has a summary with a figure over records. A run without a figure has
     # neither unit nor rule: it joins the first that is known. Runs that a score counts are never parted.
     first = cases.groupby("case")["way"].transform("first").fillna("")
-    own, scored = cases["way"].fillna(first), [SCORED <= run.metrics.keys() for run in runs]
+    own, scored = cases["way"].fillna(first), [run.metrics.keys() >= SCORED for run in runs]
     way = own.mask(pd.Series(scored, dtype=bool), first)
     cases["result"] = cases.assign(way=way).groupby(["case", "way"], sort=False).ngroup()
     rows = [(at, _THROUGHPUT, _value(run, rule) if own[at] == way[at] else None) for at, run in enumerate(runs)]

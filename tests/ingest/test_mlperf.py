@@ -358,6 +358,19 @@ def test_a_submission_is_read_with_its_system_its_scaling_and_its_power(tmp_path
     assert found.metrics["energy_to_train"].value == pytest.approx(270 * 1.15 * 1.25)
 
 
+@pytest.mark.parametrize(
+    ("printed", "problems"),
+    [("NVIDIA H100 80GB HBM3", []), ("NVIDIA GH100 (H100)", ["contradiction"]), ("NVIDIA H200", ["contradiction"])],
+)
+def test_a_card_is_named_otherwise_by_its_driver(printed: str, problems: list[str], tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0,))
+    (log,) = root.rglob("result_0.txt")
+    about = {"number_of_nodes": "2", "accelerators_per_node": "4", "accelerator_model_name": printed}
+    log.write_text(f":::SYSJSON {json.dumps(about, separators=(',', ':'))}\n{log.read_text()}")
+    (found,) = read_round(root)
+    assert [each.code for each in found.problems] == problems
+
+
 def test_a_run_whose_speed_is_refused_counts_in_the_score(tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0, 1.1, 1.2))
     (log,) = root.rglob("result_1.txt")

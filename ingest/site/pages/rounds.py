@@ -10,6 +10,7 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
+from ingest.compute.results import counts, round_of
 from ingest.published.publications import Published
 from ingest.site import addresses
 from ingest.site.model import Page, Row, Site, Suite, hardware_of, named, reason
@@ -57,10 +58,10 @@ def pages(site: Site) -> list[Page]:
             "round",
             _title(name),
             phrase("describe.round", round=name or "—"),
-            functools.partial(_context, site, name, entrants),
+            functools.partial(_context, site, name),
             order=0,
         )
-        for name, entrants in rounds(site).items()
+        for name in rounds(site)
     ]
 
 
@@ -69,37 +70,50 @@ def links(site: Site) -> list[Link]:
     return [Link(_title(name), addresses.round_page(name)) for name in rounds(site)]
 
 
-def rounds(site: Site) -> Mapping[str, Sequence[Entrant]]:
-    """Return the results that were submitted to each round, by its name; empty where no path names it."""
-    found: dict[str, list[Entrant]] = {}
-    for suite in site.shown:
-        for row in site.rows.get(suite.id, ()):
-            if SCORE in row.metrics and {"submitter", "system"} <= row.options.keys():
-                found.setdefault(row.round or "", []).append(Entrant(suite, row, row.metrics[SCORE]))
-    return dict(sorted(found.items()))
+def rounds(site: Site) -> list[str]:
+    """Return the names of the rounds that runs were submitted to; empty where no path names it."""
+    return sorted(
+        {round_of(run) or "" for run in site.runs if _is_entry(run.metrics, run.case.options) and counts(run)}
+    )
+
+
+def entrants(site: Site, name: str) -> list[Entrant]:
+    """Return the results that were submitted to a round."""
+    return [
+        Entrant(suite, row, row.metrics[SCORE])
+        for suite in site.shown
+        for row in site.rows.get(suite.id, ())
+        if _is_entry(row.metrics, row.options) and (row.round or "") == name
+    ]
+
+
+def _is_entry(metrics: Mapping[str, object], options: Mapping[str, object]) -> bool:
+    """Return whether somebody submitted it, and it trained to a target."""
+    return SCORE in metrics and {"submitter", "system"} <= options.keys()
 
 
 def _title(name: str) -> Text:
     return phrase("round.title", round=name) if name else phrase("round.unnamed")
 
 
-def _context(site: Site, name: str, entrants: Sequence[Entrant]) -> Mapping[str, Any]:
+def _context(site: Site, name: str) -> Mapping[str, Any]:
+    found = sorted(entrants(site, name), key=lambda each: each.anchor)
     by_suite: dict[str, list[Entrant]] = {}
     by_system: dict[str, list[Entrant]] = {}
-    for each in sorted(entrants, key=lambda each: each.anchor):
+    for each in found:
         by_suite.setdefault(each.suite.id, []).append(each)
         by_system.setdefault(each.anchor, []).append(each)
     order = [suite for suite in site.shown if suite.id in by_suite]
     return {
         "title": _title(name),
         "index": addresses.REPORTS,
-        "results": len(entrants),
-        "runs": sum(len(each.row.run_ids) for each in entrants),
+        "results": len(found),
+        "runs": sum(len(each.row.run_ids) for each in found),
         "benchmarks": [
             (each, addresses.model_page(each), scores(site, by_suite[each.id], addresses.round_page(name)))
             for each in order
         ],
-        "systems": [_system(site, anchor, found) for anchor, found in by_system.items()],
+        "systems": [_system(site, anchor, each) for anchor, each in by_system.items()],
     }
 
 

@@ -22,6 +22,8 @@ from schema.vocabulary import CASE, COUNTS, FACTS, PRECISIONS
 LAYOUTS = Path(__file__).resolve().parents[1] / "layouts"
 OWN = "perfledger"
 _TIMEOUT_SECONDS = 1.0
+#: The slot that takes folders as well as names; all others end at the next slash.
+REST = "rest"
 #: How alike the name of a slot and that of a fact are if one is likely meant to be the other.
 _MISSPELT = 0.8
 
@@ -71,7 +73,10 @@ class PathEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LayoutFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """A layout's file. `words` hold for the slots of every template; what a template of `ignore` fits is no log."""
+    """A layout's file. `words` hold for the slots of every template; what a template of `ignore` fits is no log.
+
+    A slot `rest` takes the rest of a path, with all folders in it.
+    """
 
     path: tuple[PathEntry, ...]
     title: str = ""
@@ -288,6 +293,8 @@ def _pattern_of(kind: str, text: str, words: Sequence[str] | Mapping[str, Facts]
     if kind != "{":
         return {"[": "(?:", "]": ")?"}.get(kind) or str(regex.escape(text))
     alternatives = "|".join(map(regex.escape, sorted(words, key=len, reverse=True)))
+    if text == REST:
+        return f"(?P<{text}>.+?)"
     number = "[0-9]{1,9}" if text == "repeat" else "0*[1-9][0-9]{0,8}"
     return f"(?P<{text}>{alternatives or (number if text in COUNTS else '[^/]+?')})"
 

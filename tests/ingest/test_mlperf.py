@@ -382,6 +382,14 @@ def test_a_run_whose_speed_is_refused_counts_in_the_score(tmp_path: Path) -> Non
     assert found.repeats == 2
 
 
+def test_code_and_descriptions_are_no_logs(tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0, 1.1, 1.2))
+    code = root / "training_results_v9.9" / "Maker" / "benchmarks" / "made_up" / "implementations" / "of_ours"
+    code.mkdir(parents=True)
+    (code / "a_log.txt").write_text("no log\n")
+    assert len(read_round(root)) == 3
+
+
 def test_a_run_that_missed_its_target_stands_in_the_tables(tmp_path: Path) -> None:
     root = submission(tmp_path, (1.0, 1.1, 1.2))
     (log,) = root.rglob("result_0.txt")

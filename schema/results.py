@@ -253,7 +253,8 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Meta(
             description="How the runs ended: `completed`, `oom` (out of memory), `failed`, `timeout`, `stopped`, "
             "`short` (fewer records than the recipe asks for), `missed` (it ended without reaching its "
-            "target), `truncated` (no end was seen), `unread` (no step could be read); of published results also `pending`."
+            "target), `truncated` (no end was seen), `unread` (no step could be read); of published results also "
+            "`pending`."
         ),
     ]
     reason: Annotated[ReasonText | None, Meta(description="Why there is no value; null if there is one.")]

@@ -12,7 +12,7 @@ from ingest.compute import rules, window
 from ingest.compute.metrics import metrics
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.witnesses import measured
-from ingest.read.beside import path_facts
+from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import Layout
 from ingest.read.run_json import of_log
 from ingest.read.walk import Input
@@ -33,8 +33,10 @@ def explain(given: Input, layout: Layout) -> Iterator[str]:
         yield f"not read   {error.code}{f' ({details})' if details else ''}"
         return
     yield from _detected(log)
+    told = path_facts(given, layout)
+    yield from (f"problem    {message(each)}" for each in told.problems)
     for session in log.sessions:
-        yield from _session(given, session, len(log.sessions), layout)
+        yield from _session(given, session, len(log.sessions), told)
 
 
 def _detected(log: Log) -> Iterator[str]:
@@ -44,8 +46,8 @@ def _detected(log: Log) -> Iterator[str]:
         yield "           more than one format claims it, so none reads it"
 
 
-def _session(given: Input, session: Session, sessions: int, layout: Layout) -> Iterator[str]:
-    merged = facts_of(session, of_log(given.path, given.name), path_facts(given, layout))
+def _session(given: Input, session: Session, sessions: int, told: PathFacts) -> Iterator[str]:
+    merged = facts_of(session, of_log(given.path, given.name), told)
     yield ""
     span = f"lines {session.first_line}-{session.last_line}"
     came = f", {reached.unit} {reached.done} of {reached.total}" if (reached := session.counters) else ""

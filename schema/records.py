@@ -404,7 +404,8 @@ class Run(Struct, frozen=True, kw_only=True):
     #: The rule of the headline figure: another than the house's where the log gives one final figure only.
     rule: str = "sustained"
     metrics: dict[str, MetricFigure] = {}
-    #: What the same log offers beside the headline figure, in the order of WITNESSES; none where there is no figure.
+    #: What the same log offers beside the headline figure, in the order of WITNESSES; where there is none,
+    #: only a summary that its few records contradict.
     witnesses: tuple[Witness, ...] = ()
     #: Figures under the rules by which others computed what they published; absent if no figures were published.
     audit: Figures | UnsetType = UNSET

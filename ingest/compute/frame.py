@@ -35,6 +35,8 @@ _SLOW = 1.5
 _AGREES = 0.1
 #: Share of the clock's seconds that may lie outside the timer unexplained.
 _OUTSIDE = 0.02
+#: Share of the usual interval by which the loss scaler may keep the step number back.
+_SKIPPED = 0.5
 #: A rank may lag by this many distinct steps, or a tenth of all; a step repeated later means that the program was
 #: restarted.
 _LAG = 3
@@ -149,16 +151,17 @@ def _same_mean(epochs: Column, steps: Column) -> NDArray[np.bool_]:
 def between(records: SessionRecords, steps: Column) -> Column:
     """Return the steps from each of n records to the next, n - 1 values.
 
-    Printers that count updates print at a fixed interval, whatever the step number says: it does not advance if the
-    loss scaler skips an update.
+    Printers that count updates print at a fixed interval, although the step number may advance by less: it does not
+    where the loss scaler skips an update. What is far from the interval is none: a line is missing, or an epoch ends.
     """
     import numpy as np
 
     gaps = np.diff(steps)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    told = gaps > 0
     if records.reading.counts == "update":
-        return np.full(len(gaps), usual)
-    return np.where(gaps > 0, gaps, usual)
+        told &= np.abs(gaps / usual - 1) > _SKIPPED
+    return np.where(told, gaps, usual)
 
 
 def _filled(column: Column) -> Column:

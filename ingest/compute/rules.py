@@ -196,7 +196,7 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
         if samples <= 0 or seconds <= 0:
             raise no_figure("too_few_records", records=len(given), needed=len(given) + 1)
         value = samples / seconds
-        arithmetic = f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}"
+        arithmetic = _over_time(given, used, samples, seconds)
     elif rule.statistic == "median":
         value, arithmetic = float(np.median(values)), f"median of {len(values)}{factor}"
     else:
@@ -205,6 +205,16 @@ def _steady(rule: Rule, given: ThroughputSeries) -> Figure:
             f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}",
         )
     return _figure(value, given, used, arithmetic)
+
+
+def _over_time(given: ThroughputSeries, used: Rows, samples: float, seconds: float) -> str:
+    """Return samples over seconds as arithmetic; of speeds alone, whose samples nothing tells, it is their mean."""
+    import numpy as np
+
+    if given.timed:
+        return f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}"
+    weighted = "" if np.ptp(given.covered[used]) == 0 else ", weighted by steps"
+    return f"harmonic mean of {len(used)}{weighted}"
 
 
 def _figure(value: float, given: ThroughputSeries, used: Rows, arithmetic: str) -> Figure:
@@ -254,7 +264,7 @@ def _window_of(window: Window, given: ThroughputSeries, *, whole: bool = False) 
     used = _inside(window, given, whole)
     if window.of == "seconds":
         samples, seconds = float(given.samples[used].sum()), float(given.seconds[used].sum())
-        return _figure(samples / seconds, given, used, f"Σ samples / Σ s: {samples:.10g} / {seconds:.8g}")
+        return _figure(samples / seconds, given, used, _over_time(given, used, samples, seconds))
     values, factor = given.values[used], f" × {given.multiplier}" if given.multiplier > 1 else ""
     arithmetic = f"Σ / n: {values.sum() / given.multiplier:.10g} / {len(values)}{factor}"
     return _figure(float(values.mean()), given, used, arithmetic)

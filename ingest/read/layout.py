@@ -160,7 +160,7 @@ class Layout:
         """
         logs = [with_fields(each, beside=self._beside(each.path)) for each in self._not_ignored(found.inputs)]
         read = {path for each in logs for path in each.beside}
-        kept = tuple(each for each in logs if each.asked or each.path.absolute() not in read)
+        kept = tuple(each for each in logs if each.asked or beside(each.path, each.path.name) not in read)
         return with_fields(found, inputs=kept, beside=self._not_ignored(found.beside))
 
     def _beside(self, log: Path) -> tuple[Path, ...]:
@@ -317,4 +317,5 @@ def _facts_of(template: Template, slots: Mapping[str, str]) -> dict[str, Plain]:
 
 def _beside_of(template: Template, slots: Mapping[str, str]) -> dict[str, BesideEntry]:
     """Return the files beside a log; not one whose path has a slot that is missing in the log's."""
-    return {each.path.format_map(slots): each for each in template.beside if set(slots_of(each.path)) <= slots.keys()}
+    known = (each for each in template.beside if set(slots_of(each.path)) <= slots.keys())
+    return {"".join(slots[text] if kind == "{" else text for kind, text in _parts(each.path)): each for each in known}

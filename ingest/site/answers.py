@@ -351,6 +351,9 @@ def _between(suite: Suite, pair: Sequence[Row], reasons: Sequence[Difference]) -
 
 
 def _differs(found: Difference) -> Text:
+    if found.name == "rule":
+        first, second = (word_for("rule", each) for each in sorted({*found.first, *found.second}))
+        return phrase("front.rules", first=first, second=second)
     table = "environment" if found.kind == "condition" else "fact"
     values = " / ".join(sorted({*found.first, *found.second}))
     return phrase("front.condition", name=word_for(table, found.name), values=values)

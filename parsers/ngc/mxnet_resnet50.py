@@ -13,6 +13,7 @@ _PARAMETERS = rb" - PARAMETER arch : "
 FORMAT = Format(
     title="NGC MXNet ResNet-50 (DLLogger)",
     framework="NGC MXNet",
+    over=("frameworks.dllogger_text",),
     marker=b"train.ips",
     start=rb" - PARAMETER arch : resnet\w*+ ++num_layers : ",
     end=rb" - Summary: train\.",

@@ -16,6 +16,7 @@ _CONFIG = rb" - PARAMETER Config : "
 FORMAT = Format(
     title="NGC PyTorch BERT pre-training",
     framework="NGC PyTorch",
+    over=("frameworks.dllogger_text",),
     marker=b"raining",
     start=_CONFIG + rb"(?!" + up_to(rb"doc_stride=", _CONFIG) + rb")",  # Not the fine-tuning.
     end=rb"training_sequences_per_second : ",

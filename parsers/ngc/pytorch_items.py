@@ -30,6 +30,7 @@ def _of_ssd(key: bytes) -> bytes:
 FORMAT = Format(
     title="NGC PyTorch Tacotron 2, WaveGlow, NCF, SSD300",
     framework="NGC PyTorch",
+    over=("frameworks.dllogger_text",),
     marker=b"",
     start=_NCF + rb"|" + _PARAMETER + rb"(?:output : |dataset path : " + until_ssd_ends() + rb")",
     end=rb" - \(\) (?:run_time|best_train_throughput|avg_img/sec) : ",
@@ -64,10 +65,10 @@ FORMAT = Format(
             _LINE + rb"\(\) avg_img/sec : [\d.]++ ++med_img/sec : <throughput> ", unit="images/s", span="run", scope="device",
             marker=b" med_img/sec : ",
         ),
-        # What the mean beside that median comes from; weak, since wrappers print it too.
+        # What the mean beside that median comes from. Before DLLogger such a line was of one rank.
         Reading(
-            rb"Done benchmarking\. Total images: <samples>\ttotal time: <seconds>\t", unit="images/s", span="run", weak=True,
-            marker=b"Done benchmarking. Total images: ", where=rb" med_img/sec : \S++ images/s",
+            rb" images/s[\t \r]*+\nDone benchmarking\. Total images: <samples>\ttotal time: <seconds>\t",
+            unit="images/s", span="run", weak=True, marker=b"Done benchmarking. Total images: ",
         ),
     ),
     facts=(
@@ -115,7 +116,7 @@ FORMAT = Format(
         NearMiss(b"DLL 2026-11-20 08:31:20.190446 - (1,) train_items_per_sec : 888500.5586788318 items/s\n", "the mean of an epoch"),
         NearMiss(b"DLL 2026-11-20 08:31:20.190446 - () best_eval_throughput : 112014000.5 samples/s\n", "evaluation"),
         Sample(
-            b"Done benchmarking. Total images: 51200\ttotal time: 91.125\tAverage images/sec: 561.866\tMedian images/sec: 562.5\n",
+            b" images/s\nDone benchmarking. Total images: 51200\ttotal time: 91.125\tAverage images/sec: 561.866\tMedian images/sec: 562.5\n",
             samples=51200, seconds=91.125,
         ),
         NearMiss(b"Training performance = 1124.5 FPS", "the sum of the ranks, of which each has counted all"),

@@ -19,6 +19,7 @@ def _of_solver(key: bytes) -> bytes:
 FORMAT = Format(
     title="NGC PyTorch Mask R-CNN",
     framework="NGC PyTorch",
+    over=("frameworks.dllogger_text",),
     marker=b"time",
     start=rb" - PARAMETER gpu_count : |maskrcnn_benchmark INFO: Using \d++ GPUs",
     end=rb" train_perf_fps : |maskrcnn_benchmark\.trainer INFO: Total training time: ",

@@ -16,6 +16,7 @@ _TO_TOTAL = rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ip
 FORMAT = Format(
     title="NGC PyTorch ResNet-50",
     framework="NGC PyTorch",
+    over=("frameworks.dllogger_text",),
     marker=b"train.total_ips : ",
     start=rb" - PARAMETER (?:data|data_backend) : (?=(?:[^\r\nbfP]++|b(?!atch_size : )|f(?!eature_spec_file : )|P(?!ARAMETER ))*+batch_size : )",
     end=rb" - Summary: ",

@@ -11,6 +11,7 @@ from parsers.ngc import TF32
 FORMAT = Format(
     title="NGC TensorFlow BERT pre-training",
     framework="NGC TensorFlow",
+    over=("frameworks.dllogger_text",),
     marker=b"throughput_train",
     start=rb"INFO:tensorflow:\*{5} Configuaration \*{5}",
     end=rb"DLL [\d .:-]{26} -  throughput_train : ",

@@ -32,6 +32,7 @@ def _run(key: bytes, unit: bytes) -> bytes:
 FORMAT = Format(
     title="NGC TensorFlow VAE-CF, NCF, U-Net, V-Net",
     framework="NGC TensorFlow",
+    over=("frameworks.dllogger_text",),
     marker=b"DLL ",
     start=_VAE + rb"|" + _NCF,
     end=_LINE + rb"(?:\(\) (?:average_train_|throughput_train)| train\.avg_ips : |\d++ average_throughput_train : )",
@@ -40,18 +41,17 @@ FORMAT = Format(
             DLLOGGER_CLOCK + rb"\(<epoch>,\) train_epoch_time : <duration> ++train_throughput : <throughput>(?=\s)",
             unit="samples/s",
             span="epoch",
-            weak=True,
         ),
         Reading(
-            DLLOGGER_CLOCK + rb"Epoch: <step> ++train\.avg_ips : <throughput> imgs/s", unit="images/s", weak=True,
+            DLLOGGER_CLOCK + rb"Epoch: <step> ++train\.avg_ips : <throughput> imgs/s", unit="images/s",
         ),
-        Reading(_run(rb"average_train_throughput", rb" samples/s"), unit="samples/s", span="run", weak=True),
-        Reading(_run(rb"throughput_train", _IMAGES), unit="images/s", span="run", weak=True),
-        Reading(_run(rb"throughput_train", rb"  latency_train_mean : "), unit="samples/s", span="run", weak=True),
+        Reading(_run(rb"average_train_throughput", rb" samples/s"), unit="samples/s", span="run"),
+        Reading(_run(rb"throughput_train", _IMAGES), unit="images/s", span="run"),
+        Reading(_run(rb"throughput_train", rb"  latency_train_mean : "), unit="samples/s", span="run"),
         Reading(
-            _LINE + rb"\d++ average_throughput_train : <throughput>(?=\s)", unit="samples/s", span="run", weak=True,
+            _LINE + rb"\d++ average_throughput_train : <throughput>(?=\s)", unit="samples/s", span="run",
         ),
-        Reading(_LINE + rb" ?+train\.avg_ips : <throughput> imgs/s", unit="images/s", span="run", weak=True),
+        Reading(_LINE + rb" ?+train\.avg_ips : <throughput> imgs/s", unit="images/s", span="run"),
     ),
     facts=(
         *TF32,

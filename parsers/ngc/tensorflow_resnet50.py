@@ -13,6 +13,7 @@ _PARAMETERS = rb"PARAMETER arch : "
 FORMAT = Format(
     title="NGC TensorFlow ResNet-50",
     framework="NGC TensorFlow",
+    over=("frameworks.dllogger_text",),
     marker=b"DLL ",
     start=rb" - PARAMETER arch : \w++ ++mode : training_benchmark ",
     end=rb"\(\) train_throughput : ",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,13 @@ def test_a_missing_or_broken_file_is_a_problem(
         assert not run["published"]
 
 
+def test_the_explanation_tells_of_files_beside(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path, para=None)
+    told = ingest("explain", tree / "box" / "Net.log", "--layout", named).out
+    assert "hardware = B200   (../systems/box.json:3)" in told
+    assert re.search(r"^problem    .*box/benchmark\.para: is missing", told, re.MULTILINE)
+
+
 def test_what_is_not_known_is_not_stated(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     """Zero accelerators, empty texts and `N/A` of a description are no values."""
     named, tree = made(tmp_path, system=SYSTEM | {"number_of_nodes": "0", "host_cpu": "N/A", "accelerator": ""})
@@ -179,6 +187,25 @@ def test_what_is_ignored_or_read_beside_is_no_log(tmp_path: Path, ingest: Callab
     assert "passed over" not in called.out
     # What the user names is read, whatever a layout says.
     assert ingest(tree / "box" / "extra" / "train.log", "--layout", named, "--json").code == 1
+
+
+def test_a_tree_that_is_named_by_way_of_another_folder(
+    tmp_path: Path, ingest: Callable[..., Called], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, _ = made(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    called = ingest("../tree", "--layout", named, "--out", tmp_path / "docs")
+    assert (called.code, called.err) == (0, "")
+    assert "passed over" not in called.out
+
+
+def test_braces_that_are_no_slot_are_text(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    named, tree = made(tmp_path)
+    named.write_text(DECLARED.replace('path = "benchmark.para"', 'path = "{}{0.x}[a]/benchmark.para"'))
+    called = ingest(tree, "--layout", named, "--json")
+    (problem,) = [each for each in called.lines[0]["problems"] if each["code"] == "beside_missing"]
+    assert problem["path"] == "tree/box/{}{0.x}[a]/benchmark.para"
 
 
 def test_a_change_beside_a_log_is_read_again(tmp_path: Path, ingest: Callable[..., Called]) -> None:
@@ -273,6 +300,6 @@ def test_every_log_of_the_collection_has_its_case(ingest: Callable[..., Called])
             batch, devices = (int(line.split()[1]) for line in sizes.read_text().splitlines())
             assert (case["devices"], facts["batch_size_of_job"]["value"]) == (devices, batch), row["path"]
         denied = [each for each in run["problems"] if each["code"] == "contradiction"]
-        group = {"fp32": "single", "tf32": "single"}.get(case["precision"], "half")
+        group = "single" if case["precision"] in {"fp32", "fp32_tf32", "tf32"} else "half"
         assert bool(denied) == ((row["stated_precision"] == "FP32") != (group == "single")), row["path"]
         assert {each["args"]["fact"] for each in denied} <= {"precision"}

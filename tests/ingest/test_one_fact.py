@@ -99,7 +99,7 @@ def test_what_a_log_lacks_is_enough_to_publish_its_figure(tmp_path: Path, name: 
     assert found, "no log of this corpus lacks a fact: the test would hold nothing"
     for number, path in enumerate(found):
         for facts, line in told(tmp_path / str(number), name, path):
-            figure = line["figures"]["sustained"]
+            figure = line["figures"][line["rule"]]
             assert line["published"], (path, line["session"], facts, line["problems"])
             assert figure["value"] is not None
             assert figure["scope"] == "job"

@@ -201,6 +201,20 @@ def test_updates_that_are_printed_every_tenth_time_count_ten(tmp_path: Path) -> 
     assert figure(lines, tmp_path, "sustained:skip=0", case).value == pytest.approx(50 * 64 / 20)
 
 
+@pytest.mark.parametrize(
+    ("steps", "updates"),
+    [([1, 51, 59], 58), ([10, 20, 40, 50, 60], 50), ([10, 20, 30, 40, 43], 33), ([10, 20, 29, 39, 49], 40)],
+)
+def test_updates_far_from_the_usual_interval_count_what_they_say(
+    tmp_path: Path, steps: list[int], updates: int
+) -> None:
+    """The last updates of an epoch, or a line that is missing, are no whole interval; a skipped update is."""
+    lines = [dllogger(2.0 * step, step, "step_loss", 2.5) for step in steps]
+    case = {"devices": 2, "batch_size": 8, "accumulation": 4}
+    seconds = 2.0 * (steps[-1] - steps[0])
+    assert figure(lines, tmp_path, "sustained:skip=0", case).value == pytest.approx(updates * 64 / seconds)
+
+
 def test_items_are_not_samples(tmp_path: Path) -> None:
     lines = [dllogger(step, step, "items/s", 5000.5) for step in range(1, 6)]
     assert figure(lines, tmp_path, "sustained", ONE).value == pytest.approx(5000.5)

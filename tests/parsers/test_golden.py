@@ -23,6 +23,7 @@ FORMATS = [each.id for each in formats()]
 SILENT = {
     "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
     "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger",
+    "frameworks.dllogger_text",
     "frameworks.nemo", "frameworks.llamafactory", "frameworks.maxtext", "frameworks.ms_swift",
     "frameworks.openmmlab_json", "ngc.mxnet_resnet50_speed", "ngc.tensorflow_bert",
     "ngc.tensorflow_transformer_xl", "paddle.nlp_bert", "paddle.seg",

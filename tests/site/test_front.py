@@ -328,6 +328,16 @@ def test_the_logo_is_one_mark_in_all_its_files() -> None:
     assert len(marks_drawn) == 1
 
 
+def test_a_trainers_own_summary_is_not_ranked_against_figures_over_records() -> None:
+    figures = {"sustained": absent("no_records"), "reported": builders.figure(140.0)}
+    alone = [edited(each, rule="reported", figures=figures) for each in of("MXNet", 140.0)]
+    found = answer([*of("PyTorch", 100.0), *alone])
+    assert found.kind == "conditions"
+    assert "rules differ: trainer’s own summary (reported) / sustained" in marks(found)
+    assert "统计规则不同：训练工具自报汇总（reported） / 持续吞吐（sustained）" in marks(found, "zh")
+    assert "trainer’s own summary" in [WORDS.say("en", each) for each in found.bars[0].about]
+
+
 def test_names_from_logs_stay_text_in_answers(hostile_site: Path) -> None:
     """Every hostile name is an accelerator of the front page's table, and has an answer on its model's page."""
     for language in ("", "zh"):

@@ -1,0 +1,127 @@
+"""NVIDIA DLLogger's text, of any program that logs through it and has no format of its own here.
+
+From the printers' sources; no real log has been read yet. The keys are those of DLLogger's JSON, and by the convention of
+DeepLearningExamples a speed is that of the job. `(0, 5)`, `Epoch: 0 Iteration: 5`, `5` and `epoch 1 | iter 5/90` are an
+iteration, `(0,)` and `Epoch: 0` an epoch, `()` and nothing the whole run. The unit behind a number says what is counted;
+without one the key does, and otherwise it is items. Evaluation and inference have keys of their own, and the same units.
+FastPitch and Jasper print only the values, between bars.
+"""
+
+from __future__ import annotations
+
+from parsers.contract import DLLOGGER_CLOCK, NUMBER, Fact, Format, NearMiss, Reading, Sample, Span, up_to
+from parsers.frameworks import PYTORCH_JOB
+
+_PARAMETER = rb" - PARAMETER "
+_PREFIX = rb"(?:(?:train(?:ing)?|iter|epoch|avg|average|mean|total|global|best)[._])*+"
+_SUFFIX = rb"(?:_train|_avg)?+"
+#: Words for what is counted in keys, and units behind numbers.
+_KEYS = {
+    "images/s": rb"(?:ips|(?:imgs?|images)(?:_per_sec(?:ond)?|/s(?:ec)?))",
+    "sequences/s": rb"(?:seqs?|sequences|sentences)(?:_per_sec(?:ond)?|/s(?:ec)?)",
+    "tokens/s": rb"(?:tok|tokens)(?:_per_sec(?:ond)?|/s(?:ec)?)",
+    "samples/s": rb"samples(?:_per_sec(?:ond)?|/s(?:ec)?)",
+    "items/s": rb"(?:throughput|(?:items|examples|frames|utts|mels)(?:_per_sec(?:ond)?|/s(?:ec)?))",
+}  # fmt: skip
+_UNITS = {
+    "images/s": rb"(?:images|imgs?)/s",
+    "sequences/s": rb"(?:sequences|seqs?|sentences)/s",
+    "tokens/s": rb"tok(?:ens)?/s",
+    "samples/s": rb"samples/s",
+    "items/s": rb"(?:items|frames|utts|mels|records|users)/s",
+}  # fmt: skip
+_LOSS = rb"(?<= )(?:train(?:ing)?[._])?(?:step_|total_|iter_)?loss : (?P<loss>" + NUMBER + rb")(?=\s)"
+#: The rest of a line; it ends where another begins that has lost its beginning.
+_GAP = rb"(?:[^\nD]|D(?!LL ))*?"
+_STEPS: dict[Span, bytes] = {
+    "interval": (
+        rb"(?:\(|Epoch: (?=[0-9]++ Iteration: ))?+(?:<epoch>(?:, | Iteration: ))?+(?:Iteration: )?+<step>"
+        rb"(?:, [0-9]++)*+\)?+ "
+    ),
+    "epoch": rb"(?:\(|Epoch: )<epoch>(?:,\) |(?= (?!Iteration: )) )",
+    "run": rb"(?:\(\))?+ ",
+}
+
+
+def _reading(unit: str, span: Span) -> Reading:
+    """Return the reading of a span's lines that hold a training speed in a unit."""
+    named = _PREFIX + _KEYS[unit] + _SUFFIX + rb" : (?=[^\s]++(?: {2}|[ \t\r]*+\n| " + _UNITS[unit] + rb"\b))"
+    bare = _PREFIX + _KEYS["items/s"] + _SUFFIX + rb" : (?=[^\s]++ " + _UNITS[unit] + rb"\b)"
+    # What sums up a run under a bare `throughput` may be inference.
+    trained = rb"(?=" + _GAP + rb"train)" if span == "run" else b""
+    return Reading(
+        DLLOGGER_CLOCK + _STEPS[span] + trained + rb"(?:(?=" + _GAP + _LOSS + rb")|)(?:" + _GAP + rb" )??"
+        rb"(?:(?<= )|(?<=\)))(?:" + named + rb"|" + bare + rb")<throughput>(?=\s)",
+        unit=unit, span=span, weak=True,
+    )  # fmt: skip
+
+
+def _bars(unit: str, words: bytes) -> Reading:
+    """Return the reading of an iteration between bars."""
+    return Reading(
+        DLLOGGER_CLOCK + rb"epoch ++<epoch> \| iter ++<step>(?:/[0-9]++)?+ (?=\| loss ++<loss>)?+"
+        rb"(?:\| (?!utts/s| *+[\d.]++ (?:frames|samples)/s)(?:[^|\nD]|D(?!LL ))++)*+\| (?:utts/s)?+ *+<throughput> " + words +
+        rb" \| took ++<duration> s\b",
+        unit=unit, span="step", weak=True,
+    )  # fmt: skip
+
+
+FORMAT = Format(
+    title="DLLogger",
+    marker=b"DLL ",
+    readings=(
+        *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _KEYS),
+        _bars("items/s", rb"frames/s"),
+        _bars("samples/s", rb"samples/s"),
+    ),
+    facts=(
+        Fact("model", _PARAMETER + up_to(rb"\b(?:arch|model_name) : ++", _PARAMETER) + rb"([\w.+/-]++)"),
+        Fact("batch_size", rb"\b(?:batch_size_per_gpu|per_gpu_batch_size|batch_size_per_device|local_batch_size) : ++([0-9]++)\b", int),
+        Fact("batch_size_of_job", rb"\bglobal_batch_size : ++([0-9]++)\b", int),
+        Fact("accumulation", rb"\bgradient_accumulation(?:_steps)? : ++([0-9]++)\b", int),
+        Fact("devices", rb"\bworld_size : ++([0-9]++)\b", int),
+        *PYTORCH_JOB,
+        Fact("precision", _PARAMETER + up_to(rb"\b(?:use_)?amp : ++", _PARAMETER) + rb"(True|False)\b", words={b"True": "amp", b"False": "fp32"}),
+    ),
+    samples=(
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - (0, 40) train_loss : 6.5  train_throughput : 2750.5 samples/s lr : 0.1 \n",
+            epoch=0, step=40, loss=6.5, throughput=2750.5,
+        ),
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - Epoch: 1 Iteration: 90  train.loss : 2.25 None train.ips : 1250.5 images/s\n",
+            epoch=1, step=90, loss=2.25, throughput=1250.5,
+        ),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - 700 training_sequences_per_second : 512.5 \n", step=700, throughput=512.5),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - Iteration: 30  tokens_per_sec : 98304.5  loss : 3.5 \n",
+               step=30, throughput=98304.5, loss=3.5),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - (3,) train_items_per_sec : 65536.5 items/s\n", epoch=3, throughput=65536.5),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - () avg_train_throughput : 7.25e+06 samples/s\n", throughput=7250000.0),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - () avg_train_throughput : 98304.5 tokens/s\n", throughput=98304.5),
+        Sample(b"DLL 2026-11-20 10:11:12.500000 - () throughput_train : 425.5  latency_train : 37.5 \n", throughput=425.5),
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | iter   7/96 | loss 30.25 | mel loss 28.50 | kl loss 0.00500 |  "
+            b"31250.50 frames/s | took 1.25 s | lrate 1.00e-03\n",
+            epoch=2, step=7, loss=30.25, throughput=31250.5, duration=1.25,
+        ),
+        Sample(
+            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 | iter    7/96 | loss  250.25 | wer  98.50 % | utts/s   310 samples/s | "
+            b"took  1.25 s | lrate 1.00e-03\n",
+            throughput=310.0,
+        ),
+        *(
+            Sample(b"DLL 2026-11-20 10:11:12.500000 - " + step + b" avg_train_throughput : 1250.5 " + unit + b"\n", throughput=1250.5)
+            for step in (b"(1, 2)", b"(1,)", b"()")
+            for unit in (b"images/s", b"seq/s", b"tokens/s", b"samples/s", b"items/s")
+        ),
+        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) val_throughput : 9000.5 samples/s\n", "validation"),
+        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput : 9000.5 samples/s\n", "inference, perhaps"),
+        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - () throughput_test : 9000.5 images/s latency_test : 7.5 \n", "inference"),
+        NearMiss(
+            b"DLL 2026-11-20 10:11:12.500000 - epoch    2 |   avg val loss 30.25 |   avg val mel loss 28.50 |  31250.50 frames/s | "
+            b"took 1.25 s\n",
+            "validation",
+        ),
+        NearMiss(b"DLL 2026-11-20 10:11:12.500000 - (0, 40) train.compute_ips : 2750.5 images/s\n", "without the wait for data"),
+    ),
+)  # fmt: skip

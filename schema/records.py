@@ -454,7 +454,10 @@ class Run(Struct, frozen=True, kw_only=True):
 
 
 class ResultMetric(Struct, frozen=True):
-    """A figure other than throughput over the repeats of a case; `diverged` is told of a loss only."""
+    """A figure other than throughput over the repeats of a case; `diverged` is told of a loss only.
+
+    Where `rule` names no median but a score, `value` is the score times `factor`, or absent for a `reason`.
+    """
 
     value: float | None
     low: float | None
@@ -466,6 +469,9 @@ class ResultMetric(Struct, frozen=True):
     hosts: int = 0
     spread_within: float | None = None
     spread_between: float | None = None
+    rule: str = ""
+    factor: float = 1.0
+    reason: Reason | None = None
 
 
 class Result(Struct, frozen=True, kw_only=True):

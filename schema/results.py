@@ -51,7 +51,7 @@ class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A figure other than throughput: the median over the repeats."""
+    """A figure other than throughput: the median over the repeats, or their score where `rule` names one."""
 
     value: Annotated[float | None, Meta(description="Null if it is not a finite number.")]
     text: Annotated[str | None, Meta(description="As the pages show it.")]
@@ -71,6 +71,16 @@ class Metric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Meta(description="Lowest to highest of the repeats, as the pages show them; null for fewer than two."),
     ] = UNSET
     repeats: Annotated[Amount | UnsetType, Meta(description="Runs behind the value.")] = UNSET
+    rule: Annotated[
+        str | UnsetType,
+        Meta(
+            description="`olympic` for a score: the mean without the fastest and the slowest run, times `factor`. "
+            "Absent for a median."
+        ),
+    ] = UNSET
+    factor: Annotated[
+        Positive | UnsetType, Meta(description="Scaling factor in a score, as its benchmark round states it.")
+    ] = UNSET
     sources: Annotated[
         tuple[str, ...] | UnsetType,
         Meta(
@@ -249,8 +259,9 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         str | None,
         Meta(
             description="How the runs ended: `completed`, `oom` (out of memory), `failed`, `timeout`, `stopped`, "
-            "`short` (fewer records than the recipe asks for), `truncated` (no end was seen), `unread` (no step "
-            "could be read); of published results also `pending`."
+            "`short` (fewer records than the recipe asks for), `missed` (it ended without reaching its "
+            "target), `truncated` (no end was seen), `unread` (no step could be read); of published results also "
+            "`pending`."
         ),
     ]
     reason: Annotated[ReasonText | None, Meta(description="Why there is no value; null if there is one.")]

@@ -57,13 +57,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class MetricTerm:
-    """A figure's unit, and whether more or less of it is better."""
+    """A figure's unit, whether more or less of it is better, and how those of repeats become one."""
 
     unit: str
     better: Literal["higher", "lower"]
     meaning: str
     en: str
     zh: str
+    repeats: Literal["median", "olympic"] = "median"
 
 
 @dataclass(frozen=True)

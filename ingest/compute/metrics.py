@@ -58,6 +58,7 @@ def metrics(
             "memory": _memory(session),
             "power": _printed_median(session, "power"),
             **_flops(session, case, headline),
+            **_to_target(session),
             "loss": _last(session, "loss"),
             "accuracy": _last(session, "accuracy"),
         }
@@ -207,6 +208,30 @@ def _computed_flops(case: Facts, headline: Figure | NoFigure) -> MetricFigure | 
     arithmetic = f"{factor} s l h² (1 + s / 6h + V / 16lh) × {headline.value:.8g} / {devices:g} / 1e12"
     first, last = headline.first_line, headline.last_line
     return MetricFigure(_digits(value), METRICS["flops"].unit, "formula", first, last, arithmetic)
+
+
+def _to_target(session: Session) -> dict[str, MetricFigure]:
+    """Return minutes and samples until the target was reached, or why there are none, of a run that trains to one."""
+    run = next((each for each in session.records if "target_seconds" in each and len(each)), None)
+    if run is None:
+        return {}
+    seconds, reached = float(run["target_seconds"][-1]), float(run["reached"][-1])
+    if reached != 1:
+        code = "target_missed" if reached == 0 else "target_open" if math.isnan(seconds) else "target_unknown"
+        reason = Reason(code, {"line": run.lines([len(run) - 1])[0]})
+        return {"time_to_train": MetricFigure(None, METRICS["time_to_train"].unit, reason=reason)}
+    # Not rounded: a score is the mean of these, and published with all its digits.
+    found = {"time_to_train": _of_run(run, "time_to_train", seconds / 60, f"{seconds:.10g} s / 60")}
+    for records in session.records:
+        if "target_samples" in records and len(records):
+            samples = float(records["target_samples"][-1])
+            found["samples_to_train"] = _of_run(records, "samples_to_train", _digits(samples), "")
+    return found
+
+
+def _of_run(records: SessionRecords, name: str, value: float, arithmetic: str) -> MetricFigure:
+    line = records.lines([len(records) - 1])[0]
+    return MetricFigure(value, METRICS[name].unit, "log", line, line, arithmetic or None)
 
 
 def _last(session: Session, column: str) -> MetricFigure | None:

@@ -36,6 +36,8 @@ _GROWING = frozenset({"data_parallel"})
 #: What two cases that differ only in their number of devices have in common, besides their options.
 _WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit", "rule")
 _THROUGHPUT = "throughput"
+#: A run with these metrics counts in the score of its result.
+SCORED = frozenset({"time_to_train"})
 #: What a figure may rest on, the weakest first.
 _SUPPORT: tuple[Support, ...] = ("corrects", "line", "agree")
 #: What a device can do at most is no witness of a figure below it: most wrong figures are below it, too.
@@ -113,10 +115,12 @@ def _frame(runs: Sequence[Run], rule: str | None) -> pd.DataFrame:
         columns=["run", "case", "way", "well", "host"],
     )
     # Words and tokens have no common median, nor has a summary with a figure over records. A run without a figure has
-    # neither unit nor rule: it joins the first that is known.
-    way = cases["way"].fillna(cases.groupby("case")["way"].transform("first")).fillna("")
+    # neither unit nor rule: it joins the first that is known. Runs that a score counts are never parted.
+    first = cases.groupby("case")["way"].transform("first").fillna("")
+    own, scored = cases["way"].fillna(first), [run.metrics.keys() >= SCORED for run in runs]
+    way = own.mask(pd.Series(scored, dtype=bool), first)
     cases["result"] = cases.assign(way=way).groupby(["case", "way"], sort=False).ngroup()
-    rows = [(at, _THROUGHPUT, _value(run, rule)) for at, run in enumerate(runs)]
+    rows = [(at, _THROUGHPUT, _value(run, rule) if own[at] == way[at] else None) for at, run in enumerate(runs)]
     rows += [(at, name, found.value) for at, run in enumerate(runs) for name, found in run.metrics.items()]
     metrics = pd.DataFrame(rows, columns=["run", "metric", "value"])
     return cases.drop(columns="way").merge(metrics, on="run").sort_values(["result", "run"], kind="stable")
@@ -287,7 +291,38 @@ def _metric(name: str, runs: Sequence[Run], over: Statistics | None) -> ResultMe
     if not stated:
         return None
     known = [each.diverged for each in stated if each.diverged is not None]
-    return ResultMetric(**_fields(over), unit=stated[0].unit, diverged=any(known) if known else None)
+    found = ResultMetric(**_fields(over), unit=stated[0].unit, diverged=any(known) if known else None)
+    return _scored(found, name, runs) if METRICS[name].repeats == "olympic" else found
+
+
+#: Runs dropped at each end: one, of forty or more four, as MLPerf does for U-Net 3D.
+_MANY, _DROPPED_OF_MANY = 40, 4
+
+
+def _scored(found: ResultMetric, name: str, runs: Sequence[Run]) -> ResultMetric:
+    """Return a metric with the score of its repeats, times the factor that the round declares; or why there is none.
+
+    Source: the rules of MLPerf Training and its result summarizer. A run that did not reach its target is the slowest.
+    """
+    known = [run.metrics[name].value if name in run.metrics else None for run in sorted(runs, key=_minutes)]
+    factors = {float(_fact(run, "scaling_factor") or 1) for run in runs}
+    dropped = _DROPPED_OF_MANY if len(known) >= _MANY else 1
+    kept, missed = [each or math.nan for each in known[dropped:-dropped]], known.count(None)
+    reason = (
+        Reason("too_few_repeats", {"repeats": len(known), "needed": 2 * dropped + 1}) if not kept
+        else Reason("several_missed", {"count": missed, "most": dropped}) if missed > dropped
+        else Reason("kept_without", {"count": missed}) if any(map(math.isnan, kept))
+        else Reason("several_factors") if len(factors) > 1
+        else None
+    )  # fmt: skip
+    value = None if reason else math.fsum(kept) / len(kept) * max(factors)
+    return replace(found, value=value, rule="olympic", factor=max(factors), reason=reason)
+
+
+def _minutes(run: Run) -> float:
+    """Return a run's time to train, infinite where it did not reach its target."""
+    time = run.metrics.get("time_to_train")
+    return math.inf if time is None or time.value is None else time.value
 
 
 def _fields(over: Statistics | None) -> dict[str, Any]:

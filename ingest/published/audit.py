@@ -14,17 +14,22 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from functools import cached_property
 from typing import Any
 
 from msgspec import UNSET
 
+from ingest.compute.results import results
 from ingest.compute.rules import NAMES
 from ingest.published import cases
 from ingest.published.publications import Publications, Published, options_cell
 from ingest.read import facts
-from schema.records import FactValue, Figure, Figures, Problem, Run, to_json
+from schema.records import FactValue, Figure, Figures, Problem, Result, Run, to_json
+from schema.vocabulary import METRICS
 
 TOLERANCE = 0.001
+#: Metrics that a benchmark round publishes as a score over the runs of a result.
+SCORES = frozenset(name for name, metric in METRICS.items() if metric.repeats == "olympic")
 REPRODUCED, OTHER_RULE, OTHER_LOG, UNSUPPORTED, NO_FIGURE, NO_LOG = VERDICTS = (
     "reproduced", "reproduced_by_another_rule", "belongs_to_another_log", "not_supported", "no_figure", "no_log",
 )  # fmt: skip
@@ -93,8 +98,8 @@ def audit(publications: Publications, runs: Sequence[Run]) -> tuple[Audited, ...
 
 
 def _comparable(row: Published) -> bool:
-    """Return whether the audit covers a figure: rules compute throughputs only; one without a log is listed anyway."""
-    return not row.log or row.metric.startswith("throughput")
+    """Return whether the audit covers a figure: rules compute throughputs, and scores; one without a log is listed."""
+    return not row.log or row.metric.startswith("throughput") or row.metric in SCORES
 
 
 def summary(found: Iterable[Audited]) -> Mapping[str, Counter[str]]:
@@ -210,6 +215,16 @@ class _Held:
         for run in recorded:
             self._add(run)
         self.recorded = {id(run) for run in recorded}
+        self._runs = {run.id: run for run in read}
+
+    @cached_property
+    def _results(self) -> list[Result]:
+        return results(list(self._runs.values()))
+
+    def entry(self, row: Published) -> tuple[Result, Run] | None:
+        """Return the result that a published score is of, with its first run; None where there is none here."""
+        found = next((each for each in self._results if cases.is_of_entry(row, each)), None)
+        return (found, self._runs[found.run_ids[0]]) if found else None
 
     def _add(self, run: Run) -> None:
         self._alike.setdefault((run.case.model, run.case.framework), []).append(run)
@@ -241,7 +256,23 @@ def _ends(path: str) -> Iterable[str]:
     return ("/".join(parts[index:]) for index in range(len(parts)))
 
 
+def _audited_score(row: Published, held: _Held) -> Audited:
+    """Hold a published score against that of the runs of its result; its rule is the only one."""
+    entry = held.entry(row)
+    if entry is None or (metric := entry[0].metrics.get(row.metric)) is None:
+        return Audited(row, NO_LOG)
+    run, value = entry[1], metric.value
+    if value is None:
+        return Audited(row, NO_FIGURE, run)
+    told = run.metrics[row.metric]
+    score = Figure(value, metric.unit, "job", first_line=told.first_line or 0, last_line=told.last_line or 0)
+    found = _log_figure(row, run, metric.rule, score)
+    return Audited(row, REPRODUCED if found.close else UNSUPPORTED, run, house=found)
+
+
 def _audited(row: Published, held: _Held) -> Audited:
+    if row.metric in SCORES:
+        return _audited_score(row, held)
     runs = held.by_log.get(row.log, []) if row.log else []
     if not runs:
         return Audited(row, NO_LOG)

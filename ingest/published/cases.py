@@ -64,6 +64,23 @@ def options_agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
 
 # ---- our results with a published figure ----
 
+#: What names an entry of a benchmark round, besides the model.
+_ENTRY = ("submitter", "system")
+
+
+def is_of_entry(figure: Published, result: Result) -> bool:
+    """Return whether a published score is that of a result: of the same benchmark, submitter and system.
+
+    A score says nothing else of its case. Where both state the round, it is the same too.
+    """
+    published, ours = _in_one_spelling(figure.options), _in_one_spelling({**result.options, "round": result.round})
+    stated = all(name in published and published[name] == ours.get(name) for name in _ENTRY)
+    return (
+        stated
+        and figure.model == result.model
+        and (result.round is None or published.get("round", ours["round"]) == ours["round"])
+    )
+
 
 def matcher(results: Iterable[Result], published: Iterable[Published] = ()) -> Callable[[Published], list[Result]]:
     """Return a function that looks up the results of the case of a published figure, in the order of the results.

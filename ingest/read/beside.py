@@ -14,7 +14,7 @@ from typing import Any
 from ingest.common.files import stamp
 from ingest.common.toml_file import did_you_mean
 from ingest.read import run_json
-from ingest.read.layout import BesideEntry, Layout, beside
+from ingest.read.layout import BesideEntry, Layout, beside, files_beside
 from ingest.read.walk import Input
 from schema.records import FactValue, Plain, Problem, Stated
 from schema.vocabulary import FACTS, PRECISIONS
@@ -42,6 +42,7 @@ class PathFacts:
     beside: tuple[Mapping[str, FactValue], ...] = ()
     environment: Mapping[str, Stated] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    power: tuple[Path, ...] = ()
 
 
 def path_facts(log: Input, layout: Layout) -> PathFacts:
@@ -52,7 +53,11 @@ def path_facts(log: Input, layout: Layout) -> PathFacts:
     facts: list[Mapping[str, FactValue]] = []
     environment: dict[str, Stated] = {}
     problems: list[Problem] = []
+    power: list[Path] = []
     for relative, entry in match.beside.items():
+        if entry.kind == "power":
+            power += files_beside(log.path, relative)
+            continue
         at = posixpath.normpath(posixpath.join(posixpath.dirname(log.name), relative))
         found = _entries(beside(log.path, relative), at, entry)
         if isinstance(found, Problem):
@@ -65,7 +70,7 @@ def path_facts(log: Input, layout: Layout) -> PathFacts:
         for key, name in entry.environment.items():
             if (value := _known(found, key)) is not None:
                 environment.setdefault(name, value)
-    return PathFacts(layout.name, match.facts, tuple(facts), environment, tuple(problems))
+    return PathFacts(layout.name, match.facts, tuple(facts), environment, tuple(problems), tuple(power))
 
 
 class _WrongEntryError(ValueError):
@@ -160,7 +165,19 @@ def _stated(entry: BesideEntry, key: str, value: Any, line: int) -> Mapping[str,
     if name is None:
         hint = did_you_mean(str(value), entry.words[key])
         raise _WrongEntryError(line, f"`{key}` is {value!r}, for which the layout has no word{hint}")
+    if name == "framework":
+        return _versioned(str(value))
     return {name: _typed(name, key, value, line)}
+
+
+#: `NVIDIA NeMo Framework Release 25.09`, `PyTorch 2.8.0.dev20251001+rocm7.0.0, ROCm 7.0.0`.
+_VERSIONED = re.compile(r"(.*?[^\W\d])[ ,]+(?:Release |[Vv]ersion |v)?(\d[\w.+-]*+)(?:[ ,;(].*)?")
+
+
+def _versioned(value: str) -> Mapping[str, str]:
+    """Return a framework's name, and its version if that follows."""
+    found = _VERSIONED.fullmatch(value.strip())
+    return {"framework": found[1], "framework_version": found[2]} if found else {"framework": value}
 
 
 def _typed(name: str, key: str, value: Any, line: int) -> Any:

@@ -5,6 +5,7 @@ Two that disagree are never chosen between: the caller gets the contradiction.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,8 @@ from schema.vocabulary import CASE, FACTS, NEEDED, OPTIONS, PRECISIONS
 
 #: The job's samples per step replace the batch size per device if the model is split over devices.
 _BATCH_OF_JOB = "batch_size_of_job"
+#: The source of a fact that a file beside the log states.
+_BESIDE = "beside"
 #: The source of a fact that follows from others.
 DERIVED = "derived"
 _MAKERS = frozenset({"nvidia", "tesla", "quadro", "geforce"})
@@ -212,6 +215,9 @@ def agree(name: str, known: FactValue, other: FactValue) -> bool:
         return True
     if name == "precision":
         return _family(known.value) == _family(other.value)
+    if name == "hardware" and _BESIDE in (known.source, other.source):
+        # Who describes a machine by hand names its cards in full, or in other words than the driver.
+        return _card(str(known.value)) == _card(str(other.value))
     return name not in {*CASE, *OPTIONS, "devices_per_node", "round", _BATCH_OF_JOB}
 
 
@@ -227,6 +233,12 @@ def _is_same_word(name: str, known: str, other: str) -> bool:
     one, two = known.lower().replace(" ", "-"), other.lower().replace(" ", "-")
     shorter, longer = sorted((one, two), key=len)
     return one == two or (name == "hardware" and longer.startswith(f"{shorter}-"))
+
+
+def _card(name: str) -> str:
+    """Return the part of a card's name that its makers share with people: `h100` of `NVIDIA H100-SXM5-80GB`."""
+    words = re.split(r"[^a-z0-9]+", name.lower())
+    return next((each for each in words if re.search(r"[0-9]", each)), name)
 
 
 def contradiction(path: str, found: Contradiction, **more: str) -> Problem:

@@ -22,6 +22,8 @@ from schema.vocabulary import CASE, COUNTS, FACTS, PRECISIONS
 LAYOUTS = Path(__file__).resolve().parents[1] / "layouts"
 OWN = "perfledger"
 _TIMEOUT_SECONDS = 1.0
+#: The slot that takes folders as well as names; all others end at the next slash.
+REST = "rest"
 #: How alike the name of a slot and that of a fact are if one is likely meant to be the other.
 _MISSPELT = 0.8
 
@@ -37,11 +39,11 @@ class BesideEntry(Struct, frozen=True, forbid_unknown_fields=True):
     `path` lies relative to the log's folder and may have slots of the log's template. `facts` and `environment` say
     which fact, or which entry of the environment, the value of a key is; `words` give facts for certain values of a
     key. Keys of a JSON object within an object are joined by dots. A file that is missing is a problem unless it is
-    `optional`.
+    `optional`. Of kind `power` are files of power over time, as MLPerf keeps them, whose names may hold a `*`.
     """
 
     path: str
-    kind: Literal["text", "json", "collect_env"]
+    kind: Literal["text", "json", "collect_env", "power"]
     facts: dict[str, str] = {}
     environment: dict[str, str] = {}
     words: Words = {}
@@ -71,7 +73,10 @@ class PathEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LayoutFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """A layout's file. `words` hold for the slots of every template; what a template of `ignore` fits is no log."""
+    """A layout's file. `words` hold for the slots of every template; what a template of `ignore` fits is no log.
+
+    A slot `rest` takes the rest of a path, with all folders in it.
+    """
 
     path: tuple[PathEntry, ...]
     title: str = ""
@@ -160,7 +165,7 @@ class Layout:
 
     def _beside(self, log: Path) -> tuple[Path, ...]:
         found = self.match(log.absolute().as_posix())
-        return tuple(beside(log, each) for each in found.beside) if found else ()
+        return tuple(path for each in (found.beside if found else ()) for path in files_beside(log, each))
 
     def _not_ignored(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
         return tuple(each for each in inputs if each.asked or not self.ignores(each.path.absolute().as_posix()))
@@ -169,6 +174,12 @@ class Layout:
 def beside(log: Path, relative: str) -> Path:
     """Return the absolute path of a file beside a log, without `..`."""
     return Path(posixpath.normpath((log.absolute().parent / relative).as_posix()))
+
+
+def files_beside(log: Path, relative: str) -> tuple[Path, ...]:
+    """Return the files beside a log that a path names; a `*` stands for any part of a name."""
+    path = beside(log, relative)
+    return tuple(sorted(path.parent.glob(path.name))) if "*" in path.name else (path,)
 
 
 def path_of(name: str) -> Path:
@@ -282,6 +293,8 @@ def _pattern_of(kind: str, text: str, words: Sequence[str] | Mapping[str, Facts]
     if kind != "{":
         return {"[": "(?:", "]": ")?"}.get(kind) or str(regex.escape(text))
     alternatives = "|".join(map(regex.escape, sorted(words, key=len, reverse=True)))
+    if text == REST:
+        return f"(?P<{text}>.+?)"
     number = "[0-9]{1,9}" if text == "repeat" else "0*[1-9][0-9]{0,8}"
     return f"(?P<{text}>{alternatives or (number if text in COUNTS else '[^/]+?')})"
 

@@ -23,8 +23,8 @@ from ingest.compute.metrics import has_tf32, metrics
 from ingest.compute.second_run import second_run
 from ingest.compute.series import NoFigureError, ThroughputSeries, series
 from ingest.compute.telemetry_figures import iso
-from ingest.compute.witnesses import measured
-from ingest.read import environment_json, facts
+from ingest.compute.witnesses import WITNESSES, measured
+from ingest.read import environment_json, facts, power
 from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import OWN, Layout
 from ingest.read.redact import redact_record
@@ -43,6 +43,7 @@ from schema.records import (
     FactValue,
     Figure,
     Figures,
+    MetricFigure,
     NoFigure,
     Problem,
     Reason,
@@ -54,7 +55,7 @@ from schema.records import (
     text_of,
     to_json,
 )
-from schema.vocabulary import UNITS
+from schema.vocabulary import METRICS, UNITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -160,7 +161,9 @@ def _run(
     of_file = [*_problems_of_file(given, run_json, told), *unread]
     problems = [*of_file, *_problems(given.name, log, session, run_json, merged, found.headline)]
     case = merged.case()
-    sound = not {each.code for each in problems if each not in unread} - _HARMLESS
+    beside = _with_energy(metrics(session, for_rules, found.headline, found.slower), told)
+    harmless = _HARMLESS | (_OF_THROUGHPUT if "time_to_train" in beside else frozenset())
+    sound = not {each.code for each in problems if each not in unread} - harmless
     audited = {name: rules.figure(name, session, for_rules) for name in extra_rules}
     return replace(
         _with_run_json(empty, run_json.document),
@@ -169,7 +172,7 @@ def _run(
         format=session.format.id,
         unproven=session.format.unproven or UNSET,
         outcome=outcome,
-        outcome_line=session.ending.line if session.ending.outcome == outcome else 0,
+        outcome_line=session.ending.line if outcome in (session.ending.outcome, "missed") else 0,
         progress=_progress(session),
         observations=_observations(session),
         case=case,
@@ -178,7 +181,7 @@ def _run(
         environment_details=details,
         figures=_rounded(found.figures),
         rule=found.rule,
-        metrics=metrics(session, for_rules, found.headline, found.slower),
+        metrics=beside,
         witnesses=found.witnesses,
         audit=_rounded(audited) if audited else UNSET,
         # Problems of the file are reported once, by its first session.
@@ -286,6 +289,28 @@ _HARMLESS = frozenset(
 )
 
 
+def _with_energy(found: dict[str, MetricFigure], told: PathFacts) -> dict[str, MetricFigure]:
+    """Add the energy until the target was reached, where power logs lie beside the log: their mean over that time."""
+    time = found.get("time_to_train")
+    if time is None or time.value is None or not told.power:
+        return found
+    unit = METRICS["energy_to_train"].unit
+    try:
+        mean = power.watts(told.power)
+    except power.PowerError as wrong:
+        energy = MetricFigure(None, unit, reason=Reason("power_unread", {"file": str(wrong)}))
+    else:
+        arithmetic = f"{mean:.8g} W × {60 * time.value:.8g} s / 1000"
+        energy = MetricFigure(mean * 60 * time.value / 1000, unit, "telemetry", arithmetic=arithmetic)
+    return {name: each for name in METRICS if (each := {**found, "energy_to_train": energy}.get(name))}
+
+
+#: Problems of the throughput, with which the time to a target stands all the same.
+_OF_THROUGHPUT = frozenset(
+    {"unread", "no_step", "no_figure", "impossible_figure", *(f"witness_{each}" for each in WITNESSES)}
+)
+
+
 def _rounded(found: Mapping[str, Figure | NoFigure]) -> Figures:
     """Round figures to ten significant digits, which is more than any log prints."""
     return Figures(
@@ -334,7 +359,14 @@ def _clock(session: Session) -> tuple[str, str] | None:
 def _outcome(session: Session, log: Log, run_json: RunJsonFile) -> str:
     """Return the outcome by run.json; without one, and of sessions before the last, by the log."""
     stated = run_json.document.outcome if run_json.document and session.number == len(log.sessions) else None
-    return stated or session.ending.outcome
+    return stated or (
+        "missed" if session.ending.outcome == "completed" and _missed(session) else session.ending.outcome
+    )
+
+
+def _missed(session: Session) -> bool:
+    """Return whether a run that trains to a target ended without reaching it."""
+    return any(each["reached"][-1] == 0 for each in session.records if "reached" in each and len(each))
 
 
 def _progress(session: Session) -> RunProgress | None:

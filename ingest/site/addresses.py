@@ -58,6 +58,11 @@ def report_page(report: Report) -> str:
     return f"reports/{report.id}.md"
 
 
+def round_page(name: str) -> str:
+    """Return the page of a benchmark round; of one without a name where no path names it."""
+    return f"reports/round-{slug(name)}.md" if name else "reports/round.md"
+
+
 def comparison(suite: Suite, hardware: str) -> str:
     """Return the compare page with the published figures of a model on some hardware."""
     return f"{COMPARE}?{urlencode({'model': suite.id, 'hardware': hardware, 'published': 1})}"

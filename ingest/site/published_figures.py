@@ -8,13 +8,14 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase
-from ingest.published.audit import Audited
+from ingest.published import cases
+from ingest.published.audit import SCORES, Audited
 from ingest.published.declarations import CASE, Report, reports
 from ingest.published.publications import Published, options_cell
 from ingest.published.slices import common, fact, select
 from ingest.site import addresses, our_results
 from ingest.site import published_tables as tables
-from ingest.site.model import Site, Suite
+from ingest.site.model import Row, Site, Suite
 from ingest.site.our_results import Ours
 from ingest.site.published_tables import VERDICT_TONES
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
@@ -36,6 +37,12 @@ def reports_with_figures(site: Site) -> tuple[Report, ...]:
 def rows_of(site: Site, report: Report) -> tuple[Published, ...]:
     """Return the figures of a report's source."""
     return tuple(row for row in site.published.rows if row.source == report.source)
+
+
+def score_of(site: Site, row: Row) -> Published | None:
+    """Return the published score of a result; None where nobody published one here."""
+    scores = (each for each in site.published.rows if each.metric in SCORES and each.value)
+    return next((each for each in scores if cases.is_of_entry(each, row)), None)
 
 
 def source_anchors(site: Site) -> Mapping[str, str]:

@@ -197,8 +197,7 @@ def not_finite_cell(found: MetricFigure | ResultMetric) -> Cell:
     """Return the cell of a metric that has no finite value: that the run diverged, or why there is none."""
     if found.diverged:
         return cell(phrase("metric.diverged"), tone="bad")
-    why = found.reason if isinstance(found, MetricFigure) else None
-    return absent(reason(why) or phrase("site.unknown"))
+    return absent(reason(found.reason) or phrase("site.unknown"))
 
 
 def _without_options(suite: Suite, row: Row) -> tuple[str, str, tuple[int, int, int], str]:

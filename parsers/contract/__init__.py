@@ -47,6 +47,9 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "flops": "TFLOP/s of one device",
         "power": "watts of one device",
         "seconds": "length of the whole run",
+        "target_seconds": "seconds from the start of training to its end, of a run that trains until it reaches a target",
+        "target_samples": "samples until then",
+        "reached": "1 if the run reached its target, 0 if it ended without it",
         "clock": "date and time as printed, or the time of day alone",
         "unix": "seconds since 1970",
         "elapsed": "seconds since some start, as a number or as `1 day, 2:03:04`",
@@ -192,6 +195,8 @@ class Reading:
         postprocess: for printers with state: a pure function of the columns in file order (float64, NaN where a line
             prints no value) to the rows that are records, and their columns. It gets the lines of one rank, where tags
             tell them apart. What it needs besides COLUMNS it captures as private columns, such as `_epoch_start`.
+        facts: numbers that the session states, which the `postprocess` gets as private columns of one value each, such
+            as `_batch_size_of_job`; NaN where the session does not state them.
         trap: what is known to be wrong with the printed speeds, and the witness that is right.
     """
 
@@ -211,6 +216,7 @@ class Reading:
     lingers: int = 0
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
+    facts: tuple[str, ...] = ()
     trap: Trap | None = None
 
     @cached_property
@@ -371,6 +377,8 @@ class Format:
         windows: the records that published scripts count, by the name of the rule.
         over: ids of formats, or `*` for all, whose claims this one overrides: MLPerf's lines stand between those of the
             training program.
+        frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
+            prints within it.
         unproven: whether the lines stand on the printer's source alone, since no real log was at hand: the format's page
             and every figure of it say so.
         id: `package.module`, filled in by the registry.
@@ -389,6 +397,7 @@ class Format:
     windows: Mapping[str, Window] = field(default_factory=dict)
     over: tuple[str, ...] = ()
     unproven: bool = False
+    frames: tuple[Reading, ...] = ()
     id: str = ""
     doc: str = ""
 

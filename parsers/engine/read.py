@@ -13,6 +13,7 @@ from parsers.contract import Format
 from parsers.contract.chunk import Chunk
 from parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
 from parsers.engine.openings import opening
+from parsers.engine.registry import frames
 from parsers.engine.scan import Noise, chunks
 from parsers.engine.session import Session
 from parsers.engine.statements import Piece, StatementCollector, Statements
@@ -87,7 +88,7 @@ class _LogReader:
     def __init__(self, path: Path, format: Format) -> None:
         self.format = format
         self.source = LogSource(path)
-        self.tables = tuple(ReadingTable(self.source, each) for each in format.readings)
+        self.tables = tuple(ReadingTable(self.source, each) for each in (*format.readings, *frames(format.id)))
         self.last_line = 0
         self._last_text = b""
         #: How often each rank has announced itself, and how many starts of the program that made.
@@ -150,7 +151,8 @@ class _LogReader:
         return [table.rows + more for table, more in zip(self.tables, extra, strict=True)]
 
     def _count(self, current: _OpenSession, pending: Sequence[Sequence[object]] = ()) -> list[int]:
-        return [now - before for now, before in zip(self._rows(pending), current.rows, strict=True)]
+        counts = [now - before for now, before in zip(self._rows(pending), current.rows, strict=True)]
+        return counts[: len(self.format.readings)]
 
     def _starts(self, chunk: Chunk) -> list[int]:
         """Return the lines on which the program starts, most often none.
@@ -199,9 +201,11 @@ class _LogReader:
     def _close(self, current: _OpenSession, number: int, rows: list[int]) -> Session:
         """Close the session; `rows` are the numbers of rows read by now, of each table."""
         stated = current.statements()
+        facts = {name: float(each.value) for name, each in stated.facts.items() if isinstance(each.value, int)}
         records = tuple(
-            SessionRecords(table, first, first if table.reading in stated.unmet else last)
+            SessionRecords(table, first, first if table.reading in stated.unmet else last, facts)
             for table, first, last in zip(self.tables, current.rows, rows, strict=True)
+            if table.reading in self.format.readings or last > first
         )
         return Session(number, self.format, records, stated)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
-from parsers.contract import Format, FormatError, NearMiss
+from parsers.contract import Format, FormatError, NearMiss, Reading
 from parsers.contract.telemetry import TelemetryFormat
 
 #: Packages of formats of training logs, and the package of formats of the files beside them.
@@ -39,6 +39,12 @@ def formats() -> tuple[Format, ...]:
                 f"parsers.{each.id}: samples need a NearMiss: a line that looks alike and must yield nothing"
             )
     return tuple(found)
+
+
+@cache
+def frames(identifier: str) -> tuple[Reading, ...]:
+    """Return the readings of other formats that sessions of the format of that id get as well."""
+    return tuple(reading for each in formats() if each.id != identifier for reading in each.frames)
 
 
 def by_id(identifier: str) -> Format:

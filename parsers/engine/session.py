@@ -54,5 +54,6 @@ class Session:
     @cached_property
     def ending(self) -> Ending:
         """Judge how it ended."""
-        said, of_training = self.stated, (each for each in self.records if _TRAINING & set(each.reading.columns))
+        own = (each for each in self.records if each.reading in self.format.readings)
+        said, of_training = self.stated, (each for each in own if _TRAINING & set(each.reading.columns))
         return ending(said.message, said.end_line, self.counters, sum(map(len, of_training)))

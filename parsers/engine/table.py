@@ -84,7 +84,7 @@ class ReadingTable:
     stops: list[Stop] = field(default_factory=list)
     _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
 
-    def postprocessed(self, first: int, last: int) -> Postprocessed:
+    def postprocessed(self, first: int, last: int, facts: Mapping[str, float]) -> Postprocessed:
         """Apply the reading's `postprocess` to some rows: return which of them are records, and their columns.
 
         Ranks that are told apart by tags are processed each by itself: the state of one says nothing about another.
@@ -94,6 +94,7 @@ class ReadingTable:
         """
         if (first, last) not in self._postprocessed:
             columns = {name: self.column(name, slice(first, last)) for name in self.parts}
+            columns |= {f"_{name}": np.full(last - first, facts.get(name, np.nan)) for name in self.reading.facts}
             ranks = [_of_rank(self.reading, rows, columns) for rows in _by_rank(self.rank(slice(first, last)))]
             self._postprocessed[first, last] = ranks[0] if len(ranks) == 1 else _joined(ranks)
         return self._postprocessed[first, last]
@@ -154,11 +155,15 @@ class ReadingTable:
 
 @dataclass(frozen=True, slots=True)
 class SessionRecords:
-    """One session's records of one reading: rows of a table, or what the reading's `postprocess` makes of them."""
+    """One session's records of one reading: rows of a table, or what the reading's `postprocess` makes of them.
+
+    `facts`: the numbers that the session states.
+    """
 
     table: ReadingTable
     first: int
     last: int
+    facts: Mapping[str, float] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -229,7 +234,7 @@ class SessionRecords:
         """Return the rows that are records and their columns, where the reading has a `postprocess`."""
         if self.reading.postprocess is None or self.last == self.first:
             return None
-        return self.table.postprocessed(self.first, self.last)
+        return self.table.postprocessed(self.first, self.last, self.facts)
 
 
 def _by_rank(ranks: Column) -> list[Rows]:

@@ -1,18 +1,30 @@
 """MLPerf training logs: `:::MLLOG` with JSON (since 2020), `:::MLL` (2019) and `:::MLPv0.5.0` (2018).
 
-If the submitter logs `throughput`, alone or among `tracked_stats`, it is that of the job, and this format takes
-precedence over that of the training program that prints between its lines. It counts samples, of GPT tokens. Otherwise the figure is computed from whole
-epochs, without evaluation if its times are logged, or from the whole run. `train_samples` is the size of the data set
-if logged before the first epoch, and the number of processed samples if logged after it. The last epoch does not count,
-since it may have ended when the target was met. Every node may log the throughput of the job, which counts once. Some
-submitters count `epoch_num` in samples. `d_batch_size` and `gradient_accumulation_steps` mean different things to
-different submitters, need not divide the batch of the job, and are not read. Times are wall-clock times; the first
-epoch includes the start-up.
+Such a log tells when training began and ended, whether it reached its target, and at its events how far it had come:
+`samples_count`, `epoch_num` or `step`. From these follow the seconds of training without evaluation, and the samples of each
+stretch. A `throughput` that the submitter logs, alone or among `tracked_stats`, is that of the job. It counts where it is
+logged again and again and the events do not contradict it: one that is lower holds the evaluations too. One that is
+logged once is the program's own figure for the run.
+
+`samples_count` counts since the start, but is the size of the block where NVIDIA's callbacks log `block_start` and `block_stop`
+with a `step`; the mean over a block repeats as a line without a step. `epoch_num` counts epochs, parts of epochs, samples, or
+tokens (GPT-3). `train_samples` is the size of the data set if logged before the first epoch ends, and the number of
+processed samples if logged after it; RetinaNet's counts batches. An evaluation that goes on beside the next epoch takes
+no time from it. The last epoch does not count, since it may have ended when the target was met; a burst of events
+after the run says nothing. Every node may log the same figure, which counts once. A speed counts samples; of GPT-3, and
+of Llama 3.1, whose logs state the length of a sequence, tokens.
+
+`d_batch_size` and `gradient_accumulation_steps` mean different things to different submitters, need not divide the
+batch of the job, and are not read; nor is `submission_org`, which may be a placeholder, or name whose code it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from math import isfinite, nan
 
 import numpy as np
 
@@ -22,26 +34,440 @@ from parsers.contract import (
     Fact,
     Format,
     NearMiss,
-    Pause,
     Postprocessed,
     Reading,
-    Rows,
     Sample,
     text,
     up_to,
 )
 from parsers.frameworks import PYTORCH_JOB
 
-#: Times of events, of which `_epochs_or_run` makes records.
-_RUN, _RUN_END, _EPOCH, _EPOCH_END = "_run_start", "_run_stop", "_epoch_start", "_epoch_stop"
-_JSON = rb':::MLLOG \{"namespace": ?+"[^"\n]*+", ?+"time_ms": ?+'
-_KEY = rb', ?+"event_type": ?+"[A-Z_]++", ?+"key": ?+"'
-_VALUE = rb'", ?+"value": ?+'
-#: 2018 with the place in the source, 2019 without.
-_TEXT = rb":::ML(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9])"
+_NUMBER = rb"[-+]?+[0-9]++(?:\.[0-9]++)?+(?:[eE][-+]?+[0-9]++)?+"
 _TIME = rb"[0-9]++(?:\.[0-9]++)?+"
-_WHERE = rb" (?:\([^)\r\n]{0,300}+\) )?+"
-_NUMBER_OF_EPOCH = rb'[^\n]{0,400}?"epoch_num": ?+<epoch>(?=[,}\s])'
+#: 2018 with the place in the source, 2019 without.
+_STAMP = rb':::ML(?:LOG \{"namespace": ?+"[^"\n]*+", ?+"time_ms": ?+|(?:Pv0\.5\.[0-9] \w++|L) (?=[0-9]))'
+_KEY = rb'(?:, ?+"event_type": ?+"[A-Z_]++", ?+"key": ?+"| (?:\([^)\r\n]{0,300}+\) )?+)'
+_VALUE = rb'", ?+"value": ?+'
+#: Up to something later in a line; no real one is longer.
+_LATER = rb"[^\n]{0,1500}?"
+_IN_TRACKED = (
+    rb"tracked_stats" + _VALUE + rb'\{(?:"(?!throughput")[^"\n]{0,60}+": ?+[^,"\n{}]{0,60}+, ?+){0,20}+"throughput": ?+'
+)
+_THROUGHPUT = rb"(?:throughput" + _VALUE + rb"|" + _IN_TRACKED + rb")"
+_ENDS = rb"(?![a-z_0-9])"
+
+#: The ends of a run, by the column that captures their times: the key, and what must follow it.
+_RUN: Mapping[str, bytes] = {
+    "_run_start": rb"run_start" + _ENDS,
+    "_missed": rb"run_stop(?=" + _LATER + rb'"(?:status": ?+"(?!success")\w++"|success": ?+false))',
+    "_met": rb"run_stop(?=" + _LATER + rb'"(?:status": ?+"success"|success": ?+true))',
+    "_run_stop": rb"run_stop" + _ENDS + rb"(?=" + _LATER + rb"\n)",
+}  # fmt: skip
+#: In 2018 runs end without a word on success; what they are judged by tells it.
+_JUDGED: Mapping[str, bytes] = {
+    "_aim": rb"eval_target: (?=[0-9.]++\s)",
+    "_judged": rb"eval_accuracy" + _ENDS,
+}
+_PRINTED: Mapping[str, bytes] = {"_printed": _THROUGHPUT + _NUMBER + rb"[,}]"}
+_COUNTED = rb'(?:block|eval|run)_(?:start|stop)"(?=' + _LATER + rb'"samples_count": ?+[0-9])'
+_SPEEDS: Mapping[str, bytes] = {**_PRINTED, "_counted": _COUNTED}
+#: All that tells how far a run has come.
+_EVENTS: Mapping[str, bytes] = {
+    **_RUN,
+    **_PRINTED,
+    "_epoch_start": rb"(?:epoch_start|train_epoch)" + _ENDS,
+    "_epoch_stop": rb"epoch_stop" + _ENDS,
+    "_block_start": rb"block_start" + _ENDS,
+    "_block_stop": rb"block_stop" + _ENDS,
+    "_eval_start": rb"eval_start" + _ENDS,
+    "_eval_stop": rb"eval_stop" + _ENDS,
+    **_JUDGED,
+    "_loss": rb'train_loss"',
+    "_step_done": rb"tracked_stats" + _VALUE + rb'\{"(?!valid)(?=' + _LATER + rb'"step": ?+[0-9])(?=' + _LATER + rb'"samples_count": ?+[0-9])',
+    "_data_set": rb"(?:train_samples|input_size|preproc_num_train_examples)" + _ENDS,
+    "_detection": rb"submission_benchmark" + _VALUE + rb'"(?:retinanet|ssd)"',
+}  # fmt: skip
+#: What the metadata of an event tell, by the column that captures it.
+_TOLD: Mapping[str, bytes] = {
+    "_samples": b"samples_count", "_number": b"epoch_num", "_step": b"step", "_count": b"epoch_count",
+}  # fmt: skip
+#: Facts of the session that the positions need.
+_FACTS = ("batch_size_of_job", "sequence_length")
+#: A data set of images for detection has more images than this, and fewer batches.
+_IMAGES = 100_000
+#: Two ways to a speed agree up to this.
+_AGREES = 0.05
+#: Share of a run's seconds, without evaluations, that the events must tell.
+_MOST = 0.5
+
+
+def _lines(events: Mapping[str, bytes], told: Mapping[str, bytes] | None = None) -> bytes:
+    """Return the pattern of the lines of some events, with what they tell: value and metadata, or a speed alone."""
+    times = b"|".join(rb"(?=(?P<%s>%s)%s%s)" % (name.encode(), _TIME, _KEY, key) for name, key in events.items())
+    values = rb"(?=(?:" + _THROUGHPUT + rb"(?P<throughput>" + _NUMBER + rb")(?=[,}]))?+)"
+    if told is not None:
+        values += (
+            rb"(?=(?:\w++(?:"
+            + _VALUE
+            + rb'|: ?+(?:\{(?:"epoch": ?+[0-9]++, ?+)?+"value": ?+)?+)(?P<_value>'
+            + _NUMBER
+            + rb")(?=[,}\s]))?+)"
+        )
+    for name, key in (told or {}).items():
+        values += rb'(?=(?:%s"%s": ?+(?P<%s>%s)(?=[,}\s]))?+)' % (_LATER, key, name.encode(), _NUMBER)
+    return _STAMP + rb"(?:" + times + rb")" + _TIME + _KEY + values
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A line: the column that names its kind, its seconds since 1970, and what it tells; NaN for what it does not."""
+
+    row: int
+    kind: str
+    time: float
+    throughput: float
+    value: float = nan
+    samples: float = nan
+    number: float = nan
+    step: float = nan
+    count: float = nan
+
+    @property
+    def place(self) -> float:
+        """Return what tells one stretch of training from another."""
+        return next((each for each in (self.samples, self.number, self.step) if isfinite(each)), nan)
+
+
+def _events(columns: Columns) -> list[_Event]:
+    """Return the lines of a log; JSON counts milliseconds."""
+    kinds = [name for name in _EVENTS if name in columns]
+    times = np.stack([columns[name] for name in kinds], axis=1)
+    known = np.argmax(np.isfinite(times), axis=1)
+    told = [name for name in ("_value", "_samples", "_number", "_step", "_count") if name in columns]
+    rest = zip(columns["throughput"].tolist(), *(columns[name].tolist() for name in told), strict=True)
+    stamps = np.take_along_axis(times, known[:, None], axis=1)[:, 0]
+    seconds = np.where(stamps > 1e11, stamps / 1000, stamps).tolist()
+    return [
+        _Event(row, kinds[at], time, *more)
+        for row, (at, time, more) in enumerate(zip(known.tolist(), seconds, rest, strict=True))
+    ]
+
+
+def _of_run(events: Sequence[_Event]) -> list[_Event]:
+    """Return the events from the beginning of the run to its end; all where neither is logged."""
+    begin = next((at for at, each in enumerate(events) if each.kind == "_run_start"), 0)
+    ends = [at for at, each in enumerate(events) if each.kind in _RUN and each.kind != "_run_start"]
+    return list(events[begin : ends[-1] + 1 if ends else None])
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A place in a run: its event, the samples until it, and the seconds of training."""
+
+    event: _Event
+    samples: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Course:
+    """The points of a run, from its beginning on; samples and seconds rise. `last` tells whether the last one counts.
+
+    `trained`: the seconds of training until each row.
+    """
+
+    points: Sequence[_Point]
+    trained: Mapping[int, float]
+    last: bool = True
+
+
+def _course(events: Sequence[_Event], batch: float) -> _Course | None:
+    """Return how far a run had come at its events; None where they tell nothing, or too little of it.
+
+    Some submitters log all epochs at once; their blocks tell the time.
+    """
+    inside = _of_run(events)
+    for told in (inside, [each for each in inside if not each.kind.startswith("_epoch")]):
+        trained = _trained(told)
+        samples, last = _positions(told, _data_set(events, batch), batch)
+        points = _rising([_Point(*each) for each in zip(told, samples, trained, strict=True)])
+        if len(points) > 1 and _tells_most(told, trained[-1]):
+            return _Course(points, {each.row: seconds for each, seconds in zip(told, trained, strict=True)}, last)
+    return None
+
+
+def _stated(columns: Columns, fact: str) -> float:
+    """Return a number that the session states; NaN where it does not."""
+    return float(columns[f"_{fact}"][0]) if len(columns[f"_{fact}"]) else nan
+
+
+def _data_set(events: Sequence[_Event], batch: float) -> float:
+    """Return the samples of an epoch; NaN where they are not known."""
+    ends = [each.row for each in events if each.kind == "_epoch_stop"] or [_of_run(events)[-1].row]
+    size = next((each.value for each in events if each.kind == "_data_set" and each.row < ends[0]), nan)
+    batches = size < _IMAGES and any(each.kind == "_detection" for each in events)
+    return size * batch if batches else size
+
+
+def _trained(events: Sequence[_Event]) -> list[float]:
+    """Return the seconds of training until each event: those within all that it is cut into, and outside evaluations."""
+    cuts = {name for name in ("_epoch", "_block") if any(each.kind == f"{name}_stop" for each in events)}
+    waits = not _evaluates_beside(events)
+    found, total, open_cuts, evaluates = [], 0.0, set[str](), False
+    for before, each in pairwise([*events[:1], *events]):
+        if cuts <= open_cuts and not evaluates:
+            total += max(0.0, each.time - before.time)
+        found.append(total)
+        name, _, end = each.kind.rpartition("_")
+        if name == "_eval":
+            evaluates = waits and end == "start"
+        elif end == "start":
+            open_cuts.add(name)
+        elif end == "stop":
+            open_cuts.discard(name)
+    return found
+
+
+def _evaluates_beside(events: Sequence[_Event]) -> bool:
+    """Return whether an epoch or a block begins or ends during an evaluation."""
+    evaluates = False
+    for each in events:
+        if each.kind in ("_eval_start", "_eval_stop"):
+            evaluates = each.kind == "_eval_start"
+        elif evaluates and each.kind.startswith(("_epoch", "_block")):
+            return True
+    return False
+
+
+def _tells_most(events: Sequence[_Event], trained: float) -> bool:
+    """Return whether the seconds of training make up most of the run, without its evaluations."""
+    if events[0].kind != "_run_start" or events[-1].kind not in _RUN:
+        return True
+    spans = [(each, after) for each, after in pairwise(events) if each.kind in ("_eval_start", "_judged")]
+    evaluated = sum(max(0.0, after.time - each.time) for each, after in spans)
+    return trained >= _MOST * (events[-1].time - events[0].time - evaluated)
+
+
+def _rising(points: Sequence[_Point]) -> list[_Point]:
+    """Return the points at which more samples and more seconds are told than before."""
+    found: list[_Point] = []
+    for each in points:
+        if isfinite(each.samples) and (
+            not found or (each.samples > found[-1].samples and each.seconds > found[-1].seconds)
+        ):
+            found.append(each)
+    return found
+
+
+def _positions(events: Sequence[_Event], data_set: float, batch: float) -> tuple[list[float], bool]:
+    """Return the samples until each event, NaN where it does not tell, and whether the last of them counts."""
+    if any(isfinite(each.samples) for each in events):
+        return [_counted(each, batch) for each in events], True
+    numbers = [each.number for each in events if each.number > 0]
+    if numbers and min(numbers) >= batch:
+        return [each.number for each in events], True
+    if any(number % 1 for number in numbers):
+        return [_part(each) * data_set for each in events], True
+    return _whole_epochs(events, data_set)
+
+
+def _counted(event: _Event, batch: float) -> float:
+    """Return the samples until an event; those of a block are its size where its step is told."""
+    if event.kind.startswith("_block") and isfinite(event.step):
+        return event.step * batch
+    return event.samples
+
+
+def _part(event: _Event) -> float:
+    """Return how many epochs were done at an event; the first one may be called 0 or 1."""
+    if event.kind == "_epoch_start":
+        return 0.0 if event.number <= 1 else nan
+    return event.number
+
+
+def _whole_epochs(events: Sequence[_Event], data_set: float) -> tuple[list[float], bool]:
+    """Return the samples at the ends of epochs that are numbered one by one, or of blocks that tell their number."""
+    begun = [each for each in events if each.kind == "_epoch_start"]
+    numbers = list(dict.fromkeys(_epoch(each) for each in begun))
+    if not numbers:
+        return _blocks(events, data_set), False
+    if any(after - each != 1 for each, after in pairwise(numbers)):
+        return [nan] * len(events), False
+    ended = any(each.kind == "_epoch_stop" for each in events)
+    ends = "_epoch_stop" if ended else "_epoch_start"
+    found = [(_epoch(each) - numbers[0] + ended) * data_set if each.kind == ends else nan for each in events]
+    found[events.index(begun[0])] = 0.0
+    return found, not ended
+
+
+def _epoch(event: _Event) -> float:
+    """Return the number of an epoch; in 2018 it was the value."""
+    return event.number if isfinite(event.number) else event.value
+
+
+def _blocks(events: Sequence[_Event], data_set: float) -> list[float]:
+    """Return the samples at the beginning of the first block of epochs, and at the end of each."""
+    found, done, count = [], 0.0, nan
+    for each in events:
+        if each.kind == "_block_start":
+            count = each.count
+            found.append(done if done == 0 else nan)
+        elif each.kind == "_block_stop":
+            done, count = done + count, nan
+            found.append(done * data_set)
+        else:
+            found.append(nan)
+    return found
+
+
+def _records(columns: Columns, unit: str = "samples") -> Postprocessed:
+    """Return the speeds that are logged again and again, or else the stretches of the run, with samples and seconds."""
+    events, (batch, length) = _events(columns), (_stated(columns, each) for each in _FACTS)
+    course, each = _course(events, batch), length if unit == "sequences" else 1.0
+    found = _of_speeds(events, course, (batch, length), each)
+    if not found and course:
+        found = list(_of_course(course, batch, each))
+    return _table(found or _of_whole_run(events))
+
+
+_Record = dict[str, float]
+
+
+def _table(records: Sequence[tuple[int, _Record]]) -> Postprocessed:
+    """Return records as columns; all of them have the same."""
+    rows = np.array([row for row, _ in records], dtype=np.intp)
+    names = records[0][1] if records else ("samples", "duration")
+    return rows, {name: np.array([record[name] for _, record in records], dtype=np.float64) for name in names}
+
+
+def _of_course(course: _Course, batch: float, length: float) -> Iterator[tuple[int, _Record]]:
+    """Yield the stretches between the points of a run, numbered by steps where the batch of the job is known."""
+    points = course.points if course.last else course.points[:-1]
+    for number, (before, after) in enumerate(pairwise(points), 1):
+        samples, seconds = after.samples - before.samples, after.seconds - before.seconds
+        step = after.samples / batch if isfinite(batch) else number
+        yield after.event.row, {"samples": samples * length, "duration": seconds, "step": step}
+
+
+def _of_speeds(
+    events: Sequence[_Event], course: _Course | None, units: Sequence[float], length: float
+) -> list[tuple[int, _Record]]:
+    """Return the logged speeds of a run, none where one only is logged, or where they hold evaluations as well.
+
+    They come with the samples and seconds that the events tell, where these tell them for each.
+    """
+    printed = [each for each in _of_run(events) if each.kind == "_printed"]
+    places = [each.place if isfinite(each.place) else float(number) for number, each in enumerate(printed)]
+    if len(set(places)) < 2:
+        return []
+    found: list[_Record] = [
+        {"throughput": each.throughput * length, "step": place} for each, place in zip(printed, places, strict=True)
+    ]
+    told = _between(printed, places, course) if course else None
+    if told:
+        unit = _unit(printed, told, units)
+        if _speed(printed, told, unit) < 1 - _AGREES:
+            return []
+        for record, (samples, seconds) in zip(found, told, strict=True):
+            record |= {"samples": samples * unit * length, "duration": seconds}
+    return [(each.row, record) for each, record in zip(printed, found, strict=True)]
+
+
+def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course) -> list[tuple[float, float]] | None:
+    """Return samples and seconds of training since the speed that was logged before, for each; None if one has none."""
+    samples, seconds = ([getattr(each, name) for each in course.points] for name in ("samples", "seconds"))
+    before, last, found = seconds[0], places[0], dict[float, tuple[float, float]]()
+    for each, place in zip(printed, places, strict=True):
+        now = course.trained.get(each.row, nan)
+        if place in found:
+            continue
+        if not before < now <= seconds[-1] + _MOST:
+            return None
+        done = np.interp([before, now], seconds, samples)
+        found[place], before, last = (float(done[1] - done[0]), now - before), now, place
+    return [found[place] for place in places] if last in found else None
+
+
+def _speed(printed: Sequence[_Event], told: Sequence[tuple[float, float]], unit: float) -> float:
+    """Return logged speed over that which the events tell, as the median."""
+    return float(np.median([each.throughput * s / (n * unit) for each, (n, s) in zip(printed, told, strict=True)]))
+
+
+def _unit(printed: Sequence[_Event], told: Sequence[tuple[float, float]], units: Sequence[float]) -> float:
+    """Return how many samples of the logged speed one of the events counts: 1, or a batch, or the tokens of a sequence."""
+    ratio = _speed(printed, told, 1.0)
+    return next((each for each in units if each > 1 and abs(ratio / each - 1) <= _AGREES), 1.0)
+
+
+def _of_whole_run(events: Sequence[_Event]) -> list[tuple[int, _Record]]:
+    """Return the whole run as a record, where the samples that it has processed are logged at its end."""
+    inside = _of_run(events)
+    ends = [each.row for each in events if each.kind == "_epoch_stop"] or [inside[-1].row]
+    first = next((each for each in events if each.kind == "_data_set"), None)
+    if first is None or first.row < ends[0] or not _is_whole(inside):
+        return []
+    record = {"samples": first.value, "duration": inside[-1].time - inside[0].time}
+    return [(inside[-1].row, record)] if record["duration"] > 0 else []
+
+
+def _is_whole(inside: Sequence[_Event]) -> bool:
+    """Return whether both ends of the run are logged."""
+    return inside[0].kind == "_run_start" and inside[-1].kind in _RUN and len(inside) > 1
+
+
+def _reported(columns: Columns) -> Postprocessed:
+    """Return the speed that is logged only once: the program's own for the run."""
+    rows = np.flatnonzero(np.isfinite(columns["throughput"]))
+    rows = rows if len(rows) == 1 else rows[:0]
+    return rows, {"throughput": columns["throughput"][rows]}
+
+
+def _target(columns: Columns) -> Postprocessed:
+    """Return the run as a record: its seconds until the end, and whether it reached its target."""
+    inside = _of_run(_events(columns))
+    if not inside or inside[0].kind != "_run_start":
+        return _table([])
+    last, whole = inside[-1], _is_whole(inside)
+    # Seconds since 1970 have no digits beyond the microsecond.
+    seconds = round(last.time - inside[0].time, 6) if whole else nan
+    reached = {"_met": 1.0, "_missed": 0.0, "_run_stop": _judged(inside)}.get(last.kind, nan)
+    return _table([(last.row, {"target_seconds": seconds, "reached": reached})])
+
+
+def _judged(events: Sequence[_Event]) -> float:
+    """Return 1 where the last accuracy is up to the target that the log states; that it is not may be a matter of units."""
+    aim, judged = ([each.value for each in events if each.kind == kind] for kind in ("_aim", "_judged"))
+    return 1.0 if aim and judged and judged[-1] >= aim[0] else nan
+
+
+def _run_seconds(columns: Columns) -> Postprocessed:
+    """Return the same with the length of the run, which its stretches are held against."""
+    rows, found = _target(columns)
+    return rows, {**found, **({"seconds": found["target_seconds"]} if len(rows) else {})}
+
+
+def _target_samples(columns: Columns) -> Postprocessed:
+    """Return the samples until the end of the run, as its last event that counts them tells."""
+    events, batch = _events(columns), _stated(columns, "batch_size_of_job")
+    inside = _of_run(events)
+    if not inside or not _is_whole(inside):
+        return _table([])
+    samples, _ = _positions(inside, _data_set(events, batch), batch)
+    # Where epochs have no end, nothing counts the last one.
+    told = [number for number, each in zip(samples, inside, strict=True) if number > 0 and each.kind != "_epoch_start"]
+    return _table([(inside[-1].row, {"target_samples": max(told)})] if told else [])
+
+
+#: What NVIDIA's launch scripts say of the machines.
+_SYSTEM = rb":::SYSJSON \{"
+_BENCHMARK = rb'"submission_benchmark' + _VALUE + rb'"'
+#: Submitters of GPT-3 count in tokens, those of everything else in samples.
+_IN_TOKENS = _BENCHMARK + rb'gpt3?"'
+#: Networks that see whole sequences of tokens, and a log that states their length.
+_IN_SEQUENCES = (
+    rb"(?=[\s\S]*?" + _BENCHMARK + rb"(?:llama3|deepseek|gpt_oss|mixtral))(?=[\s\S]*?" + rb'"max_sequence_length' + _VALUE + rb"[0-9])"
+)  # fmt: skip
+_IN_SAMPLES = rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")(?!" + _IN_SEQUENCES + rb")"
 
 
 def _benchmark(printed: bytes) -> str:
@@ -49,79 +475,11 @@ def _benchmark(printed: bytes) -> str:
     return {b"bert": "BERT-large"}.get(printed) or text(printed)
 
 
-def _epochs_or_run(columns: Columns) -> Postprocessed:
-    """Return whole epochs, or the whole run, as records with samples and seconds."""
-    at = {name: np.flatnonzero(np.isfinite(each)) for name, each in columns.items()}
-    stated = at.get("samples", np.empty(0, np.intp))
-    if not len(stated):
-        return np.empty(0, np.intp), {}
-    ends = at[_EPOCH_END] if len(at[_EPOCH_END]) else at[_RUN_END]
-    processed = len(ends) and stated[0] > ends[0]
-    spans = (_run if processed else _epochs)(columns, at)
-    rows = np.array([row for row, _, _ in spans], dtype=np.intp)
-    return rows, {
-        "epoch": np.array([epoch for _, epoch, _ in spans]),
-        "samples": np.full(len(rows), columns["samples"][stated[0]]),
-        "duration": np.array([seconds for _, _, seconds in spans]),
-    }
-
-
-def _run(columns: Columns, at: dict[str, Rows]) -> list[tuple[int, float, float]]:
-    """Return (row, epoch, seconds) of the whole run, if both its ends were logged."""
-    begin, end = at[_RUN][:1], at[_RUN_END][-1:]
-    if not (len(begin) and len(end) and begin[0] < end[0]):
-        return []
-    return [(int(end[0]), 1.0, float(columns[_RUN_END][end[0]] - columns[_RUN][begin[0]]))]
-
-
-def _epochs(columns: Columns, at: dict[str, Rows]) -> list[tuple[int, float, float]]:
-    """Return (row, epoch, seconds) of every epoch but the last, if they are numbered one by one."""
-    numbers = columns["epoch"]
-    _, first = np.unique(numbers[at[_EPOCH]], return_index=True)
-    starts = at[_EPOCH][np.sort(first)]
-    if not (np.diff(numbers[starts]) == 1).all():
-        return []
-    times, found = columns[_EPOCH], []
-    for start, after in pairwise(starts):
-        ends = at[_EPOCH_END][(at[_EPOCH_END] > start) & (at[_EPOCH_END] < after)]
-        row, end = (ends[0], columns[_EPOCH_END][ends[0]]) if len(ends) else (after, times[after])
-        found.append((int(row), float(numbers[start]), float(end - times[start])))
-    return found
-
-
-def _seconds(columns: Columns) -> Postprocessed:
-    """Return the whole run as a record of its seconds."""
-    begin, end = (np.flatnonzero(np.isfinite(columns[name])) for name in (_RUN, _RUN_END))
-    if not (len(begin) and len(end) and begin[0] < end[-1]):
-        return np.empty(0, np.intp), {}
-    return end[-1:], {"seconds": columns[_RUN_END][end[-1:]] - columns[_RUN][begin[:1]]}
-
-
-def _event(column: str, key: bytes, more: bytes = b"") -> bytes:
-    """Return a pattern for an event of the JSON dialect, with its time in a column of its own."""
-    return rb"(?=(?P<%s>[0-9]++)%s%s\"%s)" % (column.encode(), _KEY, key, more)
-
-
-#: What NVIDIA's launch scripts say of the machines.
-_SYSTEM = rb":::SYSJSON \{"
-#: Submitters of GPT log its speed in tokens, those of everything else in samples.
-_IN_TOKENS = rb'"submission_benchmark' + _VALUE + rb'"gpt'
-
-
-_CONSUMED = rb'(?=(?:[^\n{}]*?"samples_count": ?+(?P<consumed>' + NUMBER + rb")(?=[,}]))?+)"
-
-
-def _throughput(unit: str, where: bytes, consumed: bytes = b"") -> Reading:
-    """Return the reading of a logged speed, in the unit of the benchmark, with the samples since the start, if logged."""
+def _stretches(unit: str, where: bytes, counted: str = "samples") -> Reading:
+    """Return the reading of how far a run came, in the unit of its benchmark."""
     return Reading(
-        _JSON + rb"(?P<unix>[0-9]++)" + _KEY + rb"(?:throughput" + _VALUE + rb"|tracked_stats" + _VALUE
-        + rb'\{[^\n{}]*?"throughput": ?+)(?P<throughput>' + NUMBER + rb")(?=[,}])"
-        rb'(?:[^\n{}]*+\}?+, ?+"metadata": ?+\{' + consumed + rb'[^\n{}]*?"(?:step|epoch_num|samples_count)": ?+(?P<step>' + NUMBER + rb")(?=[,}]))?",
-        unit=unit,
-        span="epoch",
-        factors={"unix": 1e-3},
-        repeated=True,
-        where=where,
+        _lines(_EVENTS, _TOLD), unit=unit, span="epoch", repeated=True, weak=True, marker=b":::ML", where=where,
+        postprocess=partial(_records, unit=counted), facts=_FACTS,
     )  # fmt: skip
 
 
@@ -131,63 +489,30 @@ FORMAT = Format(
     over=("*",),
     start=rb'"key": ?+"submission_benchmark"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_start',
     before_start=rb'"key": ?+"(?:cache_clear|init_start|global_batch_size)"|\) run_clear_caches|:::MLL [0-9.]++ init_start: ',
-    end=rb'"key": ?+"run_stop"[^\n]{0,400}?"status": ?+"success"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final|:::MLL [0-9.]++ run_stop: [^\n]{0,400}?"status": ?+"success"',
+    end=rb'"key": ?+"run_stop"|:::MLPv0\.5\.[0-9] \w++ [0-9.]++ \([^)\r\n]{0,300}+\) run_final|:::MLL [0-9.]++ run_stop: ',
     readings=(
-        _throughput("samples/s", rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")", _CONSUMED),
-        _throughput("tokens/s", _IN_TOKENS),
+        _stretches("samples/s", _IN_SAMPLES),
+        _stretches("tokens/s", _IN_TOKENS),
+        _stretches("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
+        # Other programs print between the lines of MLPerf, and say more where these count no samples.
+        Reading(_lines(_SPEEDS), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=_reported),
+        Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_run_seconds),
         Reading(
-            _JSON + rb"(?:" + b"|".join((
-                _event(_RUN, rb"run_start"), _event(_RUN_END, rb"run_stop"),
-                _event(_EPOCH, rb"epoch_start", _NUMBER_OF_EPOCH), _event(_EPOCH_END, rb"epoch_stop"),
-                rb"(?=[0-9]++" + _KEY + rb"train_samples" + _VALUE + rb"(?P<samples>[0-9]++)[,}])",
-            )) + rb")",
-            unit="samples/s",
-            span="epoch",
-            factors=dict.fromkeys((_RUN, _RUN_END, _EPOCH, _EPOCH_END), 1e-3),
-            weak=True,
-            postprocess=_epochs_or_run,
-        ),
-        Reading(
-            _TEXT + rb"(?:(?=(?P<_run_start>" + _TIME + rb")" + _WHERE + rb"run_start\b)|(?=(?P<_run_stop>" + _TIME + rb")" + _WHERE
-            + rb"run_stop\b)|(?=(?P<_epoch_start>" + _TIME + rb")" + _WHERE + rb"(?:train_epoch: |epoch_start: " + _NUMBER_OF_EPOCH[:-len(rb"<epoch>(?=[,}\s])")]
-            + rb")<epoch>(?=[,}\s]))|(?=(?P<_epoch_stop>" + _TIME + rb")" + _WHERE + rb"epoch_stop\b)|(?=" + _TIME + _WHERE
-            + rb'(?:input_size: |preproc_num_train_examples: |train_samples: \{"value": )(?P<samples>[0-9]++)(?=[,}\s])))',
-            unit="samples/s",
-            span="epoch",
-            weak=True,
-            # In 2018 an epoch has no end of its own, and lasts until the next one begins.
-            pauses=(
-                Pause(
-                    "evaluation",
-                    rb":::MLPv0\.5\.[0-9] \w++ [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+eval_start",
-                    b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_start",
-                ),
-            ),
-            postprocess=_epochs_or_run,
-        ),
-        Reading(
-            _JSON + rb"(?:" + _event(_RUN, rb"run_start") + rb"|" + _event(_RUN_END, rb"run_stop") + rb")",
-            span="run",
-            factors=dict.fromkeys((_RUN, _RUN_END), 1e-3),
-            weak=True,
-            marker=b'"run_st',
-            postprocess=_seconds,
-        ),
-        Reading(
-            _TEXT + rb"(?:(?=(?P<_run_start>" + _TIME + rb")" + _WHERE + rb"run_start\b)|(?=(?P<_run_stop>" + _TIME + rb")"
-            + _WHERE + rb"run_stop\b))",
-            span="run",
-            weak=True,
-            marker=b"run_st",
-            postprocess=_seconds,
+            _lines(_EVENTS, _TOLD), span="run", weak=True, marker=b":::ML", where=rb"\A(?![\s\S]*?" + _IN_TOKENS + rb")",
+            postprocess=_target_samples, facts=_FACTS,
         ),
         Reading(
             rb'(?:"eval_accuracy' + _VALUE + rb'|[ )]eval_accuracy: \{(?:"epoch": [0-9]++, )?+"value": )(?P<accuracy>' + NUMBER + rb")(?=[,}])",
             weak=True,
         ),
+        Reading(
+            rb':::MLLOG \{[^\n]{0,400}?"(?:reduced_)?+train_loss(?:' + _VALUE + rb'|": ?+)(?P<loss>' + NUMBER + rb")(?=[,}])",
+            weak=True, marker=b'train_loss"',
+        ),
     ),
+    frames=(Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_target),),
     facts=(
-        Fact("model", rb'"submission_benchmark' + _VALUE + rb'"([^"\n]++)"', _benchmark),
+        Fact("model", _BENCHMARK + rb'([^"\n]++)"', _benchmark),
         Fact("model", rb":::MLPv0\.5\.[0-9] (\w++) ", _benchmark),
         Fact("batch_size_of_job", rb'"global_batch_size' + _VALUE + rb"([0-9]++)\b", int),
         # NVIDIA's launch scripts say on what they run.
@@ -203,51 +528,80 @@ FORMAT = Format(
         Fact("nodes", rb'"submission_platform' + _VALUE + rb'"([0-9]++)x ?+(?:NVIDIA )?+DGX', int),
         Fact("optimizer", rb'"opt_name' + _VALUE + rb'"([^"\n]++)"'),
         Fact("sequence_length", rb'"max_sequence_length' + _VALUE + rb"([0-9]++)\b", int),
+        Fact("seed", rb'"seed' + _VALUE + rb"([0-9]++)\b"),
+        Fact("seed", rb":::ML(?:Pv0\.5\.[0-9] \w++|L) [0-9.]++ (?:\([^)\r\n]{0,300}+\) )?+(?:run_set_random_seed: |seed: \{\"value\": )([0-9]++)"),
     ),
     samples=(
         Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "throughput", '
             b'"value": 26500.25, "metadata": {"file": "fit.py", "lineno": 958}}',
-            clock=1795169472.5, throughput=26500.25, step=float("nan"),
+            throughput=26500.25, _step=float("nan"),
         ),
         Sample(
             b'0: :::MLLOG {"namespace": "worker", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
             b'"value": {"train_step_time": 0.25, "throughput": 3750.5}, "metadata": {"file": "run.py", "lineno": 1850, "epoch_num": 150586}}',
-            throughput=3750.5, step=150586,
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "epoch_start", '
-            b'"value": null, "metadata": {"file": "train.py", "lineno": 258, "epoch_num": 2}}',
-            _epoch_start=1795169472.5, epoch=2, _run_start=float("nan"),
-        ),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_samples", '
-            b'"value": 2400384, "metadata": {"file": "train.py", "lineno": 224}}',
-            samples=2400384, _epoch_start=float("nan"),
-        ),
-        Sample(
-            b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) train_epoch: 7\n",
-            _epoch_start=1795169472.5, epoch=7,
-        ),
-        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) run_stop: {}\n", _run_stop=1795169472.5),
-        Sample(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '
-            b'"value": null, "metadata": {"file": "train.py", "lineno": 300, "status": "success"}}',
-            _run_stop=1795169472.5, _run_start=float("nan"),
+            throughput=3750.5, _number=150586,
         ),
         Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
             b'"value": {"throughput": 375.5}, "metadata": {"file": "run.py", "lineno": 18, "step": 32, "samples_count": 4096}}',
-            throughput=375.5, step=32, consumed=4096,
+            throughput=375.5, _step=32, _samples=4096,
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", "value": '
+            b'{"train_step_time": 0.125, "reduced_train_loss": 8.25}, "metadata": {"file": "callbacks.py", "lineno": 480, "step": 31.0, "samples_count": 2048.0}}',
+            _step_done=1795169472500, _step=31, _samples=2048,
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_loss", "value": 1.25, '
+            b'"metadata": {"file": "callbacks.py", "lineno": 80, "samples_count": 960, "lr": 0.0004}}',
+            _loss=1795169472500, _samples=960,
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "block_stop", '
+            b'"value": null, "metadata": {"file": "callbacks.py", "lineno": 258, "samples_count": 12288, "step": 192}}',
+            _block_stop=1795169472500, _samples=12288, _step=192, _run_stop=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "epoch_start", '
+            b'"value": null, "metadata": {"file": "train.py", "lineno": 258, "epoch_num": 2}}',
+            _epoch_start=1795169472500, _number=2, _run_start=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_START", "key": "block_start", '
+            b'"value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 4, "file": "train.py", "lineno": 258}}',
+            _block_start=1795169472500, _count=4, _number=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_samples", '
+            b'"value": 2400384, "metadata": {"file": "train.py", "lineno": 224}}',
+            _data_set=1795169472500, _value=2400384, _epoch_start=float("nan"),
+        ),
+        Sample(
+            b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) train_epoch: 7\n",
+            _epoch_start=1795169472.5, _value=7,
+        ),
+        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) run_stop: {}\n", _run_stop=1795169472.5),
+        Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_target: 0.749\n", _aim=1795169472.5, _value=0.749),
+        Sample(b':::MLPv0.5.0 ssd 1795169472.500000000 (train.py:49) run_stop: {"success": false}\n', _missed=1795169472.5),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '
+            b'"value": null, "metadata": {"file": "train.py", "lineno": 300, "status": "success"}}',
+            _met=1795169472500, _run_start=float("nan"),
+        ),
+        Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "INTERVAL_END", "key": "run_stop", '
+            b'"value": null, "metadata": {"file": "train.py", "lineno": 300, "status": "aborted"}}',
+            _missed=1795169472500, _met=float("nan"),
         ),
         Sample(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) input_size: 1281167\n",
-               samples=1281167),
+               _data_set=1795169472.5, _value=1281167),
         Sample(b':::MLL 1795169472.500 epoch_start: {"value": null, "metadata": {"epoch_num": 3, "lineno": 7}}',
-               _epoch_start=1795169472.5, epoch=3),
+               _epoch_start=1795169472.5, _number=3),
         Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", '
             b'"value": 0.75, "metadata": {"file": "train.py", "lineno": 280, "epoch_num": 1}}',
-            accuracy=0.75,
+            _judged=1795169472500, _number=1,
         ),
         NearMiss(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
@@ -255,14 +609,24 @@ FORMAT = Format(
             "statistics without a speed",
         ),
         NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"train_step_time": 0.25}, "metadata": {"file": "callbacks.py", "lineno": 50, "samples_count": 12288}}',
+            "the mean over a block, which repeats it",
+        ),
+        NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"validation_step_time": 5.5}, "metadata": {"file": "callbacks.py", "lineno": 50, "step": 16, "samples_count": 19584}}',
+            "a step of the evaluation",
+        ),
+        NearMiss(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"warmup_time": 249.5}, "metadata": {"file": "callbacks.py", "lineno": 50, "step": 0}}',
+            "before the run",
+        ),
+        NearMiss(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "throughput", "value": 265',
             "cut inside the number",
         ),
         NearMiss(b":::MLPv0.5.0 resnet 1795169472.500000000 (/workspace/log_utils.py:49) eval_size: 50000", "of the evaluation"),
-        NearMiss(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "global_batch_size", '
-            b'"value": 3264, "metadata": {"file": "fit.py", "lineno": 1216}}',
-            "a fact, not a record",
-        ),
     ),
 )  # fmt: skip

@@ -8,6 +8,8 @@ from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any
 
+from msgspec import UNSET
+
 from ingest.common import numbers
 from ingest.common.words import Words
 from ingest.compute.comparison import conditions_of
@@ -130,4 +132,6 @@ def _metric(metric: str, found: ResultMetric, runs: Sequence[Run]) -> Metric:
         range=numbers.span(found.low, found.high, found.spread) if found.repeats > 1 else None,
         repeats=found.repeats,
         sources=tuple(sources(runs, metric)),
+        rule=found.rule or UNSET,
+        factor=found.factor if found.rule else UNSET,
     )

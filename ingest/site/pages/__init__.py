@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from ingest.site.model import Page, Site
-from ingest.site.pages import audit, compare, formats, guides, log, model, models, problems, reports, run, runs, summary
+from ingest.site.pages import (
+    audit,
+    compare,
+    formats,
+    guides,
+    log,
+    model,
+    models,
+    problems,
+    reports,
+    rounds,
+    run,
+    runs,
+    summary,
+)
 
-KINDS = (summary, models, model, reports, compare, runs, run, log, audit, problems, formats, guides)
+KINDS = (summary, models, model, reports, rounds, compare, runs, run, log, audit, problems, formats, guides)
 
 
 def pages(site: Site) -> list[Page]:

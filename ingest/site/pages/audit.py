@@ -7,8 +7,9 @@ from typing import Any
 
 from ingest.common import numbers
 from ingest.common.words import Text, phrase, word_for
+from ingest.compute.results import round_of
 from ingest.published import audit
-from ingest.published.audit import Audited, LogFigure
+from ingest.published.audit import SCORES, Audited, LogFigure
 from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site import addresses
 from ingest.site.model import Page, Site
@@ -82,14 +83,15 @@ def _figures(site: Site, found: Sequence[Audited]) -> Table:
 
 
 def _merged(found: Iterable[Audited]) -> list[list[Audited]]:
-    groups: list[list[Audited]] = []
+    groups: list[tuple[tuple[object, ...], list[Audited]]] = []
     for each in found:
-        there = next((g for g in groups if g[0].row.log == each.row.log and audit.same(g[0].row, each.row)), None)
+        of = (each.row.log, each.row.options if each.row.metric in SCORES else None)
+        there = next((group for name, group in groups if name == of and audit.same(group[0].row, each.row)), None)
         if there:
             there.append(each)
         else:
-            groups.append([each])
-    return groups
+            groups.append((of, [each]))
+    return [group for _, group in groups]
 
 
 def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
@@ -99,13 +101,16 @@ def _row(site: Site, group: Sequence[Audited]) -> tuple[Cell, ...]:
         _verdict(each),
         Cell((Entry(each.row.printed, value=each.row.value), Entry(each.row.unit))),
         _compared(site, each, each.house),
-        _compared(site, each, each.other or each.closest, named=True),
+        absent(None) if each.row.metric in SCORES else _compared(site, each, each.other or each.closest, named=True),
         Cell(tuple(Entry(one.row.place, _address(site, one.row)) for one in group)),
     )
 
 
 def _log(site: Site, each: Audited) -> Cell:
-    """Return a cell with the file and its folder; the address has the whole path."""
+    """Return a cell with the file and its folder, or whose result a score is; the address has the whole path."""
+    if each.row.metric in SCORES and each.run:
+        entry = [each.row.options[name] for name in ("submitter", "system")]
+        return cell(" / ".join(entry), addresses.round_page(round_of(each.run) or ""))
     source = site.published.sources.get(each.row.source)
     marks = (phrase("audit.recorded"),) if each.recorded else ()
     shown = "/".join(each.row.log.split("/")[-2:])

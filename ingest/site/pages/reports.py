@@ -14,6 +14,7 @@ from ingest.published.slices import Cut, Head, Slice, SliceFigure, Values, cut
 from ingest.site import addresses
 from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
+from ingest.site.pages.rounds import links
 from ingest.site.published_figures import reports_with_figures, rows_of, source_anchors
 from ingest.site.published_tables import COUNTS, caption, head_text, joined, printed, switch, value
 from ingest.site.render import drawing
@@ -47,7 +48,7 @@ def _index(site: Site, found: Sequence[Report]) -> Page:
         "reports",
         phrase("nav.reports"),
         phrase("describe.reports"),
-        lambda: {"sources": _sources(site, found)},
+        lambda: {"sources": _sources(site, found), "rounds": links(site)},
         order=0,
     )
 

@@ -1,0 +1,60 @@
+"""Power logs beside results of MLPerf: a file of readings over time per machine, and one of an estimate per switch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+_MARK = ":::MLLOG "
+
+
+class PowerError(ValueError):
+    """A power log that does not tell a mean; the message is its name."""
+
+
+def watts(paths: Sequence[Path]) -> float:
+    """Return the mean power of all machines and switches together.
+
+    Source: the result summarizer of MLPerf Training. A reading holds for the time since the one before it.
+
+    Raises:
+        PowerError: a file tells none.
+    """
+    return sum(map(_mean, paths))
+
+
+def _mean(path: Path) -> float:
+    try:
+        events = sorted(_events(path), key=lambda each: each[1])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise PowerError(path.name) from None
+    told = {key: value for key, _, value in events}
+    efficiency = float(told.get("conversion_eff", 1.0))
+    if "interconnect_power_est" in told:
+        return efficiency * float(told["interconnect_power_est"])
+    begin, end = _ends(events)
+    readings = [(time, value) for key, time, value in events if key == "power_reading" and begin < time <= end]
+    if not readings:
+        raise PowerError(path.name)
+    times = [begin, *(time for time, _ in readings)]
+    done = sum(value * (after - before) for (before, after), (_, value) in zip(pairwise(times), readings, strict=True))
+    return float(efficiency * done / (end - begin))
+
+
+def _ends(events: Sequence[tuple[str, float, Any]]) -> tuple[float, float]:
+    """Return when the measurement began and stopped; where no stop is logged, it is that of the last reading."""
+    begin = [time for key, time, _ in events if key == "power_measurement_start"]
+    end = [time for key, time, _ in events if key == "power_measurement_stop"]
+    last = [time for key, time, _ in events if key == "power_reading"]
+    return (begin[-1] if begin else float("inf")), (end or last[-1:] or [0.0])[0]
+
+
+def _events(path: Path) -> Iterator[tuple[str, float, Any]]:
+    for line in path.read_text("utf-8", "replace").splitlines():
+        _, mark, document = line.partition(_MARK)
+        if mark:
+            event = json.loads(document)
+            yield str(event["key"]), float(event["time_ms"]), event["value"]

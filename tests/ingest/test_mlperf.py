@@ -1,0 +1,484 @@
+"""MLPerf Training end to end: what its dialects say of time and samples, the scores of a round, and a whole round."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from ingest.compute import results, rules
+from ingest.compute.metrics import metrics
+from ingest.compute.window import training
+from ingest.compute.witnesses import measured
+from ingest.read import layout
+from ingest.read.walk import walk
+from ingest.record.run import identify, runs_of
+from parsers.engine.read import read
+from parsers.engine.session import Session
+from schema.records import FactValue, Figure, MetricFigure, NoFigure, Result, ResultMetric, Run
+from tests.builders import run
+from tests.corpus import corpus
+
+BATCH = 64
+
+
+def mllog(at: float, key: str, value: Any = None, **metadata: Any) -> str:
+    """Return a line of MLPerf's JSON dialect, `at` seconds after some time in 2026."""
+    line = {"namespace": "", "time_ms": 1795168800000 + round(at * 1000), "event_type": "POINT_IN_TIME", "key": key}
+    return ":::MLLOG " + json.dumps(line | {"value": value, "metadata": {"file": "t.py", "lineno": 7} | metadata})
+
+
+def head(benchmark: str = "made_up", batch: int | None = BATCH) -> list[str]:
+    lines = [mllog(-90, "submission_benchmark", benchmark), mllog(-89, "seed", 1795)]
+    return [*lines, *([mllog(-88, "global_batch_size", batch)] if batch else [])]
+
+
+def whole(lines: Sequence[str], end: float, status: str = "success", **more: Any) -> list[str]:
+    return [mllog(0, "run_start"), *lines, mllog(end, "run_stop", None, status=status, **more)]
+
+
+def session_of(lines: Sequence[str], folder: Path) -> Session:
+    path = folder / "result_0.txt"
+    path.write_text("".join(f"{each}\n" for each in lines))
+    (session,) = read(path).sessions
+    assert session.format.id == "frameworks.mlperf"
+    return session
+
+
+def case_of(session: Session) -> dict[str, Any]:
+    return {name: each.value for name, each in session.facts.items()}
+
+
+def figure(session: Session, rule: str = "sustained:skip=0") -> Figure | NoFigure:
+    return rules.figure(rule, session, case_of(session))
+
+
+def value(session: Session, rule: str = "sustained:skip=0") -> float:
+    found = figure(session, rule)
+    assert isinstance(found, Figure), found
+    return found.value
+
+
+def told(session: Session) -> dict[str, MetricFigure]:
+    case = case_of(session)
+    return metrics(session, case, rules.figure("sustained", session, case))
+
+
+# Dialects: 640 samples are trained in 10 s, then evaluated for 5 s.
+
+
+def amd(blocks: int = 6) -> Iterator[str]:
+    """`samples_count` counts since the start in all events, and `step` of a speed is no step."""
+    for each in range(blocks):
+        at, done = 15 * each, 640 * each
+        yield mllog(at, "block_start", samples_count=done)
+        yield mllog(at + 10, "tracked_stats", {"throughput": 64.0}, step=done + 640)
+        yield mllog(at + 10, "block_stop", samples_count=done + 640)
+        yield mllog(at + 10, "eval_start", samples_count=done + 640)
+        yield mllog(at + 15, "eval_accuracy", 0.5, samples_count=done + 640)
+        yield mllog(at + 15, "eval_stop", samples_count=done + 640)
+
+
+def nemo(blocks: int = 6) -> Iterator[str]:
+    """`samples_count` of a block is its size; statistics of steps, of the block and of the evaluation look alike."""
+    yield mllog(-5, "tracked_stats", {"warmup_time": 80.5}, step=0)
+    for each in range(blocks):
+        at, step = 15 * each, 10 * each
+        yield mllog(at, "block_start", samples_count=640, step=step)
+        for one in range(10):
+            done = {"step": float(step + one), "samples_count": float(BATCH * (step + one + 1))}
+            yield mllog(at + one + 1, "tracked_stats", {"train_step_time": 1.0, "reduced_train_loss": 2.5}, **done)
+        yield mllog(at + 10, "tracked_stats", {"train_step_time": 1.0}, samples_count=640)
+        yield mllog(at + 10, "block_stop", samples_count=640, step=step + 10)
+        yield mllog(at + 10, "eval_start", samples_count=BATCH * (step + 10), step=step + 10)
+        yield mllog(at + 12, "tracked_stats", {"validation_step_time": 2.0}, step=10**6, samples_count=10**9)
+        yield mllog(at + 15, "eval_accuracy", 2.25, samples_count=BATCH * (step + 10))
+        yield mllog(at + 15, "eval_stop", samples_count=BATCH * (step + 10), step=step + 10)
+
+
+def parts_of_epochs(stretches: int = 6) -> Iterator[str]:
+    """DLRM: the evaluations lie within an epoch, of which they print the part that is done."""
+    yield mllog(0, "train_samples", 6400, epoch_num=0.0)
+    yield mllog(0, "epoch_start", epoch_num=0)
+    for each in range(stretches):
+        yield mllog(15 * each + 10, "eval_start", epoch_num=0.1 * (each + 1))
+        yield mllog(15 * each + 15, "eval_accuracy", 0.75, epoch_num=0.1 * (each + 1))
+        yield mllog(15 * each + 15, "eval_stop", epoch_num=0.1 * (each + 1))
+
+
+def samples_as_epochs(stretches: int = 6) -> Iterator[str]:
+    """BERT: `epoch_num` counts samples."""
+    yield mllog(0, "block_start", first_epoch_num=1, epoch_count=1)
+    yield mllog(0, "epoch_start", epoch_num=0)
+    for each in range(stretches):
+        done = 640 * (each + 1)
+        yield mllog(15 * each + 10, "eval_start", done, epoch_num=done)
+        yield mllog(15 * each + 15, "eval_stop", done, epoch_num=done)
+        yield mllog(15 * each + 15, "eval_accuracy", 0.5, epoch_num=done)
+
+
+def blocks_of_epochs(blocks: int = 6) -> Iterator[str]:
+    """ResNet-50 on TPUs: a block is as many epochs as it says, and nothing else tells the time."""
+    yield mllog(0, "train_samples", 160)
+    for each in range(blocks):
+        yield mllog(15 * each, "block_start", first_epoch_num=4 * each + 1, epoch_count=4)
+        yield mllog(15 * each + 10, "block_stop", first_epoch_num=4 * each + 1)
+        yield mllog(15 * each + 10, "eval_start", epoch_num=4 * each + 4)
+        yield mllog(15 * each + 15, "eval_stop", epoch_num=4 * each + 4)
+
+
+def epochs_in_blocks(epochs: int = 6) -> Iterator[str]:
+    """ResNet-50 in MXNet: epochs within blocks, which end after the evaluation."""
+    yield mllog(0, "train_samples", 640)
+    for each in range(epochs):
+        yield mllog(15 * each, "block_start", first_epoch_num=each + 1, epoch_count=1)
+        yield mllog(15 * each, "epoch_start", epoch_num=each + 1)
+        yield mllog(15 * each + 10, "epoch_stop", epoch_num=each + 1)
+        yield mllog(15 * each + 10, "eval_start", epoch_num=each + 1)
+        yield mllog(15 * each + 15, "eval_stop", epoch_num=each + 1)
+        yield mllog(15 * each + 15, "block_stop", first_epoch_num=each + 1)
+
+
+DIALECTS = {
+    each.__name__: each for each in (amd, nemo, parts_of_epochs, samples_as_epochs, blocks_of_epochs, epochs_in_blocks)
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_speed_is_of_training_alone(dialect: str, tmp_path: Path) -> None:
+    session = session_of([*head(), *whole(list(DIALECTS[dialect]()), 90)], tmp_path)
+    assert value(session) == pytest.approx(64.0)
+    assert session.ending.outcome == "completed"
+    found = told(session)
+    assert found["time_to_train"].value == 1.5
+    assert found["samples_to_train"].value == 3840
+    assert case_of(session)["seed"] == "1795"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_events_after_the_run_say_nothing(dialect: str, tmp_path: Path) -> None:
+    """A submitter may log all its epochs once more at the end, within a moment."""
+    burst = [mllog(90.1 + each / 1000, key, epoch_num=each, samples_count=10**6 * each)
+             for each in range(1, 9) for key in ("epoch_start", "epoch_stop", "eval_start", "eval_stop")]  # fmt: skip
+    session = session_of([*head(), *whole(list(DIALECTS[dialect]()), 90), *burst], tmp_path)
+    assert value(session) == pytest.approx(64.0)
+
+
+def test_a_burst_of_epochs_within_the_run_gives_no_speed(tmp_path: Path) -> None:
+    burst = [mllog(89.9 + each / 1000, key, epoch_num=each)
+             for each in range(1, 9) for key in ("epoch_start", "epoch_stop")]  # fmt: skip
+    session = session_of([*head(), *whole([mllog(0, "train_samples", 640), *burst], 90)], tmp_path)
+    assert isinstance(figure(session), NoFigure)
+    assert told(session)["time_to_train"].value == 1.5
+
+
+def test_blocks_tell_the_time_where_epochs_are_a_burst(tmp_path: Path) -> None:
+    """As on Gaudi: the blocks are logged as they pass, the tags of the epochs at the end."""
+    burst = [mllog(89.9 + each / 1000, key, epoch_num=each)
+             for each in range(1, 9) for key in ("epoch_start", "epoch_stop")]  # fmt: skip
+    session = session_of([*head(), *whole([*blocks_of_epochs(), *burst], 90)], tmp_path)
+    assert value(session) == pytest.approx(64.0)
+
+
+def test_an_evaluation_beside_the_next_epoch_takes_no_time_from_it(tmp_path: Path) -> None:
+    """RetinaNet, whose `train_samples` counts batches: the last epoch is given up when the target is met."""
+    lines = [mllog(0, "train_samples", 100)]
+    for each in range(5):
+        at = 110 * each
+        lines += [mllog(at, "epoch_start", epoch_num=each)]
+        lines += [mllog(at + 5, "eval_stop", epoch_num=each)] if each else []
+        lines += [mllog(at + 100, "epoch_stop", epoch_num=each), mllog(at + 100, "eval_start", epoch_num=each + 1)]
+        lines += [mllog(at + 100, "tracked_stats", {"throughput": 64.5}, step=each + 1)] if each < 4 else []
+    after = [mllog(446, "tracked_stats", {"throughput": 99.5}, step=5)]
+    session = session_of([*head("retinanet"), *whole(lines[:-2], 445), *after], tmp_path)
+    found = figure(session)
+    assert isinstance(found, Figure)
+    assert (found.value, found.used) == (pytest.approx(64.5), 4)
+    assert rules.figure("reported", session, {}) == figure(session, "reported")
+    assert isinstance(figure(session, "reported"), NoFigure)
+
+
+def test_a_speed_that_holds_the_evaluations_is_not_that_of_training(tmp_path: Path) -> None:
+    """Logged once, it is the program's own; logged again and again, and a third too low, the events are believed."""
+    often = [line.replace("64.0", "42.5") for line in amd()]
+    assert value(session_of([*head(), *whole(often, 90)], tmp_path)) == pytest.approx(64.0)
+    once = [*parts_of_epochs(), mllog(90, "tracked_stats", {"throughput": 42.5}, step=0.6)]
+    session = session_of([*head(), *whole(once, 90)], tmp_path)
+    assert (value(session), value(session, "reported")) == (pytest.approx(64.0), 42.5)
+
+
+def test_a_speed_that_the_events_contradict_is_withheld(tmp_path: Path) -> None:
+    faster = [line.replace("64.0", "96.5") for line in amd()]
+    session = session_of([*head(), *whole(faster, 90)], tmp_path)
+    found = measured(session, case_of(session))
+    assert isinstance(found.figures["sustained"], NoFigure)
+    assert [each.kind for each in found.witnesses if each.verdict == "disagrees"] == ["arithmetic"]
+
+
+def test_sequences_of_a_stated_length_are_told_in_tokens(tmp_path: Path) -> None:
+    facts = [mllog(-80, "max_sequence_length", 8192)]
+    for lines in (amd, nemo):
+        session = session_of([*head("llama31_8b"), *facts, *whole(list(lines()), 90)], tmp_path)
+        found = figure(session)
+        assert isinstance(found, Figure)
+        assert (found.value, found.unit) == (pytest.approx(64.0 * 8192), "tokens/s")
+        assert told(session)["samples_to_train"].value == 3840
+    session = session_of([*head("llama2_70b_lora"), *whole(list(amd()), 90)], tmp_path)
+    assert (value(session), getattr(figure(session), "unit", "")) == (pytest.approx(64.0), "samples/s")
+
+
+def test_facts_may_stand_before_the_benchmark_is_named(tmp_path: Path) -> None:
+    early = [mllog(-95, "global_batch_size", BATCH), mllog(-94, "max_sequence_length", 8192)]
+    session = session_of([*early, *head("llama31_8b", None), *whole(list(nemo()), 90)], tmp_path)
+    assert value(session) == pytest.approx(64.0 * 8192)
+
+
+def test_old_dialects_tell_time_and_outcome(tmp_path: Path) -> None:
+    stamp, place = 1795168800, "(/w/log.py:49)"
+    events = [(0, "run_start"), (1, "input_size: 640"), *((10 * each, f"train_epoch: {each}") for each in range(6))]
+    events += [(55, "eval_start"), (59, "eval_stop"), (60, 'run_stop: {"success": false}')]
+    session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
+    assert value(session) == pytest.approx(64.0)
+    assert told(session)["time_to_train"].reason is not None
+    judged = [(30, 'eval_accuracy: {"epoch": 4, "value": 0.7}'), (60, 'eval_accuracy: {"epoch": 6, "value": 0.75}')]
+    events = [(0, "run_start"), (2, "eval_target: 0.749"), *judged, (90, "run_stop")]
+    session = session_of([f":::MLPv0.5.0 resnet {stamp + at}.5 {place} {each}" for at, each in events], tmp_path)
+    assert told(session)["time_to_train"].value == 1.5
+    events = [(0, 'run_start: {"value": null, "metadata": {"lineno": 1}}')]
+    events += [(90, 'run_stop: {"value": null, "metadata": {"lineno": 9, "status": "success"}}')]
+    session = session_of([f":::MLL {stamp + at}.25 {each}" for at, each in events], tmp_path)
+    assert told(session)["time_to_train"].value == 1.5
+
+
+# Time to train
+
+
+def test_a_run_that_misses_its_target_has_no_time_to_train(tmp_path: Path) -> None:
+    found = told(session_of([*head(), *whole(list(amd()), 90, "aborted")], tmp_path))
+    assert found["time_to_train"].value is None
+    assert getattr(found["time_to_train"].reason, "code", "") == "target_missed"
+    assert "samples_to_train" not in found
+
+
+def test_a_run_without_an_end_has_no_time_to_train(tmp_path: Path) -> None:
+    session = session_of([*head(), *whole(list(amd()), 90)[:-1]], tmp_path)
+    assert getattr(told(session)["time_to_train"].reason, "code", "") == "target_open"
+    assert session.ending.outcome == "truncated"
+
+
+def scored(minutes: Sequence[float | None], factor: float | None = None) -> ResultMetric:
+    """Return the score of runs with these minutes, None for one that missed its target."""
+    facts = {"scaling_factor": FactValue(factor, "beside", "scaling.json:1")} if factor else {}
+    metric = [MetricFigure(each, "min", "log" if each else None) for each in minutes]
+    runs = [run(f"run-{number}") for number in range(len(minutes))]
+    (found,) = results.results([
+        replace(each, metrics={"time_to_train": one}, facts={**each.facts, **facts})
+        for each, one in zip(runs, metric, strict=True)
+    ])  # fmt: skip
+    return found.metrics["time_to_train"]
+
+
+def code(found: ResultMetric) -> str:
+    return found.reason.code if found.reason else ""
+
+
+def test_a_score_drops_the_fastest_and_the_slowest() -> None:
+    found = scored([10.0, 30.0, 11.0, 12.0, 1.0])
+    assert (found.value, found.rule, found.repeats) == (11.0, "olympic", 5)
+    assert scored([10.0, 30.0, 11.0, 12.0, 1.0], 1.5).value == 16.5
+
+
+def test_a_missed_target_is_the_slowest_run_and_two_leave_no_score() -> None:
+    assert scored([10.0, None, 12.0, 14.0]).value == 13.0
+    found = scored([10.0, None, 12.0, None])
+    assert (found.value, code(found)) == (None, "several_missed")
+
+
+def test_two_runs_are_too_few_for_a_score() -> None:
+    found = scored([10.0, 12.0])
+    assert (found.value, code(found)) == (None, "too_few_repeats")
+
+
+def test_of_forty_runs_four_are_dropped_at_each_end() -> None:
+    assert scored([float(each) for each in range(1, 41)]).value == 20.5
+    assert scored([*(float(each) for each in range(1, 37)), None, None, None, None]).value == sum(range(5, 37)) / 32
+
+
+# A made-up round
+
+
+def submission(root: Path, speeds: Sequence[float], factor: float | None = None) -> Path:
+    """Write a result of one system with runs that take so many times as long as usual; with power logs of two nodes."""
+    at = root / "training_results_v9.9" / "Maker" / "results" / "box_x2" / "made_up"
+    at.mkdir(parents=True)
+    systems = root / "training_results_v9.9" / "Maker" / "systems"
+    systems.mkdir()
+    about = {"number_of_nodes": "2", "accelerators_per_node": "4", "accelerator_model_name": "NVIDIA H100"}
+    about |= {"framework": "PyTorch NVIDIA Release 25.09", "operating_system": "Made-up OS 1", "division": "closed"}
+    (systems / "box_x2.json").write_text(json.dumps(about))
+    if factor:
+        (at / "scaling.json").write_text(json.dumps({"scaling_factor": factor}))
+    for number, speed in enumerate(speeds):
+        (at / f"result_{number}.txt").write_text("\n".join([*head(), *whole(list(amd()), 90 * speed)]) + "\n")
+        (at / "power" / f"result_{number}").mkdir(parents=True)
+        for node in range(2):
+            readings = [mllog(each + 1, "power_reading", 1000.0 + 500 * node) for each in range(10)]
+            lines = [mllog(0, "power_measurement_start"), *readings, mllog(10, "power_measurement_stop")]
+            (at / "power" / f"result_{number}" / f"node_{node}.txt").write_text("\n".join(lines) + "\n")
+        estimate = [mllog(0, "conversion_eff", 0.5), mllog(0, "interconnect_power_est", 1000.0)]
+        (at / "power" / f"result_{number}" / "sw_0.txt").write_text("\n".join(estimate) + "\n")
+    return root
+
+
+def read_round(root: Path) -> list[Run]:
+    mlperf = layout.load("mlperf")
+    return identify([one for each in mlperf.logs_of(walk([root])).inputs for one in runs_of(each, mlperf, each.name)])
+
+
+def test_a_submission_is_read_with_its_system_its_scaling_and_its_power(tmp_path: Path) -> None:
+    runs = read_round(submission(tmp_path, (1.0, 1.1, 1.2, 2.0), 1.25))
+    assert [each.problems for each in runs] == [()] * 4
+    case = runs[0].case
+    assert (case.framework, case.hardware, case.nodes, case.devices) == ("PyTorch NVIDIA", "H100", 2, 8)
+    assert case.options == {"submitter": "Maker", "system": "box_x2"}
+    assert runs[0].environment["os"] == "Made-up OS 1"
+    # 1000 W and 1500 W of the nodes, and half of 1000 W of the switch, for 90 s.
+    assert runs[0].metrics["energy_to_train"].value == pytest.approx(3000 * 90 / 1000)
+    (found,) = results.results(runs)
+    assert (found.round, found.version) == ("v9.9", "25.09")
+    assert found.metrics["time_to_train"].value == pytest.approx(1.5 * 1.15 * 1.25)
+    assert found.metrics["energy_to_train"].value == pytest.approx(270 * 1.15 * 1.25)
+
+
+@pytest.mark.parametrize(
+    ("printed", "problems"),
+    [("NVIDIA H100 80GB HBM3", []), ("NVIDIA GH100 (H100)", ["contradiction"]), ("NVIDIA H200", ["contradiction"])],
+)
+def test_a_card_is_named_otherwise_by_its_driver(printed: str, problems: list[str], tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0,))
+    (log,) = root.rglob("result_0.txt")
+    about = {"number_of_nodes": "2", "accelerators_per_node": "4", "accelerator_model_name": printed}
+    log.write_text(f":::SYSJSON {json.dumps(about, separators=(',', ':'))}\n{log.read_text()}")
+    (found,) = read_round(root)
+    assert [each.code for each in found.problems] == problems
+
+
+def test_a_run_whose_speed_is_refused_counts_in_the_score(tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0, 1.1, 1.2))
+    (log,) = root.rglob("result_1.txt")
+    log.write_text(log.read_text().replace("64.0", "96.5"))
+    runs = read_round(root)
+    assert [each.code for run in runs for each in run.problems] == ["witness_arithmetic"]
+    (found,) = results.results(runs)
+    assert found.metrics["time_to_train"].value == pytest.approx(1.65)
+    assert found.repeats == 2
+
+
+def test_code_and_descriptions_are_no_logs(tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0, 1.1, 1.2))
+    code = root / "training_results_v9.9" / "Maker" / "benchmarks" / "made_up" / "implementations" / "of_ours"
+    code.mkdir(parents=True)
+    (code / "a_log.txt").write_text("no log\n")
+    assert len(read_round(root)) == 3
+
+
+def test_a_run_that_missed_its_target_stands_in_the_tables(tmp_path: Path) -> None:
+    root = submission(tmp_path, (1.0, 1.1, 1.2))
+    (log,) = root.rglob("result_0.txt")
+    log.write_text(log.read_text().replace("success", "aborted"))
+    runs = read_round(root)
+    assert [each.outcome for each in runs] == ["missed", "completed", "completed"]
+    assert runs[0].published
+    (found,) = results.results(runs)
+    assert found.metrics["time_to_train"].value == pytest.approx(1.8)
+
+
+# The round of which logs are at hand
+
+
+@cache
+def round_of() -> tuple[Run, ...]:
+    found = walk([corpus("mlperf-v5.1")])
+    mlperf = layout.load("mlperf")
+    return tuple(identify([one for each in mlperf.logs_of(found).inputs for one in runs_of(each, mlperf, each.name)]))
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(corpus(f"mlperf-v5.1/{name}").read_text().splitlines()))
+
+
+def run_at(path: str) -> Run:
+    (found,) = (each for each in round_of() if each.path.endswith(f"/{path}"))
+    return found
+
+
+def test_every_log_of_the_round_is_published_with_its_minutes() -> None:
+    expected = rows("expected.csv")
+    assert len(expected) == 98
+    for row in expected:
+        found = run_at(row["path"])
+        assert found.published, found.problems
+        assert found.problems == ()
+        assert found.metrics["time_to_train"].value == pytest.approx(float(row["minutes"]), abs=1e-9)
+        assert found.facts["seed"].value == row["seed"]
+        assert found.case.devices
+
+
+def test_scores_of_the_round() -> None:
+    found: dict[tuple[Any, ...], Result] = {
+        (each.options["submitter"], each.options["system"], each.model): each for each in results.results(round_of())
+    }
+    expected = rows("scores.csv")
+    assert len(expected) == len(found) == 11
+    for row in expected:
+        score = found[row["org"], row["system"], row["benchmark"]].metrics["time_to_train"]
+        assert score.value == pytest.approx(float(row["score"]), rel=1e-12)
+        assert score.repeats == int(row["runs"])
+
+
+def events(path: str) -> list[dict[str, Any]]:
+    text = corpus(f"mlperf-v5.1/{path}").read_text("utf-8", "replace")
+    return [json.loads(line.partition(":::MLLOG ")[2]) for line in text.splitlines() if ":::MLLOG {" in line]
+
+
+def evaluated(path: str) -> float:
+    """Return the minutes between the beginnings and the ends of evaluations."""
+    times = [(each["key"], each["time_ms"]) for each in events(path) if each["key"] in ("eval_start", "eval_stop")]
+    spans = zip(times[::2], times[1::2], strict=True)
+    return sum(end - begin for (_, begin), (_, end) in spans) / 60000
+
+
+def second_way(row: dict[str, str]) -> float:
+    """Return the throughput of a log by what it prints itself: a speed, or the seconds of a step."""
+    path, batch = row["path"], float(row["gbs"])
+    length = 8192 if row["benchmark"] in ("llama31_8b", "llama31_405b") else 1
+    if row["benchmark"] in ("dlrm_dcnv2", "rgat"):  # a speed of the whole run, its evaluations included
+        minutes = float(row["minutes"]) - (0.55 if row["benchmark"] == "rgat" else 0)  # rgat loads its data first
+        return float(row["median_throughput"]) * minutes / (minutes - evaluated(path))
+    if row["median_throughput"]:
+        return float(row["median_throughput"]) * length
+    told = [each["value"]["train_step_time"] for each in events(path)
+            if each["key"] == "tracked_stats" and "train_step_time" in each["value"]]  # fmt: skip
+    return length * batch / median(told)
+
+
+def test_throughput_of_every_benchmark_by_a_second_way() -> None:
+    for row in rows("expected.csv"):
+        found = run_at(row["path"]).figure("sustained")
+        assert found is not None, row["path"]
+        assert found.value == pytest.approx(second_way(row), rel=0.02), row["path"]
+
+
+def test_training_is_cut_into_as_many_stretches_as_the_log_tells() -> None:
+    """The window drops a fifth of them; none holds an evaluation."""
+    found = run_at(rows("expected.csv")[0]["path"])
+    assert found.observations == 6
+    assert len(training(np.zeros(6, np.uint8))) == 5

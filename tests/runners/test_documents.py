@@ -34,7 +34,13 @@ README = (ROOT / "runners/README.md").read_text("utf-8")
 def shown(path: Path) -> list[list[str]]:
     """Return the words behind `python -m runners` of each line of a document's blocks, without comments."""
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", path.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    lines = [line for kind, block in blocks if kind in ("", "sh") for line in block.splitlines() if line.startswith("python -m runners")]
+    lines = [
+        line
+        for kind, block in blocks
+        if kind in ("", "sh")
+        for line in block.splitlines()
+        if line.startswith("python -m runners")
+    ]
     assert lines, f"{path}: no command is shown"
     return [shlex.split(line, comments=True)[3:] for line in lines]
 

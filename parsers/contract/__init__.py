@@ -258,11 +258,15 @@ def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
 def searched(pattern: bytes) -> re.Pattern[bytes]:
     """Compile a pattern that is searched in whole logs, in multi-line mode: `^` is the start of a line.
 
+    A `$` that ends the pattern is the end of a line but for blanks, which editors and terminals leave or take away.
+
     The module `regex` looks first for the words that a match must hold, and passes over a text without them ten times
     as fast as `re`.
     """
     import regex
 
+    if pattern.endswith(b"$") and not pattern.endswith((b"\\$", b"[ \\t\\r]*+$")):
+        pattern = pattern[:-1] + rb"[ \t\r]*+$"
     try:
         return cast(re.Pattern[bytes], regex.compile(pattern, regex.MULTILINE))
     except regex.error as error:

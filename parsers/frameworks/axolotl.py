@@ -1,9 +1,9 @@
 """axolotl over the Hugging Face Trainer: `'tokens/total'` and a speed of one device in its dictionaries.
 
 The tokens are those of the job since the start, masked ones and padding included; with the time of the bar behind their
-dictionary they give the speed. Where output is buffered and the bars stand elsewhere, `tokens/train_per_sec_per_gpu`
-gives it: tokens that count in the loss only, of one device and of the last step before the line. Some releases divide
-it by the logging interval once too often. What a log states besides is that of the Trainer.
+dictionary they give the speed. Only of a log without that total `tokens/train_per_sec_per_gpu` gives it: tokens that
+count in the loss, of one device and of the last step before the line. Some releases divide it by the logging interval
+once too often. What a log states besides is that of the Trainer.
 """
 
 from parsers.contract import Format, NearMiss, Reading, Sample
@@ -26,6 +26,7 @@ FORMAT = Format(
             unit="tokens/s",
             scope="device",
             span="step",
+            where=rb"\A(?![\s\S]*?'tokens/total': )",  # two measures of one log are not mixed
         ),
     ),
     facts=TRAINER.facts,

@@ -79,10 +79,10 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     for weak in (False, True):
         if found := [claim for each in known if (claim := _reads(each, seen, weak))]:
             return [each for each in found if not any(_outranks(other.format, each.format) for other in found)]
-    started = [claim for each in known if (claim := _starts(each, seen))]
-    # One that stands over another is told from it by its records alone.
-    likely = (each for each in started if not any(_names(each.format, other.format) for other in started))
-    return list(islice(likely, 1))
+    # One that begins as another over which it stands is told from it by its records alone.
+    begins = {each.id: each.start for each in known}
+    likely = sorted(known, key=lambda each: bool(each.start) and each.start in map(begins.get, each.over))
+    return list(islice((claim for each in likely if (claim := _starts(each, seen))), 1))
 
 
 def probes(path: Path, size: int) -> Iterator[Chunk]:

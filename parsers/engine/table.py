@@ -297,6 +297,11 @@ def floats(printed: Sequence[bytes]) -> Column:
     """Convert numbers as printed to float64; what is no number (`None`, an empty group) becomes NaN."""
     if not any(printed):
         return np.full(len(printed), np.nan)
+    if not all(printed):  # Of lines that tell of one event each, most columns are empty.
+        column = np.full(len(printed), np.nan)
+        stated = [at for at, each in enumerate(printed) if each]
+        column[stated] = floats([printed[at] for at in stated])
+        return column
     text = b"[%s]" % b",".join(printed)
     try:
         # Whole numbers have no negative zero.

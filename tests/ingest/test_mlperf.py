@@ -225,6 +225,14 @@ def test_a_speed_that_the_events_contradict_is_withheld(tmp_path: Path) -> None:
     assert [each.kind for each in found.witnesses if each.verdict == "disagrees"] == ["arithmetic"]
 
 
+def test_the_programs_own_timer_is_a_witness_of_the_clock(tmp_path: Path) -> None:
+    for seconds, verdict in (("1.0", "agrees"), ("0.5", "disagrees")):
+        lines = [line.replace('{"train_step_time": 1.0}', f'{{"train_step_time": {seconds}}}') for line in nemo()]
+        session = session_of([*head(), *whole(lines, 90)], tmp_path)
+        (found,) = (each for each in measured(session, case_of(session)).witnesses if each.kind == "summary")
+        assert found.verdict == verdict
+
+
 def test_sequences_of_a_stated_length_are_told_in_tokens(tmp_path: Path) -> None:
     facts = [mllog(-80, "max_sequence_length", 8192)]
     for lines in (amd, nemo):

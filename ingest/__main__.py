@@ -15,7 +15,12 @@ if __name__ == "__main__":
         need = "python -m pip install -r requirements/site.txt, or use the Python of `make site`"
         print(f"ingest: {sys.executable} has no module {error.name}, so nothing was read: {need}", file=sys.stderr)
         sys.exit(NOTHING)
-    except Exception:
+    except Exception as error:
+        from parsers.contract import FormatError
+
+        if isinstance(error, FormatError):  # A mistake in a module that a contributor writes, which names it.
+            print(f"ingest: {error}", file=sys.stderr)
+            sys.exit(NOTHING)
         traceback.print_exc()
         print("ingest: a fault of Perfledger itself; please report it with the lines above", file=sys.stderr)
         sys.exit(FAULT)

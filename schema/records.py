@@ -65,6 +65,8 @@ class Figure(Struct, frozen=True):
     first_line: int = 0
     last_line: int = 0
     arithmetic: str = ""
+    #: What the last printed digit counts, as a share of the figure; absent where it is finer than pages show.
+    resolution: float | UnsetType = UNSET
 
 
 class NoFigure(Struct, frozen=True):
@@ -390,6 +392,8 @@ class Run(Struct, frozen=True, kw_only=True):
     session: int = 1
     sessions: int = 1
     format: str | None = None
+    #: Whether no real log of the format's printer was read yet; absent where one was.
+    unproven: Literal[True] | UnsetType = UNSET
     outcome: str = "completed"
     #: Where the log says so; 0 where it says nothing, or something else than run.json.
     outcome_line: int = 0
@@ -500,6 +504,10 @@ class Result(Struct, frozen=True, kw_only=True):
     spread_between: float | None = None
     #: What the figure of the weakest of its runs rests on; None where there is no figure.
     witnesses: Support | None = None
+    #: The coarsest of its runs' (`Figure.resolution`).
+    resolution: float | UnsetType = UNSET
+    #: Whether one of its runs is of a format of which no real log was read yet.
+    unproven: Literal[True] | UnsetType = UNSET
     run_ids: tuple[str, ...] = ()
     speedup: float | None = None
     speedup_reason: Reason | None = None

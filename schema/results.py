@@ -236,6 +236,13 @@ class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             "printed speed that is known to be wrong. Null for published results, and where there is no figure."
         ),
     ]
+    unproven: Annotated[
+        Literal[True] | UnsetType,
+        Meta(
+            description="Present where the format of a run's log stands on its printer's source alone, and no real log "
+            "of it was read yet."
+        ),
+    ] = UNSET
     speedup: Annotated[
         Positive | None,
         Meta(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 
 ABSENT = "—"
 SIGNIFICANT_ALONE = 4
 SIGNIFICANT_AT_MOST = 5
+#: A last digit that counts two thirds of a power of ten counts as that power: the figure lies near what is printed.
+_ROUNDED = 1.5
 
 
 def known(value: object) -> bool:
@@ -20,14 +23,22 @@ def shortened(value: float, digits: int = 10) -> float:
     return short if math.isfinite(short) else value
 
 
-def figure(value: float | None, spread: float | None = None) -> str:
-    """Write a measured value, with digits no finer than its spread supports.
+def figure(value: float | None, spread: float | None = None, resolution: float = 0.0) -> str:
+    """Write a measured value, with digits no finer than its spread and what was printed support.
 
     `spread` is the coefficient of variation of its repeats; without one, four significant digits are written.
+    `resolution` is what the last printed digit counts, as a share of the value.
     """
     if value is None or not known(value):
         return ABSENT
-    return grouped(value, decimals(value, spread))
+    return grouped(value, min(decimals(value, spread), printed_decimals(value, resolution)))
+
+
+def printed_decimals(value: float, resolution: float) -> int:
+    """Return how many digits after the point were printed, by what the last one counts; at least one digit counts."""
+    if value == 0 or not resolution > 0:
+        return sys.maxsize
+    return max(-math.floor(math.log10(abs(value) * resolution * _ROUNDED)), -math.floor(math.log10(abs(value))))
 
 
 def decimals(value: float, spread: float | None = None) -> int:
@@ -63,9 +74,9 @@ def signed_percent(share: float, places: int = 1) -> str:
     return f"{0:.{places}f}%" if nothing else f"{share * 100:+.{places}f}%".replace("-", "−")
 
 
-def span(low: float | None, high: float | None, spread: float | None = None) -> str:
+def span(low: float | None, high: float | None, spread: float | None = None, resolution: float = 0.0) -> str:
     """Write the least and the most of repeats as `398.1 – 402.3`, with digits no finer than their spread supports."""
-    return f"{figure(low, spread)} – {figure(high, spread)}"
+    return f"{figure(low, spread, resolution)} – {figure(high, spread, resolution)}"
 
 
 def plus_minus(spread: float | None) -> str:

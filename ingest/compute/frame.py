@@ -84,7 +84,8 @@ class StepRows:
         """
         import numpy as np
 
-        seconds, covered, pauses = np.diff(self["clock"]), between(self.records, self.steps), self.pauses[1:]
+        seconds, pauses = np.diff(self["clock"]), self.pauses[1:]
+        covered = self.covered[1:] if "steps" in self else between(self.records, self.steps)
         if "training_seconds" in self:
             told = _outside_timer(seconds, self["training_seconds"][1:] * covered)
             pauses = np.where(told, pauses | PAUSES["outside_timer"], pauses).astype(np.uint8)
@@ -219,6 +220,8 @@ def _pauses(records: SessionRecords, stopped: PauseFlags, epochs: Column, steps:
     """Add ends of epochs and records in which a mean still shows a pause; drop those whose mean begins after it."""
     import numpy as np
 
+    if records.reading.epoch_timer:
+        stopped[1:][np.diff(steps) <= 0] = 0
     if records.reading.epoch_end:
         stopped[1:][np.diff(epochs) != 0] |= PAUSES["epoch_end"]
     if records.reading.cumulative_since is not None:

@@ -56,6 +56,7 @@ def metrics(
         found: dict[str, MetricFigure | None] = {
             "latency": _slower(_latency(session, case, headline), slower),
             "memory": _memory(session),
+            "power": _printed_median(session, "power"),
             **_flops(session, case, headline),
             **_to_target(session),
             "loss": _last(session, "loss"),
@@ -156,7 +157,7 @@ def _memory(session: Session) -> MetricFigure | None:
 
 def _flops(session: Session, case: Facts, headline: Figure | NoFigure) -> dict[str, MetricFigure | None]:
     """Return TFLOP/s of one device, its share of the device's peak, and PFLOP/s of the job."""
-    each = _printed_flops(session) or _computed_flops(case, headline)
+    each = _printed_median(session, "flops") or _computed_flops(case, headline)
     if not each or each.value is None:
         return {"flops": each}
     devices, peak = case.get("devices"), peak_of(case.get("hardware"), case.get("precision"))
@@ -175,15 +176,16 @@ def _like(found: MetricFigure, name: str, value: float, arithmetic: str) -> Metr
     return replace(found, value=_digits(value), unit=METRICS[name].unit, arithmetic=arithmetic)
 
 
-def _printed_flops(session: Session) -> MetricFigure | None:
+def _printed_median(session: Session, name: str) -> MetricFigure | None:
+    """Return what the log prints of a device, as the median of the records after the warm-up."""
     import numpy as np
 
     for records in _steps(session):
-        if "flops" in records and np.isfinite(printed := records["flops"]).any():
+        if name in records and np.isfinite(printed := records[name]).any():
             kept = np.flatnonzero(np.isfinite(printed))[warm_up(int(np.isfinite(printed).sum())) :]
             value = float(np.median(printed[kept]))
             first, last = records.lines([int(kept[0]), int(kept[-1])])
-            return MetricFigure(_digits(value), METRICS["flops"].unit, "log", first, last, f"median of {len(kept)}")
+            return MetricFigure(_digits(value), METRICS[name].unit, "log", first, last, f"median of {len(kept)}")
     return None
 
 

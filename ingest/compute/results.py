@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from ingest.common.suites import SAMPLES, folded, unit_of_samples
@@ -264,11 +265,19 @@ def _result(at: int, runs: Sequence[Run], rule: str | None, statistics: Mapping[
         rule=rule or next((run.rule for run in well if _unit(run, None)), HEADLINE),
         **_fields(over),
         witnesses=_weakest(runs, rule),
+        resolution=_coarsest(runs, rule),
+        unproven=any(run.unproven for run in well) or UNSET,
         run_ids=tuple(run.id for run in runs),
         outcome=_outcome(well) if over else first.outcome,
         reason=None if over else next(iter(reasons), Reason("outcome", {"outcome": first.outcome})),
         metrics={each: found for each in METRICS if (found := _metric(each, runs, statistics.get((at, each))))},
     )
+
+
+def _coarsest(runs: Sequence[Run], rule: str | None) -> float | UnsetType:
+    """Return what the last printed digit counts in the coarsest of several figures, as a share."""
+    found = (run.figure(rule or run.rule) for run in runs if _value(run, rule) is not None)
+    return max((each.resolution for each in found if each and each.resolution is not UNSET), default=UNSET)
 
 
 def _outcome(well: Sequence[Run]) -> str:

@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET, UnsetType
+
+from ingest.common.numbers import decimals, printed_decimals
 from ingest.compute.frame import increments, one_row_per_step
 from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
     no_figure,
     refuse_impossible,
+    rounding,
     samples_per_step,
     scoped,
     series,
@@ -220,7 +224,16 @@ def _over_time(given: ThroughputSeries, used: Rows, samples: float, seconds: flo
 def _figure(value: float, given: ThroughputSeries, used: Rows, arithmetic: str) -> Figure:
     rows = given.rows[used]
     first, last = given.records.lines([int(rows.min()), int(rows.max())])
-    return Figure(value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic)
+    return Figure(
+        value, given.unit, given.scope, len(used), len(given) - len(used), first, last, arithmetic,
+        _coarse(value, given.resolution),
+    )  # fmt: skip
+
+
+def _coarse(value: float, resolution: float) -> float | UnsetType:
+    """Return what the last printed digit counts, as a share, where it is coarser than the digits that pages show."""
+    coarse = math.isfinite(value) and value > 0 and printed_decimals(value, resolution) < decimals(value)
+    return float(f"{resolution:.3g}") if coarse else UNSET
 
 
 def _reported(session: Session, case: Facts) -> Figure:
@@ -234,7 +247,18 @@ def _reported(session: Session, case: Facts) -> Figure:
             line = records.lines([len(records) - 1])[0]
             value = float(records["throughput"][-1]) * multiplier
             arithmetic = f"{value / multiplier:.10g}" + (f" × {multiplier}" if multiplier > 1 else "")
-            return Figure(value, records.reading.unit, scope, 1, len(records) - 1, line, line, arithmetic)
+            resolution = 2 * rounding(records, "throughput", records["throughput"][-1:])
+            return Figure(
+                value,
+                records.reading.unit,
+                scope,
+                1,
+                len(records) - 1,
+                line,
+                line,
+                arithmetic,
+                _coarse(value, resolution),
+            )
     raise no_figure("no_reported_figure")
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ingest.compute.frame import TIMED, StepRows, confirmed, increments, one_row_per_step
 from parsers.contract import Reading, Scope
 from parsers.engine.session import Session
-from parsers.engine.table import SessionRecords
+from parsers.engine.table import SessionRecords, converter, last_digit
 from schema.records import Facts, NoFigure, Reason
 from schema.vocabulary import UNITS
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 TOKENS = frozenset(name for name, unit in UNITS.items() if unit.counts == "part")
 #: Units whose number per sample is unknown.
 UNCOUNTED = frozenset(name for name, unit in UNITS.items() if unit.counts == "unknown")
+#: Rounding of printed figures that needs no second look.
+_FINE = 1e-4
 #: The fact by which a figure of this scope is multiplied to get that of the job.
 _MULTIPLIER: Mapping[Scope, str | None] = {"job": None, "node": "nodes", "device": "devices", "thread": None}
 
@@ -59,8 +62,7 @@ class ThroughputSeries:
     not known the samples are counted in steps and the seconds scaled alike; then the series is not `timed`.
     `rows`: the row of each record in `records`, for its line number. `pauses`: what else took time in each record, 0
     for training steps alone. `lasted`: the seconds of each record as the log tells them, infinite for an epoch of
-    unknown length, which is long in any case; None where nothing tells. `clocked`: the seconds are those between the
-    lines' clocks.
+    unknown length, which is long in any case; None where nothing tells. `column`: what tells the speed.
     """
 
     values: Column
@@ -77,11 +79,21 @@ class ThroughputSeries:
     multiplier: int
     timed: bool
     lasted: Column | None
-    clocked: bool = False
+    column: str = "throughput"
 
     def __len__(self) -> int:
         """Return the number of records."""
         return len(self.values)
+
+    @property
+    def clocked(self) -> bool:
+        """Return whether the seconds are those between the lines' clocks."""
+        return self.column == "clock"
+
+    @cached_property
+    def resolution(self) -> float:
+        """Return what the last printed digit of the records counts, as a share; 0 for clocks, which are long."""
+        return 0.0 if self.clocked else 2 * rounding(self.records, self.column, self.records[self.column])
 
 
 def series(session: Session, case: Facts) -> ThroughputSeries:
@@ -260,8 +272,19 @@ def _timed(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
     assert step_seconds is not None
     whole_epochs = frame.records.reading.span == "epoch" and "duration" in frame and "steps" not in frame
     if whole_epochs and _samples(frame) is None:
+        frame = _of_data_set(frame, case)
+    column = next(each for each in TIMED if each in frame)
+    return replace(_over(frame, step_seconds, session, case), column=column)
+
+
+def _of_data_set(frame: StepRows, case: Facts) -> StepRows:
+    """Return epochs of which only the seconds are printed, with the samples of the data set."""
+    import numpy as np
+
+    size, multiplier = case.get("data_set_size"), scoped(frame.records.reading, case)[0]
+    if size is None or frame.records.reading.unit in TOKENS | UNCOUNTED:
         raise no_figure("no_steps_per_epoch")
-    return _over(frame, step_seconds, session, case)
+    return replace(frame, columns={**frame.columns, "samples": np.full(len(frame), size / multiplier)})
 
 
 def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries:
@@ -269,7 +292,7 @@ def _clocked(frame: StepRows, session: Session, case: Facts) -> ThroughputSeries
     later, seconds = frame.clock_intervals()
     if not len(later):
         raise no_figure("too_few_records", records=len(frame), needed=len(frame) + 1)
-    return replace(_over(later, seconds / later.covered, session, case), clocked=True)
+    return replace(_over(later, seconds / later.covered, session, case), column="clock")
 
 
 def _over(frame: StepRows, step_seconds: Column, session: Session, case: Facts) -> ThroughputSeries:
@@ -294,6 +317,25 @@ def _series_of(
         values, samples, seconds, covered, frame.epochs, frame.steps, frame.rows, confirmed(frame, seconds, covered),
         records, records.reading.unit, scope, multiplier, timed, seconds if timed else _lasted(frame),
     )  # fmt: skip
+
+
+def rounding(records: SessionRecords, name: str, values: Column) -> float:
+    """Return how far the last printed digit of a column rounds, as a share of its median; 0 where none is printed."""
+    import numpy as np
+
+    some = values[np.isfinite(values) & (values > 0)][:100]
+    if name not in records or not len(some):
+        return 0.0
+    whole = max(0, math.floor(math.log10(some.min())))
+    decimals = next((each for each in range(-whole, 6) if np.allclose(some * 10.0**each % 1, 0, atol=1e-6)), 6)
+    unit = 10.0**-decimals
+    if unit > _FINE * float(np.median(some)) and name in records.reading.columns:
+        # Equal round figures hide their zeros: look at one as it is printed, unless it was computed.
+        printed, factor = records.printed(0, name), records.reading.factors.get(name, 1.0)
+        if not np.isclose(converter(name)([printed])[0] * factor, records[name][0], rtol=1e-12):
+            return 0.0
+        unit = last_digit(printed) * factor
+    return 0.5 * unit / float(np.median(some))
 
 
 def _lasted(frame: StepRows) -> Column | None:

@@ -26,6 +26,7 @@ from ingest.compute.series import (
     NoFigureError,
     ThroughputSeries,
     no_figure,
+    rounding,
     samples_per_step,
     scoped,
     series,
@@ -61,8 +62,6 @@ _ELSEWHERE = 2.0
 _HOLDS_MORE = 0.5
 #: Records that make up less than this share of the run's seconds did not take place during them.
 _LEAST_SHARE = 0.05
-#: Rounding of printed figures that needs no second look.
-_FINE = 1e-3
 #: A clock without a date loses whole days.
 _HALF_A_DAY = 43_200.0
 WORKLOADS = Path(__file__).resolve().parent / "workloads.toml"
@@ -223,8 +222,8 @@ def _clock(session: Session, case: Facts, given: ThroughputSeries, headline: Fig
     if not between.took.any():
         raise no_figure("no_line_clock")
     ratio, stretch = _stretches(between, unit)
-    rounding = _rounding(given.records, "throughput", given.values / given.multiplier)
-    resolution = 100 * (unit / stretch + rounding)
+    rounds = rounding(given.records, "throughput", given.values / given.multiplier)
+    resolution = 100 * (unit / stretch + rounds)
     plain = max(ratio, 1 / ratio) > _PLAIN and float(between.claimed.sum()) > _FEW * unit
     if resolution > _COARSEST and not plain:
         raise no_figure("coarse_clock", resolution=f"{unit:g}", seconds=f"{stretch:.4g}", percent=f"{resolution:.3g}")
@@ -376,7 +375,7 @@ def _line_arithmetic(session: Session, case: Facts, frame: StepRows) -> Witness:
     return _judged(
         "arithmetic", float(samples[middle]), float(implied[middle]), "samples",
         f"{frame['throughput'][middle]:.8g} × {seconds[middle]:.6g} s", (line, line),
-        100 * sum(_rounding(frame.records, name, each) for name, each in rounded.items()),
+        100 * sum(rounding(frame.records, name, each) for name, each in rounded.items()),
     )  # fmt: skip
 
 
@@ -422,20 +421,6 @@ def _summary_arithmetic(session: Session, case: Facts, summary: Figure) -> Witne
             value = multiplier * samples / seconds
             return _judged("arithmetic", value, summary.value, summary.unit, told, (line, line))
     raise no_figure("no_seconds_on_line")
-
-
-def _rounding(records: SessionRecords, name: str, values: Column) -> float:
-    """Return how far the last printed digit of a column rounds, as a share of its median; 0 where none is printed."""
-    import numpy as np
-
-    some = values[np.isfinite(values) & (values > 0)][:100]
-    if name not in records or not len(some):
-        return 0.0
-    decimals = next((each for each in range(6) if np.allclose(some * 10**each % 1, 0, atol=1e-6)), 6)
-    if 0.5 * 10.0**-decimals > _FINE * float(np.median(some)) and name in records.reading.columns:
-        # Equal round figures hide their zeros: look at one as it is printed.
-        decimals = len(records.printed(0, name).partition(b".")[2])
-    return 0.5 * 10.0**-decimals / float(np.median(some))
 
 
 # The trainer's own summary

@@ -22,11 +22,15 @@ _BLOCK, _MOST_TIMEOUTS = 8_000, 5
 
 
 class Secret(Struct, frozen=True, forbid_unknown_fields=True):
-    """A pattern of the `regex` module, why it is there, and the replacement of a match."""
+    """A pattern of the `regex` module, why it is there, and the replacement of a match.
+
+    One of the literals of `needs`, if there are any, stands in every match: most texts hold none and are not searched.
+    """
 
     why: str
     pattern: str
     by: str
+    needs: tuple[str, ...] = ()
 
 
 class RedactionFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,10 +40,14 @@ class RedactionFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def _secrets() -> tuple[tuple[Any, str], ...]:
+def _secrets() -> tuple[tuple[Any, str, tuple[str, ...]], ...]:
     import regex
 
-    return tuple((regex.compile(each.pattern), each.by) for each in read(_FILE, RedactionFile).data.secret)
+    return tuple((regex.compile(each.pattern), each.by, each.needs) for each in read(_FILE, RedactionFile).data.secret)
+
+
+def _likely(text: str, needs: tuple[str, ...]) -> bool:
+    return not needs or any(each in text for each in needs)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -48,8 +56,9 @@ def redacted(text: str) -> str:
     if len(text) > _LONGEST:
         return f"<{len(text)} characters>"
     try:
-        for pattern, by in _secrets():
-            text = pattern.sub(by, text, timeout=_TIMEOUT_SECONDS)
+        for pattern, by, needs in _secrets():
+            if _likely(text, needs):
+                text = pattern.sub(by, text, timeout=_TIMEOUT_SECONDS)
     except TimeoutError:
         return "<unreadable text>"
     return text
@@ -88,8 +97,9 @@ def _block(lines: Sequence[str]) -> list[str] | None:
     """Return the lines redacted; None where a pattern cannot finish them in time."""
     text = "\n".join(lines)
     try:
-        for pattern, by in _secrets():
-            text = str(pattern.sub(partial(_with_breaks, by), text, timeout=_TIMEOUT_SECONDS / 4))
+        for pattern, by, needs in _secrets():
+            if _likely(text, needs):
+                text = str(pattern.sub(partial(_with_breaks, by), text, timeout=_TIMEOUT_SECONDS / 4))
     except TimeoutError:
         return None
     apart = text.split("\n")

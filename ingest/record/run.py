@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,6 +170,7 @@ def _run(
         session=session.number,
         sessions=len(log.sessions),
         format=session.format.id,
+        unproven=session.format.unproven or UNSET,
         outcome=outcome,
         outcome_line=session.ending.line if outcome in (session.ending.outcome, "missed") else 0,
         progress=_progress(session),
@@ -328,11 +329,14 @@ def _counts_updates(session: Session, stated: Container[str]) -> bool:
 
 
 def _observations(session: Session) -> int:
-    """Return records of the main metric: those that print a speed or a duration, otherwise those with a clock."""
-    # A figure for the whole run counts where the log has no others.
-    for column in ("throughput", *TIMED, "clock"):
-        for records in sorted(session.records, key=lambda each: each.reading.span == "run"):
-            if column in records and len(records):
+    """Return records of the main metric: those that print a speed or a duration, otherwise those with a clock.
+
+    What a printer says of the whole run besides its records is none, unless there is nothing else.
+    """
+    beside = [each is not session.main and each.reading.span == "run" for each in session.records]
+    for skipped, column in product((True, False), ("throughput", *TIMED, "clock")):
+        for records, of_run in zip(session.records, beside, strict=True):
+            if column in records and len(records) and of_run != skipped:
                 return len(one_row_per_step(records)) if records.reading.repeated else len(records)
     return 0
 

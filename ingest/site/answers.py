@@ -28,10 +28,12 @@ from ingest.site.model import (
     ordered,
     precision_name,
     reason,
+    written,
 )
 from ingest.site.render import colours
 from ingest.site.render.table import Tag
 from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
+from ingest.site.run_tables import unproven
 from ingest.site.table_metrics import candidates
 from schema.records import Run
 
@@ -165,7 +167,7 @@ def _answer(site: Site, suite: Suite, group: str, rows: Sequence[Row]) -> Answer
         case=_case(suite, group, chosen, cases),
         kind=found.kind,
         framework=named(first.framework),
-        figure=numbers.figure(first.value, first.spread),
+        figure=written(first),
         unit=found.unit,
         run=_run_page(site, first),
         verdict=_verdict(found, chosen),
@@ -238,7 +240,7 @@ def _bar(site: Site, suite: Suite, row: Row, rows: Sequence[Row], most: float | 
         framework=named(row.framework),
         page=addresses.framework_page(site, suite, row.framework or ""),
         ink=colours.ink(row.framework or "").id,
-        figure=numbers.figure(row.value, row.spread) if known else _why(row),
+        figure=written(row) if known else _why(row),
         run=_run_page(site, row),
         share=share,
         low=(row.low or 0) / (most or 1) if apart else None,
@@ -264,6 +266,7 @@ def _about(suite: Suite, row: Row, rows: Sequence[Row], with_unit: bool) -> tupl
         about.append(_times(row))
     about += spread_marks(row)
     about += [phrase("metric.diverged")] if row.diverged else []
+    about += unproven(row)
     return tuple(each for each in about if each)
 
 

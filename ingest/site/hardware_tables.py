@@ -17,6 +17,7 @@ from ingest.site import addresses, witness_tables
 from ingest.site.model import Row, Site, Suite, group_name, named
 from ingest.site.render.table import Cell, Column, Entry, Table, View, absent, cell
 from ingest.site.result_tables import representative, sections, spread_marks, summary_mark, version_marks
+from ingest.site.run_tables import unproven
 
 #: With fewer accelerators, what each of them gives says it all.
 FEWEST = 3
@@ -114,9 +115,9 @@ def _entry(site: Site, row: Row, others: Sequence[Row], value: float | None) -> 
         return None
     marks: list[Text] = [phrase("front.batch", n=row.batch_size)] if row.batch_size else []
     marks += [row.framework or ""] if len({each.framework for each in others}) > 1 else []
-    marks += [*summary_mark(row), *version_marks(row, others), *spread_marks(row)]
+    marks += [*summary_mark(row), *version_marks(row, others), *spread_marks(row), *unproven(row)]
     page, small = site.page(representative(site, row)), tuple(each for each in marks if each)
-    text = numbers.figure(value, row.spread)
+    text = numbers.figure(value, row.spread, row.resolution or 0.0)
     return Entry(text, page, small, value=value, tag=witness_tables.tag(row.witnesses))
 
 

@@ -20,7 +20,7 @@ from ingest.read.accelerators import Accelerators
 from ingest.site import run_paging
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
-from schema.records import NoFigure, Problem, Reason, Result, Run, text_of
+from schema.records import Figure, NoFigure, Problem, Reason, Result, Run, text_of
 from schema.vocabulary import PRECISION_GROUPS
 
 #: A row of the tables.
@@ -279,6 +279,11 @@ def precision_name(precision: str | None) -> Text:
 def reason(found: Reason | None) -> Phrase | None:
     """Return the words for why a figure is absent."""
     return coded("reason", found) if found else None
+
+
+def written(found: Figure | Row) -> str:
+    """Write a throughput with no more digits than its spread and what was printed support."""
+    return numbers.figure(found.value, getattr(found, "spread", None), found.resolution or 0.0)
 
 
 def absence(run: Run) -> Phrase | None:

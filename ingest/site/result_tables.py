@@ -23,10 +23,11 @@ from ingest.site.model import (
     ordered,
     precision_name,
     reason,
+    written,
 )
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, Value, View, absent, cell
 from ingest.site.render.text import slug
-from ingest.site.run_tables import outcome
+from ingest.site.run_tables import outcome, unproven
 from ingest.site.table_metrics import THROUGHPUT, leaders, measured, views
 from schema.records import MetricFigure, ResultMetric, Run
 from schema.vocabulary import METRICS, NO_FIGURE
@@ -290,8 +291,9 @@ def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, 
     marks += [phrase("metric.diverged")] if row.diverged else []
     run = representative(site, row)
     marks += [uneven] if (uneven := steadiness.mark(run)) else []
+    marks += unproven(row)
     marks += _unseen_end(site, row)
-    text = numbers.figure(row.value, row.spread)
+    text = written(row)
     page = site.page(run)
     small = tuple(m for m in marks if m)
     mark = witness_tables.tag(row.witnesses)
@@ -350,6 +352,7 @@ def _row_details(row: Row) -> tuple[tuple[str, Value | None], ...]:
         ("spread_within", row.spread_within),
         ("spread_between", row.spread_between),
         ("witnesses", row.witnesses),
+        ("unproven", "true" if row.unproven else None),
         ("precision", row.precision),
         ("options", options_text(row.options)),
         ("version", row.version),
@@ -379,7 +382,7 @@ def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
 
 
 def _details_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequence[str]) -> tuple[Cell, ...]:
-    span = numbers.span(row.low, row.high, row.spread)
+    span = numbers.span(row.low, row.high, row.spread, row.resolution or 0.0)
     once = absent(phrase("table.one_repeat"))
     return (
         *_case_cells(site, suite, row),

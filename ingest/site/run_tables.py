@@ -10,7 +10,7 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, coded, phrase, word_for
 from ingest.site import addresses
-from ingest.site.model import Site, absence, named, options_text, or_unknown, precision_name
+from ingest.site.model import Row, Site, absence, named, options_text, or_unknown, precision_name, written
 from ingest.site.render.table import Cell, Column, Link, Table, absent, cell
 from schema.records import Case, FactValue, Figure, Problem, Run
 from schema.vocabulary import NO_FIGURE
@@ -130,13 +130,18 @@ def headline(run: Run) -> Figure | None:
 def headline_cell(run: Run) -> Cell:
     """Return a cell with the headline figure of a run, or why there is none."""
     if found := headline(run):
-        return figure_cell(found)
+        return figure_cell(found, *unproven(run))
     return absent(absence(run) or (coded("problem", run.problems[0]) if run.problems else None))
 
 
-def figure_cell(found: Figure) -> Cell:
-    """Return a cell with a figure and its unit."""
-    return cell(numbers.figure(found.value), None, found.unit, value=found.value, details=(("unit", found.unit),))
+def unproven(found: Run | Row) -> tuple[Text, ...]:
+    """Return the mark of a figure whose format no real log was read with yet."""
+    return (phrase("metric.unproven"),) if found.unproven else ()
+
+
+def figure_cell(found: Figure, *marks: Text) -> Cell:
+    """Return a cell with a figure, its unit, and what else is to be known of it."""
+    return cell(written(found), None, found.unit, *marks, value=found.value, details=(("unit", found.unit),))
 
 
 def size_text(case: Case) -> Text:

@@ -45,6 +45,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "accuracy": "training accuracy or what the model is judged by, as printed",
         "memory": "MiB of one device",
         "flops": "TFLOP/s of one device",
+        "power": "watts of one device",
         "seconds": "length of the whole run",
         "target_seconds": "seconds from the start of training to its end, of a run that trains until it reaches a target",
         "target_samples": "samples until then",
@@ -59,6 +60,9 @@ CLOCKS = frozenset({"clock", "unix", "elapsed"})
 #: A number as printers print it. `nan` and `inf` match too: they must be quoted so that a rule can refuse them.
 #: Digits are a range here and in the readings, since `re` tests a range by bitmap and `\\d` by a lookup.
 NUMBER = rb"[-+.0-9EINFAeinfa]++"
+
+#: A number that is shortened for people to read, such as `107K` or `1.57M`; for groups of one's own.
+SHORT_NUMBER = rb"[0-9.E+]++[KMBT]?+"
 
 #: `<throughput>` in the pattern of a reading; `\<` is the character itself.
 _COLUMN = re.compile(rb"(?<!\?P)(?<!\\)<([a-z_]++)>")
@@ -184,6 +188,7 @@ class Reading:
         pauses: what else takes time inside the intervals of these records. A printer that stops its clock meanwhile, or
             times one step only, has none.
         epoch_end: the interval of the first record of an epoch begins in the epoch before, and holds its end.
+        epoch_timer: the timer begins anew where the steps do, so that what stands between two epochs is in no record.
         lingers: records after a slow one whose printed speed still shows it, where the printer smooths.
         where: must match the head of a session, or its lines are not read. For words that count one worker or all of
             them, depending on the configuration that is printed above them.
@@ -207,6 +212,7 @@ class Reading:
     weak: bool = False
     pauses: tuple[Pause, ...] = ()
     epoch_end: bool = False
+    epoch_timer: bool = False
     lingers: int = 0
     where: bytes | None = None
     postprocess: Callable[[Columns], Postprocessed] | None = None
@@ -252,11 +258,15 @@ def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
 def searched(pattern: bytes) -> re.Pattern[bytes]:
     """Compile a pattern that is searched in whole logs, in multi-line mode: `^` is the start of a line.
 
+    A `$` that ends the pattern is the end of a line but for blanks, which editors and terminals leave or take away.
+
     The module `regex` looks first for the words that a match must hold, and passes over a text without them ten times
     as fast as `re`.
     """
     import regex
 
+    if pattern.endswith(b"$") and not pattern.endswith((b"\\$", b"[ \\t\\r]*+$")):
+        pattern = pattern[:-1] + rb"[ \t\r]*+$"
     try:
         return cast(re.Pattern[bytes], regex.compile(pattern, regex.MULTILINE))
     except regex.error as error:
@@ -373,6 +383,8 @@ class Format:
             training program.
         frames: readings that sessions of every other format get as well: lines that frame a run, whatever program
             prints within it.
+        unproven: whether the lines stand on the printer's source alone, since no real log was at hand: the format's page
+            and every figure of it say so.
         id: `package.module`, filled in by the registry.
         doc: the module's docstring, filled in by the registry.
     """
@@ -388,6 +400,7 @@ class Format:
     framework: str = ""
     windows: Mapping[str, Window] = field(default_factory=dict)
     over: tuple[str, ...] = ()
+    unproven: bool = False
     frames: tuple[Reading, ...] = ()
     id: str = ""
     doc: str = ""

@@ -4,9 +4,9 @@ Five dialects. The oldest prints only a running mean since the third step, which
 within the epoch; from the second epoch on, what the mean covers is unknown, so those lines are not used. Since 2022
 `CurrSamplesPerSec` is the speed of the last step; since 2023 steps are optimiser updates. The timer runs during
 forward, backward and step only. Pipelines print `steps: ... samples/sec:` over the interval instead. Lines that the
-training program prints itself take precedence. DeepSpeed-Chat's third step prints `End-to-End`, of one device, for all its phases; the
-timer there is not read. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the
-running mean, which smooths twice.
+training program prints itself take precedence. DeepSpeed-Chat's third step prints `End-to-End`, of one device, for all
+its phases; the timer there is not read. Its first two print `Samples/sec` of one device, which counts where no timer
+prints. GB are GiB; memory is the peak allocated to tensors. DLPerf averaged the running mean, which smooths twice.
 """
 
 from __future__ import annotations
@@ -96,6 +96,13 @@ FORMAT = Format(
             marker=b"End-to-End => ",
             unit="samples/s", scope="device", span="step",
         ),
+        # The first two steps of DeepSpeed-Chat print it for each micro step, and do not say that it is of one device.
+        Reading(
+            rb"Model Parameters: [0-9.]++ B, Latency: <step_seconds>s, TFLOPs: [0-9.einf]++, Samples/sec: <throughput>, Time/seq "
+            + NUMBER + rb"s, Batch Size: <batch>, Sequence Length: [0-9]++",
+            marker=b"Model Parameters: ",
+            unit="samples/s", scope="device", span="step", weak=True,
+        ),
     ),
     facts=(
         Fact("model", rb"--actor_model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
@@ -130,10 +137,10 @@ FORMAT = Format(
             b"Training => Latency: 1.25s, TFLOPs: 88.25\n",
             "a phase of a step",
         ),
-        NearMiss(
+        Sample(
             b"Model Parameters: 0.331 B, Latency: 0.50s, TFLOPs: 20.25, Samples/sec: 8.00, Time/seq 0.12s, Batch Size: 4, "
             b"Sequence Length: 512\n",
-            "of one device, beside the timer of all",
+            step_seconds=0.5, throughput=8, batch=4,
         ),
         Sample(
             b"[2026-11-20 01:24:59,852] [INFO] [timer.py:154:stop] 0/1200, SamplesPerSec=463.5644895928809\n",

@@ -3,7 +3,7 @@
 Only GPT-NeoX prints a throughput that is read. Otherwise it is the samples of the interval over the milliseconds (in
 some forks, seconds) per iteration, a mean over the interval. The batch size may grow during training, so samples are
 taken from `consumed samples` if printed. The loss is missing if all iterations were skipped; `1460.8/1450.4` is the
-interval's figure and the mean so far; validation lines print a loss as well. Old releases print no global batch size:
+interval's figure and the mean so far, as Primus' `(avg 510.1)` is, whose logger may print a line twice; validation lines print a loss as well. Old releases print no global batch size:
 then it must be stated beside the log. Memory is the peak allocated to tensors, not what the allocator reserved.
 """
 
@@ -22,7 +22,7 @@ def _ahead(label: bytes, group: bytes) -> bytes:
     """Return a lookahead for a field further on in the line: their order differs between releases."""
     return (
         rb"(?=(?:(?!%s)[^|\n]{0,120}+\|){0,30}+%s(?P<%s>" % (label, label, group)
-        + NUMBER + rb")(?:/" + NUMBER + rb"|TFLOPS)?+ *+\|)"
+        + NUMBER + rb")(?:/" + NUMBER + rb"|TFLOPS| \(avg " + NUMBER + rb"\))?+ *+\|)"
     )  # fmt: skip
 
 
@@ -40,21 +40,28 @@ def _elapsed(unit: bytes) -> bytes:
 #: Arguments that stand between two others.
 _OTHERS = rb"(?:(?! *+(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 _EXTRAS = (
-    _maybe(rb" (?:throughput per GPU \(TFLOP/s/GPU\)|TFLOPs|approx flops per GPU): ++", b"flops")
+    _maybe(rb" (?:(?:throughput|compute) per GPU \(TFLOP/s/GPU\)|TFLOPs|approx flops per GPU): ++", b"flops")
+    + _maybe(rb" power per GPU \(W/GPU\): ++", b"power")
     + _maybe(rb" (?:lm[ _])?+loss:?+ ++(?=[-+.0-9nNiI])", b"loss")
     + _maybe(rb" peak allocated memory: ++", b"memory")
 )
 
 
 def _with_samples(columns: Columns) -> Postprocessed:
-    """Add the samples of each record: those consumed since the record before, else batch size times steps."""
+    """Add the samples of each record: those consumed since the record before, else batch size times steps.
+
+    A line that follows with the same step and time is the same one, forwarded by another logger.
+    """
+    again = (np.diff(columns["step"], prepend=np.nan) == 0) & (np.diff(columns["step_seconds"], prepend=np.nan) == 0)
+    rows = np.flatnonzero(~again)
+    columns = {name: column[rows] for name, column in columns.items()}
     gaps = np.diff(columns["step"], prepend=np.nan)
     usual = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
     consumed = np.diff(columns["consumed"], prepend=np.nan)
     estimated = columns["batch"] * np.where(gaps > 0, gaps, usual)
     kept = {name: column for name, column in columns.items() if name not in {"batch", "consumed"}}
     kept["samples"] = np.where((gaps > 0) & (consumed > 0), consumed, estimated)
-    return np.arange(len(gaps)), kept
+    return rows, kept
 
 
 #: What the interval after it includes; since Megatron Core 0.5, which prints a date, its clock stops meanwhile.
@@ -157,6 +164,12 @@ FORMAT = Format(
             step=12, step_seconds=1.4605, flops=494.5, batch=128, loss=8.5,
         ),
         Sample(
+            b" [2026-08-15 17:33:14] iteration       12/      50 | consumed samples:         1536 | elapsed time per iteration (ms): 1460.5 | compute per GPU "
+            b"(TFLOP/s/GPU): 512.5 (avg 510.5) | tokens/s/GPU inst/harmonic mean: 13012.5/12990.5 | energy per GPU (J/iter/GPU): 812.5 | power per GPU (W/GPU): "
+            b"660.5 | toks/s: 104100.0 | toks/s/gpu: 13012.5 | core attn ratio (%): 12.5 | learning rate: 1.0E-05 | global batch size:   128 | lm loss: 8.5E+00 |\n",
+            step=12, step_seconds=1.4605, flops=512.5, power=660.5, batch=128, loss=8.5,
+        ),
+        Sample(
             b" iteration       10/  200000 | consumed samples:          160 | consumed tokens:       327680 | elapsed time per iteration "
             b"(s): 1.25 | learning rate: 1.600E-07 | global batch size:    16 | lm loss: 1.0625E+01 | number of nan iterations:   0 | "
             b"samples per second: 12.800 | TFLOPs: 24.75 |\n",
@@ -182,6 +195,7 @@ FORMAT = Format(
             "cut before the batch size",
         ),
         NearMiss(b" iteration      200/    1000 | consumed samples:          800 | elapsed time per iteration (ms): 43", "cut inside the number"),
+        NearMiss(b"Step Time : 1.25s GPU utilization: 512.3MODEL_TFLOP/s/GPU\n", "Megatron Bridge's second line of a step"),
         NearMiss(b" validation loss at iteration 100 | lm loss value: 6.25E+00 | lm loss PPL: 5.1801E+02 | \n", "validation"),
         NearMiss(b"time (ms) | forward-compute: 310.52 | backward-compute: 940.31 | optimizer: 61.20\n", "timers of parts of a step"),
     ),

@@ -79,7 +79,10 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     for weak in (False, True):
         if found := [claim for each in known if (claim := _reads(each, seen, weak))]:
             return [each for each in found if not any(_outranks(other.format, each.format) for other in found)]
-    return list(islice((claim for each in known if (claim := _starts(each, seen))), 1))
+    # One that begins as another over which it stands is told from it by its records alone.
+    begins = {each.id: each.start for each in known}
+    likely = sorted(known, key=lambda each: bool(each.start) and each.start in map(begins.get, each.over))
+    return list(islice((claim for each in likely if (claim := _starts(each, seen))), 1))
 
 
 def probes(path: Path, size: int) -> Iterator[Chunk]:

@@ -13,7 +13,7 @@ from parsers.engine.statements import Quoted, Statements
 from parsers.engine.table import SessionRecords
 
 #: Columns of which a record of training has one. An accuracy alone may be of an evaluation, a memory of a telemetry.
-_TRAINING = frozenset(COLUMNS) - {"accuracy", "memory", "flops"}
+_TRAINING = frozenset(COLUMNS) - {"accuracy", "memory", "flops", "power"}
 
 
 @dataclass(frozen=True)

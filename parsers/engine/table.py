@@ -28,6 +28,9 @@ _LENGTH = re.compile(rb"(?:([0-9]{1,6}) days?, )?(?:([0-9]{1,6}):(?=[0-9]{2}:))?
 #: `1,234,567.8`; anything else with a comma is no number.
 _THOUSANDS = re.compile(rb"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+")
 
+#: Letters of `contract.SHORT_NUMBER`.
+_SHORT = {b"K": 1e3, b"M": 1e6, b"B": 1e9, b"T": 1e12}
+
 
 class Stretch(NamedTuple):
     """Where a chunk lies in the (unpacked) file, so that it can be read again."""
@@ -307,9 +310,16 @@ def floats(printed: Sequence[bytes]) -> Column:
 
 def _float(printed: bytes) -> float:
     try:
-        return float(printed.replace(b",", b"") if _THOUSANDS.fullmatch(printed) else printed)
+        number = float(printed.replace(b",", b"") if _THOUSANDS.fullmatch(printed) else printed.rstrip(b"KMBT"))
     except ValueError:
         return float("nan")
+    return number * _SHORT[printed[-1:]] if printed[-1:] in _SHORT else number
+
+
+def last_digit(printed: bytes) -> float:
+    """Return what the last digit of a printed number counts: 0.01 in `394.18`, 1000 in `107K`."""
+    digits = printed.rstrip(b"KMBT")
+    return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
 
 
 def _lines_of(chunk: Chunk, reading: Reading) -> list[int]:

@@ -4,13 +4,23 @@ Their lines are shared by whole families of programs, so a format here says whic
 leave unsaid.
 """
 
-from parsers.contract import NUMBER, Fact, grouped
+from parsers.contract import Fact, grouped
 
 
-def quoted(key: bytes, column: bytes = b"") -> bytes:
-    """Return a pattern up to a key of a flat JSON object and its number, quoted or not, which becomes a column."""
-    skipped = rb'(?:[^\r\n{}"]++|"(?!%s": ))*+"%s": ' % (key, key)
-    return skipped + rb'"?+(?P<%s>' % column + NUMBER + rb')"?+[,}]' if column else skipped
+def row(first: bytes, *parts: bytes) -> bytes:
+    """Return the pattern of a line that is a flat JSON object, or a dictionary as Python prints it.
+
+    Args:
+        first: what stands behind its bracket.
+        parts: what must stand in it, in any order (`value`).
+    """
+    return rb"(?:(?<=[\r\n])|\A)\{" + first + b"".join(parts) + rb"[^\r\n{}]++\}(?=[ \t]*+(?:[\r\n]|\Z))"
+
+
+def value(key: bytes, printed: bytes, *, needed: bool = True) -> bytes:
+    """Return a pattern that looks ahead in such a row for a key and what it holds, in quotes or not."""
+    found = rb"(?=[^\r\n{}]*?['\"]%s['\"]: ['\"]?+%s['\"]?+[,}])" % (key, printed)
+    return found if needed else rb"(?:%s)?+" % found
 
 
 def replicas(printed: bytes) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from parsers.contract import NUMBER, Columns, Fact, Format, NearMiss, Postprocessed, Reading, Sample
 
 
-def _since_start(columns: Columns) -> Postprocessed:
+def since_start(columns: Columns) -> Postprocessed:
     """Count the iterations from the start of this program: those before the first interval are of an earlier one."""
     steps = columns["step"]
     gaps = np.diff(steps)
@@ -31,7 +31,7 @@ FORMAT = Format(
             rb"d2\.utils\.events(?:\]:| INFO:) ++(?:eta: [^\r\ni]++)?+iter: <step>  total_loss: <loss> (?:[^\r\n d]++| (?!time: )|d(?!2\.utils\.events))*+ time: <step_seconds>  (?:last_time: " + NUMBER + rb"  )?+data_time: <reader_seconds>  (?:last_data_time: " + NUMBER + rb" ++)?+ ?lr: " + NUMBER + rb"(?: ++max_mem: (?P<memory>[0-9]++)M)?+",
             unit="images/s",
             cumulative_since=2,
-            postprocess=_since_start,
+            postprocess=since_start,
         ),
     ),
     facts=(

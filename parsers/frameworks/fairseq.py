@@ -7,7 +7,7 @@ record, which count once. The batch size of a device is given in tokens, if it i
 """
 
 from parsers.contract import NUMBER, Format, NearMiss, Pause, Reading, Sample
-from parsers.frameworks import FAIRSEQ, quoted
+from parsers.frameworks import FAIRSEQ, value
 
 _INNER = rb"train_inner(?: \| |\]\[INFO\] - )"
 _EPOCH = rb"(?:\| train \| |\[train\]\[INFO\] - )"
@@ -45,8 +45,8 @@ FORMAT = Format(
             epoch_end=True,
         ),
         Reading(
-            rb'\{"epoch": <epoch>, "update": [0-9.]++, (?!' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
-            + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
+            rb'\{"epoch": <epoch>, "update": [0-9.]++, (?![^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
+            + value(rb"wps", rb"<throughput>") + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>"),
             unit="tokens/s",
             pauses=_PAUSES,
             epoch_end=True,
@@ -67,7 +67,7 @@ FORMAT = Format(
             span="epoch",
         ),
         Reading(
-            rb'\{"epoch": <epoch>, ' + quoted(b"train_loss", b"loss") + quoted(b"train_wps", b"throughput"),
+            rb'\{"epoch": <epoch>, ' + value(rb"train_loss", rb"<loss>") + value(rb"train_wps", rb"<throughput>"),
             unit="tokens/s",
             span="epoch",
         ),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, is_private
-from parsers.frameworks import FAIRSEQ, quoted
+from parsers.frameworks import FAIRSEQ, value
 
 
 def _batches(columns: Columns) -> Postprocessed:
@@ -55,8 +55,8 @@ FORMAT = Format(
             repeated=True,
         ),
         Reading(
-            rb'\{"epoch": <epoch>, "update": (?P<_epochs_done>[0-9.]++), (?=' + quoted(b"oom") + rb")" + quoted(b"loss", b"loss")
-            + quoted(b"wps", b"throughput") + quoted(b"wpb", b"batch") + quoted(b"num_updates", b"step"),
+            rb'\{"epoch": <epoch>, "update": (?P<_epochs_done>[0-9.]++), (?=[^\r\n{}]*?"oom": )' + value(rb"loss", rb"<loss>")
+            + value(rb"wps", rb"<throughput>") + value(rb"wpb", rb"<batch>") + value(rb"num_updates", rb"<step>"),
             unit="tokens/s",
             cumulative_since=1,
             pauses=_PAUSES,

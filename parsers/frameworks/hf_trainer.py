@@ -6,7 +6,7 @@ a table may follow; they count once. During training only the bar tells the time
 smooths over the last few steps, so a record is not the time of a single step. The bars of evaluations have the same
 form and interrupt it; those of tokenising and loading begin with a name. Later versions print numbers in quotes. Before
 4.7 (2021) the summary has no `train_steps_per_second`, and its `train_samples_per_second` are optimiser steps per
-second.
+second. LLaMA-Factory's console prints `throughput` as well, tokens per second since the start with everything in it.
 """
 
 from __future__ import annotations
@@ -90,6 +90,11 @@ FORMAT = Format(
             rb"(?<=\s)train_samples_per_second ++= ++<throughput>(?=\s)[^\n=]*+\n[^\n]*?\btrain_steps_per_second ++=",
             unit="samples/s", span="run", weak=True,
         ),
+        # LLaMA-Factory's mean since the start, with everything in it.
+        Reading(
+            rb"\{'loss': [0-9.einaf]++, 'learning_rate': [0-9.e+-]++, 'epoch': [0-9.]++, (?:'(?!throughput)\w++': [-+.0-9einaf]++, )*+'throughput': <throughput>\}",
+            unit="tokens/s", span="run", weak=True,
+        ),
         Reading(rb"\{'loss': " + _VALUE % b"loss" + rb", " + _AHEAD + rb"'epoch': " + _VALUE % b"epoch" + rb"[,}]"),
     ),
     facts=(
@@ -140,6 +145,10 @@ FORMAT = Format(
             b"  train_runtime            = 0:08:32.50\n  train_samples_per_second =       19.5\n"
             b"  train_steps_per_second   =       0.25\n",
             throughput=19.5,
+        ),
+        Sample(
+            b"[INFO|2026-11-20 10:00:00] llamafactory.train.callbacks:143 >> {'loss': 2.1250, 'learning_rate': 5.0000e-05, 'epoch': 0.12, 'throughput': 9876.54}\n",
+            throughput=9876.54,
         ),
         Sample(b"{'loss': 2.5, 'grad_norm': 1.25, 'learning_rate': 5e-05, 'epoch': 0.12}", loss=2.5, epoch=0.12),
         Sample(b"{'loss': '2.5', 'grad_norm': '1.25', 'learning_rate': '5e-05', 'epoch': '0.12'}", loss=2.5, epoch=0.12),

@@ -5,16 +5,49 @@
 evaluations and saving in it, and is not used. `"throughput": "0.00"` with `"total_tokens": 0` says that nothing counts
 them. A row of an evaluation stands behind the row of its step, and the row after it holds the evaluation. The last row
 repeats the last step without a learning rate. Neither batch size nor devices are printed; steps are optimiser updates.
+The last update of an epoch may be of fewer samples: `epoch` counts the batches that were read, so that its differences
+say how many full updates a row stands for. Older releases round it to two decimals, which is too coarse for that.
 """
 
-from parsers.contract import Format, NearMiss, Pause, Reading, Sample
+from __future__ import annotations
 
-_GAP = rb'(?:(?!"(?:lr|learning_rate|elapsed_time|total_tokens)": )[^\r\n{}])*+'
+import numpy as np
+
+from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.frameworks import row, value
+
+
+def _full_updates(columns: Columns) -> Postprocessed:
+    """Return all rows, each with the full updates that it stands for, where the share of the epoch tells them."""
+    step, epoch = columns["step"], columns["_epoch"]
+    rows, found = np.arange(len(step)), {name: each for name, each in columns.items() if name != "_epoch"}
+    if (epoch == np.round(epoch, 2)).all():
+        return rows, found
+    with np.errstate(all="ignore"):
+        share, steps = (np.diff(each, prepend=0.0) for each in (epoch, step))
+        full = float(np.quantile((share / steps)[steps > 0], 0.9, method="nearest"))
+        updates = share / full
+    counted = np.isfinite(updates) & (updates > 0) & (updates <= steps)
+    return rows, found | {"steps": np.where(counted, updates, steps)}
+
+
 _ROW = (
-    rb'\{"current_steps": <step>, "total_steps": <total_steps>, (?:"loss": <loss>, )?+' + _GAP
-    + rb'"(?:lr|learning_rate)": [-+.0-9e]++, ' + _GAP + rb'"elapsed_time": "(?P<elapsed>[^"\r\n]++)"'
+    value(rb"(?:lr|learning_rate)", NUMBER) + value(rb"loss", rb"<loss>", needed=False) + value(rb"epoch", rb"(?P<_epoch>%s)" % NUMBER)
+    + value(rb"elapsed_time", rb'(?P<elapsed>[^"\r\n]++)')
 )  # fmt: skip
-_TOKENS = rb'"total_tokens": '
+
+
+def _reading(unit: str, *tokens: bytes) -> Reading:
+    """Return the reading of the rows that count tokens, or of those that do not."""
+    return Reading(
+        row(rb'"current_steps": <step>, "total_steps": <total_steps>, ', _ROW, *tokens),
+        unit=unit,
+        counts="update",
+        pauses=_PAUSES,
+        postprocess=_full_updates,
+    )
+
+
 _PAUSES = (
     Pause(
         "evaluation",
@@ -28,18 +61,8 @@ FORMAT = Format(
     framework="PyTorch",
     marker=b'{"current_steps": ',
     readings=(
-        Reading(
-            _ROW + rb"(?:" + _GAP + _TOKENS + rb"0)?+(?!" + _GAP + _TOKENS + rb")[^\r\n{}]*+\}",
-            unit="samples/s",
-            counts="update",
-            pauses=_PAUSES,
-        ),
-        Reading(
-            _ROW + _GAP + _TOKENS + rb"(?P<consumed>[1-9][0-9]*+)[^\r\n{}]*+\}",
-            unit="tokens/s",
-            counts="update",
-            pauses=_PAUSES,
-        ),
+        _reading("samples/s", rb'(?![^\r\n{}]*?"total_tokens": [1-9])'),
+        _reading("tokens/s", value(rb"total_tokens", rb"(?P<consumed>[1-9][0-9]*+)")),
     ),
     samples=(
         Sample(

@@ -15,6 +15,7 @@ FORMAT = Format(
     title="MaxText",
     framework="JAX",
     marker=b"completed step: ",
+    unproven=True,
     readings=(
         Reading(
             _HEAD + rb"<duration>, TFLOP/s/device: <flops>, Tokens/s/device: <throughput>, (?:(?!completed step: |\bloss: )[^\r\n])*+\bloss: <loss>(?=[,\s])",

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from parsers.contract import NUMBER, Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample
+from parsers.frameworks import row, value
 
 
 def _steps(columns: Columns) -> Postprocessed:
@@ -33,8 +34,6 @@ def _steps(columns: Columns) -> Postprocessed:
     return rows, {"clock": clock[kept]} | {name: columns[name][rows] for name in ("step", "total_steps", "loss")}
 
 
-_ANY = rb"(?=[^\r\n{}]*?['\"]"
-
 FORMAT = Format(
     title="ms-swift",
     framework="PyTorch",
@@ -43,9 +42,14 @@ FORMAT = Format(
     end=rb"^\{['\"]train_runtime['\"]: ",
     readings=(
         Reading(
-            rb"(?:(?<=[\r\n])|\A)\{['\"]loss['\"]: '?+<loss>'?+,"
-            + _ANY + rb"train_speed\((?:iter/s\)['\"]: '?+(?P<_rate>" + NUMBER + rb")|s/it\)['\"]: '?+(?P<_seconds>" + NUMBER + rb"))['},])"
-            + _ANY + rb"(?:global_step(?:/max_steps)?+|iteration)['\"]: ['\"]?+<step>(?:/<total_steps>)?+['\"},])[^\r\n{}]++\}(?=[\r\n])",
+            row(
+                rb"['\"]loss['\"]: '?+<loss>'?+,",
+                rb"(?:%s|%s)" % (
+                    value(rb"train_speed\(iter/s\)", rb"(?P<_rate>" + NUMBER + rb")"),
+                    value(rb"train_speed\(s/it\)", rb"(?P<_seconds>" + NUMBER + rb")"),
+                ),
+                value(rb"(?:global_step(?:/max_steps)?+|iteration)", rb"<step>(?:/<total_steps>)?+"),
+            ),
             unit="samples/s",
             counts="update",
             marker=b"train_speed(",

@@ -34,7 +34,7 @@ FORMAT = Format(
         Reading(
             rb'(?<=\n)[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
             rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|'
-            rb"(?:(?<=,\n)|(?<=,\r\n))[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?\r?\n)",
+            rb"(?:(?<=[, \t]\n)|(?<=[, \t]\r\n)|(?<=\n\n)|(?<=\n\r\n))[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?[ \t]*+\r?\n)",
             unit="items/s",
             span="epoch",
             weak=True,

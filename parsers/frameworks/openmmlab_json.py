@@ -2,22 +2,14 @@
 
 `time` is seconds per iteration of the whole job, the wait for data included: in MMCV a mean over the interval, in
 MMEngine by default over the last ten iterations. MMCV's runner that counts iterations has the evaluation inside the row
-after it; there `epoch` counts passes of the loader, which rests for two seconds between them. Rows of evaluations carry `time` as well in MMEngine, and a step that
-is an epoch. The batch size stands in the configuration only, which the first line may hold.
+after it, and that of epochs starts its timer anew; there `epoch` counts passes of the loader, which rests for two seconds
+between them. Rows of evaluations carry `time` as well in MMEngine, and a step that is an epoch. The batch size stands in the configuration only, which the first line may hold.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample
+from parsers.frameworks import row, value
 
-
-def _value(key: bytes, column: bytes) -> bytes:
-    """Return a pattern that looks ahead in the row for a key, and captures its number."""
-    return rb'(?=[^\r\n{}]*?"' + key + rb'": ' + column + rb"[,}])"
-
-
-_TIMES = (
-    _value(rb"data_time", rb"<reader_seconds>") + _value(rb"time", rb"<step_seconds>") + _value(rb"loss", rb"<loss>")
-)
-_BEGIN, _ROW = rb"(?:(?<=\n)|\A)", rb"[^\r\n{}]++\}(?=[\r\n]|\Z)"
+_TIMES = value(rb"data_time", rb"<reader_seconds>") + value(rb"time", rb"<step_seconds>") + value(rb"loss", rb"<loss>")
 
 FORMAT = Format(
     title="OpenMMLab metrics",
@@ -25,14 +17,14 @@ FORMAT = Format(
     marker=b'"time": ',
     readings=(
         Reading(
-            _BEGIN + rb'\{"mode": "train", "epoch": <epoch>, "iter": <step>, ' + _TIMES
-            + rb'(?:(?=[^\r\n{}]*?"memory": (?P<memory>[0-9]++),))?+' + _ROW,
+            row(rb'"mode": "train", "epoch": <epoch>, "iter": <step>, ', _TIMES, value(rb"memory", rb"(?P<memory>[0-9]++)", needed=False)),
             unit="samples/s",
             epoch_end=True,
+            epoch_timer=True,
             pauses=(Pause("evaluation", rb'\{"mode": "val", ', b'{"mode": "val", "epoch": 13, "iter": 500, "lr": 5e-05, "mIoU": 0.386}'),),
         ),
         Reading(
-            _BEGIN + rb'\{"(?:base_)?lr": ' + _TIMES + _value(rb"iter", rb"<step>") + _value(rb"step", rb"[0-9]++") + _ROW,
+            row(rb'"(?:base_)?lr": ', _TIMES, value(rb"iter", rb"<step>"), value(rb"step", rb"[0-9]++")),
             unit="samples/s",
         ),
     ),

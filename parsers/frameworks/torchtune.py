@@ -2,7 +2,8 @@
 
 The bar counts optimiser updates, and each state is drawn twice; its time since the epoch began is cut to whole seconds.
 The last one is drawn again after the checkpoint is saved, so the first counts. Tokens of the metric lines are those of
-one device and of the last step before the line alone, without what is masked.
+one device and of the last step before the line alone, without what is masked; they stand on the printer's source, and no
+real log of them was read yet.
 """
 
 from __future__ import annotations

@@ -13,7 +13,15 @@ from parsers.contract import Columns, Format, NearMiss, Postprocessed, Reading, 
 from parsers.frameworks.hf_trainer import FORMAT as TRAINER
 
 
-def _paired(columns: Columns) -> Postprocessed:
+def told(tokens: bytes) -> bytes:
+    """Return the pattern of a dictionary that states tokens since the start, with the bar behind it, if there is one."""
+    return (
+        rb"\{'loss': [^,\r\n]++,(?:(?!'%s': |\{'loss': )[^\r\n])*+'%s': '?+(?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)'?+[,}]"
+        rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%%\|[^|\r\n]{0,400}+\| <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<)?+"
+    ) % (tokens, tokens)
+
+
+def paired(columns: Columns) -> Postprocessed:
     """Return the dictionaries that state tokens and have the bar of their step; none where many have no bar."""
     told, step = columns["consumed"], columns["step"]
     new = np.diff(told, prepend=np.nan) != 0
@@ -36,12 +44,11 @@ FORMAT = Format(
     over=("frameworks.hf_trainer",),
     readings=(
         Reading(
-            rb"\{'loss': [^,\r\n]++,(?:(?!'num_tokens': |\{'loss': )[^\r\n])*+'num_tokens': '?+(?P<consumed>[1-9][0-9]*+(?:\.[0-9]++)?+)'?+[,}]"
-            rb"(?:(?:(?!\{'loss': )[^\r\n])*+\s++[0-9]++%\|[^|\r\n]{0,400}+\| <step>/<total_steps> \[(?P<elapsed>[0-9:]++)<)?+",
+            told(rb"num_tokens"),
             unit="tokens/s",
             counts="update",
             pauses=TRAINER.main.pauses,
-            postprocess=_paired,
+            postprocess=paired,
         ),
     ),
     facts=TRAINER.facts,

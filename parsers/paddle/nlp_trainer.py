@@ -2,48 +2,60 @@
 
 `interval_samples_per_second` is the throughput of the job since the last line; an evaluation or a checkpoint counts in
 the interval that follows it. `train_samples_per_second` of the summary covers the whole run, and is too high for a
-resumed one; `eval_samples_per_second` is not training. Tokens are printed per device and include padding, so samples
-are quoted instead. Memory is the peak allocated to tensors, in GiB.
+resumed one; `eval_samples_per_second` is not training. Tokens are printed per device and include padding; they are
+quoted where no samples are. Memory is the peak allocated to tensors, in GiB.
 """
 
 from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, grouped
 
 #: An argument of the list that the program prints, name and value in two columns.
 _ARGUMENT = rb"\] - %s ++: ?+%s[ \t\r]*+$"
+_LINE = rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, "
 _FIELDS = rb"(?:(?!interval_|max_memory_allocated: )\w++: [^\s,]++, )*+"
+
+_PAUSES = (
+    Pause(
+        "evaluation",
+        rb"\] - eval_loss: ",
+        b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5",
+    ),
+    Pause(
+        "evaluation",
+        rb"\*\*\*\*\* Running Evaluation",
+        b"[2026-11-20 11:50:19,058] [    INFO] - ***** Running Evaluation *****",
+    ),
+    Pause(
+        "checkpoint",
+        rb"Saving model checkpoint to ",
+        b"[2026-11-20 11:50:31,558] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
+    ),
+)
 
 FORMAT = Format(
     title="PaddleNLP Trainer",
     framework="PaddlePaddle",
-    marker=b"_samples_per_second: ",
+    marker=b"_per_second",
     start=rb"\[ *+INFO\] - \*{5} Running training \*{5}",
     before_start=rb"\] - =++\[Trainer|\] - (?:Model|Data|Training|Pre-Training|Finetune) Configuration Arguments|" + _ARGUMENT % (rb"\w++", rb"[^\n]*?"),
     end=rb"\[ *+INFO\] - train_runtime: |Training completed\.",
     readings=(
         Reading(
-            rb"\] - loss: <loss>, (?:(?!global_step: )\w++: [^\s,]++, )*+global_step: <step>, " + _FIELDS
+            _LINE + _FIELDS
             + rb"(?:max_memory_allocated: <memory>, " + _FIELDS + rb")?+"
             rb"interval_runtime: <duration>, interval_samples_per_second: <throughput>(?=,)",
             unit="samples/s",
             counts="update",
             factors={"memory": 1024},
-            pauses=(
-                Pause(
-                    "evaluation",
-                    rb"\] - eval_loss: ",
-                    b"[2026-11-20 11:50:31,558] [    INFO] - eval_loss: 2.25, eval_runtime: 12.5, eval_samples_per_second: 80.5",
-                ),
-                Pause(
-                    "evaluation",
-                    rb"\*\*\*\*\* Running Evaluation",
-                    b"[2026-11-20 11:50:19,058] [    INFO] - ***** Running Evaluation *****",
-                ),
-                Pause(
-                    "checkpoint",
-                    rb"Saving model checkpoint to ",
-                    b"[2026-11-20 11:50:31,558] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
-                ),
-            ),
+            pauses=_PAUSES,
+        ),
+        Reading(
+            _LINE + rb"(?:(?!interval_samples_per_second: |interval_tokens_per_second_per_device: )\w++: [^\s,]++, )*+"
+            rb"interval_tokens_per_second_per_device: <throughput>(?=,)",
+            unit="tokens/s",
+            scope="device",
+            counts="update",
+            marker=b"interval_tokens_per_second_per_device: ",
+            pauses=_PAUSES,
         ),
         Reading(
             rb"\] - train_runtime: <seconds>, train_samples_per_second: <throughput>(?=,)",
@@ -77,6 +89,11 @@ FORMAT = Format(
             b"interval_samples_per_second: 16.0, interval_tokens_per_second_per_device: 8192.0, interval_steps_per_second: 0.25, "
             b"progress_or_epoch: 0.02",
             loss=2.5, step=20, memory=41472, duration=8.0, throughput=16.0,
+        ),
+        Sample(
+            b"[2026-11-20 11:35:31,558] [    INFO] - loss: 2.5, learning_rate: 3e-05, global_step: 20, interval_runtime: 8.0, "
+            b"interval_tokens_per_second_per_device: 8192.0, interval_hardware_tflops_per_device: 2.75, progress_or_epoch: 0.02",
+            loss=2.5, step=20, throughput=8192,
         ),
         Sample(
             b"[2026-11-20 12:35:31,558] [    INFO] - train_runtime: 812.5, train_samples_per_second: 49.25, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -182,3 +183,16 @@ def test_a_figure_that_cannot_be_written_is_one_logs_fault(
     (problem,) = called.problems
     assert problem.startswith("logs/bad/1/train.log: could not be read for a fault of Perfledger itself")
     assert len(good(called)) == 5
+
+
+def test_a_mistake_in_a_format_is_named_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails() -> int:
+        raise FormatError("parsers.ngc.mine: samples need a NearMiss")
+
+    monkeypatch.setattr("ingest.cli.main", fails)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("ingest", run_name="__main__")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "ingest: parsers.ngc.mine: samples need a NearMiss\n"

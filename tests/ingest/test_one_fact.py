@@ -125,3 +125,55 @@ def test_the_figure_is_that_of_the_table_of_truths(tmp_path: Path) -> None:
         assert figure["value"] == pytest.approx(float(row["throughput"]) * devices, rel=0.02), path
         compared += 1
     assert compared > 5
+
+
+#: How far a figure may lie from the truth of a log of today's trainers.
+TRUE = 0.01
+#: Truths whose statistic is not that of the headline: a median of rows of which every 25th is slow; and three
+#: of the five iterations in the window.
+STATISTICS = {"upernet_vitaev2_s": ("median", TRUE), "waveglow": ("sustained", 0.012)}
+#: Logs whose one figure is the trainer's own summary.
+OWN_SUMMARIES = ("trainer_state.json",)
+#: Logs without enough steps for a figure, and why there is none.
+WITHOUT = {"bert_base_squad": "too_few", "ncf": "too_few", "tacotron2": "too_few"}
+
+
+def truths() -> list[dict[str, Any]]:
+    return list(json.loads(corpus("today/expected.json").read_text("utf-8")))
+
+
+def alone(folder: Path, path: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a log by itself, whatever its name, with a run.json of some facts; return its longest session."""
+    stated(folder, "today", path, facts)
+    return max(lines_of(folder / Path(path).name), key=lambda each: each["observations"])
+
+
+def known_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what somebody who knows the truth of a log can state of it."""
+    devices = row["devices"] or next((each for key, each in DEVICES.items() if key in row["file"]), 1)
+    return {**KNOWN, "devices": devices, "batch_size": max(1, (row["batch_size"] or 1) // devices)}
+
+
+def figure_of(line: Mapping[str, Any], rule: str, row: Mapping[str, Any]) -> float:
+    """Return a figure of a log, of one device where its truth is."""
+    found = line["figures"][rule]
+    of_device = row["throughput"]["scope"] == "device" and found["scope"] == "job"
+    return float(found["value"]) / (line["case"]["devices"] if of_device else 1)
+
+
+def test_every_log_of_today_is_right_within_a_percent_or_refused_for_a_reason(tmp_path: Path) -> None:
+    right = 0
+    for number, row in enumerate(truths()):
+        path, folder = row["file"], tmp_path / str(number)
+        facts = missing(alone(folder / "bare", path, {}))
+        line = alone(folder / "told", path, {each: known_of(row)[each] for each in facts})
+        if why := next((each for name, each in WITHOUT.items() if name in path), None):
+            assert [each["code"] for each in line["problems"]] == [why], path
+            continue
+        own = path.endswith(OWN_SUMMARIES)
+        rule, within = next((each for name, each in STATISTICS.items() if name in path), ("sustained", TRUE))
+        value = figure_of(line, "reported" if own else rule, row)
+        assert value == pytest.approx(row["throughput"]["value"], rel=within), path
+        assert line["published"], (path, line["problems"])
+        right += 1
+    assert right == 23

@@ -28,6 +28,11 @@ TAKEN: dict[str, list[tuple[str, str]]] = {
         ("login hf" + "_" + "abcdEFGH" * 4, "abcdEFGH"),
         ("glp" + "at-" + "x1y2z3w4v5" * 2, "x1y2z3"),
         ("key AK" + "IA" + "ABCDEFGHIJKLMNOP", "ABCDEFGH"),
+        ("temporary AS" + "IA" + "ABCDEFGHIJKLMNOP", "ABCDEFGH"),
+        ("AI" + "za" + "Sy0123456789abcdefghijklmnopqrstuvw", "0123456789"),
+        ("NGC_KEY nv" + "api-" + "A1b2" * 12, "A1b2A1b2"),
+        ("LT" + "AI" + "5tA1b2C3d4E5f6G7", "A1b2C3"),
+        ("AK" + "ID" + "z8krbsJ5yKBZQpn74WFkmLPx3", "krbsJ5"),
         ("sk" + "-" + "proj1234567890abcdefgh", "1234567890"),
         ("eyJ" + "hbGciOiJIUzI1" + "." + "eyJzdWIiOiIxMjM0" + "." + "SflKxwRJSMeKKF2QT4", "SflKxw"),
     ],
@@ -44,6 +49,20 @@ TAKEN: dict[str, list[tuple[str, str]]] = {
         ("--token abcd1234efgh", "abcd1234"),
         ("--hub_token abcdefgh --password hunter2 --x 1", "hunter2"),
     ],
+    "password or key of a login": [
+        ("docker login -u me -p hunter2hunter2 registry.example.com", "hunter2"),
+        ("$ wandb login " + HEX * 2, HEX),
+        ("wandb login --relogin " + HEX * 2, HEX),
+    ],
+    "cookie": [("Set-Cookie: session=abcd1234; Path=/", "abcd1234"), ("'Cookie': 'sid=hunter2'", "hunter2")],
+    "address that is itself a key": [
+        ("https://hooks.slack.com/services/" + "T0001/B0002/" + "XXabcd1234", "XXabcd1234"),
+    ],
+    "signature of an address or an account": [
+        ("https://x.blob.core.windows.net/c/f?sv=2024&sig=" + "abcd%2F1234%3D", "abcd%2F"),
+        ("https://b.s3.amazonaws.com/k?X-Amz-Signature=" + HEX * 4 + "&x=1", HEX),
+        ("AccountName=a;AccountKey=" + "abcd1234==;", "abcd1234"),
+    ],
     "authorization of a request": [("Authorization: Bearer abcd1234efgh", "abcd1234")],
     "credentials in an address": [
         ("git clone https://me:hunter2@example.com/x.git", "hunter2"),
@@ -57,6 +76,32 @@ TAKEN: dict[str, list[tuple[str, str]]] = {
         ("endpoints 10.10.0.3:60003,10.10.0.4:60004", "10.10.0"),
         ("bound 192.168.1.17", "192.168"),
         ("172.16.5.4 and 172.31.255.1", "172."),
+    ],
+    "public network address": [
+        ("tcp://203.0.113.7", "203.0.113"),
+        ("listening on 203.0.113.7", "203.0.113"),
+        ("master_addr=203.0.113.7", "203.0.113"),
+        ("peer 198.51.100.23:29500 joined", "198.51"),
+    ],
+    "network address, version 6": [
+        ("fe80::1ff:fe23:4567:890a%eth0", "fe23"),
+        ("2001:db8:85a3:0:0:8a2e:370:7334", "8a2e"),
+        ("[2001:db8::7334]:29500", "7334"),
+    ],
+    "hardware address of a network card": [
+        ("ether 0c:42:a1:5e:9b:f0 txqueuelen", "a1:5e"),
+        ("0C-42-A1-5E-9B-F0", "A1-5E"),
+    ],
+    "host name in front of NCCL's lines": [("dgx-a100-07:4242:4299 [0] NCCL INFO NET/IB : Using", "a100-07")],
+    "user, account or host of a batch system": [
+        ("SLURM_JOB_USER=jdoe", "jdoe"),
+        ("SLURM_JOB_NODELIST=gpu[001-004]", "gpu"),
+        ("HOSTNAME=trainer", "trainer"),
+    ],
+    "machine by its name": [("node: gpu-node-07", "gpu-node"), ('"hostname": "dgx17"', "dgx17")],
+    "paths of Windows": [
+        ("C:\\Users\\jane\\x.pt", "jane"),
+        ("at \\\\fileserver\\share\\jane", "jane"),
     ],
     "internal host name": [
         ("initialized host node17.cluster.local", "node17"),
@@ -126,6 +171,20 @@ SPARED = (
     "train.py --local_rank=0",
     "sk-learn",
     "1.10.10.10.3",
+    "cuDNN version 8.9.2.26",
+    "driver 525.60.11.1, nccl 2.18.3.1",
+    "layer 3.0.2.1: Conv2d",
+    "bind to 0.0.0.0:8080",
+    "node: 0, host: localhost, nodes: 8",
+    "std::vector<at::Tensor>, c10::detail, at::add",
+    "elapsed 12:34:56, 1:02:03:04",
+    "00000000:3B:00.0",
+    "loss: 2.5e-05, epoch: [1/90]",
+    r"\n escaped \t text",
+    "user error, users: 5",
+    "host memory 12.5 GiB",
+    "from 1.2.3 to 1.2.4",
+    "machine learning: 3",
 )
 
 

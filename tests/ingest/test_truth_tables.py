@@ -20,7 +20,8 @@ from ingest.site.caveats import difference
 from schema.records import Run
 from tests.corpus import corpus
 
-#: Statistics differ: the truth is a median or the trainer's own total, the headline is samples over time.
+#: Statistics differ: the truth is a median or the trainer's own total, the headline is samples over time. Today's
+#: trainers with the facts that their logs lack are held to 1 % in test_one_fact.py.
 RIGHT = 0.03
 #: Where the publisher's figure is the mean of all 19 iterations of one epoch, the first of which is five times as slow:
 #: the mean of the other 18.
@@ -103,7 +104,7 @@ def test_no_figure_is_wrong_and_silent(tree: str) -> None:
     assert {path: what for path, what in told.items() if "silent" in what} == {}
 
 
-@pytest.mark.parametrize(("tree", "at_least"), [("public", 6), ("ngc-pytorch", 19)])
+@pytest.mark.parametrize(("tree", "at_least"), [("public", 6), ("today", 8), ("ngc-pytorch", 19)])
 def test_figures_that_are_given_are_mostly_right(tree: str, at_least: int) -> None:
     told = [verdict(main_run(tree, each.path), each) for each in TABLES[tree]()]
     assert told.count("right") >= at_least

@@ -120,6 +120,27 @@ def test_the_first_record_of_an_epoch_may_hold_the_end_of_the_one_before(tmp_pat
     assert not of(lines, tmp_path)[0].pauses.any()
 
 
+def test_a_timer_that_begins_anew_with_the_epoch_leaves_out_what_stands_before_it(tmp_path: Path) -> None:
+    lines = [*steps(1.0, 1.0, 1.0, 1.0), "eval done in 3 s", *steps(1.0, 1.0, epoch=1), "eval done in 3 s"]
+    lines += steps(4.0, 1.0, epoch=1, first=3)
+    assert of(lines, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].pauses.tolist() == [0] * 6 + [1, 0]
+    assert of(lines, tmp_path, pauses=(EVALUATED,))[0].pauses.tolist() == [0, 0, 0, 0, 1, 0, 1, 0]
+    once = [line for epoch in range(6) for line in (*steps(1.0, epoch=epoch), "eval done in 3 s")]
+    assert not of(once, tmp_path, pauses=(EVALUATED,), epoch_timer=True)[0].pauses.any()
+
+
+def test_a_record_may_stand_for_a_part_of_a_step(tmp_path: Path) -> None:
+    """The last update of an epoch may be of fewer samples: 4 steps are then 3.25 full ones."""
+    pattern = rb"(?m)^at (?P<elapsed>[0-9.]++) step <step> worth (?P<steps>[0-9.]++)$"
+    worth = [4, 4, 3.25, 4, 3.25, 4]
+    lines = [f"at {10 * n} step {4 * n} worth {each}" for n, each in enumerate(worth, 1)]
+    given, session = of(lines, tmp_path, pattern, counts="update", case={**ONE, "accumulation": 1})
+    assert given.covered.tolist() == worth[1:]
+    found = rules.figure("sustained", session, {**ONE, "accumulation": 1})
+    assert isinstance(found, Figure)
+    assert found.value == pytest.approx(10 * sum(worth[2:]) / 40)
+
+
 def test_where_one_step_is_timed_only_a_slow_one_holds_the_evaluation(tmp_path: Path) -> None:
     """The line may stand among steps that are not printed."""
     lines = steps(1.0, 1.0, 1.1, 1.0, 3.0, 1.0)

@@ -27,6 +27,7 @@ SPEEDS = {"throughput", "clock", *TIMED}
 #: Facts of a case that rules compute with.
 NUMBERS = (
     "nodes", "devices", "batch_size", "accumulation", "sequence_length", "tokens_per_step", "batch_size_of_job",
+    "data_set_size",
 )  # fmt: skip
 
 

@@ -534,6 +534,40 @@ def test_megatron_prints_samples_and_flops(tmp_path: Path) -> None:
     assert metrics_of(session)["flops"].value == 24.75
 
 
+def test_primus_prints_an_iteration_twice_and_the_power_of_a_device(tmp_path: Path) -> None:
+    line = (
+        " [2026-08-15 17:33:14] iteration {:8d}/      50 | consumed samples: {:12d} | elapsed time per iteration (ms): "
+        "{} | compute per GPU (TFLOP/s/GPU): 512.5 (avg 510.5) | tokens/s/GPU inst/harmonic mean: 13012.5/12990.5 | "
+        "energy per GPU (J/iter/GPU): 812.5 | power per GPU (W/GPU): {} | global batch size:    64 | lm loss: 8.5E+00 |"
+    )
+    told = [(9000.0, 300.5), (1000.0, 650.5), (1000.0, 660.5), (1000.0, 670.5), (1000.0, 660.5), (1000.0, 660.5)]
+    lines = [line.format(n, 64 * n, *each) for n, each in enumerate(told, 1) for _ in range(2)]
+    session = session_of(lines, tmp_path, "dlperf.megatron")
+    assert session.records[1]["step"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert value(session, "sustained") == pytest.approx(64.0)
+    assert metrics_of(session)["power"].value == 660.5
+
+
+def test_llamafactory_counts_a_last_update_of_fewer_samples_as_a_part(tmp_path: Path) -> None:
+    """180 examples in batches of 16 make 11 full updates and one of 4 samples; an update of 16 takes 1 s here."""
+    full, lines, spent = 16 / 180, [], 0.0
+    for step in range(5, 121, 5):
+        done = step // 12 + min(1.0, (step % 12) * full)
+        spent = 11.25 * (step // 12) + step % 12
+        lines.append(json.dumps({
+            "current_steps": step, "total_steps": 120, "loss": 2.5, "lr": 1e-5, "epoch": done, "percentage": 1.0,
+            "elapsed_time": f"0:{int(spent) // 60:02d}:{int(spent) % 60:02d}", "remaining_time": "0:01:00",
+        }))  # fmt: skip
+    session = session_of(lines, tmp_path, "frameworks.llamafactory")
+    assert value(session, "sustained", batch_size_of_job=16) == pytest.approx(16.0, rel=0.01)
+    coarse = [
+        each.replace(f'"epoch": {json.loads(each)["epoch"]}', f'"epoch": {json.loads(each)["epoch"]:.2f}')
+        for each in lines
+    ]
+    session = session_of(coarse, tmp_path, "frameworks.llamafactory")
+    assert value(session, "sustained", batch_size_of_job=16) == pytest.approx(16.0 * 12 / 11.25, rel=0.01)
+
+
 def test_megatron_figures_beside_the_throughput(tmp_path: Path) -> None:
     """The first interval skipped all its iterations and has no loss; memory stands in lines of its own."""
     session = session_of(golden_lines("dlperf.megatron"), tmp_path, "dlperf.megatron")

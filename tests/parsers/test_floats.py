@@ -8,7 +8,7 @@ import struct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.engine.table import floats, lengths
+from parsers.engine.table import floats, last_digit, lengths
 
 
 def bits(value: float) -> bytes:
@@ -74,3 +74,12 @@ def test_lengths_of_time_in_words() -> None:
     assert lengths(printed).tolist() == [130, 3723, 86401, 856158, 38, 0.5]
     assert lengths([b"38.0", b"12"]).tolist() == [38, 12]
     assert all(math.isnan(each) for each in lengths([b"?", b"2:1", b"", b"1:2:03", b"::", b"day, 1:00"]))
+
+
+def test_numbers_shortened_for_people_are_read() -> None:
+    assert floats([b"412", b"1.25K", b"107K", b"1.57M", b"2B", b"3T"]).tolist() == [412, 1250, 107e3, 1.57e6, 2e9, 3e12]
+    assert math.isnan(floats([b"K"])[0])
+
+
+def test_the_last_digit_counts_what_stands_behind_it() -> None:
+    assert [last_digit(each) for each in (b"394.18", b"412", b"107K", b"1.25K")] == [0.01, 1, 1000, 10]

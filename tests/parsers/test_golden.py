@@ -22,17 +22,21 @@ FORMATS = [each.id for each in formats()]
 #: Printers that do not announce themselves, or not in this log; that a second run has begun is told by their steps.
 SILENT = {
     "dlperf.gluon_nlp_bert", "dlperf.mindspore", "dlperf.paddle_plsc", "dlperf.paddle_resnet50", "dlperf.partial_fc",
-    "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.dllogger",
-    "frameworks.dllogger_text",
-    "frameworks.nemo", "frameworks.llamafactory", "frameworks.maxtext", "frameworks.ms_swift",
-    "frameworks.openmmlab_json", "ngc.mxnet_resnet50_speed", "ngc.tensorflow_bert",
-    "ngc.tensorflow_transformer_xl", "paddle.nlp_bert", "paddle.seg",
+    "dlperf.pytorch_examples", "dlperf.tensorflow2_bert", "dlperf.tensorflow2_resnet50", "frameworks.clu",
+    "frameworks.composer", "frameworks.detectron2_json", "frameworks.dllogger", "frameworks.dllogger_text",
+    "frameworks.fairseq2", "frameworks.libai", "frameworks.litgpt", "frameworks.llamafactory", "frameworks.maxtext",
+    "frameworks.mindformers", "frameworks.mindspeed", "frameworks.ms_swift", "frameworks.nanotron",
+    "frameworks.nemo", "frameworks.nemo_automodel", "frameworks.nemo_rl", "frameworks.olmo_core",
+    "frameworks.openmmlab_json", "frameworks.prime_rl", "frameworks.rl_seconds", "ngc.mxnet_resnet50_speed",
+    "ngc.tensorflow_bert", "ngc.tensorflow_transformer_xl", "paddle.fleetx", "paddle.nlp_bert", "paddle.seg",
+    "paddle.video",
 }  # fmt: skip
 #: Printers that announce themselves as another of their family does. Keras is recognised by its first bar.
 ALIKE = {
     "dlperf.oneflow_insightface": "dlperf.oneflow_bert",
     "dlperf.oneflow_resnet50": "dlperf.oneflow_bert",
     "paddle.clas_static": "paddle.clas_dygraph",
+    "frameworks.axolotl": "frameworks.hf_trainer",
     "frameworks.trl": "frameworks.hf_trainer",
 }
 

@@ -75,7 +75,7 @@ def of_module(name: str) -> Iterator[Used]:
 
 
 def of_redaction() -> Iterator[Used]:
-    yield from (Used(pattern) for pattern, _ in redact._secrets())
+    yield from (Used(pattern) for pattern, _, _ in redact._secrets())
 
 
 OWNERS: dict[str, Callable[[], Iterator[Used]]] = {each.id: lambda each=each: of_format(each) for each in formats()}  # type: ignore[misc]

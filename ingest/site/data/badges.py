@@ -12,8 +12,9 @@ from typing import Any
 from ingest.common import numbers
 from ingest.common.words import Text, Words, phrase, word_for
 from ingest.site.data.measured import date_of, identity
-from ingest.site.model import Row, Site, Suite, options_text
+from ingest.site.model import Row, Site, Suite, options_text, written
 from ingest.site.result_tables import summary_mark
+from ingest.site.run_tables import unproven
 
 FOLDER = "data/badges"
 #: A site with more results has badges for those measured last.
@@ -54,7 +55,7 @@ def _content(row: Row, words: Words) -> bytes:
         "schemaVersion": 1,
         "label": ", ".join(filter(None, label)),
         "message": " ".join(
-            [numbers.figure(row.value, row.spread), row.unit, *(words.say("en", each) for each in summary_mark(row))]
+            [written(row), row.unit, *(words.say("en", each) for each in (*summary_mark(row), *unproven(row)))]
         ),
         "color": _DIVERGED if row.diverged else _COLOUR,
     }

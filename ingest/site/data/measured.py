@@ -16,7 +16,7 @@ from ingest.compute.comparison import conditions_of
 from ingest.compute.rules import HEADLINE
 from ingest.site import addresses
 from ingest.site.data.records import reason_text, result_id
-from ingest.site.model import Row, Site, Suite
+from ingest.site.model import Row, Site, Suite, written
 from ingest.site.table_metrics import sources
 from schema.records import ResultMetric, Run
 from schema.results import Both, Metric, ResultRecord, RunLink
@@ -93,14 +93,15 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         rule=row.rule,
         unit=row.unit or None,
         value=row.value,
-        text=numbers.figure(row.value, row.spread) if row.value is not None else None,
-        range=numbers.span(row.low, row.high, row.spread) if row.repeats > 1 else None,
+        text=written(row) if row.value is not None else None,
+        range=numbers.span(row.low, row.high, row.spread, row.resolution or 0.0) if row.repeats > 1 else None,
         low=row.low,
         high=row.high,
         spread=row.spread,
         repeats=row.repeats,
         **_machines(row),
         witnesses=row.witnesses,
+        unproven=row.unproven,
         speedup=row.speedup,
         efficiency=row.efficiency,
         speedup_reason=reason_text(words, row.speedup_reason),

@@ -39,6 +39,7 @@ def _described_formats(runs: Counter[str]) -> list[Mapping[str, Any]]:
             "readings": each.readings,
             "pauses": list(dict.fromkeys(pause for reading in each.readings for pause in reading.pauses)),
             "runs": runs[each.id],
+            "unproven": each.unproven,
             "facts": list(dict.fromkeys(fact.name for fact in each.facts)),
             "samples": [sample for sample in each.samples if isinstance(sample, Sample)],
             "misses": [miss for miss in each.samples if isinstance(miss, NearMiss)],

@@ -27,6 +27,7 @@ from ingest.site.model import (
     options_text,
     ordered,
     precision_name,
+    written,
 )
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart, literal
@@ -258,12 +259,12 @@ def _bars(suite: Suite, rows: Sequence[Row], name: str, about: Mapping[str, Text
         by_group = {suite.row_key(row): row for row, mine in zip(rows, labels, strict=True) if mine == label}
         chosen = [by_group.get(each) for each in groups]
         speeds, low, high = (tuple(getattr(r, f) if r else None for r in chosen) for f in ("value", "low", "high"))
-        written = tuple(numbers.figure(row.value, row.spread) if row else "" for row in chosen)
-        series.append(drawing.Series(label, speeds, low, high, labels=written))
+        labelled = tuple(written(row) if row else "" for row in chosen)
+        series.append(drawing.Series(label, speeds, low, high, labels=labelled))
     data = drawing.Bars(_group_labels(groups), tuple(series), literal(units(rows)))
     values = tuple(
         phrase("chart.value_of", name=_series_name(label), group=_group_label(suite.row_key(row)),
-               value=f"{numbers.figure(row.value, row.spread)} {row.unit}")
+               value=f"{written(row)} {row.unit}")
         for row, label in zip(rows, labels, strict=True)
     )  # fmt: skip
     title = phrase("chart.bars_title", **about)

@@ -16,7 +16,7 @@ from ingest.compute.results import support
 from ingest.compute.rules import NAMES
 from ingest.read.facts import DERIVED
 from ingest.site import addresses, caveats, reproduce, steadiness, witness_tables
-from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason
+from ingest.site.model import Page, Site, absence, framework_of, options_text, precision_name, reason, written
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart, literal
 from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, cell
@@ -35,6 +35,7 @@ from ingest.site.run_tables import (
     problem_list,
     source_of,
     tone_of,
+    unproven,
     value_text,
     window_text,
 )
@@ -85,7 +86,7 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
     chart = trace_chart(run)
     # `duplicate_of` is the path of the log that counts.
     original = site.by_path.get(run.duplicate_of or "")
-    title = phrase("title.run", run=run.id)
+    title, found = phrase("title.run", run=run.id), headline(run)
     return Page(
         site.page(run),
         "run",
@@ -94,7 +95,9 @@ def _run(site: Site, run: Run, repeats: Sequence[Run]) -> Page:
         lambda: {
             "run": run,
             "chart_of_run": chart,
-            "headline": headline(run),
+            "headline": found,
+            "written": written(found) if found else "",
+            "unproven": unproven(run),
             "suite_title": suite.title,
             "suite_page": addresses.model_page_of(site, run),
             "signs": signs(site, run, others),
@@ -151,7 +154,7 @@ def steps(site: Site, run: Run) -> list[Step]:
     if found is None:
         why = absence(run) or _refusal(run) or phrase("proof.not_understood")
         return [*first, _step("figure", phrase("proof.none", reason=why))]
-    value = f"{numbers.figure(found.value)} {found.unit}".strip()
+    value = f"{written(found)} {found.unit}".strip()
     scope = phrase("proof.scope", scope=word_for("scope", found.scope))
     return [
         *first,

@@ -346,7 +346,7 @@
     const run = firstRun(each.result);
     const target = each.source || each.result.origin === "published" ? (each.result.source || {}).address : run && pageAddress(run.page);
     const text = each.best ? make("b", {}, each.figure.text) : each.figure.text;
-    const marks = each.result.diverged ? [make("small", {}, say("metric.diverged"))] : [];
+    const marks = ["diverged", "unproven"].filter((name) => each.result[name]).map((name) => make("small", {}, say("metric." + name)));
     return [target ? make("a", { href: target }, text) : text, ...marks];
   }
 

@@ -1,0 +1,48 @@
+"""CLU's metric writer, as Flax's examples use it: `[332] steps_per_sec=5.51328`, steps of the job over the interval.
+
+The interval after an evaluation or a checkpoint holds it. The batch size stands in the configuration that is printed above.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Pause, Reading, Sample, up_to
+
+
+def _devices(printed: bytes) -> int:
+    """Count the devices of `[CudaDevice(id=0), CudaDevice(id=1)]`."""
+    return printed.count(b"id=")
+
+
+FORMAT = Format(
+    title="CLU (Flax)",
+    framework="JAX",
+    marker=b"steps_per_sec",
+    unproven=True,
+    readings=(
+        Reading(
+            rb"logging_writer\.py:[0-9]++\] \[<step>\]" + up_to(rb" steps_per_sec(?:ond)?+=", rb"logging_writer") + rb"<steps_per_second>(?=[,\s])",
+            unit="samples/s",
+            pauses=(
+                Pause("evaluation", rb"eval_(?:loss|accuracy)=", b"I1120 14:02:40.468958 1302 logging_writer.py:48] [400] eval_accuracy=0.5, eval_loss=2.5"),
+                Pause("checkpoint", rb"Saving checkpoint at step", b"I1120 14:02:41.468958 1302 checkpoints.py:356] Saving checkpoint at step: 400"),
+            ),
+        ),
+    ),
+    facts=(
+        Fact("batch_size", rb"^(?:[^\n\]]{0,99}\] )?per_device_batch_size: ([0-9]++)$", int),
+        Fact("batch_size_of_job", rb"^(?:[^\n\]]{0,99}\] )?batch_size: ([0-9]++)$", int),
+        Fact("devices_per_node", rb"JAX local devices: \[([^\]\[\n]++)\]", _devices),
+        Fact("nodes", rb"JAX (?:process|host): [0-9]++ / ([0-9]++)$", int),
+        Fact("total_steps", rb"Setting work unit notes: [0-9.]++ steps/s, [0-9.]++% \([0-9]++/([0-9]++)\)", int),
+    ),
+    samples=(
+        Sample(
+            b"I1120 14:02:32.468958 1302 logging_writer.py:48] [332] steps_per_sec=5.51328\n", step=332, steps_per_second=5.51328,
+        ),
+        Sample(
+            b"I1120 14:02:32.468958 140 logging_writer.py:83] [100] steps_per_second=5.5, train_loss=6.5, train_accuracy=0.125\n",
+            step=100, steps_per_second=5.5,
+        ),
+        NearMiss(b"I1120 14:02:32.468958 1302 logging_writer.py:48] [332] eval_accuracy=0.5, eval_loss=2.5\n", "an evaluation"),
+        NearMiss(b"I1120 14:02:32.468958 1302 local.py:45] Setting work unit notes: 5.5 steps/s, 33.2% (332/1000), ETA: 2m\n", "the same, rounded"),
+        NearMiss(b"I1120 14:02:32.468958 1302 logging_writer.py:48] [332] steps_per_sec=5.5", "cut inside the number"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,56 @@
+"""Composer and llm-foundry: a block of metrics per logging interval; tokens or samples per second of the job.
+
+The speeds are means over a window of batches (100 unless changed), and absent until it is full; a slow batch shows in
+as many blocks as lie in the window. Evaluations are left out of the clock. A batch is one update, counted over the run or
+within the epoch; runs that last so many tokens or samples count these instead, and their blocks have no step.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+from parsers.frameworks import PYTORCH_JOB
+
+
+def _block(metric: bytes) -> bytes:
+    """Return the pattern of a block up to a metric."""
+    lines = up_to(rb"\t ?+Train %s: " % metric, rb"\[(?:batch|token|sample)=", rb"(?:[^\r\n]|\r?+\n(?=\t))")
+    counted = rb"(?:\[epoch=<epoch>\])?+\[(?:batch=<step>(?:/<total_steps>)?+|(?:token|sample)=[0-9]++/[0-9]++)\]:"
+    return counted + lines + rb"<throughput>(?=\s)"
+
+
+FORMAT = Format(
+    title="Composer",
+    framework="PyTorch",
+    marker=b" Train throughput/",
+    unproven=True,
+    readings=(
+        Reading(_block(rb"throughput/tokens_per_sec"), unit="tokens/s", counts="update"),
+        Reading(_block(rb"throughput/samples_per_sec"), unit="samples/s", counts="update"),
+    ),
+    facts=(
+        *PYTORCH_JOB,
+        Fact("batch_size_of_job", rb"\bglobal_train_batch_size['\"]?+: ([0-9]++)\b", int),
+        Fact("sequence_length", rb"\bmax_seq_len['\"]?+: ([0-9]++)\b", int),
+        Fact(
+            "precision", rb"\bprecision['\"]?+: ['\"]?+(amp_bf16|amp_fp16|amp_fp8|fp32)\b",
+            words={b"amp_bf16": "bf16", b"amp_fp16": "amp", b"amp_fp8": "fp8", b"fp32": "fp32"},
+        ),
+    ),
+    samples=(
+        Sample(
+            b"[batch=10/4800]:\n\t Train time/batch: 9\n\t Train loss/train/total: 11.7500\n\t Train throughput/batches_per_sec: 0.5000\n"
+            b"\t Train throughput/samples_per_sec: 64.0000\n\t Train throughput/tokens_per_sec: 131072.0000\n",
+            step=10, total_steps=4800, throughput=131072,
+        ),
+        Sample(
+            b"[epoch=1][batch=10/4800]:\n\t Train loss/train/total: 1.7500\n\t Train throughput/samples_per_sec: 64.0000\n\t Train time/total: 0.1\n",
+            epoch=1, step=10, throughput=64,
+        ),
+        Sample(
+            b"[token=1310720/100000000]:\n\t Train loss/train/total: 1.7500\n\t Train throughput/tokens_per_sec: 131072.0000\n",
+            throughput=131072,
+        ),
+        NearMiss(b"[batch=1/4800]:\n\t Train time/batch: 0\n\t Train loss/train/total: 11.7500\n", "no speed: the window is not full"),
+        NearMiss(b"[Eval batch=10/80] Eval on eval data:\n\t Eval throughput/samples_per_sec: 64.0000\n", "an evaluation"),
+        NearMiss(b"[batch=10/4800]:\n\t Train throughput/device/tokens_per_sec: 16384.0000\n", "of one device"),
+        NearMiss(b"[batch=10/4800]:\n\t Train throughput/tokens_per_sec: 131072.0", "cut inside the number"),
+    ),
+)  # fmt: skip

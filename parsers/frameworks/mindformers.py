@@ -1,0 +1,50 @@
+"""MindFormers on MindSpore: two lines per printed step, of which the second prints the samples per second of one device.
+
+Both stand on the last step before them, or on the mean of a sink of several. `per_step_time` is cut to whole milliseconds;
+`samples/s/p` is not. `step` counts within the epoch. Ranks write files of their own.
+"""
+
+from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
+
+_HEAD = rb"\{ Epoch:\["
+
+FORMAT = Format(
+    title="MindFormers",
+    framework="MindSpore",
+    marker=b"{ Epoch:[",
+    unproven=True,
+    readings=(
+        Reading(
+            rb"\{ Epoch:\[ *+<epoch>/ *+<total_epochs>\], step:\[ *+<step>/ *+<total_steps>\], loss: ?+\[?<loss>[/,]" + up_to(rb" per_step_time: ", _HEAD)
+            + rb"<step_seconds>ms,(?:" + up_to(rb" train_throughput_per_npu: ", _HEAD) + rb"(?P<flops>[0-9.]++)T)?+(?:(?!" + _HEAD + rb")[^\r\n])*+\r?+\n"
+            rb"[^\r\n|{}%]*+%[^\r\n|{}]*+\|[^\r\n|{}]*+\| <throughput> samples/s/p ",
+            unit="samples/s",
+            scope="device",
+            span="step",
+            factors={"step_seconds": 1e-3},
+        ),
+    ),
+    facts=(
+        Fact("batch_size_of_job", rb"\bglobal_batch_size'?: ([0-9]++)\b", int),
+        Fact("sequence_length", rb"\bseq_length'?: ([0-9]++)\b", int),
+        Fact("devices", rb"\b(?:device_num|group_size)'?: ([0-9]++)\b", int),
+    ),
+    samples=(
+        Sample(
+            "2026-11-20 10:15:08,123 - mindformers[mindformers/core/callback/callback.py:497] - INFO - { Epoch:[  1/  2], step:[   12/  500], "
+            "loss: 8.800, per_step_time: 1250ms, lr: 1e-05, overflow cond: False, loss_scale: 1.0, global_norm: [0.5], train_throughput_per_npu: 171.176T\n"
+            "2026-11-20 10:15:08,124 - mindformers[mindformers/core/callback/callback.py:511] - INFO -    2.4% |█         | 3.20000 samples/s/p  0:10:20 }\n".encode(),
+            epoch=1, total_epochs=2, step=12, total_steps=500, loss=8.8, step_seconds=1.25, flops=171.176, throughput=3.2,
+        ),
+        Sample(
+            "- INFO - { Epoch:[  1/  2], step:[   12/  500], loss:[8.800/8.912], per_step_time: 1250ms, lr: 1e-05, overflow cond: False\n"
+            "- INFO -    2.4% |█         | 3.20000 samples/s/p  0:10:20 }\n".encode(),
+            loss=8.8, throughput=3.2,
+        ),
+        NearMiss("- INFO -    2.4% |█         | 3.20000 samples/s/p  0:10:20 }\n".encode(), "of which step?"),
+        NearMiss(
+            "- INFO - { Epoch:[  1/  2], step:[   12/  500], loss: 8.800, per_step_time: 1250ms, lr: 1e-05\n- INFO -    2.4% |█         | 3.2".encode(),
+            "cut inside the number",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""NeMo-RL: a block per step of reinforcement learning; tokens per second of one device over the whole step.
+
+`E2E` counts prompts and responses over the total step time, in which generation, scoring, update, validation and
+checkpoint lie. Other throughputs of the block are those of one of its phases.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from parsers.contract import Columns, Format, NearMiss, Pause, Postprocessed, Reading, Sample, up_to
+
+
+def _blocks(columns: Columns) -> Postprocessed:
+    """Return the blocks, each with the step of the headline before it."""
+    rows = np.flatnonzero(np.isfinite(columns["throughput"]))
+    named = np.flatnonzero(np.isfinite(columns["step"]))
+    found = {name: columns[name][rows] for name in ("duration", "throughput")}
+    if not len(named) or len(rows) == 0 or named[0] > rows[0]:
+        return rows, found
+    heads = named[np.searchsorted(named, rows) - 1]
+    return rows, found | {name: columns[name][heads] for name in ("step", "total_steps")}
+
+
+FORMAT = Format(
+    title="NeMo-RL",
+    framework="PyTorch",
+    marker=b"E2E (Tokens/sec/gpu): ",
+    unproven=True,
+    readings=(
+        Reading(
+            rb"(?<== )Step <step>/<total_steps> =|\bTotal step time: (?P<duration>[0-9.]++)s\b"
+            + up_to(rb"\bE2E \(Tokens/sec/gpu\): ", rb"Total step time: | Step [0-9]++/[0-9]++ =", rb"[\s\S]") + rb"<throughput>(?=\s)",
+            unit="tokens/s",
+            scope="device",
+            span="step",
+            pauses=(
+                Pause("evaluation", rb"Starting validation at step ", "▶ Starting validation at step 10...".encode()),
+                Pause("checkpoint", rb"Saving checkpoint for step ", b"Saving checkpoint for step 10..."),
+            ),
+            postprocess=_blocks,
+        ),
+    ),
+    samples=(
+        Sample(
+            "========================= Step 3/50 =========================\n  • Total step time: 40.25s\n    - E2E (Tokens/sec/gpu): 1073.50\n".encode(),
+            step=3, total_steps=50,
+        ),
+        Sample(
+            "⏱️  Timing:\n  • Total step time: 40.25s\n  • policy_training: 10.97s (30.7%)\n\n🔍 Performance Metrics:\n"
+            "  • Throughputs (per GPU):\n    - E2E (Samples/sec/gpu): 3.59\n    - E2E (Tokens/sec/gpu): 1073.50\n".encode(),
+            duration=40.25, throughput=1073.5,
+        ),
+        NearMiss(b"    - Policy Training (Tokens/sec/gpu): 3492.73\n", "a phase of a step"),
+        NearMiss(b"    - E2E (Tokens/sec): 8588.75\n", "the same, of the job"),
+        NearMiss("  • Total step time: 40.25s\n  • Throughputs (per GPU):\n    - E2E (Tokens/sec/gpu): 1073.".encode(), "cut inside the number"),
+    ),
+)  # fmt: skip

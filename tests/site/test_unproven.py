@@ -1,0 +1,57 @@
+"""A format of which no real log was read yet says so on its page, and its figures carry that mark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ingest.common.words import load
+from ingest.compute import results
+from ingest.site import result_tables as tables
+from ingest.site import run_tables
+from ingest.site.model import Site, suites
+from ingest.site.pages import formats as formats_page
+from ingest.site.render.table import Cell, Table
+from parsers.engine.registry import formats
+from schema.records import Run
+from tests.builders import edited, run
+
+WORDS = load()
+MARK = "from the printer's source, no real log read yet"
+
+
+def site_of(*runs: Run) -> Site:
+    return Site(tuple(runs), (), suites(), lambda some: results.results(some))
+
+
+def said(table: Table) -> list[str]:
+    return marks(each for line in table.rows for each in line)
+
+
+def marks(cells: Iterable[Cell]) -> list[str]:
+    found = (mark for each in cells for entry in each.entries for mark in entry.marks)
+    return [each if isinstance(each, str) else WORDS.say("en", each) for each in found]
+
+
+def test_its_figures_carry_the_mark() -> None:
+    proven, unproven = run("resnet50-pytorch-1"), edited(run("resnet50-mxnet-1", framework="MXNet"), unproven=True)
+    site = site_of(proven, unproven)
+    (suite,) = site.shown
+    rows = site.rows[suite.id]
+    assert {row.framework: bool(row.unproven) for row in rows} == {"MXNet": True, "PyTorch": False}
+    for framework, marked in (("MXNet", 1), ("PyTorch", 0)):
+        mine = [row for row in rows if row.framework == framework]
+        assert said(tables.of_framework(site, suite, mine)).count(MARK) == marked
+
+
+def test_its_run_carries_the_mark() -> None:
+    unproven = edited(run("resnet50-mxnet-1", framework="MXNet"), unproven=True)
+    assert MARK in marks([run_tables.headline_cell(unproven)])
+    assert MARK not in marks([run_tables.headline_cell(run("resnet50-pytorch-1"))])
+
+
+def test_its_page_says_so() -> None:
+    (page,) = formats_page.pages(site_of(run("resnet50-pytorch-1")))
+    told = {each["id"]: each["unproven"] for each in page.context()["formats"]}
+    assert told == {each.id: each.unproven for each in formats()}
+    assert any(told.values())
+    assert not all(told.values())

@@ -7,7 +7,7 @@ logged again and again and the events do not contradict it: one that is lower ho
 logged once is the program's own figure for the run.
 
 `samples_count` counts since the start, but is the size of the block where NVIDIA's callbacks log `block_start` and `block_stop`
-with a `step`; the mean over a block repeats as a line without a step. `epoch_num` counts epochs, parts of epochs, samples, or
+with a `step`; the mean over a block, which the clock is held against, repeats as a line without a step. `epoch_num` counts epochs, parts of epochs, samples, or
 tokens (GPT-3). `train_samples` is the size of the data set if logged before the first epoch ends, and the number of
 processed samples if logged after it; RetinaNet's counts batches. An evaluation that goes on beside the next epoch takes
 no time from it. The last epoch does not count, since it may have ended when the target was met; a burst of events
@@ -71,6 +71,11 @@ _JUDGED: Mapping[str, bytes] = {
 _PRINTED: Mapping[str, bytes] = {"_printed": _THROUGHPUT + _NUMBER + rb"[,}]"}
 _COUNTED = rb'(?:block|eval|run)_(?:start|stop)"(?=' + _LATER + rb'"samples_count": ?+[0-9])'
 _SPEEDS: Mapping[str, bytes] = {**_PRINTED, "_counted": _COUNTED}
+#: The mean over a block, by the callbacks of NVIDIA's NeMo: the line of a single step has a step.
+_BLOCK_MEAN = (
+    rb"tracked_stats" + _VALUE + rb'\{"train_step_time": ?+(?P<_step_seconds>' + _NUMBER + rb")\}"
+    rb"(?=" + _LATER + rb'"samples_count": ?+[0-9])(?!' + _LATER + rb'"step")'
+)  # fmt: skip
 #: All that tells how far a run has come.
 _EVENTS: Mapping[str, bytes] = {
     **_RUN,
@@ -415,6 +420,14 @@ def _is_whole(inside: Sequence[_Event]) -> bool:
     return inside[0].kind == "_run_start" and inside[-1].kind in _RUN and len(inside) > 1
 
 
+def _block_means(columns: Columns, unit: str = "samples") -> Postprocessed:
+    """Return the speed of each block by the program's own timer, in batches of the job."""
+    batch, length = (_stated(columns, each) for each in _FACTS)
+    speeds = batch * (length if unit == "sequences" else 1.0) / columns["_step_seconds"]
+    rows = np.flatnonzero(np.isfinite(speeds) & (speeds > 0))
+    return rows, {"throughput": speeds[rows]}
+
+
 def _reported(columns: Columns) -> Postprocessed:
     """Return the speed that is logged only once: the program's own for the run."""
     rows = np.flatnonzero(np.isfinite(columns["throughput"]))
@@ -483,6 +496,14 @@ def _stretches(unit: str, where: bytes, counted: str = "samples") -> Reading:
     )  # fmt: skip
 
 
+def _means(unit: str, where: bytes, counted: str = "samples") -> Reading:
+    """Return the reading of the means over blocks, which the clock between the events is held against."""
+    return Reading(
+        _STAMP + rb"[0-9]++" + _KEY + _BLOCK_MEAN, unit=unit, span="epoch", weak=True, marker=b"train_step_time",
+        where=where, postprocess=partial(_block_means, unit=counted), facts=_FACTS,
+    )  # fmt: skip
+
+
 FORMAT = Format(
     title="MLPerf",
     marker=b":::ML",
@@ -494,6 +515,8 @@ FORMAT = Format(
         _stretches("samples/s", _IN_SAMPLES),
         _stretches("tokens/s", _IN_TOKENS),
         _stretches("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
+        _means("samples/s", _IN_SAMPLES),
+        _means("tokens/s", rb"\A" + _IN_SEQUENCES, "sequences"),
         # Other programs print between the lines of MLPerf, and say more where these count no samples.
         Reading(_lines(_SPEEDS), unit="samples/s", span="run", where=_IN_SAMPLES, postprocess=_reported),
         Reading(_lines({**_RUN, **_JUDGED}, {}), span="run", weak=True, marker=b":::ML", postprocess=_run_seconds),
@@ -553,6 +576,11 @@ FORMAT = Format(
             _step_done=1795169472500, _step=31, _samples=2048,
         ),
         Sample(
+            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
+            b'"value": {"train_step_time": 0.25}, "metadata": {"file": "callbacks.py", "lineno": 50, "samples_count": 12288}}',
+            _step_seconds=0.25,
+        ),
+        Sample(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "train_loss", "value": 1.25, '
             b'"metadata": {"file": "callbacks.py", "lineno": 80, "samples_count": 960, "lr": 0.0004}}',
             _loss=1795169472500, _samples=960,
@@ -607,11 +635,6 @@ FORMAT = Format(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
             b'"value": {"val_accuracy": 0.5}, "metadata": {"file": "run.py", "lineno": 1850}}',
             "statistics without a speed",
-        ),
-        NearMiss(
-            b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '
-            b'"value": {"train_step_time": 0.25}, "metadata": {"file": "callbacks.py", "lineno": 50, "samples_count": 12288}}',
-            "the mean over a block, which repeats it",
         ),
         NearMiss(
             b':::MLLOG {"namespace": "", "time_ms": 1795169472500, "event_type": "POINT_IN_TIME", "key": "tracked_stats", '

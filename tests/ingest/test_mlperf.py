@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_trees import Called
 from msgspec.structs import replace
 
 from ingest.compute import results, rules
 from ingest.compute.metrics import metrics
 from ingest.compute.window import training
 from ingest.compute.witnesses import measured
+from ingest.published.publications import COLUMNS
 from ingest.read import layout
 from ingest.read.walk import walk
 from ingest.record.run import identify, runs_of
@@ -223,6 +225,14 @@ def test_a_speed_that_the_events_contradict_is_withheld(tmp_path: Path) -> None:
     assert [each.kind for each in found.witnesses if each.verdict == "disagrees"] == ["arithmetic"]
 
 
+def test_the_programs_own_timer_is_a_witness_of_the_clock(tmp_path: Path) -> None:
+    for seconds, verdict in (("1.0", "agrees"), ("0.5", "disagrees")):
+        lines = [line.replace('{"train_step_time": 1.0}', f'{{"train_step_time": {seconds}}}') for line in nemo()]
+        session = session_of([*head(), *whole(lines, 90)], tmp_path)
+        (found,) = (each for each in measured(session, case_of(session)).witnesses if each.kind == "summary")
+        assert found.verdict == verdict
+
+
 def test_sequences_of_a_stated_length_are_told_in_tokens(tmp_path: Path) -> None:
     facts = [mllog(-80, "max_sequence_length", 8192)]
     for lines in (amd, nemo):
@@ -399,6 +409,39 @@ def test_a_run_that_missed_its_target_stands_in_the_tables(tmp_path: Path) -> No
     assert runs[0].published
     (found,) = results.results(runs)
     assert found.metrics["time_to_train"].value == pytest.approx(1.8)
+
+
+PUBLISHED = """[[source]]
+name = "Somebody"
+title = { en = "Somebody", zh = "某人" }
+address = "https://example.org/scores"
+words = { en = "Scores.", zh = "成绩。" }
+year = 2026
+"""
+
+
+def test_the_page_of_a_round_shows_scores_systems_and_runs(tmp_path: Path, ingest: Callable[..., Called]) -> None:
+    root = submission(tmp_path / "logs", (1.0, 1.1, 1.2, 2.0), 1.25) / "training_results_v9.9"
+    (root / "published").mkdir()
+    (root / "published" / "sources.toml").write_text(PUBLISHED)
+    score = {"source": "Somebody", "model": "made_up", "options": "submitter=Maker; system=box_x2; round=v9.9"}
+    score |= {"metric": "time_to_train", "unit": "min", "value": "2.156", "state": "measured"}
+    with (root / "published" / "scores.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, restval="")
+        writer.writeheader()
+        writer.writerow(score)
+    done = ingest("build", root, "--layout", "mlperf", "--out", tmp_path / "site")
+    assert done.code == 0, done.err
+    for language, shown in (("en", "Made-up OS 1"), ("zh", "训练至目标用时")):
+        page = (tmp_path / "site" / language / "reports" / "round-v9-9.md").read_text("utf-8")
+        assert shown in page
+        for each in ("8 × H100", ">2.156<", "1.25", "Maker", "result_3.txt", "log.md#L", 'data-value="2.15625"', "388"):
+            assert each in page, each
+        index = (tmp_path / "site" / language / "reports" / "index.md").read_text("utf-8")
+        assert "round-v9-9.md" in index
+        audit = (tmp_path / "site" / language / "audit.md").read_text("utf-8")
+        assert "Maker / box_x2" in audit
+    assert "pl-good" in audit
 
 
 # The round of which logs are at hand

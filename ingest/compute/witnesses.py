@@ -46,7 +46,14 @@ if TYPE_CHECKING:
     Rows = NDArray[np.intp]
 
 #: Difference in percent up to which a witness agrees, beyond its own resolution.
-TOLERANCE: Mapping[str, float] = {"clock": 6.0, "arithmetic": 5.0, "summary": 5.0, "counters": 2.0, "physics": 0.0}
+TOLERANCE: Mapping[str, float] = {
+    "clock": 6.0,
+    "arithmetic": 5.0,
+    "summary": 5.0,
+    "framework": 5.0,
+    "counters": 2.0,
+    "physics": 0.0,
+}
 #: A clock that cannot tell this much, in percent, says nothing. With the tolerance of 6 % a clock that is wrong by a
 #: fifth is always told from one that agrees: (1 - 0.09) × 1.2 > 1 + 0.09.
 _COARSEST = 3.0
@@ -142,7 +149,7 @@ def _held(found: dict[str, Figure | NoFigure], rule: str, spoken: Iterable[Witne
 
 def _cause(witness: Witness) -> int:
     """Return the rank of a witness: where a batch size is wrong, clock and summary disagree as a consequence."""
-    return ("arithmetic", "counters", "physics", "clock", "summary").index(witness.kind)
+    return ("arithmetic", "counters", "physics", "clock", "framework", "summary").index(witness.kind)
 
 
 def _corrected(headline: Figure, witness: Witness) -> Figure:
@@ -514,6 +521,29 @@ def _whole_run(session: Session, given: ThroughputSeries) -> Witness:
     raise no_figure("no_reported_figure")
 
 
+# The lines of the training program
+
+
+def _framework(session: Session, case: Facts, given: ThroughputSeries, headline: Figure) -> Witness:
+    """Compare what the training program prints between the lines of a format that stands over its own.
+
+    Its lines may count more time than training, but not less.
+    """
+    if session.view is None:
+        raise no_figure("no_other_lines")
+    told = {name: each.value for name, each in session.view.facts.items()} | dict(case)
+    found = rules.figure(rules.HEADLINE, session.view, told)
+    alike = (
+        {UNITS[found.unit].counts, UNITS[headline.unit].counts} == {"sample"} if isinstance(found, Figure) else False
+    )
+    if isinstance(found, NoFigure) or found.scope != headline.scope or not (alike or found.unit == headline.unit):
+        raise no_figure("other_scope")
+    if _HOLDS_MORE <= (holds := found.value / headline.value) < 1 - TOLERANCE["framework"] / 100:
+        raise no_figure("summary_holds_more", percent=f"{100 * (1 - holds):.3g}")
+    lines = found.first_line, found.last_line
+    return _judged("framework", found.value, headline.value, headline.unit, found.arithmetic, lines)
+
+
 # Counters
 
 
@@ -654,6 +684,7 @@ WITNESSES: Mapping[str, Callable[[Session, Facts, ThroughputSeries, Figure], Wit
     "clock": _clock,
     "arithmetic": _arithmetic,
     "summary": _summary,
+    "framework": _framework,
     "counters": _counters,
     "physics": _physics,
 }

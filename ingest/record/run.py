@@ -211,7 +211,8 @@ def _with_run_json(empty: Run, document: RunJson | None) -> Run:
 
 def facts_of(session: Session, run_json: RunJsonFile, told: PathFacts) -> facts.Merged:
     """Merge the facts of a session: from its run.json, its log, files beside it, and its path by the layout."""
-    implied, said = {"framework": session.format.framework}, session.format.id
+    within = session.view.format.framework if session.view else ""
+    implied, said = {"framework": session.format.framework or within}, session.format.id
     merged = facts.merge(run_json.case(), session.facts, told.path, told.layout, implied, said, told.beside)
     merged = merged if _BATCHES & merged.stated.keys() else merged.with_facts_of_records(_batch_of_records(session))
     return _with_tf32(merged, run_json)

@@ -8,7 +8,7 @@ its marker is absent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
@@ -29,11 +29,15 @@ PROBE_BYTES = CHUNK // 4
 
 @dataclass(frozen=True)
 class Claim:
-    """A format and the line on which it found its first record, or its start where no record was printed."""
+    """A format and the line on which it found its first record, or its start where no record was printed.
+
+    `beneath` are those that found records as well, of a format that stands over all others.
+    """
 
     format: Format
     line: int
     records: bool
+    beneath: tuple[Format, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     seen = [_Searched(each, _markers().present(each.text)) for each in chunks]
     for weak in (False, True):
         if found := [claim for each in known if (claim := _reads(each, seen, weak))]:
-            return [each for each in found if not any(_outranks(other.format, each.format) for other in found)]
+            highest = (each for each in found if not any(_outranks(other.format, each.format) for other in found))
+            return [replace(each, beneath=_beneath(each, found)) for each in highest]
     # One that begins as another over which it stands is told from it by its records alone.
     begins = {each.id: each.start for each in known}
     likely = sorted(known, key=lambda each: bool(each.start) and each.start in map(begins.get, each.over))
@@ -98,6 +103,10 @@ def probes(path: Path, size: int) -> Iterator[Chunk]:
 def _outranks(format: Format, other: Format) -> bool:
     """Return whether a format's claim stands above another's; of two that name each other, neither does."""
     return _names(format, other) and not _names(other, format)
+
+
+def _beneath(claim: Claim, found: Iterable[Claim]) -> tuple[Format, ...]:
+    return tuple(each.format for each in found if "*" in claim.format.over and _outranks(claim.format, each.format))
 
 
 def _names(format: Format, other: Format) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -57,7 +57,21 @@ def read(path: Path, format: Format | None = None) -> Log:
         return Log(path, found, (), noise, sum(each.lines for each in head))
     reader = _LogReader(path, format or found[0].format)
     sessions = tuple(reader.sessions(chain(head, stream)))
+    if format is None:
+        sessions = _viewed(path, sessions, found[0].beneath)
     return Log(path, found, sessions, noise, reader.last_line, reader.cut_line())
+
+
+def _viewed(path: Path, sessions: tuple[Session, ...], beneath: Sequence[Format]) -> tuple[Session, ...]:
+    """Give the only session of a log its view by the lines of the training program, if one format reads these.
+
+    Its ranks may each announce themselves: where the session begins and ends, the format above it says.
+    """
+    if len(sessions) != 1 or len(beneath) != 1:
+        return sessions
+    whole = replace(beneath[0], start=b"", before_start=b"")
+    views = tuple(_LogReader(path, whole).sessions(chunks(path, Noise())))
+    return (replace(sessions[0], view=views[0]),) if len(views) == 1 else sessions
 
 
 @dataclass

@@ -18,12 +18,16 @@ _TRAINING = frozenset(COLUMNS) - {"accuracy", "memory", "flops", "power"}
 
 @dataclass(frozen=True)
 class Session:
-    """One start-to-end execution inside a log file."""
+    """One start-to-end execution inside a log file.
+
+    `view` is the same execution by the lines of the training program, where its format stands over that program's.
+    """
 
     number: int
     format: Format
     records: tuple[SessionRecords, ...]
     stated: Statements
+    view: Session | None = None
 
     @property
     def main(self) -> SessionRecords:

@@ -148,7 +148,15 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "environment_wrong": with_part("environment.json", "{", "{"),
 }
 #: Those that other tests make happen: of telemetry, published figures, parameter servers, two folders, and layouts.
-ELSEWHERE = {"fault", "thread_figure", "same_run", "unmatched_name", "beside_missing", "beside_wrong"}
+ELSEWHERE = {
+    "fault",
+    "witness_framework",
+    "thread_figure",
+    "same_run",
+    "unmatched_name",
+    "beside_missing",
+    "beside_wrong",
+}
 
 
 @pytest.fixture(scope="module")

@@ -183,6 +183,46 @@ def test_a_summary_beside_records_is_no_headline(tmp_path: Path) -> None:
     assert found.rule == "sustained"
 
 
+def framed(speed: float) -> list[str]:
+    """Return MLPerf's events of 1600 samples in 100 s, between which MXNet prints a speed."""
+
+    def event(second: int, key: str, value: str = "null", more: str = "") -> str:
+        return (
+            f':::MLLOG {{"namespace": "", "time_ms": {(1_795_169_472 + second) * 1000}, "event_type": "POINT_IN_TIME", '
+            f'"key": "{key}", "value": {value}, "metadata": {{"file": "fit.py", "lineno": 1{more}}}}}'
+        )
+
+    lines = [event(0, "submission_benchmark", '"resnet"'), event(0, "global_batch_size", "16"), event(0, "run_start")]
+    lines += [event(0, "train_samples", "1600")]
+    for epoch in range(8):
+        lines.append(event(100 * epoch, "epoch_start", more=f', "epoch_num": {epoch + 1}'))
+        for step in range(20, 100, 20):
+            stamp = clock(100.0 * epoch + step)[:-3].replace(".", ",")
+            lines.append(f"{stamp} Node[0] Epoch[{epoch}] Batch [{step}]\tSpeed: {speed} samples/sec\taccuracy=0.5")
+        lines.append(event(100 * epoch + 100, "throughput", "16.0", f', "epoch_num": {epoch + 1}'))
+        lines.append(event(100 * epoch + 100, "epoch_stop", more=f', "epoch_num": {epoch + 1}'))
+    return [*lines, event(800, "run_stop", more=', "status": "success"')]
+
+
+@pytest.mark.parametrize(
+    ("speed", "verdict"), [(16.0, "agrees"), (12.0, "silent"), (18.0, "disagrees"), (4.0, "disagrees")]
+)
+def test_the_training_program_is_a_witness_of_the_lines_that_frame_it(
+    speed: float, verdict: str, tmp_path: Path
+) -> None:
+    found = measure(framed(speed), tmp_path, {**ONE, "nodes": 1})
+    assert witness(found, "framework").verdict == verdict
+    assert isinstance(found.headline, Figure) == (verdict != "disagrees")
+
+
+def test_the_training_program_names_the_framework(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"{each}\n" for each in framed(16.0)))
+    (session,) = read(path).sessions
+    assert session.format.id == "frameworks.mlperf"
+    assert facts_of(session, of_log(path, "train.log"), PathFacts("perfledger")).stated["framework"].value == "MXNet"
+
+
 def test_the_trainers_counter_against_steps_times_batch(tmp_path: Path) -> None:
     lines = [
         f"DLL {clock(2.0 * i)} - {i} reduced_train_loss : 11.25  lr : 0.0  global_step : {i}.0  consumed_samples : "

@@ -143,7 +143,10 @@ TABLES = "[[matrix]]\nbatch_size = 8\nprecision = 'fp32'\n[[matrix]]\nbatch_size
         (("batch_size = [8]", "batch_size = [8, 8]"), 19, "`matrix.batch_size` is [8, 8], but states a value twice"),
         (("batch_size = [8]", "batch_size = [0]"), 19, "`matrix.batch_size` is 0, but must be a whole number from 1"),
         (("batch_size = [8]", "batch_size = [true]"), 19, "`matrix.batch_size` is True, but must be a whole number"),
-        (('precision = ["fp32"]', 'precision = ["int8"]'), 20, "must be one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8"),
+        (
+            ('precision = ["fp32"]', 'precision = ["int8"]'), 20,
+            "must be one of fp32, tf32, fp32_tf32, amp, fp16, bf16, fp8",
+        ),
         (("[matrix]", '[matrix]\nshape = ["1n0d"]'), 19, "`matrix.shape` is '1n0d', but must be nodes and"),
         (("[matrix]", "[matrix]\ndevices = [2]"), 19, "`matrix.devices` is [2], but this name is taken"),
     ],

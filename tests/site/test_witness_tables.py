@@ -96,7 +96,7 @@ def test_a_run_lists_both_values_with_tolerance_and_resolution() -> None:
 
 def test_a_silent_witness_has_its_reason_and_nothing_else() -> None:
     rows = written(witness_tables.of_run(site(), ALONE))[1:]
-    assert [row[0] for row in rows] == ["clock", "arithmetic", "summary", "counter", "physics"]
+    assert [row[0] for row in rows] == ["clock", "arithmetic", "summary", "framework", "counter", "physics"]
     assert all(row[1] == "silent the arithmetic of one sample is not known" and not any(row[2:]) for row in rows)
 
 
@@ -199,7 +199,7 @@ def test_the_method_gives_an_example_of_each_kind_from_our_own_logs() -> None:
 
 def test_a_kind_that_no_log_offers_has_no_example() -> None:
     body = written(witness_tables.kinds(site([AGREED, WITHHELD])))[1:]
-    assert [row[2] for row in body[1:]] == ["None of the logs here offers one yet."] * 4
+    assert [row[2] for row in body[1:]] == ["None of the logs here offers one yet."] * 5
     assert WITHHELD.id not in body[0][2], "disagreements are no example of how a witness agrees"
 
 

@@ -57,6 +57,7 @@ def metrics(
             "latency": _slower(_latency(session, case, headline), slower),
             "memory": _memory(session),
             "power": _printed_median(session, "power"),
+            "energy": _printed_median(session, "energy"),
             **_flops(session, case, headline),
             **_to_target(session),
             "loss": _last(session, "loss"),

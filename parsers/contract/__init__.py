@@ -46,6 +46,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "memory": "MiB of one device",
         "flops": "TFLOP/s of one device",
         "power": "watts of one device",
+        "energy": "joules of one device in one step",
         "seconds": "length of the whole run",
         "target_seconds": "seconds from the start of training to its end, of a run that trains until it reaches a target",
         "target_samples": "samples until then",

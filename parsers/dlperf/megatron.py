@@ -41,6 +41,7 @@ def _elapsed(unit: bytes) -> bytes:
 _OTHERS = rb"(?:(?! *+(?:model_parallel_size|batch_size) )[^\n]*+\n){0,400}+"
 _EXTRAS = (
     _maybe(rb" (?:(?:throughput|compute) per GPU \(TFLOP/s/GPU\)|TFLOPs|approx flops per GPU): ++", b"flops")
+    + _maybe(rb" energy per GPU \(J/iter/GPU\): ++", b"energy")
     + _maybe(rb" power per GPU \(W/GPU\): ++", b"power")
     + _maybe(rb" (?:lm[ _])?+loss:?+ ++(?=[-+.0-9nNiI])", b"loss")
     + _maybe(rb" peak allocated memory: ++", b"memory")
@@ -167,7 +168,7 @@ FORMAT = Format(
             b" [2026-08-15 17:33:14] iteration       12/      50 | consumed samples:         1536 | elapsed time per iteration (ms): 1460.5 | compute per GPU "
             b"(TFLOP/s/GPU): 512.5 (avg 510.5) | tokens/s/GPU inst/harmonic mean: 13012.5/12990.5 | energy per GPU (J/iter/GPU): 812.5 | power per GPU (W/GPU): "
             b"660.5 | toks/s: 104100.0 | toks/s/gpu: 13012.5 | core attn ratio (%): 12.5 | learning rate: 1.0E-05 | global batch size:   128 | lm loss: 8.5E+00 |\n",
-            step=12, step_seconds=1.4605, flops=512.5, power=660.5, batch=128, loss=8.5,
+            step=12, step_seconds=1.4605, flops=512.5, power=660.5, energy=812.5, batch=128, loss=8.5,
         ),
         Sample(
             b" iteration       10/  200000 | consumed samples:          160 | consumed tokens:       327680 | elapsed time per iteration "

@@ -546,6 +546,7 @@ def test_primus_prints_an_iteration_twice_and_the_power_of_a_device(tmp_path: Pa
     assert session.records[1]["step"].tolist() == [1, 2, 3, 4, 5, 6]
     assert value(session, "sustained") == pytest.approx(64.0)
     assert metrics_of(session)["power"].value == 660.5
+    assert metrics_of(session)["energy"].value == 812.5
 
 
 def test_llamafactory_counts_a_last_update_of_fewer_samples_as_a_part(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def _bars(unit: str, words: bytes) -> Reading:
 
 FORMAT = Format(
     title="DLLogger",
+    unproven=True,
     marker=b"DLL ",
     readings=(
         *(_reading(unit, span) for span in ("interval", "epoch", "run") for unit in _KEYS),

@@ -33,6 +33,7 @@ FORMAT = Format(
     title="NGC TensorFlow VAE-CF, NCF, U-Net, V-Net",
     framework="NGC TensorFlow",
     over=("frameworks.dllogger_text",),
+    unproven=True,
     marker=b"DLL ",
     start=_VAE + rb"|" + _NCF,
     end=_LINE + rb"(?:\(\) (?:average_train_|throughput_train)| train\.avg_ips : |\d++ average_throughput_train : )",

@@ -11,6 +11,7 @@ from parsers.ngc import TF32
 FORMAT = Format(
     title="NGC TensorFlow Transformer-XL",
     framework="NGC TensorFlow",
+    unproven=True,
     marker=b"tok/s",
     end=rb"Training throughput: ++\d++ tok/s",
     readings=(

@@ -130,6 +130,8 @@ def figure(
 def _computed(rule: Rule, session: Session, case: Facts, given: Callable[[], ThroughputSeries]) -> Figure:
     if rule.statistic == "reported":
         return _reported(session, case)
+    if rule.statistic.startswith(f"{SUMMARY}-"):
+        return _reported(session, case, rule.statistic.removeprefix(f"{SUMMARY}-"))
     if rule.statistic.startswith("dlperf"):
         return _window(rule.statistic, session, case, given)
     if rule.statistic in PUBLISHERS:
@@ -147,8 +149,9 @@ def _possible(found: Figure) -> Figure:
 def figures(
     session: Session, case: Facts, given: Callable[[], ThroughputSeries] | None = None
 ) -> dict[str, Figure | NoFigure]:
-    """Return the figures of a session under all named rules and the further windows that its format declares."""
-    more = sorted(set(session.format.windows) - set(NAMES))
+    """Return the figures of a session under all named rules, and the further windows and summaries of its format."""
+    further = {f"{SUMMARY}-{each.summary}" for each in session.format.readings if each.summary}
+    more = sorted({*session.format.windows, *further} - set(NAMES))
     given = given or cache(partial(series, session, case))
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
@@ -236,12 +239,16 @@ def _coarse(value: float, resolution: float) -> float | UnsetType:
     return float(f"{resolution:.3g}") if coarse else UNSET
 
 
-def _reported(session: Session, case: Facts) -> Figure:
-    """Return the tool's own figure for the run: the last record of the first reading that spans the run."""
-    for records in session.records:
-        if records.reading.span == "run" and len(records) and "steps_per_second" in records:
+def _reported(session: Session, case: Facts, name: str = "") -> Figure:
+    """Return the tool's own figure for the run: the last record of the first reading that spans the run.
+
+    Of a tool that prints several, `name` is that of a further one.
+    """
+    own = [each for each in session.records if each.reading.span == "run" and each.reading.summary == name]
+    for records in own:
+        if len(records) and "steps_per_second" in records:
             return _reported_steps(records, session, case)
-        if records.reading.span == "run" and len(records) and "throughput" in records:
+        if len(records) and "throughput" in records:
             refuse_impossible(records["throughput"][-1:], records, _last_row(records))
             multiplier, scope = scoped(records.reading, case)
             line = records.lines([len(records) - 1])[0]

@@ -199,6 +199,7 @@ class Reading:
         facts: numbers that the session states, which the `postprocess` gets as private columns of one value each, such
             as `_batch_size_of_job`; NaN where the session does not state them.
         trap: what is known to be wrong with the printed speeds, and the witness that is right.
+        summary: of a further figure for the whole run, which others publish, the name of its rule behind `reported-`.
     """
 
     pattern: bytes
@@ -219,6 +220,7 @@ class Reading:
     postprocess: Callable[[Columns], Postprocessed] | None = None
     facts: tuple[str, ...] = ()
     trap: Trap | None = None
+    summary: str = ""
 
     @cached_property
     def regex(self) -> re.Pattern[bytes]:

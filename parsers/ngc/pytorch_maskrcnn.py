@@ -45,6 +45,11 @@ FORMAT = Format(
             span="run",
             marker=b"train_perf_fps : ",
         ),
+        # A wrapper's, from times of whole seconds; weak, since wrappers of other programs print it too.
+        Reading(
+            rb"Training perf is: <throughput> FPS(?=\s)", unit="images/s", span="run", weak=True, summary="wrapper",
+            marker=b"Training perf is: ",
+        ),
     ),
     facts=(
         *TF32,
@@ -68,6 +73,7 @@ FORMAT = Format(
             step=40, step_seconds=2.7575,
         ),
         Sample(b"DLL 2026-11-20 17:44:39.357746 -  e2e_train_time : 544.875  train_perf_fps : 93.965750 \n", throughput=93.96575, seconds=544.875),
+        Sample(b"Training perf is: 93.965644 FPS\n", throughput=93.965644),
         NearMiss(b"Training perf is: 93.965644 FPS", "the wrapper's, the same once more"),
         NearMiss(b"2026-11-20 16:28:05,468 maskrcnn_benchmark.trainer INFO: Total training time: 0:12:21.802630 (1.8545 s / it)", "the whole run"),
     ),

@@ -13,6 +13,8 @@ _COMMAND = rb"'\./main\.py', "
 
 _TO_TOTAL = rb"(?:[^\r\ntD]++|t(?!rain\.total_ips : )|D(?!LL ))*+train\.total_ips : <throughput> (?:images|img)/s"
 
+_TO_COMPUTE = rb"(?:[^\r\ntD]++|t(?!rain\.compute_ips : )|D(?!LL ))*+train\.compute_ips : <throughput> (?:images|img)/s(?= ++train\.total_ips : )"
+
 FORMAT = Format(
     title="NGC PyTorch ResNet-50",
     framework="NGC PyTorch",
@@ -35,6 +37,8 @@ FORMAT = Format(
             ),
         ),
         Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_TOTAL, unit="images/s", span="run"),
+        # Without the loading of data; what Lambda publishes.
+        Reading(rb"DLL [\d .:-]{26} - Summary: " + _TO_COMPUTE, unit="images/s", span="run", summary="compute"),
     ),
     facts=(
         *TF32,
@@ -63,6 +67,8 @@ FORMAT = Format(
                throughput=21259.81),
         NearMiss(b"DLL 2026-11-20 10:55:30.379795 - Epoch: 0 train.loss : 6.67479  train.total_ips : 21259.81 img/s",
                  "an epoch's average"),
+        Sample(b"DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479 None train.compute_ips : 21332.24 images/s "
+               b"train.total_ips : 21259.81 images/s train.lr : 0.1", throughput=21259.81),
         NearMiss(b"DLL 2026-11-20 10:55:30.379937 - Summary: lr : 0.1  train.compute_ips : 21332.24 img/s "
                  b"train.data_time : 0.00132 s train.compute_time : 0.47581 s", "no total_ips"),
     ),

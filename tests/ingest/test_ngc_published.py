@@ -18,7 +18,7 @@ from ingest.published.audit import Audited
 from ingest.read.layout import load
 from ingest.read.walk import walk
 from ingest.record.run import runs_of
-from schema.records import Run
+from schema.records import Figure, Run
 from tests.corpus import shared
 
 LAYOUT = "lambda-deeplearning-benchmark"
@@ -111,3 +111,13 @@ def test_the_page_shows_the_witness(tmp_path: Path, ingest: Callable[..., Called
     ingest(logs, "--layout", LAYOUT, "--out", tmp_path / "docs")
     page = (tmp_path / "docs" / "en" / "audit.md").read_text("utf-8")
     assert "the same log disagrees (summary): 9.8 against 8.3333 sequences/s" in page
+
+
+def test_every_published_figure_is_that_of_a_rule_with_a_name() -> None:
+    """To the digits that the publisher prints, or the ten that we keep."""
+    by_path = {run.path.partition("/")[2]: run for run in runs()}
+    for row in rows():
+        wanted, found = float(row["publisher"]), by_path[row["path"]].figures
+        last = 0.5 * 10.0 ** -len(row["publisher"].partition(".")[2])
+        values = {name: each.value for name, each in found.items() if isinstance(each, Figure)}
+        assert [name for name, each in values.items() if abs(each - wanted) <= max(last, 1e-9 * wanted)], (row, values)

@@ -287,6 +287,20 @@ def test_impossible_figures_are_refused_with_their_line(tmp_path: Path, printed:
         assert (found.reason.code, found.reason.args) == ("impossible_figure", {"line": 2, "count": 2})
 
 
+def test_a_tool_may_print_several_figures_for_the_run(tmp_path: Path) -> None:
+    """NVIDIA's ResNet-50 sums up with and without the loading of data; others publish the second."""
+    both = (
+        "DLL 2026-11-20 10:55:30.379795 - Summary: train.loss : 6.67479 None train.compute_ips : 120.5 images/s "
+        "train.total_ips : 110.25 images/s train.lr : 0.1"
+    )
+    lines = [*pytorch_resnet50([(step, 100.0) for step in range(10)]), both]
+    assert figure(lines, tmp_path, "reported").value == 110.25
+    assert figure(lines, tmp_path, "reported-compute").value == 120.5
+    assert "reported-compute" in rules.figures(session_of(lines, tmp_path), ONE)
+    assert missing(lines[:-1], tmp_path, "reported-compute").reason.code == "no_reported_figure"
+    assert missing(seg([4.0]), tmp_path, "reported-compute").reason.code == "no_reported_figure"
+
+
 def test_reported_is_the_tools_own_figure(tmp_path: Path) -> None:
     lines = tensorflow_resnet50([(200, 1000.0), (210, 1200.0)], summary=1100.5)
     assert figure(lines, tmp_path, "reported").value == 1100.5

@@ -65,13 +65,22 @@ def read(path: Path, format: Format | None = None) -> Log:
 def _viewed(path: Path, sessions: tuple[Session, ...], beneath: Sequence[Format]) -> tuple[Session, ...]:
     """Give the only session of a log its view by the lines of the training program, if one format reads these.
 
-    Its ranks may each announce themselves: where the session begins and ends, the format above it says.
+    Its ranks may each announce themselves: where the session begins and ends, the format above it says. Lines of another
+    program before or behind those of that format are of another run.
     """
     if len(sessions) != 1 or len(beneath) != 1:
         return sessions
     whole = replace(beneath[0], start=b"", before_start=b"")
     views = tuple(_LogReader(path, whole).sessions(chunks(path, Noise())))
-    return (replace(sessions[0], view=views[0]),) if len(views) == 1 else sessions
+    within = len(views) == 1 and _span(sessions[0]) == _span(sessions[0], views[0])
+    return (replace(sessions[0], view=views[0]),) if within else sessions
+
+
+def _span(*sessions: Session) -> tuple[int, int]:
+    """Return the first and the last line of the records of some sessions."""
+    found = [each for session in sessions for each in session.records if each.last > each.first]
+    lines = [line for each in found for line in each.table.lines([each.first, each.last - 1])]
+    return min(lines, default=0), max(lines, default=0)
 
 
 @dataclass

@@ -215,6 +215,14 @@ def test_the_training_program_is_a_witness_of_the_lines_that_frame_it(
     assert isinstance(found.headline, Figure) == (verdict != "disagrees")
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_lines_of_another_run_are_no_witness(before: bool, tmp_path: Path) -> None:
+    lines, alone = framed(16.0), [each for each in framed(16.0) if "Speed" not in each]
+    other = [each for each in lines if "Speed" in each]
+    found = measure([*other, *alone] if before else [*alone, *other], tmp_path, {**ONE, "nodes": 1})
+    assert witness(found, "framework").verdict == "silent"
+
+
 def test_the_training_program_names_the_framework(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("".join(f"{each}\n" for each in framed(16.0)))

@@ -125,6 +125,9 @@ def _of_summary(found: dict[str, Figure | NoFigure], session: Session, case: Fac
     alone = isinstance(missing, NoFigure) and missing.reason.code == "no_records"
     if not (alone and isinstance(summary, Figure)):
         return Measurement(found, ())
+    if step := case.get("resumed_from"):
+        found[rules.SUMMARY] = NoFigure(Reason("resumed_summary", {"step": step, "line": summary.first_line}))
+        return Measurement(found, (), rules.SUMMARY)
     return _held(
         found,
         rules.SUMMARY,

@@ -108,6 +108,7 @@ FORMAT = Format(
         Fact("data_set_size", rb"\bNum examples = ([0-9,]++)$", grouped),
         Fact("total_epochs", rb"\bNum Epochs = ([0-9,]++)$", grouped),
         Fact("total_steps", rb"\bTotal optimization steps = ([0-9,]++)$", grouped),
+        Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
         Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
         Fact("drop_last", rb"\bdataloader_drop_last=(True|False)\b"),
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),

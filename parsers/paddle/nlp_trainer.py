@@ -69,6 +69,7 @@ FORMAT = Format(
         Fact("batch_size_of_job", rb"Total train batch size \(w\. parallel, distributed & accumulation\) = ([0-9,]++)", grouped),
         Fact("accumulation", rb"Gradient Accumulation steps = ([0-9,]++)", grouped),
         Fact("parameters", rb"Number of trainable parameters = ([0-9,]++)", grouped),
+        Fact("resumed_from", rb"Continuing training from (?:global )?+step ([0-9,]++)", grouped),
         Fact("total_steps", rb"Total optimization steps = ([0-9,]++)", grouped),
         Fact("devices", _ARGUMENT % (rb"world_size", rb"([0-9]++)"), int),
         Fact("tensor_parallel", _ARGUMENT % (rb"tensor_parallel_degree", rb"([0-9]++)"), int),

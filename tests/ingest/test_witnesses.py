@@ -178,6 +178,31 @@ def test_a_summary_is_held_against_its_own_samples_and_seconds(images: int, verd
     assert found.rule == "reported"
 
 
+def trainer(*, resumed: int) -> list[str]:
+    """Return a log of the Hugging Face Trainer without bars, which tells its speed at the end alone."""
+    return [
+        "***** Running training *****",
+        "  Instantaneous batch size per device = 4",
+        "  Total train batch size (w. parallel, distributed & accumulation) = 16",
+        "  Gradient Accumulation steps = 1",
+        "  Total optimization steps = 40",
+        *([f"  Continuing training from global step {resumed}"] if resumed else []),
+        *(f"{{'loss': 1.5, 'learning_rate': 1e-05, 'epoch': 0.{step}}}" for step in range(1, 5)),
+        "{'train_runtime': 32.0, 'train_samples_per_second': 20.0, 'train_steps_per_second': 1.25, 'train_loss': 1.5, "
+        "'epoch': 1.0}",
+    ]
+
+
+def test_the_summary_of_a_resumed_run_is_no_figure(tmp_path: Path) -> None:
+    """It divides all samples, those trained before included, by the seconds of the rest."""
+    fresh, resumed = (measure(trainer(resumed=step), tmp_path, {**ONE, "devices": 4}) for step in (0, 20))
+    assert (fresh.rule, resumed.rule) == ("reported", "reported")
+    assert isinstance(fresh.headline, Figure)
+    assert fresh.headline.value == 20.0
+    assert isinstance(resumed.headline, NoFigure)
+    assert resumed.headline.reason.code == "resumed_summary"
+
+
 def test_a_summary_beside_records_is_no_headline(tmp_path: Path) -> None:
     found = measure(steady(speed=32.0, second=0.5), tmp_path)
     assert found.rule == "sustained"

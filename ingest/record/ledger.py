@@ -23,7 +23,6 @@ from msgspec.structs import replace
 from ingest.common.cache import Cache, key_of
 from ingest.common.files import file_hash, stamp, write_if_changed
 from ingest.read import layout as layouts
-from ingest.read.redact import redacted
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
@@ -31,6 +30,7 @@ from ingest.record.run import identify, runs_of
 from parsers.engine.registry import formats
 from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
+from schema.redaction.redact import redacted
 
 FOLDER = Path("data") / "runs"
 
@@ -245,6 +245,7 @@ def _code(layout: str) -> str:
         *top.glob("ingest/*/*.py"),
         *top.glob("ingest/*/*.toml"),
         *top.glob("schema/*.*"),
+        *top.glob("schema/redaction/*.*"),
     ]
     files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
     digest = hashlib.sha256(layouts.load(layout).name.encode())

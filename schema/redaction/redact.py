@@ -35,7 +35,7 @@ class Finding(NamedTuple):
     line: int
 
 
-class Block(NamedTuple):
+class RedactedBlock(NamedTuple):
     """Lines that follow each other, redacted, with what was taken out; None where they took too long.
 
     Lines of findings count from the first line of all.
@@ -57,7 +57,7 @@ def redacted(text: str, names: Names = NO_NAMES) -> str:
         return UNREADABLE
 
 
-def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[Block]:
+def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[RedactedBlock]:
     """Redact lines that follow each other, each without a line break, and yield them in blocks.
 
     Neighbours are redacted together, since a name may stand on one line and its secret on the next. After a few blocks
@@ -70,10 +70,20 @@ def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[Bl
         seen = _block(lines[first : end + 1], names) if late < _MOST_TIMEOUTS else None
         late += seen is None
         if seen is None:
-            yield Block(end - begin, None, ())
+            yield RedactedBlock(end - begin, None, ())
             continue
         found = [each._replace(line=each.line + first) for each in seen[1] if begin <= each.line + first < end]
-        yield Block(end - begin, seen[0][begin - first :][: end - begin], found)
+        yield RedactedBlock(end - begin, seen[0][begin - first :][: end - begin], found)
+
+
+def redacted_text(lines: Sequence[str], names: Names = NO_NAMES) -> tuple[list[str], list[Finding]]:
+    """Return lines that follow each other, redacted, and what was taken out of them."""
+    text: list[str] = []
+    found: list[Finding] = []
+    for block in redacted_lines(lines, names):
+        text += [UNREADABLE] * block.size if block.lines is None else block.lines
+        found += block.found
+    return text, found
 
 
 def redact(value: Any, names: Names = NO_NAMES) -> Any:

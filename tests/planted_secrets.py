@@ -17,6 +17,7 @@ class Planted(NamedTuple):
 
 HEX = "0123456789abcdef"
 #: Letters and digits in which no word of a site stands.
+HEXES = "9f3b7c0e5d1a8642"
 LETTERS = "Qz7Wk3Xv9Jy2Pf8"
 
 
@@ -29,7 +30,7 @@ def lower(count: int) -> str:
 
 
 def hexes(count: int) -> str:
-    return ("9f3b7c0e5d1a8642" * (count // 16 + 1))[:count]
+    return (HEXES * (count // len(HEXES) + 1))[:count]
 
 
 def key(rule: str, *prefix: str, tail: str = "", before: str = "", after: str = "") -> Planted:

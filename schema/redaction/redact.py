@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec import Struct
 
 from schema.records import from_json, to_json
-from schema.redaction.broken import broken_keys
+from schema.redaction.keys import keys_in
 from schema.redaction.names import NO_NAMES, USER, Names, names_in
-from schema.redaction.rules import Kind, RedactionRule, every_rule
+from schema.redaction.rules import Kind, RedactionRule, machine_rules
 
 Record = TypeVar("Record", bound=Struct)
 
@@ -150,21 +150,21 @@ def _redacted(text: str, names: Names, seconds: float) -> tuple[str, list[Findin
 
 
 def _by_rules(text: str, names: Names, seconds: float) -> tuple[str, list[Finding]]:
-    text, found = _without_broken_keys(text, seconds)
-    for rule in every_rule().likely(text):
+    text, found = _without_keys(text, seconds)
+    for rule in machine_rules().likely(text):
         text = str(rule.regex.sub(partial(_taken, rule, names, found), text, timeout=seconds))
     if names.everywhere:
         text = str(names.regex.sub(partial(_named, dict(names.everywhere), found), text, timeout=seconds))
     return text, found
 
 
-def _without_broken_keys(text: str, seconds: float) -> tuple[str, list[Finding]]:
-    found = broken_keys(text, seconds)
-    taken = [Finding(each.rule.kind, each.rule.id, text.count("\n", 0, each.begin)) for each in found]
-    for each in reversed(found):
-        lines = text.count("\n", each.begin, each.end)
-        text = f"{text[: each.begin]}<token>{chr(10) * lines}{text[each.end :]}"
-    return text, taken
+def _without_keys(text: str, seconds: float) -> tuple[str, list[Finding]]:
+    keys = keys_in(text, seconds)
+    found = [Finding(each.rule.kind, each.rule.id, text.count("\n", 0, each.begin)) for each in keys]
+    for each in reversed(keys):
+        by = each.rule.by.removeprefix(r"\1") + "\n" * text.count("\n", each.begin, each.end)
+        text = text[: each.begin] + by + text[each.end :]
+    return text, found
 
 
 def _taken(rule: RedactionRule, names: Names, found: list[Finding], match: Any) -> str:

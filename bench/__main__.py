@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
-from bench import building, front_page, reading
+from bench import building, front_page, reading, redaction
 from bench.measure import Row
 
 MEASUREMENTS: Mapping[str, Callable[..., list[Row]]] = {
     "log": reading.long_log,
     "tree": reading.tree,
     "formats": reading.formats,
+    "redaction": redaction.redaction,
     "changes": building.changes,
     "sizes": building.sizes,
     "phone": front_page.phone,

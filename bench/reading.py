@@ -39,9 +39,9 @@ def long_log(folder: Path, gib: float = 1, times: int = 3) -> list[Row]:
 
 def tree(folder: Path, times: int = 5) -> list[Row]:
     """Compare reading and computing a tree of logs, with nothing cached, with importing pandas and matplotlib."""
-    root, layout = _tree()
+    root, layout = tree_of_logs()
     logs = sum(each.is_file() for each in root.rglob("*"))
-    imports, ours = in_turns((_imports, _read_tree), root, layout, folder / "tree", times=times)
+    imports, ours = in_turns((_imports, read_tree), root, layout, folder / "tree", times=times)
     return [Row.of(f"{logs} files read and computed", ours, "importing pandas and matplotlib", imports, "2")]
 
 
@@ -49,15 +49,16 @@ def formats(folder: Path, times: int = 5) -> list[Row]:
     """Compare reading a tree with all formats with reading it with half of them, the claimants of its logs included."""
     from parsers.engine import registry
 
-    root, layout = _tree()
+    root, layout = tree_of_logs()
     known = [each.id for each in registry.formats()]
-    needed = {run.format for run in _read_tree(root, layout, folder / "formats")}
+    needed = {run.format for run in read_tree(root, layout, folder / "formats")}
     half = sorted(known, key=lambda each: each not in needed)[: max(len(needed), len(known) // 2)]
-    few, every = in_turns((_read_with, _read_tree), root, layout, folder / "formats", ",".join(half), times=times)
+    few, every = in_turns((_read_with, read_tree), root, layout, folder / "formats", ",".join(half), times=times)
     return [Row.of(f"a tree read with {len(known)} formats", every, f"with {len(half)} of them", few, "1.1")]
 
 
-def _tree() -> tuple[Path, str]:
+def tree_of_logs() -> tuple[Path, str]:
+    """Return a tree of logs, and the layout of its names."""
     return (_CORPUS, "paddle-perf") if _CORPUS.is_dir() else (Path("raw_logs"), "perfledger")
 
 
@@ -66,7 +67,7 @@ def _read_with(root: str, layout: str, out: str, ids: str) -> None:
 
     few = tuple(registry.by_id(each) for each in ids.split(","))
     vars(detect).update(formats=lambda: few)
-    _read_tree(root, layout, out)
+    read_tree(root, layout, out)
 
 
 def _one_figure(path: str) -> None:
@@ -92,7 +93,8 @@ def _imports(*_: str) -> None:
     import pandas  # noqa: F401
 
 
-def _read_tree(root: str | Path, layout: str, out: str | Path, *_: str) -> Sequence[Run]:
+def read_tree(root: str | Path, layout: str, out: str | Path, *_: str) -> Sequence[Run]:
+    """Read and compute a tree of logs in this process, with nothing cached."""
     from ingest import build
 
     shutil.rmtree(out, ignore_errors=True)

@@ -63,11 +63,16 @@ def _cause(error: Exception) -> str:
 
 def _summary(found: SecretsFound) -> str:
     others = ", ".join(f"{kind} {count}" for kind, count in sorted(found.kinds.items()) if kind != "key")
-    rest = f"; taken out of pages besides: {others}" if others else ""
-    return f"{found.files} files checked, keys and passwords: {found.keys}{rest}"
+    rest = f"; redacted on pages as well: {others}" if others else ""
+    return f"{found.files} files checked, keys and passwords found: {found.keys}{rest}"
 
 
 def files(path: Path) -> Iterator[Path]:
+    """Yield a file, or the files below a folder.
+
+    Raises:
+        UsageError: there is no such path.
+    """
     if not os.path.lexists(path):
         raise UsageError(f"{path}: no such file or folder; give what is about to be committed")
     if not path.is_dir():

@@ -30,7 +30,7 @@ def test_a_key_is_told_by_path_line_and_rule_and_never_shown(check: Callable[...
     assert called.code == 1
     assert called.out.splitlines() == [
         "logs/a.log:2: key (github)",
-        "2 files checked, keys and passwords: 1; taken out of pages besides: address 1",
+        "2 files checked, keys and passwords found: 1; redacted on pages as well: address 1",
     ]
 
 
@@ -41,7 +41,7 @@ def test_what_a_machine_says_of_itself_is_listed_on_demand_and_no_failure(check:
     assert called.out.splitlines() == [
         "a.log:1: address (private-network-address)",
         "a.log:1: path (path)",
-        "1 files checked, keys and passwords: 0; taken out of pages besides: address 1, path 1",
+        "1 files checked, keys and passwords found: 0; redacted on pages as well: address 1, path 1",
     ]
 
 

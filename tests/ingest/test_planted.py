@@ -1,4 +1,4 @@
-"""A hundred kinds of secrets, planted wherever text comes in: not a byte of them goes out, in no file and no message."""
+"""A hundred kinds of secrets, planted wherever text comes in: no byte of them goes out, in no file and no message."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from runners import record, run
 from runners.job import RunnerError, WantedRecords
 from runners.record import Lost, published
 from runners.run import collect
-from tests.runners.arrivals import LINE, arrive, begun, launched, lost, stated
+from tests.runners.arrivals import FACTS, LINE, arrive, begun, launched, lost, stated
 from tests.runners.home import load
 
 
@@ -269,10 +269,18 @@ def test_records_name_no_host_address_or_folder(pair):
     ]
 
 
+def test_what_a_run_states_is_committed_without_secrets(folder):
+    token = "gh" + "p_" + "Qz7Wk3" * 6
+    arrive(folder, 0, facts={**FACTS, "driver": f"of {token} on 10.0.0.7"})
+    collect(folder, launched(folder))
+    assert load(folder / "run.json")["environment"]["driver"] == "of <token> on <private address>"
+    assert not [path for path in folder.rglob("run.json") if token in path.read_text("utf-8")]
+
+
 def test_redaction_hides_hosts_with_users_but_not_parts_of_words():
     hosts = ("me@gpu1", "gpu11")
     assert published("me@gpu1: gpu11 and gpu1, not gpu1x", hosts) == "node 0: node 1 and node 0, not gpu1x"
-    assert published("3/4 at 12:30:01, ::1, fe80::1:2, /root/.ssh/key", ()) == "3/4 at 12:30:01, ::1, <address>, <path>"
+    assert published("3/4 at 12:30:01, ::1, fe80::1:2, /home/me/x", ()) == "3/4 at 12:30:01, ::1, <address>, <path>"
     assert published("std::bad_alloc", ()) == "std::bad_alloc"
 
 

@@ -25,6 +25,7 @@ from ingest.site.render.html_table import Writer
 from ingest.site.run_tables import fact_line
 from schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
 from schema.redaction import redact
+from schema.redaction.rules import KINDS
 from tests import builders
 from tests.builders import edited
 
@@ -200,6 +201,20 @@ def test_redaction_keeps_every_line_in_its_place(lines: list[str]) -> None:
     found = redacted([*lines, "password:", "hunter2"])
     assert len(found) == len(lines) + 2
     assert found[-1] != "hunter2"
+
+
+def test_what_is_redacted_is_counted_by_kind(shown: Shown) -> None:
+    token = "gh" + "p_" + "Qz7Wk3" * 6
+    key = b"-----BEGIN PRIVATE KEY-----\nMIIEsecret\n-----END PRIVATE KEY-----\n"
+    lines = f"a {token}\nat 10.0.0.1 and 10.0.0.2\nzgx-b7:1:2 [0] NCCL INFO x\nzgx-b7 again\n".encode()
+    site, run = shown(lines + key + b"end\n")
+    assert log.visible_log(site, run).taken == (("key", 2), ("address", 2), ("host", 2))
+    assert line(text(site, run), 4) == "host-1 again"
+    assert log.visible_log(*shown(numbered(9), "other.log")).taken == ()
+
+
+def test_kinds_have_words() -> None:
+    assert {f"taken.{kind}" for kind in KINDS} == {key for key in WORDS.entries if key.startswith("taken.")}
 
 
 def test_a_long_line_is_cut_in_its_middle(shown: Shown) -> None:

@@ -91,21 +91,34 @@ def redact(value: Any, names: Names = NO_NAMES) -> Any:
     if isinstance(value, str):
         return redacted(value.encode("utf-8", "replace").decode("utf-8"), names)
     if isinstance(value, dict):
-        return {redact(key): _member(key, each, names) for key, each in value.items()}
+        return {redact(key): redact(each, names) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [redact(each, names) for each in value]
     return value
 
 
 def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
-    """Return a record with every text in it redacted; names that it states itself are numbered after those known."""
+    """Return a record with every text in it redacted; names that it states itself are numbered after those known.
+
+    Names are replaced only in what a machine or a user said. The trap: a user may be called like a model, a format or
+    a code, which must stay what they are, and a path is found again by what the rules alone make of it.
+    """
     document = to_json(record)
-    return from_json(redact(document, names_in(_texts(document), names)), type(record))
+    return from_json(_member(document, names_in(_texts(document), names)), type(record))
 
 
-def _member(key: Any, value: Any, names: Names) -> Any:
-    """Redact a member: a path is found again by what it was redacted to, and must not depend on what its log names."""
-    return redact(value, NO_NAMES if key in ("path", "facts", "case") else names)
+#: Members of records that hold text as it was said.
+_SAID = frozenset(
+    {"argv", "environment", "environment_details", "environment_variables", "notes", "warnings", "printed", "cause"}
+)
+
+
+def _member(value: Any, names: Names) -> Any:
+    if isinstance(value, dict):
+        return {redact(key): (redact if key in _SAID else _member)(each, names) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_member(each, names) for each in value]
+    return redact(value)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_logs import run_json, seg
 from made_trees import Called, contents, write_run
+from msgspec.structs import replace
 
 from schema.records import Problem
 from schema.redaction.names import NO_NAMES, names_in
@@ -67,16 +69,37 @@ def test_a_name_without_a_number_stays_a_host() -> None:
     assert redacted(NCCL.format("zgx-b7")) == NCCL.format("<host>")
 
 
-def test_facts_and_paths_are_what_they_are_whatever_a_log_names() -> None:
-    names = names_in(["USER=resnet50v"])
-    problem = Problem("empty", "logs/resnet50v/x.log", args={"printed": "of resnet50v"})
+def test_facts_codes_and_paths_are_what_they_are_whatever_a_log_names() -> None:
+    names = names_in(["USER=resnet50v", "LOGNAME=too_few", "USERNAME=paddleseg2"])
+    problem = Problem("too_few", "logs/resnet50v/x.log", args={"printed": "of resnet50v", "fact": "resnet50v"})
     found = redact_record(problem, names)
-    assert (found.path, found.args) == ("logs/resnet50v/x.log", {"printed": "of <user>"})
+    assert found == replace(problem, args={"printed": "of <user>", "fact": "resnet50v"})
 
 
 def test_names_that_a_record_states_are_numbered_after_those_of_its_log() -> None:
-    found = redact_record(Problem("x", args={"a": "HOSTNAME=zgx-c3", "b": "zgx-a1"}), names_in(["HOSTNAME=zgx-a1"]))
-    assert found.args == {"a": "HOSTNAME=host-2", "b": "host-1"}
+    problem = Problem("x", args={"printed": "HOSTNAME=zgx-c3", "cause": "zgx-a1"})
+    assert redact_record(problem, names_in(["HOSTNAME=zgx-a1"])).args == {
+        "printed": "HOSTNAME=host-2",
+        "cause": "host-1",
+    }
+
+
+def test_a_log_whose_user_is_called_like_its_format_is_read_as_ever(
+    tmp_path: Path, ingest: Callable[..., Called]
+) -> None:
+    lines = seg([4.0, *[5.0] * 5])
+    named = ["USER=dlperf", "USER=paddle_seg", "USER=DeepLabV3", "LOGNAME=completed", "USER=sustained", "USER=images"]
+    write_run(tmp_path / "logs", "seg/paddleseg/x/1", lines)
+    write_run(tmp_path / "others", "seg/paddleseg/x/1", [*named, *lines])
+    runs = [ingest(tmp_path / name, "--json").lines[0] for name in ("logs", "others")]
+    for name in ("case", "facts", "format", "outcome", "rule", "metrics", "observations"):
+        assert without_lines(runs[0][name]) == without_lines(runs[1][name])
+
+
+def without_lines(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_lines(each) for key, each in value.items() if "line" not in key and key != "where"}
+    return value
 
 
 def test_a_log_of_endless_names_is_given_up() -> None:

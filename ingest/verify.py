@@ -201,7 +201,7 @@ def _pages(site: _Site, told: Verified) -> Iterator[str]:
     """Compare every figure on a page that is linked to a run with what the data give of it; yield what differs."""
     for path in sorted(site.folder.rglob("*.html")):
         page = path.relative_to(site.folder).as_posix()
-        parser = _Page()
+        parser = _Collector()
         parser.feed(path.read_text("utf-8", "replace"))
         told.pages += 1
         for shown in parser.shown:
@@ -253,7 +253,7 @@ def _logs(site: _Site, state: State, told: Verified) -> Iterator[str]:
     yield from (f"{site.folder / each}: is not what the logs give" for each in builder.stale(at_site))
 
 
-class _Page(HTMLParser):
+class _Collector(HTMLParser):
     """Collect the figures of a page that are linked to runs, and the hashes of logs that it states.
 
     A figure is linked itself, stands in a row that begins with a link, or is the headline of a run's own page.

@@ -23,15 +23,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import IO, Any, Literal, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from runners.job import RunnerError
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 T = TypeVar("T")
 
@@ -475,7 +472,7 @@ class _Arriving(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: WriteableBuffer) -> int:
+    def readinto(self, buffer: Any) -> int:
         if not select.select([self._number], [], [], SILENT_SECONDS)[0]:
             raise ValueError(f"nothing came for {SILENT_SECONDS} s")
         count = os.readv(self._number, [buffer])

@@ -118,11 +118,13 @@ def write(state: State) -> Written:
             those before it are complete.
     """
     from ingest.common import sources
+    from ingest.common.below import refuse_ways_out
     from ingest.common.cache import Cache
     from ingest.record import ledger
 
     out = state.inputs.out
     try:
+        refuse_ways_out(out.absolute().parent, [".perfledger/any"])
         # Before the ledger: a mistake in a template or a word stops here, and nothing has been written then.
         built = _site(state, check=False)
         written, removed = ledger.write(state.ledger, out)

@@ -18,8 +18,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
+from ingest.common.below import refuse_ways_out
 from ingest.common.cache import Cache, key_of
 from ingest.common.files import file_hash, stamp, write_if_changed
 from ingest.read import layout as layouts
@@ -28,11 +30,12 @@ from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
 from ingest.record.run import identify, runs_of
-from parsers.engine.registry import formats
+from parsers.engine.registry import formats, telemetry_formats
 from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
 
 FOLDER = Path("data") / "runs"
+_SHA256 = re.compile(rb"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def collect(
     told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, _code(layout)))
     shards = _shards(told.logs, told.files, layout, hashes, extra_rules)
     by_shard = {
-        each.name: runs_in(lines) for each in shards if each.key and (lines := cached.get(each.key)) is not None
+        each.name: runs for each in shards if each.key and (runs := _known_runs(cached.get(each.key))) is not None
     }
     missing = [each for each in shards if each.name not in by_shard]
     for shard, read in zip(missing, _read(missing, layout, executor), strict=True):
@@ -125,6 +128,14 @@ def runs_in(data: bytes) -> list[Run]:
     return [from_text(each, Run) for each in data.splitlines()]
 
 
+def _known_runs(data: bytes | None) -> list[Run] | None:
+    """Return the runs that a call before this one wrote; None if there are none, or if they cannot be read."""
+    try:
+        return None if data is None else runs_in(data)
+    except (ValueError, msgspec.MsgspecError, RecursionError):
+        return None
+
+
 def write(ledger: Ledger, out: Path) -> tuple[list[str], list[str]]:
     """Write the shards that changed and remove those without logs.
 
@@ -132,6 +143,7 @@ def write(ledger: Ledger, out: Path) -> tuple[list[str], list[str]]:
         (written, removed), as paths below `out`.
     """
     folder = out / FOLDER
+    refuse_ways_out(out, [str(FOLDER / "any")])
     written = [name for name, data in ledger.files.items() if write_if_changed(folder / name, data)]
     removed = [path.name for path in sorted(folder.glob("*.jsonl")) if path.name not in ledger.files]
     for name in removed:
@@ -164,7 +176,8 @@ def _hashes(inputs: Sequence[Input], cached: Cache) -> dict[str, str]:
 
 def _hash(path: Path, key: str, cached: Cache) -> str:
     try:
-        return cached.get_or_make(key, lambda: file_hash(path).encode()).decode()
+        known = cached.get_or_make(key, lambda: file_hash(path).encode())
+        return known.decode() if _SHA256.fullmatch(known) else file_hash(path)
     except OSError:
         return ""
 
@@ -174,7 +187,9 @@ def _kind(hashes: Mapping[str, str], cached: Cache, code: str, path: Path) -> st
     sha256 = hashes.get(str(path.absolute()))
     if not sha256:
         return claimant(path) if stamp(path) else ""
-    return cached.get_or_make(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode()).decode()
+    known = cached.get_or_make(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode())
+    found = known.decode("ascii", "replace")
+    return found if found in ("", *(each.id for each in telemetry_formats())) else claimant(path)
 
 
 def _shards(
@@ -275,7 +290,7 @@ def _with_previous(runs: list[Run], shard: Shard, out: Path) -> list[Run]:
     lost = {run.path for run in runs if run.format is None and any(each.code == "unreadable" for each in run.problems)}
     if not lost or not path.is_file():
         return runs
-    before = [run for run in runs_in(path.read_bytes()) if run.format]
+    before = [run for run in _known_runs(path.read_bytes()) or () if run.format]
     found = []
     for run in runs:
         earlier = [replace(each, problems=run.problems) for each in before if each.path == run.path]

@@ -121,6 +121,15 @@ def build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, str
 
     It writes pages in both languages, charts and data.
     """
+    from ingest.common import lock
+
+    if as_json and not out:
+        return _build(paths, layout, jobs, out, strict, as_json)
+    with lock.held(out or Path("docs")):
+        return _build(paths, layout, jobs, out, strict, as_json)
+
+
+def _build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, strict: bool, as_json: bool) -> int:
     from ingest import build as builder
 
     state = _read(paths, layout, jobs, out)

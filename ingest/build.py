@@ -135,7 +135,10 @@ def write(state: State) -> Written:
             for key, value in state.fresh.items():
                 cache.put(key, value)
     except OSError as error:
-        raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
+        raise UsageError(
+            f"{error.filename or out}: {error.strerror}; what was written before is complete, and the next run writes "
+            "the rest: free space, or make the folder writable, and run again"
+        ) from None
     return Written(len(written) + len(built.written), len(built.unchanged), len(removed) + len(built.removed))
 
 

@@ -13,6 +13,8 @@ from ingest.common.files import notes, write_if_changed
 #: Below the project's folder: what pages are made of, other than the logs.
 CODE = ("report_templates", "ingest", "parsers", "schema")
 _NOTE = "sources.json"
+#: Folders below a given path that are entered, one within another; any tree of logs has fewer.
+DEEPEST = 100
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -61,5 +63,6 @@ def _files(top: Path) -> Iterator[Path]:
     if not top.is_dir():
         yield top
     for folder, below, names in os.walk(top):
-        below[:] = [each for each in below if each != "__pycache__" and not each.startswith(".")]
+        deeper = folder.count(os.sep) - str(top).count(os.sep) < DEEPEST
+        below[:] = [each for each in below if deeper and each != "__pycache__" and not each.startswith(".")]
         yield from (Path(folder) / each for each in names if not each.startswith(".") and not each.endswith("~"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +32,13 @@ def guarded(path: str, read: Callable[[], Found]) -> Found | Problem:
 
 
 def fault(error: Exception, path: str) -> Problem:
-    """Return the problem for an exception: its kind, and the last place in our code that it went through."""
+    """Return the problem for an exception: its kind, and the last place in our code that it went through.
+
+    What the system refuses, a file or memory, is no fault of ours.
+    """
+    if isinstance(error, OSError | MemoryError):
+        cause = getattr(error, "strerror", None) or os.strerror(errno.ENOMEM)
+        return Problem("unreadable", path, args={"cause": cause})
     return Problem("fault", path, args={"kind": type(error).__name__, "place": _place(error)})
 
 

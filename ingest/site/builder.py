@@ -49,6 +49,8 @@ COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 STYLES = "assets/css/all.css"
 #: Where files of ours lie that are not committed, perhaps beside files of others.
 FOLDERS = ("en", "zh", "charts", "logs", badges.FOLDER)
+#: Below these a run that was killed may have left unfinished files.
+WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart"', ".html": b'class="pl-log"'}
 
@@ -124,8 +126,14 @@ def build(
         files = {**_pages(site, words, cached), **_data(site, words, records), **badges.badges(site, words)}
         files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
         built = _written(files, out)
-        cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
+        if _shows_all_logs(site, files):
+            cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
     return built
+
+
+def _shows_all_logs(site: Site, files: Files) -> bool:
+    """Return whether each log that was read could be shown; one that could not, as it changed, may be the next time."""
+    return all(files.get(addresses.log_file(run), b"-") for run in site.runs if run.format)
 
 
 def _written(files: Files, out: Path) -> Built:

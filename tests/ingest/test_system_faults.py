@@ -1,0 +1,530 @@
+"""What the system does to a build: full disks, other runs, changing logs, wrong clocks, killed processes, odd files.
+
+The table of the page of problems names these tests (report_templates/faults.toml). With --full each tries as often as
+that table says.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calls import start, unfinished, wait
+from made_logs import run_json, seg
+from made_trees import ROOT, Called, contents, make_tree, write_run
+
+from ingest.common import files as common_files
+from ingest.common import lock
+from ingest.record import ledger
+
+Ingest = Callable[..., Called]
+LOG = "seg/paddleseg/bs2/1/train.log"
+#: Of the same length, with another figure.
+SLOW, FAST = (("".join(f"{each}\n" for each in seg([speed] * 12, batch=2))).encode() for speed in (5.0, 9.0))
+
+
+@pytest.fixture
+def cold(tree: Path, ingest: Ingest) -> Callable[[], dict[str, bytes]]:
+    """Return a function that builds the tree as it is now without anything of an earlier run."""
+
+    def build() -> dict[str, bytes]:
+        top = tree.parent / "cold"
+        shutil.rmtree(top, ignore_errors=True)
+        ingest(tree, "--out", top / "docs")
+        return contents(top / "docs")
+
+    return build
+
+
+def figure(called: Called, log: str = LOG) -> Any:
+    (run,) = (each for each in called.lines if each["path"].endswith(log))
+    return run["figures"].get("mean", {}).get("value")
+
+
+def is_whole(out: Path, *states: Mapping[str, bytes]) -> bool:
+    """Return whether each file is as one of the states has it, and none is unfinished."""
+    found = contents(out) if any(each.is_file() for each in out.rglob("*")) else {}
+    return all(data in [state.get(name) for state in states] for name, data in found.items())
+
+
+# --- Disks and folders ------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_may_not_grow_ends_the_run_and_the_next_completes_it(
+    tree: Path, cold: Callable[[], dict[str, bytes]], full: bool
+) -> None:
+    """As a full disk or a quota does: whichever file it meets, the message names it and no file is half-written."""
+    out, said, whole = tree.parent / "docs", tree.parent / "said", cold()
+    sizes = sorted({len(data) for data in whole.values()})
+    for size in sizes[:-1] if full else [0, *sizes[40:-1:60]]:
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
+        limit = (size, resource.RLIM_INFINITY)
+        call = start(said, tree, "--out", out, before=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+        assert (call.code(), is_whole(out, whole)) == (2, True), call.said
+    call = start(said, tree, "--out", out)
+    assert call.code() == 0, call.said
+    assert contents(out) == whole
+
+
+@contextmanager
+def mounted(folder: Path, *options: str) -> Iterator[None]:
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", folder], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("a small file system can be mounted by root only")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_a_full_disk_at_every_size(tree: Path, cold: Callable[[], dict[str, bytes]], ingest: Ingest, full: bool) -> None:
+    top, whole = tree.parent / "disk", cold()
+    kib = sum(-(-len(data) // 4096) * 4 for data in whole.values())
+    steps = range(8, kib, max(8, kib // 120)) if full else (16, kib // 2)
+    for size in steps:
+        with mounted(top, f"size={size}k"):
+            called = ingest(tree, "--out", top / "docs")
+            assert called.code == 2, f"{size} of {kib} KiB"
+            assert "No space left on device" in called.problems[-1]
+            assert is_whole(top / "docs", whole), f"{size} of {kib} KiB"
+            subprocess.run(["mount", "-o", "remount,size=64m", top], check=True)
+            assert ingest(tree, "--out", top / "docs").code == 0
+            assert contents(top / "docs") == whole
+    print(f"full disk: {len(steps)} sizes below {kib} KiB")
+
+
+def test_a_read_only_folder_is_named_and_left_as_it_is(tree: Path, ingest: Ingest) -> None:
+    top = tree.parent / "disk"
+    with mounted(top, "size=64m"):
+        assert ingest(tree, "--out", top / "docs").code == 0
+        before = contents(top)
+        (tree / LOG).write_bytes(FAST)
+        subprocess.run(["mount", "-o", "remount,ro", top], check=True)
+        called = ingest(tree, "--out", top / "docs")
+        assert (called.code, contents(top)) == (2, before)
+        assert called.problems[0].startswith(f"ingest: {top}/.perfledger/docs/lock: Read-only file system")
+        assert ingest("check", tree, "--out", top / "docs").code == 2, "the data are stale"
+
+
+def test_a_folder_of_logs_that_vanishes_is_a_problem(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = ledger._read
+
+    def vanished(*given: Any) -> Any:
+        shutil.rmtree(tree / "seg/paddleseg/bs2")
+        return real(*given)
+
+    monkeypatch.setattr(ledger, "_read", vanished)
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    assert [each.split(":")[0] for each in called.problems] == [f"logs/seg/paddleseg/bs2/{n}/train.log" for n in (1, 2)]
+    assert [each["published"] for each in called.lines] == [False, False, True, True, True]
+
+
+def test_a_folder_of_pages_that_vanishes_ends_the_run_or_is_made_anew(
+    tree: Path, ingest: Ingest, cold: Callable[[], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, whole, real = tree.parent / "docs", cold(), os.replace
+    left = [20]
+
+    def vanished(*given: Any) -> None:
+        left[0] -= 1
+        if not left[0]:
+            shutil.rmtree(out)
+        real(*given)
+
+    monkeypatch.setattr(os, "replace", vanished)
+    called = ingest(tree, "--out", out)
+    assert called.code == 2
+    assert "No such file or directory; what was written before is complete" in called.problems[-1]
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == whole
+
+
+def test_what_cannot_be_printed_is_no_success(tree: Path) -> None:
+    with Path("/dev/full").open("w") as stream:
+        done = subprocess.run(
+            [sys.executable, "-m", "ingest", tree, "--json"], stdout=stream, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False
+        )  # fmt: skip
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "No space left on device" in done.stderr
+
+
+# --- Other runs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runs", [2, 4])
+def test_runs_at_once_wait_for_each_other_and_say_so(
+    tree: Path, cold: Callable[[], dict[str, bytes]], runs: int, full: bool
+) -> None:
+    whole, out = cold(), tree.parent / "docs"
+    for _ in range(25 if full else 1):
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
+        with lock.held(out):  # so that they all wait, whichever is the fastest
+            calls = [start(tree.parent / f"said{each}", tree, "--out", out) for each in range(runs)]
+            said = f"ingest: {out}: process {os.getpid()} on {socket.gethostname()} is writing there; waiting until it ends"
+            for each in calls:
+                assert wait(lambda each=each: each.log.exists() and each.said.startswith(said)), each.said  # type: ignore[misc]
+            assert not out.exists()
+        assert [each.code() for each in calls] == [0] * runs, [each.said for each in calls]
+        assert contents(out) == whole
+        assert not (tree.parent / ".perfledger/docs/lock").exists()
+
+
+def test_a_lock_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
+    at = tmp_path / "said"
+
+    def hold() -> None:
+        with lock.held(tmp_path / "docs"):
+            at.with_name("held").touch()
+            time.sleep(600)
+
+    call = start(at, before=hold)
+    assert wait(at.with_name("held").exists)
+    call.kill()
+    with lock.held(tmp_path / "docs"):
+        pass
+    assert not (tmp_path / ".perfledger").exists()
+
+
+# --- Logs that change -------------------------------------------------------------------------------------------------
+
+
+def grow(log: Path) -> None:
+    with log.open("ab") as stream:
+        stream.write(FAST)
+
+
+def shrink(log: Path) -> None:
+    log.write_bytes(log.read_bytes()[:300])
+
+
+def swap(log: Path) -> None:
+    """Change the bytes, and neither size nor time: as a copy that keeps times does."""
+    at = log.stat()
+    log.write_bytes(FAST)
+    os.utime(log, ns=(at.st_atime_ns, at.st_mtime_ns))
+
+
+@pytest.mark.parametrize("change", [grow, shrink, swap, Path.unlink])
+@pytest.mark.parametrize("moment", ["before it is read", "after it is read"])
+def test_a_log_that_changes_while_it_is_read_gives_no_figure(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object], moment: str
+) -> None:
+    (tree / LOG).write_bytes(SLOW)
+    real = ledger._read_shard
+
+    def changed(job: Any) -> Any:
+        mine = LOG in [each.name.partition("/")[2] for each in job[0].inputs]
+        if mine and moment == "before it is read":
+            change(tree / LOG)
+        found = real(job)
+        if mine and moment == "after it is read":
+            change(tree / LOG)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "_read_shard", changed)
+        called = ingest(tree, "--out", tree.parent / "docs", "--json")
+    assert called.code == 1
+    (problem,) = called.problems
+    assert problem.startswith(f"logs/{LOG}: changed, or was removed, while it was read")
+    assert [each["published"] for each in called.lines] == [each["path"] != f"logs/{LOG}" for each in called.lines]
+    again = ingest(tree, "--out", tree.parent / "docs", "--json")
+    assert again.err == ""
+    assert again.lines == ingest(tree, "--json", "--out", tree.parent / "cold/docs").lines
+    assert contents(tree.parent / "docs") == contents(tree.parent / "cold/docs")
+
+
+def test_a_change_of_neither_size_nor_time_is_seen(tree: Path, ingest: Ingest, full: bool) -> None:
+    """A file system tells times to some milliseconds: within them, a second change leaves the same time."""
+    out = tree.parent / "docs"
+    for number in range(100 if full else 3):
+        for data, speed in ((SLOW, 5.0), (FAST, 9.0)):
+            (tree / LOG).write_bytes(data)
+            os.utime(tree / LOG, ns=(10**18 + number, 10**18))
+            assert figure(ingest(tree, "--json", *(["--out", out] if number == 0 else []))) == speed
+
+
+def test_a_hash_of_a_file_that_may_change_under_its_time_is_not_kept(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tree.parent / "docs"
+    stamps = {tree / LOG: common_files.stamp(tree / LOG)}
+    monkeypatch.setattr(ledger, "stamp", lambda path: stamps.get(path) or common_files.stamp(path))
+    (tree / LOG).write_bytes(SLOW)
+    assert figure(ingest(tree, "--out", out, "--json")) == 5.0
+    (tree / LOG).write_bytes(FAST)
+    assert figure(ingest(tree, "--out", out, "--json")) == 9.0, "the same stamp, just now"
+
+
+def test_a_log_that_could_not_be_read_once_is_read_the_next_time(
+    tree: Path, ingest: Ingest, cold: Callable[[], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a fault of a moment leaves in the cache would stay there: the bytes, which are its key, do not change."""
+    real, out = Path.open, tree.parent / "docs"
+
+    def refused(path: Path, *given: Any, **named: Any) -> Any:
+        if path == tree / LOG and not hashing[0]:
+            raise OSError(24, "Too many open files", str(path))
+        return real(path, *given, **named)
+
+    hashing, hashed = [False], ledger.file_hash
+
+    def hash_of(path: Path) -> str:
+        hashing[0] = True
+        try:
+            return hashed(path)
+        finally:
+            hashing[0] = False
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refused)
+        patched.setattr(ledger, "file_hash", hash_of)
+        called = ingest(tree, "--out", out)
+    assert (called.code, len(called.problems)) == (1, 1), called.err
+    assert "Too many open files" in called.problems[0]
+    assert ingest(tree, "--out", out).err == ""
+    assert contents(out) == cold()
+
+
+# --- Clocks -----------------------------------------------------------------------------------------------------------
+
+#: The first moments of these years, in seconds.
+YEARS = {1901: -2177452800, 2099: 4070908800}
+
+
+@pytest.mark.parametrize("year", YEARS)
+def test_clocks_of_other_centuries_change_nothing(
+    tree: Path, cold: Callable[[], dict[str, bytes]], ingest: Ingest, monkeypatch: pytest.MonkeyPatch, year: int
+) -> None:
+    out, whole, at = tree.parent / "docs", cold(), YEARS[year]
+    for path in tree.rglob("*"):
+        os.utime(path, (at, at))
+    monkeypatch.setattr(time, "time", lambda: float(at))
+    monkeypatch.setattr(time, "time_ns", lambda: at * 10**9)
+    for _ in range(2):
+        assert ingest(tree, "--out", out).code == 0
+        assert contents(out) == whole
+    (tree / LOG).write_bytes(FAST)
+    os.utime(tree / LOG, (at, at))
+    assert figure(ingest(tree, "--out", out, "--json")) == 9.0
+    monkeypatch.undo()
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == cold()
+
+
+# --- Processes, open files and memory ---------------------------------------------------------------------------------
+
+
+def kill_reader(job: Any) -> Any:
+    if any("bs4" in each.name for each in job[0].inputs):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _read_shard(job)
+
+
+_read_shard = ledger._read_shard
+
+
+def test_a_killed_reader_is_a_problem_of_its_logs(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tree.parent / "docs"
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "_read_shard", kill_reader)
+        called = ingest(tree, "--out", out, "--json", "--jobs", 2)
+    assert called.code == 1
+    lost = [f"logs/seg/paddleseg/bs4/{repeat}/train.log" for repeat in (1, 2)]
+    assert [each.partition(": ")[0] for each in called.problems] == lost
+    assert all("was killed" in each for each in called.problems)
+    assert [each["path"] for each in called.lines if not each["published"]] == lost
+    assert ingest(tree, "--out", out, "--jobs", 2).err == ""
+
+
+def test_a_reader_that_is_killed_once_loses_nothing(
+    tree: Path, ingest: Ingest, cold: Callable[[], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that is killed from outside: nobody knows over which log, and all that remain are read again."""
+    once = tree.parent / "killed"
+
+    def killed(job: Any) -> Any:
+        if not once.exists():
+            once.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return _read_shard(job)
+
+    monkeypatch.setattr(ledger, "_read_shard", killed)
+    monkeypatch.setattr(sys.modules[__name__], "kill_reader", killed)
+    called = ingest(tree, "--out", tree.parent / "docs", "--jobs", 2)
+    assert (called.code, called.err) == (0, "")
+    assert contents(tree.parent / "docs") == cold()
+
+
+def limited(kind: int, limit: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(kind, (limit, limit))
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_64_open_files_are_enough(tree: Path, cold: Callable[[], dict[str, bytes]], jobs: int) -> None:
+    out = tree.parent / "docs"
+    before = limited(resource.RLIMIT_NOFILE, 64)
+    call = start(tree.parent / "said", tree, "--out", out, "--jobs", jobs, before=before)
+    assert call.code() == 0, call.said
+    assert contents(out) == cold()
+
+
+def test_too_few_open_files_are_one_message(tree: Path) -> None:
+    call = start(tree.parent / "said", tree, "--out", tree.parent / "docs", before=limited(resource.RLIMIT_NOFILE, 9))
+    assert call.code() == 2
+    assert "Too many open files" in call.said
+    assert "Traceback" not in call.said
+
+
+def with_memory(tree: Path, limit: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ingest", tree, "--out", tree.parent / "docs"], cwd=ROOT, capture_output=True, text=True,
+        preexec_fn=limited(resource.RLIMIT_AS, limit), check=False,
+    )  # fmt: skip
+
+
+def test_300_mb_of_memory_are_enough(tree: Path) -> None:
+    done = with_memory(tree, 300 * 10**6)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tree.parent / "docs/en/index.md").is_file()
+
+
+def test_less_memory_is_one_message(tree: Path) -> None:
+    done = with_memory(tree, 250 * 10**6)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "250 MB of address space is too little, so nothing was written: allow 300 MB" in done.stderr
+    assert not (tree.parent / "docs").exists()
+
+
+def test_a_log_that_needs_more_memory_than_there_is_is_a_problem_of_that_log(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ingest.record import run
+
+    real = run.read
+
+    def short(path: Path) -> Any:
+        if path == tree / LOG:
+            raise MemoryError
+        return real(path)
+
+    monkeypatch.setattr(run, "read", short)
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    assert [each.partition(";")[0] for each in called.problems] == [f"logs/{LOG}: cannot be read (Cannot allocate memory)"]
+
+
+# --- Odd files --------------------------------------------------------------------------------------------------------
+
+
+def test_devices_are_not_opened(tree: Path, ingest: Ingest) -> None:
+    for name in ("zero", "null", "random"):
+        (tree / f"{name}.log").symlink_to(f"/dev/{name}")
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    assert [each.partition(" (")[0] for each in called.problems] == [
+        f"logs/{name}.log: is neither a file nor a folder" for name in ("null", "random", "zero")
+    ]
+    assert len(called.lines) == 5
+
+
+def test_a_maze_of_links_is_walked_once(tree: Path, ingest: Ingest) -> None:
+    """Twelve folders, each with links to all twelve: twelve times twelve links, and more paths than can be walked."""
+    folders = [tree / f"maze/{number:02}" for number in range(12)]
+    for number, folder in enumerate(folders):
+        write_run(folder, "x/1", seg([4.0 + number] * 12), run=run_json(batch_size=number + 1))
+    for folder in folders:
+        for other in folders:
+            (folder / f"to{other.name}").symlink_to(other)
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    assert sorted(each["path"] for each in called.lines if "/maze/" in each["path"]) == [
+        f"logs/maze/{number:02}/x/1/train.log" for number in range(12)
+    ]
+    assert all(each["published"] for each in called.lines)
+    assert len(called.problems) == 144
+    assert all("the link was not followed" in each for each in called.problems)
+
+
+def test_a_maze_within_a_run_is_walked_once(tree: Path, ingest: Ingest) -> None:
+    run = (tree / LOG).parent
+    folders = [run / f"maze/{number:02}" for number in range(12)]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    for folder in folders:
+        for other in folders:
+            (folder / f"to{other.name}").symlink_to(other)
+    called = ingest(tree, "--json")
+    assert len(called.lines) == 5
+    assert len(called.problems) == 144
+
+
+def test_a_linked_folder_is_read_under_its_own_name(tree: Path, ingest: Ingest) -> None:
+    (tree / "seg/paddleseg/a-latest").symlink_to("bs2")
+    called = ingest(tree, "--json")
+    assert [each.partition(":")[0] for each in called.problems] == ["logs/seg/paddleseg/a-latest"]
+    assert len(called.lines) == 5
+    assert all(each["published"] for each in called.lines)
+
+
+def test_3000_levels_of_folders(tree: Path, ingest: Ingest) -> None:
+    here = os.open(tree, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=here)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)
+    try:
+        called = ingest(tree, "--out", tree.parent / "docs", "--json")
+        assert called.code == 1
+        assert len(called.lines) == 5
+        (problem,) = called.problems
+        assert "cannot be read (it lies more than 100 folders deep)" in problem
+    finally:
+        subprocess.run(["rm", "-rf", tree / "d"], check=True)  # Python's own removal is recursive
+
+
+NAMES = [
+    b"new\nline.log", b"carriage\rreturn.log", b"tab\t.log", b"\x1b[31mred.log", b"bell\x07.log", b"quote'.log",
+    b'double".log', b"back\\slash.log", b"back`tick.log", b"dollar$HOME.log", b"$(touch owned).log", b";semicolon.log",
+    b"--strict", b"-rf", b"-", b"#hash.log", b"%s%n.log", b"{{ 7*7 }}.log", b"<b>.log", b"a|b.log", b"[x](y).log",
+    b"*.log", b"?.log", b"..x", b"...", b" leading.log", b"trailing.log ", b"trailing.", b"con", b"nul.log",
+    b"caf\xe9.log", b"\xff\xfe.log", "\U0001f600.log".encode(), b"x" * 251 + b".log",
+]  # fmt: skip
+
+
+def test_34_odd_names(tree: Path, ingest: Ingest) -> None:
+    """All in one folder, and each the name of a folder as well; none may hide another or be taken for an option."""
+    odd = tree / "odd"
+    assert len(NAMES) == 34
+    for number, name in enumerate(NAMES):
+        (odd / "files").mkdir(parents=True, exist_ok=True)
+        (odd / "files" / os.fsdecode(name)).write_bytes(b"".join(SLOW.splitlines(True)[: 8 + number % 4]) + b"#%d\n" % number)
+        write_run(odd / "folders" / os.fsdecode(name), "1", SLOW + b"#%d\n" % number, run=run_json(batch_size=number + 1))
+    out = tree.parent / "docs"
+    called = ingest(tree, "--out", out, "--json")
+    assert "Traceback" not in called.err
+    assert all(each.isprintable() for each in called.problems)
+    read = [each for each in called.lines if each["path"].startswith("logs/odd/")]
+    hidden = [each for each in NAMES if each.startswith(b".")]
+    assert len(read) == 2 * (len(NAMES) - len(hidden)), "names that begin with a point are hidden, as everywhere"
+    assert len({each["id"] for each in called.lines}) == len(called.lines)
+    assert all(path.name.isprintable() and path.name.isascii() for path in out.rglob("*"))
+    assert not (ROOT / "owned").exists()
+    assert ingest(tree, "--out", out).out.splitlines()[-1].startswith(f"{out}/: 0 files written")

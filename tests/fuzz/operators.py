@@ -180,8 +180,8 @@ def _nul(text: bytes, chance: Random) -> bytes:
 
 
 def _labelled(text: bytes, chance: Random) -> bytes:
-    """Label every line, as containers, queues and pipelines do."""
-    label = chance.choice((b"2026-11-20T08:00:00.000000000Z ", b"[2026-11-20T08:00:00.123Z] ", b"[1,0]<stdout>:", b"0: "))
+    """Label every line, as containers and pipelines do; a rank would hide that of a launcher."""
+    label = chance.choice((b"2026-11-20T08:00:00.000000000Z ", b"[2026-11-20T08:00:00.123Z] "))
     return b"".join(label + each for each in _lines(text))
 
 

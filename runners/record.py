@@ -28,6 +28,7 @@ from msgspec.structs import replace
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
 from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh
+from schema.redaction.redact import redact, redacted
 
 LAUNCH_JSON = "launch.json"
 RUN_JSON = "run.json"
@@ -297,7 +298,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
             "at_least": launch.records.at_least,
         },
         "warnings": [
-            *[redact(text, hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost)]],
+            *[published(text, hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost)]],
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
             *drift_between_repeats(top.facts, comparable_runs(folder.parent, hardware, launch.plan.round)),
@@ -305,7 +306,8 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
         "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
         "files": files,
     }
-    return {key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")}
+    # It is committed with its log, so what was put on a command line or into a variable must not stand in it.
+    return redact({key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")})
 
 
 def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
@@ -386,15 +388,8 @@ def _copied(source: Path, target: Path, sha256: str) -> str:
     return found
 
 
-#: IPv4; and IPv6, recognised by three colons or `::`, since a time of day has two colons at most.
-_ADDRESS = re.compile(
-    r"\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<!\w)[0-9a-fA-F]{0,4}(?:(?::[0-9a-fA-F]{0,4}){3,7}|::[0-9a-fA-F]{0,4})(?!\w)"
-)
-_PATH = re.compile(r"(?<![\w.])~?/[^\s,;:'\"`)]+")
-
-
-def redact(text: str, hosts: Sequence[str]) -> str:
-    """Replace host names by node numbers, and hide addresses and absolute paths, before a message is published.
+def published(text: str, hosts: Sequence[str]) -> str:
+    """Replace host names by node numbers, and redact the rest, before a message is published.
 
     `hosts` are in order of rank, as the user names them: `name`, or `user@name`.
     """
@@ -402,7 +397,7 @@ def redact(text: str, hosts: Sequence[str]) -> str:
     # Longest first: one name may be the beginning of another.
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", names[name], text)
-    return _PATH.sub("…", _ADDRESS.sub("…", text))
+    return redacted(text)
 
 
 # --- How many records a log holds -------------------------------------------------------------------------------------

@@ -28,7 +28,6 @@ from ingest.common.below import refuse_ways_out
 from ingest.common.cache import Cache, key_of
 from ingest.common.files import file_hash, is_settled, stamp, write_if_changed
 from ingest.read import layout as layouts
-from ingest.read.redact import redact_record, redacted
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
@@ -36,6 +35,7 @@ from ingest.record.run import identify, runs_of
 from parsers.engine.registry import formats, telemetry_formats
 from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
+from schema.redaction.redact import redact_record, redacted
 
 FOLDER = Path("data") / "runs"
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
@@ -274,6 +274,7 @@ def _code(layout: str) -> str:
         *top.glob("ingest/*/*.py"),
         *top.glob("ingest/*/*.toml"),
         *top.glob("schema/*.*"),
+        *top.glob("schema/redaction/*.*"),
     ]
     files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
     digest = hashlib.sha256(layouts.load(layout).name.encode())

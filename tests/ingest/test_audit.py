@@ -331,6 +331,13 @@ def test_the_rule_of_a_family_gives_its_figure_to_the_digits(corpus: list[Audite
     assert tried >= 100
 
 
+def test_no_figure_called_closest_is_farther_than_ours() -> None:
+    found = audit.audit(publications.read([ROOT / "raw_logs" / "published"]), [])
+    both = [(each.house, each.closest) for each in found if each.house and each.closest]
+    assert len(both) > 100
+    assert [pair for pair in both if not pair[1].close and abs(pair[1].difference) > abs(pair[0].difference)] == []
+
+
 def _is_closest(each: Audited, known: dict[str, str]) -> bool:
     printed = [float(value) for value in known["published"].split("; ")]
     closest = min(printed, key=lambda value: abs(float(known["rule_value"]) / value - 1))

@@ -532,3 +532,67 @@ def test_34_odd_names(tree: Path, ingest: Ingest) -> None:
     assert all(path.name.isprintable() and path.name.isascii() for path in out.rglob("*"))
     assert not (ROOT / "owned").exists()
     assert ingest(tree, "--out", out).out.splitlines()[-1].startswith(f"{out}/: 0 files written")
+
+
+# --- Large files; on demand alone ------------------------------------------------------------------------------------
+
+#: Prints the highest use of memory, in KiB, as the last line.
+PEAK = """
+import re, sys
+from pathlib import Path
+from ingest.cli import main
+code = main(sys.argv[1:])
+print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def measured(full: bool, tree: Path) -> Callable[..., tuple[int, list[str], int]]:
+    """Return a function that reads the tree: exit code, problems, and the highest use of memory in MiB."""
+    if not full:
+        pytest.skip("takes minutes: make faults")
+
+    def call(*options: object) -> tuple[int, list[str], int]:
+        begun = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, tree, "--jobs", "1", *map(str, options)], cwd=ROOT, check=False,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        *problems, peak = done.stderr.splitlines()
+        print(f"{time.monotonic() - begun:.0f} s, {int(peak) >> 10} MiB, exit code {done.returncode}")
+        return done.returncode, problems, int(peak) >> 10
+
+    return call
+
+
+Measured = Callable[..., tuple[int, list[str], int]]
+
+
+def test_a_sparse_file_of_10_gib(measured: Measured, tree: Path) -> None:
+    with (tree / "sparse.log").open("wb") as stream:
+        stream.truncate(10 << 30)
+    code, problems, peak = measured("--json")
+    assert (code, [each.partition(":")[0] for each in problems]) == (1, ["logs/sparse.log"])
+    assert peak < 150
+
+
+def test_a_line_of_1_gib(measured: Measured, tree: Path) -> None:
+    block = (SLOW.splitlines()[0][:60] * (1 << 15))[: 1 << 20]
+    with (tree / "line.log").open("wb") as stream:
+        stream.writelines([block] * 1024)
+    code, problems, peak = measured("--json")
+    assert (code, [each.partition(":")[0] for each in problems]) == (1, ["logs/line.log"])
+    assert peak < 150
+
+
+def test_50000_small_logs(measured: Measured, tree: Path) -> None:
+    shutil.rmtree(tree)
+    for number in range(50_000):
+        folder = tree / f"{number // 100:03}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number % 100:02}.log").write_bytes(SLOW + b"#%d\n" % number)
+    code, problems, peak = measured("--out", tree.parent / "docs")
+    assert code == 1
+    assert len(problems) == 50_000, "none states what it was measured on"
+    assert peak < 4096

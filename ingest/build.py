@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,8 +74,6 @@ def read(inputs: Inputs) -> State:
     Raises:
         UsageError: a path, the layout or the output folder cannot be used, or there are no logs.
     """
-    from dataclasses import replace
-
     from ingest.common import sources
     from ingest.common.cache import Cache
     from ingest.published import publications
@@ -89,7 +87,7 @@ def read(inputs: Inputs) -> State:
     before = sources.state(inputs.paths, inputs.layout)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
     found, stated = named.logs_of(walk(inputs.paths)), accelerators.found(inputs.paths)
-    found = replace(found, problems=(*found.problems, *others.problems, *stated.problems))
+    found = _with_problems(found, (*others.problems, *stated.problems))
     if not found.inputs:
         return State(inputs, found, ledger.Ledger(), others, stated, found.problems, before, {})
     with (
@@ -107,7 +105,7 @@ def read(inputs: Inputs) -> State:
             others.rules_of,
             found.beside,
         )
-    found = replace(found, problems=(*found.problems, *collected.problems))
+    found = _with_problems(found, collected.problems)
     return State(inputs, found, collected, others, stated, _distinct(found, collected), before, cached.new)
 
 
@@ -119,6 +117,7 @@ def write(state: State) -> Written:
             those before it are complete.
     """
     from ingest.common import sources
+    from ingest.common.below import refuse_ways_out
     from ingest.common.cache import Cache
     from ingest.common.files import notes, remove_unfinished
     from ingest.record import ledger
@@ -126,6 +125,7 @@ def write(state: State) -> Written:
 
     out = state.inputs.out
     try:
+        refuse_ways_out(out.absolute().parent, [".perfledger/any"])
         remove_unfinished([notes(out), *(out / each for each in WRITTEN_TO)])
         # Before the ledger: a mistake in a template or a word stops here, and nothing has been written then.
         built = _site(state, check=False)
@@ -150,12 +150,11 @@ def stale(state: State) -> list[str]:
 
 
 def _site(state: State, *, check: bool) -> Built:
-    from ingest.read.redact import redact_record
     from ingest.site import builder
 
     return builder.build(
         state.ledger.runs,
-        [redact_record(each) for each in state.found.problems],
+        state.found.problems,
         state.inputs.out,
         cache=_cache(state.inputs.out),
         check=check,
@@ -173,13 +172,22 @@ def _cache(out: Path) -> Path:
 
 def _logs(found: FoundFiles) -> dict[str, tuple[Path, ...]]:
     """Return where each log lies, by its redacted path, which several may share."""
-    from ingest.read.redact import redact
+    from schema.redaction.redact import redact
 
     places: dict[str, tuple[Path, ...]] = {}
     for each in found.inputs:
         name = redact(each.name)
         places[name] = (*places.get(name, ()), each.path)
     return places
+
+
+def _with_problems(found: FoundFiles, more: Iterable[Problem]) -> FoundFiles:
+    """Return what was found with further problems, redacted: messages leave too, in the public output of a CI run."""
+    from dataclasses import replace
+
+    from schema.redaction.redact import redact_record
+
+    return replace(found, problems=tuple(map(redact_record, (*found.problems, *more))))
 
 
 def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:

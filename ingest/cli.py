@@ -251,6 +251,24 @@ def diff(revision: str, out: Path | None, language: str) -> int:
     return UNDERSTOOD
 
 
+@commands.command()
+@click.argument("site", metavar="SITE", type=click.Path(path_type=Path))
+@_reads_logs
+def verify(site: Path, paths: tuple[Path, ...], layout: str, jobs: int) -> int:
+    """Check that a built site's figures follow from its data and logs.
+
+    SITE is the folder that `mkdocs build` writes. Figures are followed from the pages to results.json and to the
+    ledger's runs, and with PATH to the logs, which are hashed and read again. It writes nothing.
+    """
+    from ingest import verify as chain
+
+    told = chain.verify(site, chain.read_anew(paths, layout, jobs) if paths else None)
+    for each in told.wrong:
+        print(printable(each), file=sys.stderr)
+    print(chain.summary(told))
+    return NOTHING if told.wrong else UNDERSTOOD if paths else NOT_ALL
+
+
 @commands.command("new-suite")
 @click.argument("name")
 @_out_option

@@ -27,7 +27,8 @@ from msgspec.structs import replace
 
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
-from runners.transport import INCOMING, AnyTarget, JobFacts
+from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh
+from schema.redaction.redact import redact, redacted
 
 LAUNCH_JSON = "launch.json"
 RUN_JSON = "run.json"
@@ -142,11 +143,23 @@ def attended(folder: Path) -> Iterator[Launch]:
 def _read(path: Path, file: IO[str]) -> Launch:
     # The file is not trusted, since the logs may come from someone else: each type checks its own values.
     try:
-        return msgspec.json.decode(file.read(), type=Launch)
+        found = msgspec.json.decode(file.read(), type=Launch)
+        _refuse_what_came_with_it(path.parent, found.target)
     except (OSError, ValueError, RecursionError) as error:
         raise RunnerError(
             f"{path}: it is not a launch.json of this version of Perfledger: {error}; the files beside it are unchanged"
         ) from error
+    return found
+
+
+def _refuse_what_came_with_it(folder: Path, target: AnyTarget) -> None:
+    """Refuse what would run a program from among the logs, or write outside them."""
+    if (folder / INCOMING).is_symlink():
+        raise ValueError(f"{INCOMING} beside it is a link")
+    # A run's folder is the fourth below the raw logs: suite, framework, case, repeat.
+    top = folder.resolve().parents[min(3, len(folder.resolve().parents) - 1)]
+    if isinstance(target, Ssh) and target.config and Path(target.config).resolve().is_relative_to(top):
+        raise ValueError("its ssh configuration, which can start programs, lies among the logs")
 
 
 def lock(file: IO[str], folder: Path) -> None:
@@ -285,7 +298,7 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
             "at_least": launch.records.at_least,
         },
         "warnings": [
-            *[redact(text, hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost)]],
+            *[published(text, hosts) for text in [*pending_warnings(folder), *_losses(nodes, lost)]],
             *([short] if short else []),
             *drift_between_nodes([node.facts for node in nodes]),
             *drift_between_repeats(top.facts, comparable_runs(folder.parent, hardware, launch.plan.round)),
@@ -293,7 +306,8 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
         "nodes": [node.ending(node is top) for node in nodes] if len(nodes) > 1 else [],
         "files": files,
     }
-    return {key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")}
+    # It is committed with its log, so what was put on a command line or into a variable must not stand in it.
+    return redact({key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")})
 
 
 def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:
@@ -374,15 +388,8 @@ def _copied(source: Path, target: Path, sha256: str) -> str:
     return found
 
 
-#: IPv4; and IPv6, recognised by three colons or `::`, since a time of day has two colons at most.
-_ADDRESS = re.compile(
-    r"\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<!\w)[0-9a-fA-F]{0,4}(?:(?::[0-9a-fA-F]{0,4}){3,7}|::[0-9a-fA-F]{0,4})(?!\w)"
-)
-_PATH = re.compile(r"(?<![\w.])~?/[^\s,;:'\"`)]+")
-
-
-def redact(text: str, hosts: Sequence[str]) -> str:
-    """Replace host names by node numbers, and hide addresses and absolute paths, before a message is published.
+def published(text: str, hosts: Sequence[str]) -> str:
+    """Replace host names by node numbers, and redact the rest, before a message is published.
 
     `hosts` are in order of rank, as the user names them: `name`, or `user@name`.
     """
@@ -390,7 +397,7 @@ def redact(text: str, hosts: Sequence[str]) -> str:
     # Longest first: one name may be the beginning of another.
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", names[name], text)
-    return _PATH.sub("…", _ADDRESS.sub("…", text))
+    return redacted(text)
 
 
 # --- How many records a log holds -------------------------------------------------------------------------------------

@@ -191,11 +191,15 @@ def scoped(reading: Reading, case: Facts) -> tuple[int, Scope]:
     return (int(known), "job") if known else (1, reading.scope)
 
 
+#: What lies beyond was garbled, and its square or its share of another figure need not be a number.
+_SMALLEST, _LARGEST = 1e-100, 1e100
+
+
 def refuse_impossible(values: Column, records: SessionRecords, rows: Rows | None = None) -> None:
-    """Raise NoFigureError for the first figure that is not positive and finite, with its line."""
+    """Raise NoFigureError for the first figure that is not positive and finite, or beyond all measure, with its line."""
     import numpy as np
 
-    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    bad = np.flatnonzero(~((values > _SMALLEST) & (values < _LARGEST)))
     if len(bad):
         row = int(rows[bad[0]]) if rows is not None else int(bad[0])
         raise no_figure("impossible_figure", line=records.lines([row])[0], count=len(bad))

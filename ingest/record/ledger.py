@@ -20,22 +20,25 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from ingest.common import processes
+from ingest.common.below import refuse_ways_out
 from ingest.common.cache import Cache, key_of
 from ingest.common.files import file_hash, is_settled, stamp, write_if_changed
 from ingest.read import layout as layouts
-from ingest.read.redact import redact_record, redacted
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
 from ingest.record.run import identify, runs_of
-from parsers.engine.registry import formats
+from parsers.engine.registry import formats, telemetry_formats
 from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
+from schema.redaction.redact import redact_record, redacted
 
 FOLDER = Path("data") / "runs"
+_SHA256 = re.compile(rb"[0-9a-f]{64}")
 #: Problems that say nothing of the bytes of a log: the next call may read it, so what they leave is not cached.
 _PASSING = frozenset({"fault", "unreadable", "changing", "reader_killed"})
 #: Those with which what an earlier call read of a log is kept.
@@ -99,7 +102,7 @@ def collect(
     told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, _code(layout)))
     shards = _shards(told.logs, told.files, layout, hashes, extra_rules)
     by_shard = {
-        each.name: runs_in(lines) for each in shards if each.key and (lines := cached.get(each.key)) is not None
+        each.name: runs for each in shards if each.key and (runs := _known_runs(cached.get(each.key))) is not None
     }
     missing = [each for each in shards if each.name not in by_shard]
     for shard, read in zip(missing, _read(missing, layout, executor), strict=True):
@@ -133,6 +136,14 @@ def runs_in(data: bytes) -> list[Run]:
     return [from_text(each, Run) for each in data.splitlines()]
 
 
+def _known_runs(data: bytes | None) -> list[Run] | None:
+    """Return the runs that a call before this one wrote; None if there are none, or if they cannot be read."""
+    try:
+        return None if data is None else runs_in(data)
+    except (ValueError, msgspec.MsgspecError, RecursionError):
+        return None
+
+
 def write(ledger: Ledger, out: Path) -> tuple[list[str], list[str]]:
     """Write the shards that changed and remove those without logs.
 
@@ -140,6 +151,7 @@ def write(ledger: Ledger, out: Path) -> tuple[list[str], list[str]]:
         (written, removed), as paths below `out`.
     """
     folder = out / FOLDER
+    refuse_ways_out(out, [str(FOLDER / "any")])
     written = [name for name, data in ledger.files.items() if write_if_changed(folder / name, data)]
     removed = [path.name for path in sorted(folder.glob("*.jsonl")) if path.name not in ledger.files]
     for name in removed:
@@ -178,8 +190,8 @@ def _hash(path: Path, at: Sequence[int], cached: Cache) -> str:
     """Return the SHA-256 of a file with this stamp; one that was changed just now may change again under the same."""
     key = key_of("file", str(path.absolute()), *map(str, at))
     try:
-        if is_settled(at):
-            return cached.get_or_make(key, lambda: file_hash(path).encode()).decode()
+        if is_settled(at) and _SHA256.fullmatch(known := cached.get_or_make(key, lambda: file_hash(path).encode())):
+            return known.decode()
         return file_hash(path)
     except OSError:
         return ""
@@ -190,7 +202,9 @@ def _kind(hashes: Mapping[str, str], cached: Cache, code: str, path: Path) -> st
     sha256 = hashes.get(str(path.absolute()))
     if not sha256:
         return claimant(path) if stamp(path) else ""
-    return cached.get_or_make(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode()).decode()
+    known = cached.get_or_make(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode())
+    found = known.decode("ascii", "replace")
+    return found if found in ("", *(each.id for each in telemetry_formats())) else claimant(path)
 
 
 def _shards(
@@ -260,6 +274,7 @@ def _code(layout: str) -> str:
         *top.glob("ingest/*/*.py"),
         *top.glob("ingest/*/*.toml"),
         *top.glob("schema/*.*"),
+        *top.glob("schema/redaction/*.*"),
     ]
     files += [*top.glob("report_templates/suites/*.toml"), layouts.path_of(layout)]
     digest = hashlib.sha256(layouts.load(layout).name.encode())
@@ -329,7 +344,7 @@ def _with_previous(runs: list[Run], shard: Shard, out: Path) -> list[Run]:
     lost = {run.path for run in runs if run.format is None and any(each.code in _KEPT for each in run.problems)}
     if not lost or not path.is_file():
         return runs
-    before = [run for run in runs_in(path.read_bytes()) if run.format]
+    before = [run for run in _known_runs(path.read_bytes()) or () if run.format]
     found = []
     for run in runs:
         earlier = [replace(each, problems=run.problems) for each in before if each.path == run.path]

@@ -27,7 +27,7 @@ from ingest.compute.witnesses import WITNESSES, measured
 from ingest.read import environment_json, facts, power
 from ingest.read.beside import PathFacts, path_facts
 from ingest.read.layout import OWN, Layout
-from ingest.read.redact import redact_record
+from ingest.read.names import names_of
 from ingest.read.run_json import RunJsonFile, of_log
 from ingest.read.walk import Input, may_be_log, named_like_log
 from ingest.record import duplicates
@@ -55,6 +55,7 @@ from schema.records import (
     text_of,
     to_json,
 )
+from schema.redaction.redact import redact_record
 from schema.vocabulary import METRICS, UNITS
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[st
     empty = replace(empty, lines=log.lines)
     if not log.sessions:
         return _not_understood(empty, given, _unclaimed(log, given), run_json, told)
-    return [redact_record(_run(empty, given, log, each, run_json, told, extra_rules)) for each in log.sessions]
+    names = names_of(given.path, sha256)
+    return [redact_record(_run(empty, given, log, each, run_json, told, extra_rules), names) for each in log.sessions]
 
 
 def _unclaimed(log: Log, given: Input) -> Problem:
@@ -126,7 +128,8 @@ def _not_understood(empty: Run, given: Input, problem: Problem, run_json: RunJso
         return []
     merged = facts.merge(run_json.case(), {}, told.path, told.layout, {}, beside=told.beside)
     wrong = (*run_json.problems, *told.problems, *_parts(given, run_json))
-    return [redact_record(replace(empty, case=merged.case(), facts=dict(merged.stated), problems=(problem, *wrong)))]
+    found = replace(empty, case=merged.case(), facts=dict(merged.stated), problems=(problem, *wrong))
+    return [redact_record(found, names_of(given.path, empty.sha256))]
 
 
 #: Problems of a file that may simply be no log.

@@ -21,13 +21,13 @@ from ingest.common.files import is_as_stated
 from ingest.compute import telemetry_figures
 from ingest.compute.telemetry_figures import UsedDevices, extent, seconds_of
 from ingest.read import run_json
-from ingest.read.redact import redact_record
 from ingest.read.walk import Input
 from parsers.contract.telemetry import Recording
 from parsers.engine.registry import telemetry_by_id
 from parsers.engine.scan import ScanError, check
 from parsers.engine.telemetry import read_telemetry, unread_samples
 from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of, text_of
+from schema.redaction.redact import redact_record
 from schema.vocabulary import METRICS
 
 #: The name that our own runs give it; a file of that name that is not understood is a problem.

@@ -26,6 +26,8 @@ _TAGS_HEAD = 1 << 16
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
+#: Line ends of Windows, and those that a second program made of them.
+_LINE_END = re.compile(rb"(?<!\r)\r++\n")
 # mpirun --tag-output, with the date of --timestamp-output glued to its front, or horovodrun, which names no job; a tag
 # can stand inside a line.
 _MPI_TAG = re.compile(
@@ -38,7 +40,7 @@ _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\
 # Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
 # printer's own. The group is the rank, or the number of the host, if any.
 _LABELS = tuple(
-    re.compile(rb"(?m)^" + each + rb"(?: |(?=\r?$))")
+    re.compile(rb"(?m)^" + each + rb"(?: |$)")
     for each in (
         rb" *+(\d{1,6}+):",  # srun --label
         rb"\[(\d{1,6}+)\]",  # mpirun -l of Intel MPI and MPICH
@@ -148,12 +150,17 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
 
 
 def unstyled(text: bytes) -> bytes:
-    """Remove NUL bytes, colours and cursor moves, and apply backspaces; lines stay as they are."""
+    """Remove NUL bytes, colours, cursor moves and carriage returns before a line end, and apply backspaces.
+
+    Other carriage returns stay: a program that redraws a line begins it anew.
+    """
     if b"\x00" in text:
         text = text.replace(b"\x00", b"")
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)
-    return _backspaced(text) if b"\x08" in text else text
+    if b"\x08" in text:
+        text = _backspaced(text)
+    return _LINE_END.sub(b"\n", text) if b"\r\n" in text else text
 
 
 def _backspaced(text: bytes) -> bytes:

@@ -18,11 +18,11 @@ import hostile
 import pytest
 
 import parsers
-from ingest.read import redact
 from parsers.contract import Format
 from parsers.engine import openings
 from parsers.engine.registry import formats
 from parsers.engine.scan import unstyled
+from schema.redaction.rules import every_rule
 
 #: A text of this size shows which patterns are worth a measurement: those that take longer than noise.
 SMALL, NOISE_SECONDS = 4_000, 0.0002
@@ -75,7 +75,9 @@ def of_module(name: str) -> Iterator[Used]:
 
 
 def of_redaction() -> Iterator[Used]:
-    yield from (Used(pattern) for pattern, _, _ in redact._secrets())
+    yield from (Used(rule.regex) for rule in every_rule().rules)
+    yield from (Used(rule.hint_regex, "search") for rule in every_rule().rules if rule.hint)
+    yield from (used for name in ("redact", "broken") for used in of_module(f"schema.redaction.{name}"))
 
 
 OWNERS: dict[str, Callable[[], Iterator[Used]]] = {each.id: lambda each=each: of_format(each) for each in formats()}  # type: ignore[misc]

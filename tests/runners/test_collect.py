@@ -13,7 +13,7 @@ import pytest
 
 from runners import record, run
 from runners.job import RunnerError, WantedRecords
-from runners.record import Lost, redact
+from runners.record import Lost, published
 from runners.run import collect
 from tests.runners.arrivals import LINE, arrive, begun, launched, lost, stated
 from tests.runners.home import load
@@ -264,16 +264,16 @@ def test_records_name_no_host_address_or_folder(pair):
     record.note_warnings(pair, ["node 1: the sources in /home/me/sources/x are not at the recipe's commit"])
     collect(pair, launched(pair), Lost("host1.invalid: there is no space left in /data/jobs (10.0.0.7)"))
     assert load(pair / "run.json")["warnings"] == [
-        "node 1: the sources in … are not at the recipe's commit",
-        "node 1 was lost: node 1: there is no space left in … (…)",
+        "node 1: the sources in <path> are not at the recipe's commit",
+        "node 1 was lost: node 1: there is no space left in <path> (<private address>)",
     ]
 
 
 def test_redaction_hides_hosts_with_users_but_not_parts_of_words():
     hosts = ("me@gpu1", "gpu11")
-    assert redact("me@gpu1: gpu11 and gpu1, not gpu1x", hosts) == "node 0: node 1 and node 0, not gpu1x"
-    assert redact("3/4 at 12:30:01, ::1, fe80::1:2, ~/.ssh/key", ()) == "3/4 at 12:30:01, …, …, …"
-    assert redact("std::bad_alloc", ()) == "std::bad_alloc"
+    assert published("me@gpu1: gpu11 and gpu1, not gpu1x", hosts) == "node 0: node 1 and node 0, not gpu1x"
+    assert published("3/4 at 12:30:01, ::1, fe80::1:2, /root/.ssh/key", ()) == "3/4 at 12:30:01, ::1, <address>, <path>"
+    assert published("std::bad_alloc", ()) == "std::bad_alloc"
 
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):

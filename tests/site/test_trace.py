@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,6 @@ from msgspec.structs import replace
 
 from ingest.common.words import LANGUAGES, load, phrase
 from ingest.compute.results import results
-from ingest.read import redact
-from ingest.read.redact import redacted_lines
 from ingest.site import addresses, builder
 from ingest.site.model import Site, suites
 from ingest.site.pages import log, pages
@@ -26,6 +25,8 @@ from ingest.site.pages import run as run_page
 from ingest.site.render.html_table import Writer
 from ingest.site.run_tables import fact_line
 from schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
+from schema.redaction import redact
+from schema.redaction.names import NO_NAMES
 from tests import builders
 from tests.builders import edited
 
@@ -190,11 +191,17 @@ def test_a_key_whose_beginning_is_not_shown_is_taken_out(shown: Shown) -> None:
     assert line(text(site, run), 5_003) == "this is 1"
 
 
+def redacted(lines: list[str]) -> list[str]:
+    """Return lines as a page shows them."""
+    return log._shown(lines, NO_NAMES, Counter())
+
+
 @settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_characters="\n")), max_size=20))
 def test_redaction_keeps_every_line_in_its_place(lines: list[str]) -> None:
-    assert len(redacted_lines([*lines, "password:", "hunter2"])) == len(lines) + 2
-    assert redacted_lines([*lines, "password:", "hunter2"])[-1] != "hunter2"
+    found = redacted([*lines, "password:", "hunter2"])
+    assert len(found) == len(lines) + 2
+    assert found[-1] != "hunter2"
 
 
 def test_a_long_line_is_cut_in_its_middle(shown: Shown) -> None:
@@ -217,8 +224,8 @@ def test_a_word_that_is_cut_is_not_shown(shown: Shown) -> None:
 
 def test_a_log_that_is_made_to_be_slow_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(redact, "_block", lambda lines: asked.append(len(lines)))
-    assert redacted_lines(["x" * 1000] * 700) == ["<unreadable text>"] * 700
+    monkeypatch.setattr(redact, "_block", lambda lines, names: asked.append(len(lines)))
+    assert redacted(["x" * 1000] * 700) == ["<unreadable text>"] * 700
     assert 1 <= len(asked) < 10
 
 

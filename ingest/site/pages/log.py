@@ -8,7 +8,7 @@ they say is cleaned, redacted and escaped. They are written once for both langua
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,7 +23,7 @@ from ingest.common.files import file_hash
 from ingest.common.words import Text, coded, phrase, word_for
 from ingest.compute.rules import HEADLINE, NAMES, used_records
 from ingest.compute.series import NoFigureError, series
-from ingest.read import redact
+from ingest.read.names import names_of
 from ingest.site import addresses
 from ingest.site.model import Page, Site, reason
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
@@ -32,6 +32,9 @@ from ingest.site.run_tables import fact_line, log_lines_text, outcome
 from parsers.engine.read import read
 from parsers.engine.scan import ScanError, check, open_log, unstyled
 from schema.records import NoFigure, Reason, Run
+from schema.redaction.names import Names
+from schema.redaction.redact import UNREADABLE, redacted_lines
+from schema.redaction.rules import KINDS
 from schema.vocabulary import METRICS
 
 #: A log of no more lines and bytes than this is shown whole.
@@ -101,13 +104,17 @@ class LineRange:
 
 @dataclass(frozen=True)
 class VisibleLog:
-    """The lines of a log that its page shows; `state` is empty, or why it shows none."""
+    """The lines of a log that its page shows; `state` is empty, or why it shows none.
+
+    `taken` counts what redaction took out of them, by kind.
+    """
 
     state: str = ""
     ranges: tuple[LineRange, ...] = ()
     lines: int = 0
     used: frozenset[int] = frozenset()
     left_out: frozenset[int] = frozenset()
+    taken: tuple[tuple[str, int], ...] = ()
 
     @property
     def skipped(self) -> int:
@@ -256,11 +263,13 @@ def _read_log(paths: tuple[Path, ...], sha256: str, spans: frozenset[tuple[int, 
         return VisibleLog(state)
     edges = sorted({edge for span in spans for edge in span})
     try:
-        picked, total = _chosen_lines(path, edges)
+        chosen, total = _chosen_lines(path, edges)
+        picked, taken = _redacted(chosen, names_of(path, sha256))
         used, left_out = _records(path, about) if path.stat().st_size <= LOOKED_UP else (frozenset(), frozenset())
     except (OSError, EOFError, ValueError, ScanError):
         return VisibleLog("unreadable")
-    return VisibleLog("", tuple(_ranges_of_lines(picked)), total, used, left_out)
+    counted = tuple((kind, taken[kind]) for kind in KINDS if taken[kind])
+    return VisibleLog("", tuple(_ranges_of_lines(picked)), total, used, left_out, counted)
 
 
 def _file_as_read(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]:
@@ -277,7 +286,7 @@ def _file_as_read(paths: Sequence[Path], sha256: str) -> tuple[Path | None, str]
     return None, state
 
 
-def _chosen_lines(path: Path, edges: Sequence[int]) -> tuple[list[Line], int]:
+def _chosen_lines(path: Path, edges: Sequence[int]) -> tuple[list[_Raw], int]:
     """Return the lines to show, and the number of lines of the log."""
     near = {line for edge in edges for line in range(edge - AROUND, edge + AROUND + 1)}
     whole: list[_Raw] = []
@@ -291,7 +300,7 @@ def _chosen_lines(path: Path, edges: Sequence[int]) -> tuple[list[Line], int]:
             whole = [] if not short else whole
             whole += [each] if short else []
             (some if total <= HEAD or total in near else tail).append(each)
-    return _redacted(whole if short else sorted([*some, *tail])), total
+    return whole if short else sorted([*some, *tail]), total
 
 
 class _Raw(NamedTuple):
@@ -328,14 +337,26 @@ def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
         yield each._replace(front=each.front[: begins.start()] + _HIDDEN, back=b"") if begins else each
 
 
-def _redacted(given: Sequence[_Raw]) -> list[Line]:
-    """Clean, cut and redact lines; more is looked at than shown, and a word that is cut is left out.
+def _redacted(given: Sequence[_Raw], names: Names) -> tuple[list[Line], Counter[str]]:
+    """Clean, cut and redact lines, and count what is taken out; more is looked at than shown, and a word that is cut
+    is left out.
 
     The trap: a secret with colour codes in it, or cut in its middle, is no longer recognised.
     """
     ends = [_ends(each) for each in given]
-    fronts, backs = (redact.redacted_lines(each) for each in zip(*ends, strict=True)) if ends else ((), ())
-    return [_line(*each) for each in zip(given, fronts, backs, strict=True)]
+    # Whole private keys are gone already.
+    keys = sum(hidden for hidden, _ in groupby(_HIDDEN in each.front for each in given))
+    taken = Counter[str](key=keys)
+    fronts, backs = (_shown(lines, names, taken) for lines in zip(*ends, strict=True)) if ends else ((), ())
+    return [_line(*each) for each in zip(given, fronts, backs, strict=True)], taken
+
+
+def _shown(lines: Sequence[str], names: Names, taken: Counter[str]) -> list[str]:
+    found: list[str] = []
+    for block in redacted_lines(lines, names):
+        found += [UNREADABLE] * block.size if block.lines is None else block.lines
+        taken.update(each.kind for each in block.found)
+    return found
 
 
 def _ends(raw: _Raw) -> tuple[str, str]:

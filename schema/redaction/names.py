@@ -1,0 +1,108 @@
+"""Names of hosts and users: what stands for each, so that a log stays readable without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache, cached_property
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from schema.redaction.rules import FOLDER, naming_rules
+
+_TIMEOUT_SECONDS = 0.25
+#: A log that names more than this is made to be slow.
+_MOST_NAMES = 1000
+_SHORTEST = 4
+USER = "<user>"
+
+
+class CommonNames(Struct, frozen=True, forbid_unknown_fields=True):
+    """Names that are words of every log."""
+
+    generic: str
+    common: frozenset[str]
+
+
+class Names(Struct, frozen=True, dict=True):
+    """Names, each with what stands for it.
+
+    `hosts` are replaced where a rule finds them, `everywhere` wherever they stand as a word of their own.
+    """
+
+    hosts: tuple[tuple[str, str], ...] = ()
+    everywhere: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def regex(self) -> Any:
+        """The pattern of what is replaced everywhere; a domain goes with its host.
+
+        Longest first: one name may be the beginning of another.
+        """
+        import regex
+
+        longest = sorted((name for name, _ in self.everywhere), key=len, reverse=True)
+        return regex.compile(rf"(?<![\w.-])({'|'.join(map(regex.escape, longest))})(?:\.[A-Za-z][\w-]*)*+(?![\w-])")
+
+    @cached_property
+    def _by_host(self) -> dict[str, str]:
+        return dict(self.hosts)
+
+    @cached_property
+    def pseudonyms(self) -> frozenset[str]:
+        """What stands for hosts."""
+        return frozenset(by for _, by in self.hosts)
+
+    def host(self, name: str) -> str:
+        """Return what stands for a host where a rule finds it."""
+        return self._by_host.get(_short(name), "<host>")
+
+
+NO_NAMES = Names()
+
+
+def names_in(texts: Iterable[str], known: Names = NO_NAMES) -> Names:
+    """Return the names in texts, hosts numbered by order of appearance after those that are known."""
+    hosts, users = dict(known.hosts), dict.fromkeys(name for name, by in known.everywhere if by == USER)
+    for _, kind, name in (each for text in texts for each in sorted(_named(text))):
+        if len(hosts) + len(users) >= _MOST_NAMES:
+            break
+        if kind == "host":
+            hosts.setdefault(_short(name), f"host-{len(hosts) + 1}")
+        else:
+            users.setdefault(name)
+    words = {**hosts, **dict.fromkeys(users, USER)}
+    return Names(tuple(hosts.items()), tuple((name, by) for name, by in words.items() if _tells(name)))
+
+
+def _named(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield place, kind and name of what a text names; nothing of a text that takes too long."""
+    found = []
+    try:
+        for rule in naming_rules().likely(text):
+            for match in rule.regex.finditer(text, timeout=_TIMEOUT_SECONDS):
+                found += [(match.start(kind), kind, name) for kind, name in match.groupdict().items() if name]
+    except TimeoutError:
+        return
+    yield from found
+
+
+def _short(name: str) -> str:
+    """Return the name of a host without its domain: both stand in one log."""
+    return name.partition(".")[0]
+
+
+@cache
+def _common() -> tuple[Any, frozenset[str]]:
+    import regex
+
+    found = msgspec.toml.decode((FOLDER / "names.toml").read_bytes(), type=CommonNames)
+    return regex.compile(found.generic), found.common
+
+
+def _tells(name: str) -> bool:
+    """Return whether a name tells a host or a user from the words of a log."""
+    generic, common = _common()
+    plain = name.lower()
+    return len(name) >= _SHORTEST and not plain.isdigit() and plain not in common and not generic.fullmatch(plain)

@@ -1,0 +1,173 @@
+"""Take secrets, names, private paths and addresses out of every text before it leaves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec import Struct
+
+from schema.records import from_json, to_json
+from schema.redaction.broken import broken_keys
+from schema.redaction.names import NO_NAMES, USER, Names, names_in
+from schema.redaction.rules import Kind, RedactionRule, every_rule
+
+Record = TypeVar("Record", bound=Struct)
+
+_TIMEOUT_SECONDS = 1.0
+_LONGEST = 20_000
+#: Lines are redacted in blocks of this many characters; after so many timeouts all further blocks are cut out.
+_BLOCK, _MOST_TIMEOUTS = 8_000, 5
+UNREADABLE = "<unreadable text>"
+#: What no terminal shows, and what may stand in the middle of a secret: styles, NUL, marks without width.
+_UNSEEN = re.compile(
+    r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b\n]{0,200}+(?:\x07|\x1b\\)|[\0\xad\u200b-\u200f\u2060\ufeff]"
+)
+
+
+class Finding(NamedTuple):
+    """What is taken out: its kind, the id of the rule, and the line of the text where it begins, from 0."""
+
+    kind: Kind
+    rule: str
+    line: int
+
+
+class Block(NamedTuple):
+    """Lines that follow each other, redacted, with what was taken out; None where they took too long.
+
+    Lines of findings count from the first line of all.
+    """
+
+    size: int
+    lines: Sequence[str] | None
+    found: Sequence[Finding]
+
+
+@lru_cache(maxsize=1 << 14)
+def redacted(text: str, names: Names = NO_NAMES) -> str:
+    """Return the text without secrets; over-long text, and one that a pattern cannot finish in time, is cut out."""
+    if len(text) > _LONGEST:
+        return f"<{len(text)} characters>"
+    try:
+        return _redacted(text, names, _TIMEOUT_SECONDS)[0]
+    except TimeoutError:
+        return UNREADABLE
+
+
+def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[Block]:
+    """Redact lines that follow each other, each without a line break, and yield them in blocks.
+
+    Neighbours are redacted together, since a name may stand on one line and its secret on the next. After a few blocks
+    that a pattern cannot finish in time all the rest is cut out: a log made to be slow must not stall us.
+    """
+    late = 0
+    for begin, end in _blocks(lines):
+        # With the lines around: one may hold the name, the beginning or the end of a secret in this block.
+        first = max(begin - 1, 0)
+        seen = _block(lines[first : end + 1], names) if late < _MOST_TIMEOUTS else None
+        late += seen is None
+        if seen is None:
+            yield Block(end - begin, None, ())
+            continue
+        found = [each._replace(line=each.line + first) for each in seen[1] if begin <= each.line + first < end]
+        yield Block(end - begin, seen[0][begin - first :][: end - begin], found)
+
+
+def redact(value: Any, names: Names = NO_NAMES) -> Any:
+    """Redact every text of a document, keys included; lone surrogates become replacement characters."""
+    if isinstance(value, str):
+        return redacted(value.encode("utf-8", "replace").decode("utf-8"), names)
+    if isinstance(value, dict):
+        return {redact(key): _member(key, each, names) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [redact(each, names) for each in value]
+    return value
+
+
+def redact_record(record: Record, names: Names = NO_NAMES) -> Record:
+    """Return a record with every text in it redacted; names that it states itself are numbered after those known."""
+    document = to_json(record)
+    return from_json(redact(document, names_in(_texts(document), names)), type(record))
+
+
+def _member(key: Any, value: Any, names: Names) -> Any:
+    """Redact a member: a path is found again by what it was redacted to, and must not depend on what its log names."""
+    return redact(value, NO_NAMES if key in ("path", "facts", "case") else names)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and len(value) <= _LONGEST:
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for each in value.values() for text in _texts(each))
+    elif isinstance(value, list | tuple):
+        yield from (text for each in value for text in _texts(each))
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield blocks of lines of about `_BLOCK` characters: the first line and the one after the last."""
+    begin = size = 0
+    for index, line in enumerate(lines):
+        if size and size + len(line) > _BLOCK:
+            yield begin, index
+            begin, size = index, 0
+        size += len(line) + 1
+    if begin < len(lines):
+        yield begin, len(lines)
+
+
+def _block(lines: Sequence[str], names: Names) -> tuple[list[str], list[Finding]] | None:
+    """Return the lines redacted, with what was found; None where a pattern cannot finish them in time."""
+    try:
+        text, found = _redacted("\n".join(lines), names, _TIMEOUT_SECONDS / 4)
+    except TimeoutError:
+        return None
+    apart = text.split("\n")
+    return (apart, found) if len(apart) == len(lines) else None
+
+
+def _redacted(text: str, names: Names, seconds: float) -> tuple[str, list[Finding]]:
+    """Return the text redacted as it is seen, where that takes out something, and otherwise as it is."""
+    seen = _UNSEEN.sub("", text)
+    if seen != text:
+        found = _by_rules(seen, names, seconds)
+        if found[1] or found[0] != seen:
+            return found
+    return _by_rules(text, names, seconds)
+
+
+def _by_rules(text: str, names: Names, seconds: float) -> tuple[str, list[Finding]]:
+    text, found = _without_broken_keys(text, seconds)
+    for rule in every_rule().likely(text):
+        text = str(rule.regex.sub(partial(_taken, rule, names, found), text, timeout=seconds))
+    if names.everywhere:
+        text = str(names.regex.sub(partial(_named, dict(names.everywhere), found), text, timeout=seconds))
+    return text, found
+
+
+def _without_broken_keys(text: str, seconds: float) -> tuple[str, list[Finding]]:
+    found = broken_keys(text, seconds)
+    taken = [Finding(each.rule.kind, each.rule.id, text.count("\n", 0, each.begin)) for each in found]
+    for each in reversed(found):
+        lines = text.count("\n", each.begin, each.end)
+        text = f"{text[: each.begin]}<token>{chr(10) * lines}{text[each.end :]}"
+    return text, taken
+
+
+def _taken(rule: RedactionRule, names: Names, found: list[Finding], match: Any) -> str:
+    """Note a match, and return what stands for it, with as many line breaks as it had."""
+    text, host = str(match.expand(rule.by)), match.groupdict().get("host") or ""
+    if host in names.pseudonyms:
+        return str(match[0])  # by an earlier rule
+    found.append(Finding(rule.kind, rule.id, match.string.count("\n", 0, rule.hidden(match))))
+    text = text.replace("<host>", names.host(host))
+    return text + "\n" * int(match[0].count("\n") - text.count("\n"))
+
+
+def _named(words: Mapping[str, str], found: list[Finding], match: Any) -> str:
+    by = words[match[1]]
+    found.append(Finding("user" if by == USER else "host", "known-name", match.string.count("\n", 0, match.start())))
+    return by

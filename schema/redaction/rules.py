@@ -1,0 +1,105 @@
+"""The rules of redaction: patterns of the `regex` module, and a quick answer to which of them a text may match."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from ahocorasick_rs import BytesAhoCorasick
+
+FOLDER = Path(__file__).resolve().parent
+#: In the order in which they are applied: keys first, since an address may hold one.
+FILES = ("keys.toml", "machine.toml")
+Kind = Literal["key", "address", "host", "user", "job", "path"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+
+class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
+    """What a rule takes out, as it is written: see the head of `keys.toml`."""
+
+    id: str
+    kind: Kind = "key"
+    pattern: str = ""
+    shape: str = ""
+    by: str = "<token>"
+    needs: tuple[str, ...] = ()
+    hint: str = ""
+
+    @cached_property
+    def regex(self) -> Any:
+        """The pattern, compiled."""
+        import regex
+
+        return regex.compile(self.pattern or rf"(?<![A-Za-z0-9])(?:{self.shape})")
+
+    @cached_property
+    def hint_regex(self) -> re.Pattern[str]:
+        """The hint, compiled."""
+        return re.compile(self.hint)
+
+    def hinted(self, text: str) -> bool:
+        """Return whether a text holds the hint of the rule."""
+        return not self.hint or bool(self.hint_regex.search(text))
+
+    def hidden(self, match: Any) -> int:
+        """Return where in the text the part of a match begins that is taken out."""
+        return int(match.end(1) if self.by.startswith(r"\1") else match.start())
+
+
+class RedactionRules(Struct, frozen=True, forbid_unknown_fields=True):
+    """The rules of a file, in the order in which they are applied."""
+
+    rule: tuple[RedactionRule, ...]
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """Rules, and the literals of which one stands in every text that a rule matches."""
+
+    rules: tuple[RedactionRule, ...]
+
+    @cached_property
+    def _literals(self) -> dict[bytes, set[int]]:
+        found: dict[bytes, set[int]] = {}
+        for number, rule in enumerate(self.rules):
+            for need in rule.needs:
+                found.setdefault(need.lower().encode(), set()).add(number)
+        return found
+
+    @cached_property
+    def _automaton(self) -> BytesAhoCorasick:
+        from ahocorasick_rs import BytesAhoCorasick
+
+        return BytesAhoCorasick(list(self._literals))
+
+    @cached_property
+    def _always(self) -> frozenset[int]:
+        return frozenset(number for number, rule in enumerate(self.rules) if not rule.needs)
+
+    def likely(self, text: str) -> list[RedactionRule]:
+        """Return the rules that may match a text, in their order: most texts hold the literals of few."""
+        data = text.lower().encode("utf-8", "replace")
+        numbers = {number for number, _, _ in self._automaton.find_matches_as_indexes(data, overlapping=True)}
+        by_literal = list(self._literals.values())
+        found = self._always.union(*(by_literal[each] for each in numbers))
+        return [rule for rule in map(self.rules.__getitem__, sorted(found)) if rule.hinted(text)]
+
+
+@cache
+def every_rule() -> RuleSet:
+    """Return all rules."""
+    files = (msgspec.toml.decode((FOLDER / name).read_bytes(), type=RedactionRules) for name in FILES)
+    return RuleSet(tuple(rule for file in files for rule in file.rule))
+
+
+@cache
+def naming_rules() -> RuleSet:
+    """Return the rules whose matches name a host or a user."""
+    return RuleSet(tuple(each for each in every_rule().rules if {"host", "user"} & each.regex.groupindex.keys()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,8 +51,9 @@ def start(log: Path, *arguments: object, before: Callable[[], object] = lambda: 
     try:
         os.setsid()
         handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        os.dup2(handle, 1)
-        os.dup2(handle, 2)
+        for place in (1, 2):
+            os.dup2(handle, place)
+        sys.stdout, sys.stderr = (os.fdopen(each, "w", buffering=1, closefd=False) for each in (1, 2))
         before()
         code = main([str(each) for each in arguments])
     finally:

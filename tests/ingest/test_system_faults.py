@@ -34,17 +34,20 @@ LOG = "seg/paddleseg/bs2/1/train.log"
 SLOW, FAST = (("".join(f"{each}\n" for each in seg([speed] * 12, batch=2))).encode() for speed in (5.0, 9.0))
 
 
-@pytest.fixture
-def cold(tree: Path, ingest: Ingest) -> Callable[[], dict[str, bytes]]:
-    """Return a function that builds the tree as it is now without anything of an earlier run."""
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, light_site: None) -> dict[str, bytes]:
+    """What a cold build makes of the tree; it does not depend on where the tree lies."""
+    top = tmp_path_factory.mktemp("whole")
+    return cold(make_tree(top / "logs"))
 
-    def build() -> dict[str, bytes]:
-        top = tree.parent / "cold"
-        shutil.rmtree(top, ignore_errors=True)
-        ingest(tree, "--out", top / "docs")
-        return contents(top / "docs")
 
-    return build
+def cold(tree: Path) -> dict[str, bytes]:
+    """Return what a build makes of the tree as it is now without anything of an earlier run."""
+    top = tree.parent / "cold"
+    shutil.rmtree(top, ignore_errors=True)
+    call = start(tree.parent / "said", tree, "--out", top / "docs")
+    assert call.code() in (0, 1), call.said
+    return contents(top / "docs")
 
 
 def figure(called: Called, log: str = LOG) -> Any:
@@ -62,12 +65,12 @@ def is_whole(out: Path, *states: Mapping[str, bytes]) -> bool:
 
 
 def test_a_file_that_may_not_grow_ends_the_run_and_the_next_completes_it(
-    tree: Path, cold: Callable[[], dict[str, bytes]], full: bool
+    tree: Path, whole: dict[str, bytes], full: bool
 ) -> None:
     """As a full disk or a quota does: whichever file it meets, the message names it and no file is half-written."""
-    out, said, whole = tree.parent / "docs", tree.parent / "said", cold()
-    sizes = sorted({len(data) for data in whole.values()})
-    for size in sizes[:-1] if full else [0, *sizes[40:-1:60]]:
+    out, said = tree.parent / "docs", tree.parent / "said"
+    sizes = [each for each in sorted({len(data) for data in whole.values()}) if each > 1000]  # so much is said
+    for size in sizes[:-1] if full else sizes[20:21]:
         shutil.rmtree(out, ignore_errors=True)
         shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
         limit = (size, resource.RLIM_INFINITY)
@@ -90,10 +93,10 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-def test_a_full_disk_at_every_size(tree: Path, cold: Callable[[], dict[str, bytes]], ingest: Ingest, full: bool) -> None:
-    top, whole = tree.parent / "disk", cold()
+def test_a_full_disk_at_every_size(tree: Path, whole: dict[str, bytes], ingest: Ingest, full: bool) -> None:
+    top = tree.parent / "disk"
     kib = sum(-(-len(data) // 4096) * 4 for data in whole.values())
-    steps = range(8, kib, max(8, kib // 120)) if full else (16, kib // 2)
+    steps = range(8, kib, max(8, kib // 120)) if full else (kib // 2,)
     for size in steps:
         with mounted(top, f"size={size}k"):
             called = ingest(tree, "--out", top / "docs")
@@ -134,9 +137,9 @@ def test_a_folder_of_logs_that_vanishes_is_a_problem(tree: Path, ingest: Ingest,
 
 
 def test_a_folder_of_pages_that_vanishes_ends_the_run_or_is_made_anew(
-    tree: Path, ingest: Ingest, cold: Callable[[], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+    tree: Path, ingest: Ingest, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, whole, real = tree.parent / "docs", cold(), os.replace
+    out, real = tree.parent / "docs", os.replace
     left = [20]
 
     def vanished(*given: Any) -> None:
@@ -165,12 +168,9 @@ def test_what_cannot_be_printed_is_no_success(tree: Path) -> None:
 # --- Other runs -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("runs", [2, 4])
-def test_runs_at_once_wait_for_each_other_and_say_so(
-    tree: Path, cold: Callable[[], dict[str, bytes]], runs: int, full: bool
-) -> None:
-    whole, out = cold(), tree.parent / "docs"
-    for _ in range(25 if full else 1):
+def test_runs_at_once_wait_for_each_other_and_say_so(tree: Path, whole: dict[str, bytes], full: bool) -> None:
+    out = tree.parent / "docs"
+    for runs in [2, 4] * 25 if full else [4]:
         shutil.rmtree(out, ignore_errors=True)
         shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
         with lock.held(out):  # so that they all wait, whichever is the fastest
@@ -219,34 +219,40 @@ def swap(log: Path) -> None:
     os.utime(log, ns=(at.st_atime_ns, at.st_mtime_ns))
 
 
-@pytest.mark.parametrize("change", [grow, shrink, swap, Path.unlink])
-@pytest.mark.parametrize("moment", ["before it is read", "after it is read"])
+CHANGES = (grow, shrink, swap, Path.unlink)
+
+
 def test_a_log_that_changes_while_it_is_read_gives_no_figure(
-    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object], moment: str
+    tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tree / LOG).write_bytes(SLOW)
-    real = ledger._read_shard
+    """Each change, before the log is read and after; nothing of it is remembered, so that the next run is right."""
+    tree, real = tmp_path / "logs", ledger._read_shard
+    logs = [
+        write_run(tree, f"seg/{n}/1", SLOW + b"#%d\n" % n, run=run_json(batch_size=2)) for n in range(2 * len(CHANGES) + 1)
+    ]
 
     def changed(job: Any) -> Any:
-        mine = LOG in [each.name.partition("/")[2] for each in job[0].inputs]
-        if mine and moment == "before it is read":
-            change(tree / LOG)
+        number = int(job[0].inputs[0].name.split("/")[2])
+        change = CHANGES[number % 4] if number < 8 else lambda _: None
+        if number < 4:
+            change(logs[number])
         found = real(job)
-        if mine and moment == "after it is read":
-            change(tree / LOG)
+        if number >= 4:
+            change(logs[number])
         return found
 
     with monkeypatch.context() as patched:
         patched.setattr(ledger, "_read_shard", changed)
-        called = ingest(tree, "--out", tree.parent / "docs", "--json")
+        called = ingest(tree, "--out", tmp_path / "docs", "--json")
     assert called.code == 1
-    (problem,) = called.problems
-    assert problem.startswith(f"logs/{LOG}: changed, or was removed, while it was read")
-    assert [each["published"] for each in called.lines] == [each["path"] != f"logs/{LOG}" for each in called.lines]
-    again = ingest(tree, "--out", tree.parent / "docs", "--json")
-    assert again.err == ""
-    assert again.lines == ingest(tree, "--json", "--out", tree.parent / "cold/docs").lines
-    assert contents(tree.parent / "docs") == contents(tree.parent / "cold/docs")
+    assert [each.partition(", or was")[0] for each in called.problems] == [
+        f"logs/seg/{n}/1/train.log: changed" for n in range(8)
+    ]
+    assert [bool(each["figures"]) for each in called.lines] == [False] * 8 + [True]
+    again = ingest(tree, "--out", tmp_path / "docs", "--json")
+    assert again.lines == ingest(tree, "--json").lines
+    assert figure(again, "seg/2/1/train.log") == figure(again, "seg/6/1/train.log") == 9.0
+    assert contents(tmp_path / "docs") == cold(tree)
 
 
 def test_a_change_of_neither_size_nor_time_is_seen(tree: Path, ingest: Ingest, full: bool) -> None:
@@ -272,7 +278,7 @@ def test_a_hash_of_a_file_that_may_change_under_its_time_is_not_kept(
 
 
 def test_a_log_that_could_not_be_read_once_is_read_the_next_time(
-    tree: Path, ingest: Ingest, cold: Callable[[], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+    tree: Path, ingest: Ingest, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a fault of a moment leaves in the cache would stay there: the bytes, which are its key, do not change."""
     real, out = Path.open, tree.parent / "docs"
@@ -298,7 +304,7 @@ def test_a_log_that_could_not_be_read_once_is_read_the_next_time(
     assert (called.code, len(called.problems)) == (1, 1), called.err
     assert "Too many open files" in called.problems[0]
     assert ingest(tree, "--out", out).err == ""
-    assert contents(out) == cold()
+    assert contents(out) == whole
 
 
 # --- Clocks -----------------------------------------------------------------------------------------------------------
@@ -307,24 +313,25 @@ def test_a_log_that_could_not_be_read_once_is_read_the_next_time(
 YEARS = {1901: -2177452800, 2099: 4070908800}
 
 
-@pytest.mark.parametrize("year", YEARS)
 def test_clocks_of_other_centuries_change_nothing(
-    tree: Path, cold: Callable[[], dict[str, bytes]], ingest: Ingest, monkeypatch: pytest.MonkeyPatch, year: int
+    tree: Path, whole: dict[str, bytes], ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, whole, at = tree.parent / "docs", cold(), YEARS[year]
-    for path in tree.rglob("*"):
-        os.utime(path, (at, at))
-    monkeypatch.setattr(time, "time", lambda: float(at))
-    monkeypatch.setattr(time, "time_ns", lambda: at * 10**9)
-    for _ in range(2):
-        assert ingest(tree, "--out", out).code == 0
-        assert contents(out) == whole
-    (tree / LOG).write_bytes(FAST)
-    os.utime(tree / LOG, (at, at))
-    assert figure(ingest(tree, "--out", out, "--json")) == 9.0
-    monkeypatch.undo()
+    """The files are from one century, the machine is in the other, and then it comes home."""
+    out = tree.parent / "docs"
+    for files, now in (YEARS.values(), reversed(YEARS.values())):
+        for path in tree.rglob("*"):
+            os.utime(path, (files, files))
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "time", lambda now=now: float(now))
+            patched.setattr(time, "time_ns", lambda now=now: now * 10**9)
+            assert ingest(tree, "--out", out).code == 0
+            assert contents(out) == whole
+            (tree / LOG).write_bytes(FAST)
+            os.utime(tree / LOG, (files, files))
+            assert figure(ingest(tree, "--json")) == 9.0
+            make_tree(tree)
     assert ingest(tree, "--out", out).code == 0
-    assert contents(out) == cold()
+    assert contents(out) == whole
 
 
 # --- Processes, open files and memory ---------------------------------------------------------------------------------
@@ -352,36 +359,34 @@ def test_a_killed_reader_is_a_problem_of_its_logs(tree: Path, ingest: Ingest, mo
     assert ingest(tree, "--out", out, "--jobs", 2).err == ""
 
 
-def test_a_reader_that_is_killed_once_loses_nothing(
-    tree: Path, ingest: Ingest, cold: Callable[[], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def kill_once(job: Any) -> Any:
+    once = job[0].inputs[0].path.parents[4] / "killed"
+    if not once.exists():
+        once.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _read_shard(job)
+
+
+def test_a_reader_that_is_killed_once_loses_nothing(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that is killed from outside: nobody knows over which log, and all that remain are read again."""
-    once = tree.parent / "killed"
-
-    def killed(job: Any) -> Any:
-        if not once.exists():
-            once.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return _read_shard(job)
-
-    monkeypatch.setattr(ledger, "_read_shard", killed)
-    monkeypatch.setattr(sys.modules[__name__], "kill_reader", killed)
-    called = ingest(tree, "--out", tree.parent / "docs", "--jobs", 2)
+    monkeypatch.setattr(ledger, "_read_shard", kill_once)
+    called = ingest(tree, "--json", "--jobs", 2)
     assert (called.code, called.err) == (0, "")
-    assert contents(tree.parent / "docs") == cold()
+    assert (tree / "killed").exists()
+    assert called.lines == ingest(tree, "--json").lines
 
 
 def limited(kind: int, limit: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(kind, (limit, limit))
 
 
-@pytest.mark.parametrize("jobs", [1, 4])
-def test_64_open_files_are_enough(tree: Path, cold: Callable[[], dict[str, bytes]], jobs: int) -> None:
+@pytest.mark.parametrize("jobs", [4])
+def test_64_open_files_are_enough(tree: Path, whole: dict[str, bytes], jobs: int) -> None:
     out = tree.parent / "docs"
     before = limited(resource.RLIMIT_NOFILE, 64)
     call = start(tree.parent / "said", tree, "--out", out, "--jobs", jobs, before=before)
     assert call.code() == 0, call.said
-    assert contents(out) == cold()
+    assert contents(out) == whole
 
 
 def test_too_few_open_files_are_one_message(tree: Path) -> None:
@@ -447,7 +452,7 @@ def test_a_maze_of_links_is_walked_once(tree: Path, ingest: Ingest) -> None:
     """Twelve folders, each with links to all twelve: twelve times twelve links, and more paths than can be walked."""
     folders = [tree / f"maze/{number:02}" for number in range(12)]
     for number, folder in enumerate(folders):
-        write_run(folder, "x/1", seg([4.0 + number] * 12), run=run_json(batch_size=number + 1))
+        write_run(folder, "x/1", seg([4.0 + number] * 12, batch=4), run=run_json(batch_size=4))
     for folder in folders:
         for other in folders:
             (folder / f"to{other.name}").symlink_to(other)
@@ -456,7 +461,6 @@ def test_a_maze_of_links_is_walked_once(tree: Path, ingest: Ingest) -> None:
     assert sorted(each["path"] for each in called.lines if "/maze/" in each["path"]) == [
         f"logs/maze/{number:02}/x/1/train.log" for number in range(12)
     ]
-    assert all(each["published"] for each in called.lines)
     assert len(called.problems) == 144
     assert all("the link was not followed" in each for each in called.problems)
 
@@ -528,3 +532,67 @@ def test_34_odd_names(tree: Path, ingest: Ingest) -> None:
     assert all(path.name.isprintable() and path.name.isascii() for path in out.rglob("*"))
     assert not (ROOT / "owned").exists()
     assert ingest(tree, "--out", out).out.splitlines()[-1].startswith(f"{out}/: 0 files written")
+
+
+# --- Large files; on demand alone ------------------------------------------------------------------------------------
+
+#: Prints the highest use of memory, in KiB, as the last line.
+PEAK = """
+import re, sys
+from pathlib import Path
+from ingest.cli import main
+code = main(sys.argv[1:])
+print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def measured(full: bool, tree: Path) -> Callable[..., tuple[int, list[str], int]]:
+    """Return a function that reads the tree: exit code, problems, and the highest use of memory in MiB."""
+    if not full:
+        pytest.skip("takes minutes: make faults")
+
+    def call(*options: object) -> tuple[int, list[str], int]:
+        begun = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, tree, "--jobs", "1", *map(str, options)], cwd=ROOT, check=False,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        *problems, peak = done.stderr.splitlines()
+        print(f"{time.monotonic() - begun:.0f} s, {int(peak) >> 10} MiB, exit code {done.returncode}")
+        return done.returncode, problems, int(peak) >> 10
+
+    return call
+
+
+Measured = Callable[..., tuple[int, list[str], int]]
+
+
+def test_a_sparse_file_of_10_gib(measured: Measured, tree: Path) -> None:
+    with (tree / "sparse.log").open("wb") as stream:
+        stream.truncate(10 << 30)
+    code, problems, peak = measured("--json")
+    assert (code, [each.partition(":")[0] for each in problems]) == (1, ["logs/sparse.log"])
+    assert peak < 150
+
+
+def test_a_line_of_1_gib(measured: Measured, tree: Path) -> None:
+    block = (SLOW.splitlines()[0][:60] * (1 << 15))[: 1 << 20]
+    with (tree / "line.log").open("wb") as stream:
+        stream.writelines([block] * 1024)
+    code, problems, peak = measured("--json")
+    assert (code, [each.partition(":")[0] for each in problems]) == (1, ["logs/line.log"])
+    assert peak < 150
+
+
+def test_50000_small_logs(measured: Measured, tree: Path) -> None:
+    shutil.rmtree(tree)
+    for number in range(50_000):
+        folder = tree / f"{number // 100:03}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number % 100:02}.log").write_bytes(SLOW + b"#%d\n" % number)
+    code, problems, peak = measured("--out", tree.parent / "docs")
+    assert code == 1
+    assert len(problems) == 50_000, "none states what it was measured on"
+    assert peak < 4096

@@ -141,5 +141,5 @@ def _metric_text(found: MetricFigure) -> str:
 def text(path: Path, name: str, layout: Layout) -> str:
     """Return the whole explanation, safe to print."""
     lines: list[str] = []
-    found = guarded(name, lambda: lines.extend(explain(Input(path, name), layout)))
+    found = guarded(name, path, lambda: lines.extend(explain(Input(path, name), layout)))
     return printable("\n".join([*lines, *([f"fault      {message(found)}"] if isinstance(found, Problem) else [])]))

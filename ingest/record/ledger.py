@@ -33,6 +33,8 @@ from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
 
 FOLDER = Path("data") / "runs"
+#: Problems that may not be there the next time, though the log is the same.
+_NOT_KEPT = frozenset({"fault", "too_slow"})
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def collect(
     }
     missing = [each for each in shards if each.name not in by_shard]
     for shard, read in zip(missing, _read(missing, layout, executor), strict=True):
-        if shard.key and not any(each.code == "fault" for run in read for each in run.problems):
+        if shard.key and not any(each.code in _NOT_KEPT for run in read for each in run.problems):
             cached.put(shard.key, _bytes(read))
         by_shard[shard.name] = _with_previous(read, shard, out)
         if progress:

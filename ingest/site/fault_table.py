@@ -15,7 +15,7 @@ from ingest.site.render.table import Cell, Column, Entry, Table, cell
 HEAD = ("fault", "promise", "seen", "tests", "tried")
 
 
-class Fault(Struct, frozen=True, forbid_unknown_fields=True):
+class HeldPromise(Struct, frozen=True, forbid_unknown_fields=True):
     """The tests that hold a promise, as pytest names them, and how many cases their long form tries."""
 
     tests: tuple[str, ...]
@@ -23,9 +23,9 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def faults() -> Mapping[str, Fault]:
+def faults() -> Mapping[str, HeldPromise]:
     """Return the faults by name, in the order of the file."""
-    return read(TEMPLATES / "faults.toml", dict[str, Fault]).data
+    return read(TEMPLATES / "faults.toml", dict[str, HeldPromise]).data
 
 
 def _sentence(test: str) -> str:

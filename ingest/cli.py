@@ -212,6 +212,23 @@ def check_layout(layout: str, paths: tuple[Path, ...]) -> int:
     return NOT_ALL if lines or wrong else UNDERSTOOD
 
 
+@commands.command("check-secrets")
+@click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--all", "every", is_flag=True, help="List addresses, names and paths, too.")
+def check_secrets(paths: tuple[Path, ...], every: bool) -> int:
+    """List keys and passwords in files that are about to be committed.
+
+    It prints path, line and kind, never the key, and fails if there is one. What a machine says of itself is counted.
+    """
+    from ingest import check_secrets as checking
+
+    if not paths:
+        raise UsageError("no PATH given; give the files or folders that are about to be committed")
+    found = checking.check(paths, every=every)
+    print(printable("\n".join(found.lines)))
+    return NOT_ALL if found.keys or found.unread else UNDERSTOOD
+
+
 @commands.command()
 @click.argument("log", type=click.Path(path_type=Path))
 @_layout_option

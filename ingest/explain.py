@@ -21,6 +21,7 @@ from parsers.engine.read import Log, read
 from parsers.engine.scan import ScanError
 from parsers.engine.session import Session
 from schema.records import Facts, Figure, MetricFigure, NoFigure, Problem, Reason, Witness
+from schema.redaction.redact import redacted_text
 
 
 def explain(given: Input, layout: Layout) -> Iterator[str]:
@@ -139,7 +140,8 @@ def _metric_text(found: MetricFigure) -> str:
 
 
 def text(path: Path, name: str, layout: Layout) -> str:
-    """Return the whole explanation, safe to print."""
+    """Return the whole explanation, safe to print; of what is told all but the name that was asked for is redacted."""
     lines: list[str] = []
     found = guarded(name, lambda: lines.extend(explain(Input(path, name), layout)))
-    return printable("\n".join([*lines, *([f"fault      {message(found)}"] if isinstance(found, Problem) else [])]))
+    told = [*lines, *([f"fault      {message(found)}"] if isinstance(found, Problem) else [])]
+    return printable("\n".join([*told[:1], *redacted_text(told[1:])[0]]))

@@ -307,7 +307,8 @@ def _run(folder: Path, launch: Launch, lost: Lost | None) -> dict[str, Any]:
         "files": files,
     }
     # It is committed with its log, so what was put on a command line or into a variable must not stand in it.
-    return redact({key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")})
+    found = {key: value for key, value in run.items() if value or key not in ("source", "warnings", "nodes")}
+    return dict(redact(found))
 
 
 def _nodes(folder: Path, count: int, lost: Lost | None) -> list[NodeResult]:

@@ -17,6 +17,7 @@ class Planted(NamedTuple):
 
 HEX = "0123456789abcdef"
 #: Letters and digits in which no word of a site stands.
+HEXES = "9f3b7c0e5d1a8642"
 LETTERS = "Qz7Wk3Xv9Jy2Pf8"
 
 
@@ -29,7 +30,7 @@ def lower(count: int) -> str:
 
 
 def hexes(count: int) -> str:
-    return ("9f3b7c0e5d1a8642" * (count // 16 + 1))[:count]
+    return (HEXES * (count // len(HEXES) + 1))[:count]
 
 
 def key(rule: str, *prefix: str, tail: str = "", before: str = "", after: str = "") -> Planted:
@@ -194,6 +195,8 @@ MACHINE: tuple[Planted, ...] = (
     Planted("user-at-host", "zoltan@gx17:~$ ls", "gx17"),
     Planted("mail-address", "author jane.doe+x@example.com wrote", "jane"),
     Planted("mail-address", "root@localhost: done", "root@"),
+    Planted("mail-address", "scp zoltan@203.0.113.9:x y", "zoltan"),
+    Planted("mail-address", "https://example.com/zoltan@example.org/x", "zoltan"),
     Planted("private-network-address", "endpoints 10.10.0.3:60003,10.10.0.4:60004", "10.10.0"),
     Planted("private-network-address", "bound 192.168.1.17", "192.168"),
     Planted("private-network-address", "172.16.5.4 and 172.31.255.1", "172."),

@@ -28,6 +28,7 @@ from ingest.compute import rules
 from ingest.read.walk import PUBLISHED_FOLDER, SOURCES
 from schema import vocabulary
 from schema.records import Problem, Run, from_text
+from schema.redaction.redact import redacted
 
 RECOMPUTED = "recomputed"
 
@@ -315,7 +316,7 @@ def _published(cells: Mapping[Any, Any], sources: Mapping[str, Publisher], file:
     """Return the figure of a row; a ValueError says what is wrong with it."""
     if None in cells or None in cells.values():
         raise ValueError("the row has another number of cells than the header")
-    text = {name: str(cell).strip() for name, cell in cells.items()}
+    text = {name: redacted(str(cell).strip()) for name, cell in cells.items()}
     found = toml_file.record(text, Cells)
     if found.source not in sources:
         raise ValueError(f"source: unknown source {found.source!r}{did_you_mean(found.source, sources)}")

@@ -7,7 +7,7 @@ that of a process, which may drive several devices.
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
-_NEXT = rb"[ \t]*+\n\s++"
+_NEXT = rb"[ \t\r]*+\n\s++"
 
 FORMAT = Format(
     title="Hugging Face trainer_state.json",

@@ -389,6 +389,8 @@ def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course
         if not before < now <= seconds[-1] + _MOST:
             return None
         done = np.interp([before, now], seconds, samples)
+        if not done[0] < done[1]:
+            return None
         found[place], before, last = (float(done[1] - done[0]), now - before), now, place
     return [found[place] for place in places] if last in found else None
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec import Struct
 
 from schema.records import from_json, to_json
-from schema.redaction.broken import broken_keys
+from schema.redaction.keys import keys_in
 from schema.redaction.names import NO_NAMES, USER, Names, names_in
-from schema.redaction.rules import Kind, RedactionRule, every_rule
+from schema.redaction.rules import Kind, RedactionRule, machine_rules
 
 Record = TypeVar("Record", bound=Struct)
 
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
     line: int
 
 
-class Block(NamedTuple):
+class RedactedBlock(NamedTuple):
     """Lines that follow each other, redacted, with what was taken out; None where they took too long.
 
     Lines of findings count from the first line of all.
@@ -57,7 +57,7 @@ def redacted(text: str, names: Names = NO_NAMES) -> str:
         return UNREADABLE
 
 
-def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[Block]:
+def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[RedactedBlock]:
     """Redact lines that follow each other, each without a line break, and yield them in blocks.
 
     Neighbours are redacted together, since a name may stand on one line and its secret on the next. After a few blocks
@@ -70,10 +70,20 @@ def redacted_lines(lines: Sequence[str], names: Names = NO_NAMES) -> Iterator[Bl
         seen = _block(lines[first : end + 1], names) if late < _MOST_TIMEOUTS else None
         late += seen is None
         if seen is None:
-            yield Block(end - begin, None, ())
+            yield RedactedBlock(end - begin, None, ())
             continue
         found = [each._replace(line=each.line + first) for each in seen[1] if begin <= each.line + first < end]
-        yield Block(end - begin, seen[0][begin - first :][: end - begin], found)
+        yield RedactedBlock(end - begin, seen[0][begin - first :][: end - begin], found)
+
+
+def redacted_text(lines: Sequence[str], names: Names = NO_NAMES) -> tuple[list[str], list[Finding]]:
+    """Return lines that follow each other, redacted, and what was taken out of them."""
+    text: list[str] = []
+    found: list[Finding] = []
+    for block in redacted_lines(lines, names):
+        text += [UNREADABLE] * block.size if block.lines is None else block.lines
+        found += block.found
+    return text, found
 
 
 def redact(value: Any, names: Names = NO_NAMES) -> Any:
@@ -140,21 +150,21 @@ def _redacted(text: str, names: Names, seconds: float) -> tuple[str, list[Findin
 
 
 def _by_rules(text: str, names: Names, seconds: float) -> tuple[str, list[Finding]]:
-    text, found = _without_broken_keys(text, seconds)
-    for rule in every_rule().likely(text):
+    text, found = _without_keys(text, seconds)
+    for rule in machine_rules().likely(text):
         text = str(rule.regex.sub(partial(_taken, rule, names, found), text, timeout=seconds))
     if names.everywhere:
         text = str(names.regex.sub(partial(_named, dict(names.everywhere), found), text, timeout=seconds))
     return text, found
 
 
-def _without_broken_keys(text: str, seconds: float) -> tuple[str, list[Finding]]:
-    found = broken_keys(text, seconds)
-    taken = [Finding(each.rule.kind, each.rule.id, text.count("\n", 0, each.begin)) for each in found]
-    for each in reversed(found):
-        lines = text.count("\n", each.begin, each.end)
-        text = f"{text[: each.begin]}<token>{chr(10) * lines}{text[each.end :]}"
-    return text, taken
+def _without_keys(text: str, seconds: float) -> tuple[str, list[Finding]]:
+    keys = keys_in(text, seconds)
+    found = [Finding(each.rule.kind, each.rule.id, text.count("\n", 0, each.begin)) for each in keys]
+    for each in reversed(keys):
+        by = each.rule.by.removeprefix(r"\1") + "\n" * text.count("\n", each.begin, each.end)
+        text = text[: each.begin] + by + text[each.end :]
+    return text, found
 
 
 def _taken(rule: RedactionRule, names: Names, found: list[Finding], match: Any) -> str:

@@ -100,6 +100,18 @@ def every_rule() -> RuleSet:
 
 
 @cache
+def key_rules() -> RuleSet:
+    """Return the rules of keys and passwords."""
+    return RuleSet(tuple(each for each in every_rule().rules if each.kind == "key"))
+
+
+@cache
+def machine_rules() -> RuleSet:
+    """Return the rules of what a machine says of itself."""
+    return RuleSet(tuple(each for each in every_rule().rules if each.kind != "key"))
+
+
+@cache
 def naming_rules() -> RuleSet:
     """Return the rules whose matches name a host or a user."""
     return RuleSet(tuple(each for each in every_rule().rules if {"host", "user"} & each.regex.groupindex.keys()))

@@ -24,6 +24,8 @@ from schema.records import Figure, Run, text_of
 
 #: Seconds that a log may take, and seconds more for each MiB; MiB that it may take beyond those of the logs before it.
 SECONDS, SECONDS_PER_MIB, MIB, MIB_PER_MIB = 2.0, 40.0, 96.0, 60.0
+#: Smaller numbers lose digits when their unit is changed.
+_SUBNORMAL = 1e-300
 #: Lines that a record may span, where its pattern may hold a line end.
 _SPANS, _LINES = re.compile(rb"\\[ns]"), 40
 
@@ -141,7 +143,7 @@ def _differs(printed: bytes, value: float) -> bool:
         number = float(printed)
     except ValueError:
         return False
-    return not math.isclose(number, value, rel_tol=1e-12) and not (math.isnan(number) or number == value)
+    return abs(number) > _SUBNORMAL and not math.isclose(number, value, rel_tol=1e-12)
 
 
 def _of_telemetry(path: Path) -> Iterator[str]:

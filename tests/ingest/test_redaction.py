@@ -78,6 +78,9 @@ SPARED = (
     "host memory 12.5 GiB",
     "from 1.2.3 to 1.2.4",
     "machine learning: 3",
+    "NVIDIA/DeepLearningExamples@e470c215, Oneflow-Inc/OneFlow-Benchmark@gpt2_big_fc_osdi_test_1207",
+    "NVIDIA/HugeCTR@v3.2 (samples/wdl), apex@2ba83ee8, actions/checkout@v4",
+    "'trt_version': '10.13.3.9', TensorRT 10.9.0.34+cuda12.8, tensorrt==10.9.0.34",
 )
 
 

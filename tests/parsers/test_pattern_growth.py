@@ -77,7 +77,7 @@ def of_module(name: str) -> Iterator[Used]:
 def of_redaction() -> Iterator[Used]:
     yield from (Used(rule.regex) for rule in every_rule().rules)
     yield from (Used(rule.hint_regex, "search") for rule in every_rule().rules if rule.hint)
-    yield from (used for name in ("redact", "broken") for used in of_module(f"schema.redaction.{name}"))
+    yield from (used for name in ("redact", "keys") for used in of_module(f"schema.redaction.{name}"))
 
 
 OWNERS: dict[str, Callable[[], Iterator[Used]]] = {each.id: lambda each=each: of_format(each) for each in formats()}  # type: ignore[misc]

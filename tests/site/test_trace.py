@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ from ingest.site.render.html_table import Writer
 from ingest.site.run_tables import fact_line
 from schema.records import FactValue, Figures, NoFigure, Problem, Reason, Run
 from schema.redaction import redact
-from schema.redaction.names import NO_NAMES
 from tests import builders
 from tests.builders import edited
 
@@ -193,7 +191,7 @@ def test_a_key_whose_beginning_is_not_shown_is_taken_out(shown: Shown) -> None:
 
 def redacted(lines: list[str]) -> list[str]:
     """Return lines as a page shows them."""
-    return log._shown(lines, NO_NAMES, Counter())
+    return redact.redacted_text(lines)[0]
 
 
 @settings(deadline=None)

@@ -33,7 +33,7 @@ from parsers.engine.read import read
 from parsers.engine.scan import ScanError, check, open_log, unstyled
 from schema.records import NoFigure, Reason, Run
 from schema.redaction.names import Names
-from schema.redaction.redact import UNREADABLE, redacted_lines
+from schema.redaction.redact import redacted_text
 from schema.redaction.rules import KINDS
 from schema.vocabulary import METRICS
 
@@ -268,7 +268,7 @@ def _read_log(paths: tuple[Path, ...], sha256: str, spans: frozenset[tuple[int, 
         used, left_out = _records(path, about) if path.stat().st_size <= LOOKED_UP else (frozenset(), frozenset())
     except (OSError, EOFError, ValueError, ScanError):
         return VisibleLog("unreadable")
-    counted = tuple((kind, taken[kind]) for kind in KINDS if taken[kind])
+    counted = tuple((kind, taken[kind]) for kind in KINDS if kind in taken)
     return VisibleLog("", tuple(_ranges_of_lines(picked)), total, used, left_out, counted)
 
 
@@ -337,7 +337,7 @@ def _without_keys(given: Iterable[_Raw]) -> Iterator[_Raw]:
         yield each._replace(front=each.front[: begins.start()] + _HIDDEN, back=b"") if begins else each
 
 
-def _redacted(given: Sequence[_Raw], names: Names) -> tuple[list[Line], Counter[str]]:
+def _redacted(given: Sequence[_Raw], names: Names) -> tuple[list[Line], Mapping[str, int]]:
     """Clean, cut and redact lines, and count what is taken out; more is looked at than shown, and a word that is cut
     is left out.
 
@@ -346,17 +346,10 @@ def _redacted(given: Sequence[_Raw], names: Names) -> tuple[list[Line], Counter[
     ends = [_ends(each) for each in given]
     # Whole private keys are gone already.
     keys = sum(hidden for hidden, _ in groupby(_HIDDEN in each.front for each in given))
-    taken = Counter[str](key=keys)
-    fronts, backs = (_shown(lines, names, taken) for lines in zip(*ends, strict=True)) if ends else ((), ())
+    shown = [redacted_text(lines, names) for lines in zip(*ends, strict=True)] if ends else [([], []), ([], [])]
+    (fronts, in_fronts), (backs, in_backs) = shown
+    taken = Counter(each.kind for each in (*in_fronts, *in_backs)) + Counter(key=keys)
     return [_line(*each) for each in zip(given, fronts, backs, strict=True)], taken
-
-
-def _shown(lines: Sequence[str], names: Names, taken: Counter[str]) -> list[str]:
-    found: list[str] = []
-    for block in redacted_lines(lines, names):
-        found += [UNREADABLE] * block.size if block.lines is None else block.lines
-        taken.update(each.kind for each in block.found)
-    return found
 
 
 def _ends(raw: _Raw) -> tuple[str, str]:

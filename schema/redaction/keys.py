@@ -1,4 +1,4 @@
-"""Find keys that are broken: by quotes that end and begin again, or by the end of a line that a terminal wrapped."""
+"""Find keys and passwords: whole ones, and those that quotes or the end of a line break, as a terminal wraps it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from schema.redaction.rules import RedactionRule, every_rule
+from schema.redaction.rules import RedactionRule, key_rules
 
 _TOKEN = r"[\w+/=.-]"
 # What comes before a break is looked at last: both patterns begin with what is rare.
 _QUOTES = re.compile(
     rf"[\"'`](?<={_TOKEN}.)[\"'`]?(?:[ \t]{{0,20}}[+\\]?[ \t]{{0,20}}\n?[ \t]{{0,20}}[\"'`]{{1,2}})?(?={_TOKEN})"
 )
-_LINE_END = re.compile(rf"(?s)\n(?<={_TOKEN}.)(?={_TOKEN})")
+# A line that begins with a name and its value is one of its own.
+_LINE_END = re.compile(rf"(?s)\n(?<={_TOKEN}.)(?={_TOKEN})(?![A-Za-z_][\w.-]{{0,60}}[\"']?\s?[=:])")
 #: Columns of a terminal that wraps, at least.
 _NARROWEST = 60
 
 
-class BrokenKey(NamedTuple):
+class KeySpan(NamedTuple):
     """Where a key begins and ends in a text, and the rule that knows it."""
 
     begin: int
@@ -29,20 +30,34 @@ class BrokenKey(NamedTuple):
     rule: RedactionRule
 
 
-def broken_keys(text: str, seconds: float) -> list[BrokenKey]:
-    """Return the keys that only the text without breaks shows, none within another.
+def keys_in(text: str, seconds: float) -> list[KeySpan]:
+    """Return the keys in a text, those that overlap as one: every rule looks at the text as it is.
 
     Raises:
         TimeoutError: a pattern takes longer than `seconds`.
     """
-    whole = _Whole(text, tuple(_breaks(text)))
-    if not whole.breaks:
-        return []
-    found: list[BrokenKey] = []
-    for rule in every_rule().likely(whole.text):
-        if rule.kind == "key":
-            found += whole.broken(rule, seconds)
-    return list(_apart(sorted(found, key=lambda each: (each.begin, -each.end))))
+    found = [*_whole(text, seconds), *_broken(text, seconds)]
+    merged: list[KeySpan] = []
+    for each in sorted(found, key=lambda each: each.begin):
+        if merged and each.begin < merged[-1].end:
+            merged[-1] = merged[-1]._replace(end=max(merged[-1].end, each.end))
+        else:
+            merged.append(each)
+    return merged
+
+
+def _whole(text: str, seconds: float) -> Iterator[KeySpan]:
+    for rule in key_rules().likely(text):
+        for match in rule.regex.finditer(text, timeout=seconds):
+            yield KeySpan(rule.hidden(match), match.end(), rule)
+
+
+def _broken(text: str, seconds: float) -> Iterator[KeySpan]:
+    """Yield the keys that only the text without breaks shows."""
+    mended = _Mended(text, tuple(_breaks(text)))
+    for found in _whole(mended.text, seconds) if mended.breaks else ():
+        if mended.within(found):
+            yield mended.original_span(found)
 
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
@@ -55,16 +70,8 @@ def _breaks(text: str) -> Iterator[tuple[int, int]]:
             last = end
 
 
-def _apart(found: list[BrokenKey]) -> Iterator[BrokenKey]:
-    last = 0
-    for each in found:
-        if each.begin >= last:
-            yield each
-            last = each.end
-
-
 @dataclass(frozen=True)
-class _Whole:
+class _Mended:
     """A text without its breaks, and the way back to the places in the original."""
 
     original: str
@@ -91,8 +98,9 @@ class _Whole:
     def _place(self, at: int) -> int:
         return at + self._shifts[bisect_right(self._joints, at)]
 
-    def broken(self, rule: RedactionRule, seconds: float) -> Iterator[BrokenKey]:
-        for match in rule.regex.finditer(self.text, timeout=seconds):
-            begin, end = rule.hidden(match), match.end()
-            if bisect_right(self._joints, begin) < bisect_left(self._joints, end):
-                yield BrokenKey(self._place(begin), self._place(end - 1) + 1, rule)
+    def within(self, found: KeySpan) -> bool:
+        """Return whether a break stood in the middle of a key."""
+        return bisect_right(self._joints, found.begin) < bisect_left(self._joints, found.end)
+
+    def original_span(self, found: KeySpan) -> KeySpan:
+        return found._replace(begin=self._place(found.begin), end=self._place(found.end - 1) + 1)

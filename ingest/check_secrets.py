@@ -1,0 +1,100 @@
+"""Look for keys and passwords in files that are about to be committed; none is ever printed."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from ingest.common.errors import UsageError
+from parsers.engine.scan import ScanError, open_log, unstyled
+from schema.redaction.redact import Finding, redacted, redacted_text
+
+#: Lines that are looked at together, and the bytes after which a longer line is read in pieces.
+_LINES, _LONGEST = 5_000, 1 << 16
+
+
+@dataclass
+class SecretsFound:
+    """What files hold: a line for each key, and one on the whole; `unread` counts files that cannot be read."""
+
+    lines: list[str] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    files: int = 0
+    unread: int = 0
+
+    @property
+    def keys(self) -> int:
+        """How many keys and passwords were found."""
+        return self.kinds["key"]
+
+
+def check(paths: Sequence[Path], *, every: bool = False) -> SecretsFound:
+    """Return what is to be taken out of the files below the paths, with `every` addresses, names and paths too.
+
+    Raises:
+        UsageError: a path does not exist.
+    """
+    found = SecretsFound()
+    for path in (file for each in paths for file in _files(each)):
+        found.files += 1
+        name = redacted(path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+        try:
+            for each in _found(path):
+                found.kinds[each.kind] += 1
+                if each.kind == "key" or every:
+                    found.lines.append(f"{name}:{each.line}: {each.kind} ({each.rule})")
+        except (OSError, EOFError, ValueError, ScanError) as error:
+            found.unread += 1
+            found.lines.append(f"{name}: cannot be read ({_cause(error)}), so it was not checked; repair or remove it")
+    found.lines.append(_summary(found))
+    return found
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, ScanError):
+        return error.code
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+def _summary(found: SecretsFound) -> str:
+    others = ", ".join(f"{kind} {count}" for kind, count in sorted(found.kinds.items()) if kind != "key")
+    rest = f"; taken out of pages besides: {others}" if others else ""
+    return f"{found.files} files checked, keys and passwords: {found.keys}{rest}"
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not os.path.lexists(path):
+        raise UsageError(f"{path}: no such file or folder; give what is about to be committed")
+    if not path.is_dir():
+        yield path
+        return
+    for top, folders, names in os.walk(path):
+        folders[:] = sorted(each for each in folders if each != ".git")
+        yield from (found for name in sorted(names) if (found := Path(top, name)).is_file())
+
+
+def _found(path: Path) -> Iterator[Finding]:
+    """Yield what is to be taken out of a file and of its name, which is line 0; lines count from 1."""
+    yield from (each._replace(line=0) for each in redacted_text([path.name])[1])
+    with open_log(path) as stream:
+        pieces = _pieces(stream)
+        # The last line once more with those that follow: what begins on it may end there.
+        last: list[tuple[int, str]] = []
+        known: set[tuple[int, str]] = set()
+        while some := list(islice(pieces, _LINES)):
+            numbers, lines = zip(*last, *some, strict=True)
+            seen = [each._replace(line=numbers[each.line]) for each in redacted_text(lines)[1]]
+            yield from (each for each in seen if (each.line, each.rule) not in known)
+            last, known = some[-1:], {(each.line, each.rule) for each in seen if each.line == some[-1][0]}
+
+
+def _pieces(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
+    number = 1
+    while piece := stream.readline(_LONGEST):
+        yield number, unstyled(piece).decode("utf-8", "replace").rstrip("\n")
+        number += piece.endswith(b"\n")

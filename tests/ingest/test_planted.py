@@ -1,0 +1,127 @@
+"""A hundred kinds of secrets, planted wherever text comes in: not a byte of them goes out, in no file and no message."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import made_runs
+import pytest
+from made_logs import run_json, seg
+from made_trees import contents, write_run
+
+from ingest.published.publications import COLUMNS
+from tests.planted_secrets import HEXES, LETTERS, PLANTED, Planted
+from tests.site.conftest import ROOT, html
+
+#: What is short stands in every site: each is tried for itself elsewhere. The beginnings of keys count as well.
+SHORT = 5
+WANTED = {each.secret for each in PLANTED if len(each.secret) >= SHORT}
+WANTED |= {LETTERS[:8], LETTERS[:8].lower(), LETTERS[:8].upper(), HEXES[:10]}
+#: Files of Material for MkDocs, which are the same on every site.
+THEME = ("assets/javascripts/", "assets/stylesheets/")
+
+
+def one_line(each: Planted) -> str:
+    return each.text.replace("\n", "\\n")
+
+
+def file_names() -> Iterator[str]:
+    """Yield names of files that hold every planted text that a name can hold, each as often as it fits."""
+    name = ""
+    for each in PLANTED:
+        if "/" in each.text or "\n" in each.text or len(each.text) > 200:
+            continue
+        if len(name) + len(each.text) > 200:
+            yield name
+            name = ""
+        name += f" {each.text}"
+    yield name
+
+
+def plant(root: Path) -> None:
+    """Write a tree of logs with every planted text in logs, names, run.json, environment, telemetry and tables."""
+    texts = [one_line(each) for each in PLANTED]
+    records = seg([4.0, *[5.0 + n / 10 for n in range(10)]])
+    log = [*(line for each in PLANTED for line in each.text.split("\n")), *records, *texts]
+    write_run(root, "seg/paddleseg/in-log/1", log, run=run_json(batch_size=2))
+    stated = {
+        "argv": ["python", "train.py", *texts],
+        "environment_variables": {f"V{n}": text for n, text in enumerate(texts)} | dict.fromkeys(texts, "x"),
+        "notes": "\n".join(each.text for each in PLANTED[:60]),
+        "warnings": texts,
+        "source": {"repository": f"https://me:{LETTERS}@example.com/x.git", "commit": "0" * 40},
+        "environment": {"cpu": "made-up", "cores": 2, "gpu": texts[0], "packages": dict.fromkeys(texts, texts[5])},
+    }
+    environment = {**made_runs.ENVIRONMENT, "infiniband": texts, "packages_installed": texts, "topology": texts[3]}
+    environment["facts"] = {"cpu": texts[7], "driver": texts[9]}
+    telemetry = "timestamp,name,power.draw [W]\n" + "".join(
+        f'2026-11-20 08:00:{n % 60:02}.000,"{text}",{100 + n}.0 W\n' for n, text in enumerate(texts)
+    )
+    made_runs.write(
+        root / "resnet50" / "pytorch" / "in-run" / "1",
+        files={"environment.json": json.dumps(environment), "telemetry-gpu.csv": telemetry},
+        **stated,
+    )
+    for number, name in enumerate(file_names(), start=1):
+        folder = root / "seg" / "paddleseg" / name.strip() / str(number)
+        folder.mkdir(parents=True)
+        (folder / f"{name.strip()}.log").write_text("\n".join(records if number < 4 else texts), "utf-8")
+        (folder / f"{name.strip()}.csv").write_text(telemetry, "utf-8")
+    (root / "seg" / "wrong").mkdir()
+    (root / "seg" / "wrong" / "run.json").write_text(json.dumps({"case": dict.fromkeys(texts, texts[2])}), "utf-8")
+    (root / "seg" / "wrong" / "train.log").write_text("\n".join(records), "utf-8")
+    publish(root / "published", texts)
+
+
+def publish(folder: Path, texts: list[str]) -> None:
+    folder.mkdir()
+    source = '[made_up]\ntitle = "Made up"\n' + f'place = "{LETTERS}"\n'
+    (folder / "sources.toml").write_text(source, "utf-8")
+    with (folder / "made-up.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(COLUMNS)
+        writer.writerows([text] * len(COLUMNS) for text in texts)
+
+
+def left(outputs: dict[str, bytes]) -> list[tuple[str, str]]:
+    """Return where what is left of a secret stands: the file, and the secret."""
+    pattern = re.compile("|".join(map(re.escape, sorted(WANTED, key=len, reverse=True))).encode())
+    found = []
+    for name, data in outputs.items():
+        text = name.encode() + b"\n" + (gzip.decompress(data) if name.endswith(".gz") else data)
+        found += [(name, match[0].decode()) for match in pattern.finditer(text)]
+    return found
+
+
+def test_nothing_that_is_planted_gets_out(tmp_path: Path) -> None:
+    assert len({each.rule for each in PLANTED}) >= 100
+    plant(tmp_path / "logs")
+    command = [sys.executable, "-m", "ingest", "logs", "--out", "docs", "--json"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False
+    )
+    assert done.returncode == 1, done.stderr.decode()
+    assert len(done.stdout.splitlines()) >= 5
+    outputs = {"stdout": done.stdout, "stderr": done.stderr, **contents(tmp_path / "docs")}
+    assert any(name.startswith("logs/") for name in outputs)
+    assert left(outputs) == []
+    site = contents(html(tmp_path))
+    assert {"search/search_index.json", "feed.xml", "data/results.json"} <= set(site)
+    assert left({name: data for name, data in site.items() if not name.startswith(THEME)}) == []
+
+
+def test_what_is_left_is_found() -> None:
+    assert left({"a": f"x {LETTERS[:8]} y".encode(), "b.gz": gzip.compress(b"zoltan")}) == [
+        ("a", LETTERS[:8]),
+        ("b.gz", "zoltan"),
+    ]
+    with pytest.raises(AssertionError):
+        assert left({"hunter2": b""}) == []

@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test corpus check fresh format bench audit lock clean pythons
+.PHONY: help site serve test faults corpus check fresh format bench audit lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -40,6 +40,9 @@ serve: $(VENV)/site.stamp ## show the pages at http://127.0.0.1:8000/ and follow
 # A worker takes whole files, so that what a file's tests share is made once.
 test: $(VENV)/test.stamp ## run every test
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+faults: $(VENV)/test.stamp ## kill builds, fill disks and more, hundreds of times (an hour)
+	@$(BIN)/python -m pytest -n 0 -s --full tests/ingest/test_kills.py tests/ingest/test_system_faults.py
 
 corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .corpus/
 	@$(BIN)/python -m tests.corpus

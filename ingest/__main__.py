@@ -23,7 +23,7 @@ def _refuse_too_little_memory() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # it takes address space for each core, and has little to do here
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread takes address space, and has little to do
     _refuse_too_little_memory()
     try:
         sys.exit(main())

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
-
 #: How long after a change another one may leave the same time: two seconds on the coarsest file systems.
 _COARSEST_NS = 2_000_000_000
 #: Names of files that are being written; a run that was killed leaves them.

@@ -119,7 +119,7 @@ def _walked(path: Path, label: str) -> _Walk:
     if not os.path.lexists(path):
         raise UsageError(f"{path}: no such file or folder; give the folder that holds the logs")
     found = _Walk(path, label)
-    if os.path.isdir(path):
+    if _is_folder(path):
         _below(found, path)
         for link in found.links:  # which grows meanwhile
             _below(found, link)
@@ -168,7 +168,7 @@ def _below(walk: _Walk, folder: Path) -> None:
         return
     parts = tuple(_parts(walk, folder)) if run else ()
     for path in entries:
-        if os.path.isdir(path):
+        if _is_folder(path):
             if run and not (_is_ours(path, *_RUN) or _is_ours(path, *_LAUNCH)):
                 continue
             if path.is_symlink():
@@ -211,7 +211,7 @@ def _parts(walk: _Walk, folder: Path) -> list[Path]:
         top = (folders or links).pop()
         for path in _entries(walk, top, seen):
             own = top == folder
-            if os.path.isdir(path):
+            if _is_folder(path):
                 if not (own and path.name == _INCOMING) and not _is_ours(path, *_RUN):
                     (links if path.is_symlink() else folders).append(path)
             elif not (own and (path.name == _RUN[0] or may_be_log(path))):
@@ -223,7 +223,7 @@ def _is_run(folder: Path, entries: Sequence[Path]) -> bool:
     """Return whether a folder is one run; its document is opened only if the answer matters, since there are many."""
     if not any(each.name == _RUN[0] for each in entries):
         return False
-    flat = not any(map(os.path.isdir, entries)) and any(map(may_be_log, entries))
+    flat = not any(map(_is_folder, entries)) and any(map(may_be_log, entries))
     return flat or _is_ours(folder, *_RUN)
 
 
@@ -253,6 +253,13 @@ def named_like_log(path: Path) -> bool:
     name = plain_name(path.name)
     document = Path(name).suffix.lower() in _PROSE and _DOCUMENT.fullmatch(name)
     return bool(_LOG_WORD.search(name)) and not document and "tfevents" not in name
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # the path is too long: it is a problem as a file
+        return False
 
 
 def _regular(walk: _Walk, path: Path) -> Iterable[Path]:

@@ -318,9 +318,7 @@ def _read_shard(job: tuple[Shard, str]) -> list[Run]:
     return telemetry.attach([(given, runs) for given, runs in logs if runs], shard.beside, shard.hashes)
 
 
-def _without_changed(
-    runs: list[Run], shard: Shard, before: Mapping[str, str], cached: Cache
-) -> list[Run]:
+def _without_changed(runs: list[Run], shard: Shard, before: Mapping[str, str], cached: Cache) -> list[Run]:
     """Return a problem for each log that is no longer what was hashed, or has a file beside it that is not."""
     beside = [each.given for each in shard.beside]
     after = _hashes([*shard.inputs, *beside], cached)

@@ -39,7 +39,8 @@ class Call:
 
     def left(self) -> list[int]:
         """Return the processes of the call that are still there."""
-        return [each for each in map(int, filter(str.isdigit, os.listdir("/proc"))) if _session(each) == self.pid]
+        there = (int(each.name) for each in Path("/proc").iterdir() if each.name.isdigit())
+        return [each for each in there if _session(each) == self.pid]
 
 
 def start(log: Path, *arguments: object, before: Callable[[], object] = lambda: None) -> Call:
@@ -69,7 +70,11 @@ def wait(until: Callable[[], bool], seconds: float = 30.0) -> bool:
 
 
 def unfinished(folder: Path) -> list[Path]:
-    return [each for each in folder.rglob("*") if each.name.startswith(_UNFINISHED[0]) and each.name.endswith(_UNFINISHED[1])]
+    return [
+        each
+        for each in folder.rglob("*")
+        if each.name.startswith(_UNFINISHED[0]) and each.name.endswith(_UNFINISHED[1])
+    ]
 
 
 def _session(pid: int) -> int:

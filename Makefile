@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test corpus check fresh format bench lock clean pythons
+.PHONY: help site serve test faults corpus check fresh format bench audit lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -41,6 +41,9 @@ serve: $(VENV)/site.stamp ## show the pages at http://127.0.0.1:8000/ and follow
 test: $(VENV)/test.stamp ## run every test
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
+faults: $(VENV)/test.stamp ## kill builds, fill disks and more, hundreds of times (an hour)
+	@$(BIN)/python -m pytest -n 0 -s --full tests/ingest/test_kills.py tests/ingest/test_system_faults.py
+
 corpus: $(VENV)/test.stamp ## fetch the public logs that some tests read into .corpus/
 	@$(BIN)/python -m tests.corpus
 
@@ -60,15 +63,22 @@ format: $(VENV)/test.stamp ## let ruff mend what it can
 bench: $(VENV)/site.stamp ## measure the speed of reading and of page writing
 	@$(BIN)/python -m bench
 
+# The locks name every version, those that this machine does not install too, so nothing is resolved or installed.
+audit: $(VENV)/audit.stamp ## look up known vulnerabilities of every locked dependency
+	@$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off $(foreach lock,$(LOCKED),-r requirements/$(lock).txt)
+
 # Locks are universal: one file for all supported Pythons, x86-64 and arm64. UPGRADE=--upgrade takes newer releases.
 LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version $(OLDEST) \
   --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml
+LOCK_GROUP = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
+  --no-emit-find-links --python-version $(OLDEST) $(UPGRADE)
+LOCKED = audit build site test
 lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --output-file requirements/site.txt
 	@$(LOCK) --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
-	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
-	  --python-version $(OLDEST) $(UPGRADE) --group build --output-file requirements/build.txt
+	@$(LOCK_GROUP) --group build --output-file requirements/build.txt
+	@$(LOCK_GROUP) --group audit --constraint requirements/test.txt --output-file requirements/audit.txt
 
 clean: ## remove what the commands above made, save docs/data/
 	rm -rf $(VENV) site .perfledger docs/en docs/zh docs/charts docs/logs docs/assets/css docs/data/badges docs/data/comparisons.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -101,7 +111,7 @@ $(VENV)/python.stamp: requirements/build.txt
 	@$(INSTALL) -r $< || $(call FAILED,$<)
 	@touch $@
 
-$(VENV)/site.stamp $(VENV)/test.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
+$(VENV)/site.stamp $(VENV)/test.stamp $(VENV)/audit.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
 	@echo "Installing $< ..."
 	@$(INSTALL) $(FROM_SOURCE) -r $< || $(call FAILED,$<)
 	@touch $@

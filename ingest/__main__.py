@@ -1,5 +1,7 @@
 """Entry point of `python -m ingest`."""
 
+import os
+import resource
 import sys
 import traceback
 
@@ -7,13 +9,31 @@ from ingest.cli import main
 
 #: Exit codes of an internal error and of a missing package; Python's own, 1, means that the site is built.
 FAULT, NOTHING = 3, 2
+#: Bytes of address space that one process needs to read a few logs and to write their pages.
+LEAST_MEMORY = 300_000_000
+
+
+def _refuse_too_little_memory() -> None:
+    """Say that the limit is too low: with less, NumPy's library may end the process by itself, with exit code 1."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:
+        had, needed = (f"{each // 10**6} MB" for each in (limit, LEAST_MEMORY))
+        print(f"ingest: {had} of address space is too little, so nothing was written: allow {needed}", file=sys.stderr)
+        sys.exit(NOTHING)
+
 
 if __name__ == "__main__":
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread takes address space, and has little to do
+    _refuse_too_little_memory()
     try:
         sys.exit(main())
     except ModuleNotFoundError as error:
         need = "python -m pip install -r requirements/site.txt, or use the Python of `make site`"
         print(f"ingest: {sys.executable} has no module {error.name}, so nothing was read: {need}", file=sys.stderr)
+        sys.exit(NOTHING)
+    except ImportError as error:
+        need = "free memory, or install the packages anew"
+        print(f"ingest: a package cannot be loaded, so nothing was written: {error}: {need}", file=sys.stderr)
         sys.exit(NOTHING)
     except Exception as error:
         from parsers.contract import FormatError

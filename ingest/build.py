@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingest.common.errors import UsageError
+from ingest.common.files import stamp
 from schema.records import Problem, text_of
 
 if TYPE_CHECKING:
@@ -116,11 +117,16 @@ def write(state: State) -> Written:
             those before it are complete.
     """
     from ingest.common import sources
+    from ingest.common.below import refuse_ways_out
     from ingest.common.cache import Cache
+    from ingest.common.files import notes, remove_unfinished
     from ingest.record import ledger
+    from ingest.site.builder import WRITTEN_TO
 
     out = state.inputs.out
     try:
+        refuse_ways_out(out.absolute().parent, [".perfledger/any"])
+        remove_unfinished([notes(out), *(out / each for each in WRITTEN_TO)])
         # Before the ledger: a mistake in a template or a word stops here, and nothing has been written then.
         built = _site(state, check=False)
         written, removed = ledger.write(state.ledger, out)
@@ -129,7 +135,10 @@ def write(state: State) -> Written:
             for key, value in state.fresh.items():
                 cache.put(key, value)
     except OSError as error:
-        raise UsageError(f"{error.filename or out}: {error.strerror}; what was written before is complete") from None
+        raise UsageError(
+            f"{error.filename or out}: {error.strerror}; what was written before is complete, and the next run writes "
+            "the rest: free space, or make the folder writable, and run again"
+        ) from None
     return Written(len(written) + len(built.written), len(built.unchanged), len(removed) + len(built.removed))
 
 
@@ -190,15 +199,15 @@ def _distinct(found: FoundFiles, ledger: Ledger) -> tuple[Problem, ...]:
 @contextmanager
 def _executor(jobs: int, found: FoundFiles) -> Iterator[Executor | None]:
     """Start processes where there is enough to read that they pay off, or where the user asks for them."""
-    size = sum(each.path.stat().st_size for each in found.inputs if each.path.is_file())
+    size = sum(at[0] for each in found.inputs if (at := stamp(each.path)))
     worth = len(found.inputs) >= _MANY_LOGS or size >= _MANY_BYTES
     count = jobs or (os.cpu_count() or 1 if worth else 1)
     if count <= 1:
         yield None
         return
-    from concurrent.futures import ProcessPoolExecutor
+    from ingest.common import processes
 
-    with ProcessPoolExecutor(min(count, len(found.inputs))) as executor:
+    with processes.pool(min(count, len(found.inputs))) as executor:
         yield executor
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 UNDERSTOOD, NOT_ALL, NOTHING, INTERRUPTED = 0, 1, 2, 130
 PROGRAM = "python -m ingest"
+_ENDED = "every file is either as before or complete. Free what is short (disk, memory, open files), and run again"
 #: Names of files that the summary names at most.
 _NAMES_SHOWN = 5
 #: Options of earlier versions that are commands now, with the option that takes their value there.
@@ -38,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else map(str, arguments))
     try:
-        return int(commands.main(with_command(given), prog_name=PROGRAM, standalone_mode=False) or UNDERSTOOD)
+        code = int(commands.main(with_command(given), prog_name=PROGRAM, standalone_mode=False) or UNDERSTOOD)
+        sys.stdout.flush()
+        return code
     except click.ClickException as error:
         error.show()
         return NOTHING
@@ -46,12 +51,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(printable(f"ingest: {error}"), file=sys.stderr)
         return NOTHING
     except BrokenPipeError:
-        # The reader of our output has gone; end quietly, as filters do.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _no_more_output()  # its reader has gone; end quietly, as filters do
+        return NOTHING
+    except (OSError, MemoryError) as error:
+        cause = getattr(error, "strerror", None) or os.strerror(errno.ENOMEM)
+        where = getattr(error, "filename", None) or "the system refused something"
+        print(printable(f"ingest: {where}: {cause}; {_ENDED}"), file=sys.stderr)
+        _no_more_output()
         return NOTHING
     except (KeyboardInterrupt, click.Abort):
         print("ingest: interrupted; every file is either as before or complete", file=sys.stderr)
         return INTERRUPTED
+
+
+def _no_more_output() -> None:
+    """Let what is not printed yet go nowhere: Python would try once more at its end, and complain."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def with_command(given: Sequence[str]) -> list[str]:
@@ -121,6 +137,15 @@ def build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, str
 
     It writes pages in both languages, charts and data.
     """
+    from ingest.common import lock
+
+    if as_json and not out:
+        return _build(paths, layout, jobs, out, strict, as_json)
+    with lock.held(out or Path("docs")):
+        return _build(paths, layout, jobs, out, strict, as_json)
+
+
+def _build(paths: tuple[Path, ...], layout: str, jobs: int, out: Path | None, strict: bool, as_json: bool) -> int:
     from ingest import build as builder
 
     state = _read(paths, layout, jobs, out)
@@ -241,6 +266,24 @@ def diff(revision: str, out: Path | None, language: str) -> int:
     found = compare.compare(before, revisions.here(folder))
     print(text.text(found, commit, words.load(), language), end="")
     return UNDERSTOOD
+
+
+@commands.command()
+@click.argument("site", metavar="SITE", type=click.Path(path_type=Path))
+@_reads_logs
+def verify(site: Path, paths: tuple[Path, ...], layout: str, jobs: int) -> int:
+    """Check that a built site's figures follow from its data and logs.
+
+    SITE is the folder that `mkdocs build` writes. Figures are followed from the pages to results.json and to the
+    ledger's runs, and with PATH to the logs, which are hashed and read again. It writes nothing.
+    """
+    from ingest import verify as chain
+
+    told = chain.verify(site, chain.read_anew(paths, layout, jobs) if paths else None)
+    for each in told.wrong:
+        print(printable(each), file=sys.stderr)
+    print(chain.summary(told))
+    return NOTHING if told.wrong else UNDERSTOOD if paths else NOT_ALL
 
 
 @commands.command("new-suite")

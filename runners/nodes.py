@@ -6,19 +6,24 @@ What a node writes about itself is not trusted: paths are checked, and files are
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import io
 import json
 import os
+import posixpath
+import select
 import shutil
 import subprocess
 import tarfile
 import tempfile
 import time
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Literal, TypeVar
+from typing import IO, Any, Literal, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -46,6 +51,15 @@ NO_ANSWER = 124
 LONGEST = 1 << 24
 #: The longest line that a login may print before the files of a node, in bytes.
 LONGEST_LINE = 1 << 16
+#: What is accepted of a node: more than this is not the output of a run, and would fill our disk or our memory.
+MOST_BYTES, MOST_FILES, LONGEST_HEADER = 1 << 32, 10_000, 1 << 20
+#: How long a node that sends its files may be silent.
+SILENT_SECONDS = 300
+#: How long a program may run on after its last byte.
+CLOSING_SECONDS = 30
+REFUSED = "its files are refused"
+#: Errors of our disk that a host can cause by the names of its files.
+WRONG_NAMES = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)
 #: SLURM_* variables that the user sets; all others describe the allocation we were started in, and are dropped.
 USERS_SLURM_VARIABLES = ("SLURM_CLUSTERS", "SLURM_CONF", "SLURM_JWT")
 #: How long setup steps may take to end after Ctrl-C.
@@ -362,7 +376,7 @@ def verify(folder: Path) -> None:
         path = folder / name
         if Path(name).is_absolute() or ".." in Path(name).parts:
             continue
-        if not path.is_file() or path.is_symlink():
+        if not _is_plain(path):
             raise RunnerError(f"{path}: it is missing, and {folder / HOST_JSON} says it was written; collect again")
         if (found := digest(path)) != stated.sha256:
             raise RunnerError(
@@ -371,10 +385,19 @@ def verify(folder: Path) -> None:
             )
 
 
+def _is_plain(path: Path) -> bool:
+    try:
+        return path.is_file() and not path.is_symlink()
+    except OSError:  # such a name cannot be that of a file here
+        return False
+
+
 def read_json(path: Path, kind: type[T]) -> T | None:
     """Return the content of a JSON file; None if there is no file, or a link, which could point anywhere."""
     if path.is_symlink() or not path.is_file():
         return None
+    if path.stat().st_size > LONGEST:
+        raise RunnerError(f"{path}: it is larger than {LONGEST:,} bytes, so it is not read; the run stays unfinished")
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.MsgspecError, RecursionError) as error:
@@ -418,35 +441,105 @@ def _receive(argv: Sequence[str], host: str, text: str, folder: Path) -> None:
         process = start(argv, asked, subprocess.PIPE, errors)
         assert process.stdout is not None
         try:
-            fault = unpack(process.stdout, folder)
+            fault = unpack(io.BufferedReader(_Arriving(process.stdout)), folder)
         except BaseException:
             process.kill()
             raise
         finally:
             process.stdout.close()
-            status = process.wait()
+            status = _closed(process)
+        if fault.startswith(REFUSED):
+            raise RunnerError(f"{host}: {fault}; nothing of it was kept here")
         if status or fault:
             answer = ProgramResult(status, "", contents(errors) if status else fault)
             raise RunnerError(f"{explain(host, answer)}; nothing of it was kept here")
+
+
+def _closed(process: subprocess.Popen[bytes]) -> int:
+    """Return the exit status of a program whose output was read; kill one that runs on without end."""
+    with suppress(subprocess.TimeoutExpired):
+        return process.wait(CLOSING_SECONDS)
+    process.kill()
+    return process.wait()
+
+
+class _Arriving(io.RawIOBase):
+    """The output of a program; a ValueError ends it if nothing comes for long, or if too much comes."""
+
+    def __init__(self, output: IO[bytes]) -> None:
+        self._number, self._left = output.fileno(), MOST_BYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not select.select([self._number], [], [], SILENT_SECONDS)[0]:
+            raise ValueError(f"nothing came for {SILENT_SECONDS} s")
+        count = os.readv(self._number, [buffer])
+        self._left -= count
+        if self._left < 0:
+            raise ValueError(f"it is longer than {MOST_BYTES:,} bytes")
+        return count
 
 
 def unpack(stream: IO[bytes], folder: Path) -> str:
     """Unpack an archive; return what is wrong with it, empty if nothing is."""
     # What a login prints comes before the archive.
     head = (MARK + "{").encode()
-    if not any(line.startswith(head) for line in iter(lambda: stream.readline(LONGEST_LINE), b"")):
-        return "no files were sent"
     try:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
-            archive.extractall(folder, filter=_without_links)
-    except (tarfile.TarError, ValueError, OverflowError) as error:
+        if not any(line.startswith(head) for line in iter(lambda: stream.readline(LONGEST_LINE), b"")):
+            return "no files were sent"
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:
+            archive.extractall(folder, filter=_Accepted())
+    except tarfile.ReadError as error:
         return f"the archive is not complete: {error}"
+    except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
+        return f"{REFUSED}: {error}"
+    except OSError as error:
+        if error.errno not in WRONG_NAMES:
+            raise
+        return f"{REFUSED}: {error.strerror}: {Path(str(error.filename)).name}"
     return ""
 
 
-def _without_links(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
-    """Accept regular files and folders only: links and names could lead out of the folder."""
-    return tarfile.data_filter(member, path) if member.isreg() or member.isdir() else None
+class _Header(tarfile.TarInfo):
+    """A header of an archive; what tarfile would read into memory because of it is limited."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        found = super().frombuf(buf, encoding, errors)
+        if found.type not in (*tarfile.REGULAR_TYPES, tarfile.DIRTYPE) and found.size > LONGEST_HEADER:
+            raise ValueError(f"a header of it takes {found.size:,} bytes")
+        return found
+
+
+class _Accepted:
+    """The filter of an archive: regular files and folders below ours, limited in number and size, each name once.
+
+    Links and other names could lead out of the folder. Names that differ only in case or in the form of their accents
+    are one file on some disks, where the second would overwrite the first.
+    """
+
+    def __init__(self) -> None:
+        self._count, self._bytes = 0, 0
+        self._names: set[str] = set()
+
+    def __call__(self, member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+        self._count += 1
+        if self._count > MOST_FILES:
+            raise ValueError(f"it holds more than {MOST_FILES:,} files")
+        if not (member.isreg() or member.isdir()):
+            return None
+        # By the stated size: a sparse file is far longer than its part of the archive.
+        self._bytes += member.size
+        if self._bytes > MOST_BYTES:
+            raise ValueError(f"its files take more than {MOST_BYTES:,} bytes")
+        accepted = tarfile.data_filter(member, path)
+        name = unicodedata.normalize("NFC", posixpath.normpath(accepted.name)).casefold()
+        if name in self._names:
+            raise ValueError(f"{member.name!r} would overwrite another of its files")
+        self._names.add(name)
+        return accepted
 
 
 def _replace(there: Path, partial: Path) -> None:

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from runners.job import PlannedRecord, PlannedRun, RunnerError, WantedRecords
 from runners.nodes import HOST_JSON, LOG, HostRecord, Outcome, digest, read_json
-from runners.transport import INCOMING, AnyTarget, JobFacts
+from runners.transport import INCOMING, AnyTarget, JobFacts, Ssh
 from schema.redaction.redact import redact, redacted
 
 LAUNCH_JSON = "launch.json"
@@ -143,11 +143,23 @@ def attended(folder: Path) -> Iterator[Launch]:
 def _read(path: Path, file: IO[str]) -> Launch:
     # The file is not trusted, since the logs may come from someone else: each type checks its own values.
     try:
-        return msgspec.json.decode(file.read(), type=Launch)
+        found = msgspec.json.decode(file.read(), type=Launch)
+        _refuse_what_came_with_it(path.parent, found.target)
     except (OSError, ValueError, RecursionError) as error:
         raise RunnerError(
             f"{path}: it is not a launch.json of this version of Perfledger: {error}; the files beside it are unchanged"
         ) from error
+    return found
+
+
+def _refuse_what_came_with_it(folder: Path, target: AnyTarget) -> None:
+    """Refuse what would run a program from among the logs, or write outside them."""
+    if (folder / INCOMING).is_symlink():
+        raise ValueError(f"{INCOMING} beside it is a link")
+    # A run's folder is the fourth below the raw logs: suite, framework, case, repeat.
+    top = folder.resolve().parents[min(3, len(folder.resolve().parents) - 1)]
+    if isinstance(target, Ssh) and target.config and Path(target.config).resolve().is_relative_to(top):
+        raise ValueError("its ssh configuration, which can start programs, lies among the logs")
 
 
 def lock(file: IO[str], folder: Path) -> None:

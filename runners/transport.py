@@ -356,7 +356,7 @@ def with_log(found: JobState, seen: Mapping[int, NodeState]) -> JobState:
 def _cause(job: Job, rank: int, state: NodeState) -> str:
     # By number, since the cause is published; an unreachable host is named, since that message is for the user alone.
     where = f"node {rank}: " if job.facts.nodes > 1 and state.kind != "unreachable" else ""
-    return where + state.cause if state.cause else ""
+    return where + state.cause[:LONGEST_WARNING] if state.cause else ""
 
 
 # --- This machine, and hosts by SSH -----------------------------------------------------------------------------------

@@ -126,6 +126,8 @@ class RunLink(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     id: Annotated[str, Meta(description="Name of the run, as in runs/*.jsonl.")]
     page: Annotated[str | None, Meta(description="Its page below the folder of a language; null if it has none.")]
     date: Annotated[Day | None, Meta(description="Date of its start; null if unknown.")]
+    log: Annotated[str, Meta(description="Path of its log.")]
+    sha256: Annotated[str, Meta(description="Hash of the bytes of its log, empty where they could not be read.")]
 
 
 class ResultRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

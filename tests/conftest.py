@@ -23,3 +23,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         files.setdefault(path.parent, []).append(path)
     turns = {path: turn for group in files.values() for turn, path in enumerate(group)}
     items.sort(key=lambda item: (item.path.parent.name not in SLOW, turns[item.path]))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what asks for the long form of tests that are short otherwise."""
+    parser.addoption("--full", action="store_true", help="try faults hundreds of times (make faults)")
+
+
+@pytest.fixture(scope="session")
+def full(request: pytest.FixtureRequest) -> bool:
+    """Return whether the long form of a test is asked for."""
+    return bool(request.config.getoption("--full"))

@@ -13,7 +13,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 READMES = ["README.md", "README.zh.md"]
-LOCKS = ["build.txt", "site.txt", "test.txt"]
+LOCKS = ["audit.txt", "build.txt", "site.txt", "test.txt"]
 PIN = re.compile(
     r"(?P<name>[a-z0-9-]+)==(?P<version>[\w.]+)(?: ; [^\\\n]+)? \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+"
 )
@@ -57,8 +57,11 @@ def test_the_locks_agree_and_hold_what_pyproject_asks_for() -> None:
     assert pins("site.txt").items() <= pins("test.txt").items()
     for requirement in project["project"]["dependencies"]:
         assert canonical(requirement) in pins("site.txt"), f"{requirement}: run `make lock`"
-    for requirement in project["dependency-groups"]["test"]:
-        assert canonical(requirement) in pins("test.txt"), f"{requirement}: run `make lock`"
+    for group in ("test", "audit"):
+        for requirement in project["dependency-groups"][group]:
+            assert canonical(requirement) in pins(f"{group}.txt"), f"{requirement}: run `make lock`"
+    # Both are installed into one environment.
+    assert [name for name, at in pins("audit.txt").items() if pins("test.txt").get(name, at) != at] == []
 
 
 def test_supported_pythons_are_stated_once() -> None:
@@ -96,7 +99,17 @@ def test_workflows_have_minimal_permissions(workflow: str) -> None:
     assert content["permissions"] == {"contents": "read"}
     granted = {name: job.get("permissions", {}) for name, job in content["jobs"].items()}
     writing = {name for name, rights in granted.items() if "write" in rights.values()}
-    assert writing <= {"deploy"}, "only the job that deploys may write"
+    assert writing <= {"deploy", "attest"}, "only the jobs that publish and sign may write"
+
+
+@pytest.mark.parametrize("workflow", workflows())
+def test_no_code_of_the_repository_runs_beside_a_token_that_may_write(workflow: str) -> None:
+    """What a pull request or a dependency brings may not reach what signs and publishes."""
+    for name, job in yaml.safe_load(read(workflow))["jobs"].items():
+        if "write" in job.get("permissions", {}).values():
+            assert not [step for step in job["steps"] if "run" in step or "checkout" in step["uses"]], name
+        assert "secrets" not in json.dumps(job), name
+    assert "pull_request_target" not in read(workflow)
 
 
 @pytest.mark.parametrize("readme", READMES)

@@ -1,15 +1,17 @@
 """A content-addressed cache of expensive results: one SQLite file that may be lost, locked or damaged at any time.
 
 A key is a hash of everything that a value depends on, so a value is never stale. Each value has a checksum.
-Whatever is wrong with the file costs time and nothing else.
+Whatever is wrong with the file costs time and nothing else: the file may even be someone else's, so that nothing in it
+or beside it may lead SQLite to other files. What its values say is checked by those who read them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +19,10 @@ from typing import Self
 
 MOST_BYTES = 512 << 20
 _FLUSHED_ABOVE = 16 << 20
-_SCHEMA = "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB, checksum BLOB, used INTEGER)"
+_TABLE = "entries (key TEXT PRIMARY KEY, value BLOB, checksum BLOB, used INTEGER)"
+#: Files that SQLite obeys if they lie beside its own: a journal may name any file, which SQLite then removes; a link in
+#: the place of one is written through. We make none: a change that is cut off costs the file, never a wrong value.
+_OBEYED = ("-journal", "-wal", "-shm")
 #: Those used last stay, as many as fit.
 _EVICT = """DELETE FROM entries WHERE key IN (SELECT key FROM (
     SELECT key, SUM(LENGTH(value)) OVER (ORDER BY used DESC, key) AS total FROM entries) WHERE total > ?)"""
@@ -62,10 +67,10 @@ class Cache:
                 found = rows.fetchone()
         except sqlite3.Error:
             return None
-        if found is None or _checksum(found[0]) != found[1]:
+        if found is None or not isinstance(found[0], bytes) or _checksum(key, found[0]) != found[1]:
             return None
         self._used.add(key)
-        return bytes(found[0])
+        return found[0]
 
     def put(self, key: str, value: bytes) -> None:
         """Store a value; it is written on exit, or earlier if much is pending."""
@@ -82,29 +87,45 @@ class Cache:
         return found
 
     def _opened(self) -> sqlite3.Connection | None:
-        """Return the connection, replacing a damaged file; None if the file cannot be opened."""
-        if self.read_only and not self.path.is_file():
+        """Return the connection, replacing a file that is damaged or not ours; None if the file cannot be opened."""
+        if self.read_only and (not self.path.is_file() or any(map(os.path.lexists, self._dangerous()))):
             return None
         for _ in range(2):
             with suppress(OSError, sqlite3.OperationalError):
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                if not self.read_only:
+                    self.path.parent.mkdir(parents=True, exist_ok=True)
+                    self._remove(self._dangerous())
                 connection = sqlite3.connect(self.path, timeout=10)
                 try:
-                    if not self.read_only:
-                        connection.execute(_SCHEMA)
-                    connection.execute("SELECT key, value, checksum, used FROM entries LIMIT 1")
-                except sqlite3.OperationalError as error:  # locked by another run, or a full disk: the file is intact
+                    if self._is_ours(connection):
+                        return connection
                     connection.close()
-                    if "no such column" not in str(error):
-                        return None
+                except sqlite3.OperationalError:  # locked by another run, or a full disk: the file is intact
+                    connection.close()
+                    return None
                 except sqlite3.DatabaseError:
                     connection.close()
-                else:
-                    return connection
                 if self.read_only:
                     return None
-                self.path.unlink(missing_ok=True)
+                self._remove([self.path])
         return None
+
+    def _dangerous(self) -> list[Path]:
+        """Return the files that SQLite must not find: those that it would obey, and a link to another file."""
+        beside = [self.path.with_name(self.path.name + each) for each in _OBEYED]
+        return [self.path, *beside] if self.path.is_symlink() else beside
+
+    def _remove(self, paths: Iterable[Path]) -> None:
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        """Return whether the file holds our table and nothing else; one that is empty gets it."""
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        schema = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"
+        if not self.read_only and not connection.execute(schema).fetchall():
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
+        return connection.execute(schema).fetchall() == [(f"CREATE TABLE {_TABLE}",)]
 
     def _flush(self) -> None:
         if self.read_only:
@@ -117,7 +138,7 @@ class Cache:
             with self._connection as connection:
                 connection.executemany(
                     "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)",
-                    [(key, value, _checksum(value), now) for key, value in new.items()],
+                    [(key, value, _checksum(key, value), now) for key, value in new.items()],
                 )
                 connection.executemany("UPDATE entries SET used = ? WHERE key = ?", [(now, key) for key in self._used])
                 if new:
@@ -126,5 +147,6 @@ class Cache:
             pass  # another run is writing, or the disk is full: the values are computed again next time
 
 
-def _checksum(value: bytes) -> bytes:
-    return hashlib.blake2b(value, digest_size=16).digest()
+def _checksum(key: str, value: bytes) -> bytes:
+    """Return the checksum of an entry: of its key as well, since a damaged index may lead to another entry."""
+    return hashlib.blake2b(value, digest_size=16, key=hashlib.sha256(key.encode("utf-8", "replace")).digest()).digest()

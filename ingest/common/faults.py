@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from ingest.common.budget import VARIABLE, TooSlowError, limited, seconds_for
 from ingest.common.errors import UsageError
 from parsers.contract import FormatError
 from schema.records import Problem
@@ -19,18 +22,33 @@ _OF_THE_PROJECT = (UsageError, FormatError, ImportError)
 Found = TypeVar("Found")
 
 
-def guarded(path: str, read: Callable[[], Found]) -> Found | Problem:
-    """Return what `read` returns; where it fails for a fault of ours, the problem of the input at `path`."""
+def guarded(name: str, file: Path, read: Callable[[], Found]) -> Found | Problem:
+    """Return what `read` returns; where it fails for a fault of ours, or takes too long, the problem of the input.
+
+    Args:
+        name: of the input on the site.
+        file: the file that is read, whose size says how long that may take.
+        read: reads it.
+    """
     try:
-        return read()
+        with limited(seconds_for(file)):
+            return read()
+    except TooSlowError as error:
+        return Problem("too_slow", name, args={"seconds": f"{error.seconds:.4g}", "variable": VARIABLE})
     except _OF_THE_PROJECT:
         raise
     except Exception as error:
-        return fault(error, path)
+        return fault(error, name)
 
 
 def fault(error: Exception, path: str) -> Problem:
-    """Return the problem for an exception: its kind, and the last place in our code that it went through."""
+    """Return the problem for an exception: its kind, and the last place in our code that it went through.
+
+    What the system refuses, a file or memory, is no fault of ours.
+    """
+    if isinstance(error, OSError | MemoryError):
+        cause = getattr(error, "strerror", None) or os.strerror(errno.ENOMEM)
+        return Problem("unreadable", path, args={"cause": cause})
     return Problem("fault", path, args={"kind": type(error).__name__, "place": _place(error)})
 
 

@@ -8,10 +8,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ingest.common.files import write_if_changed
+from ingest.common.files import notes, write_if_changed
 
 #: Below the project's folder: what pages are made of, other than the logs.
 CODE = ("report_templates", "ingest", "parsers", "schema")
+_NOTE = "sources.json"
+#: Folders below a given path that are entered, one within another; any tree of logs has fewer.
+DEEPEST = 100
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -35,7 +38,7 @@ def state(paths: Sequence[Path], layout: str) -> str:
 
 def record(docs: Path, before: str) -> None:
     """Note that the pages in `docs` are made of the sources in that `state`."""
-    write_if_changed(_note(docs), before.encode())
+    write_if_changed(notes(docs) / _NOTE, before.encode())
 
 
 def are_newer(docs: Path, paths: Sequence[Path], layout: str) -> bool:
@@ -48,7 +51,7 @@ def are_newer(docs: Path, paths: Sequence[Path], layout: str) -> bool:
         return False
     now = state(paths, layout)
     try:
-        before = _note(docs).read_text("utf-8")
+        before = (notes(docs) / _NOTE).read_text("utf-8")
         known = json.loads(before)
         others = any(known[key] != json.loads(now)[key] for key in ("logs", "layout"))
     except (OSError, ValueError, LookupError, TypeError):
@@ -56,13 +59,10 @@ def are_newer(docs: Path, paths: Sequence[Path], layout: str) -> bool:
     return not (docs / "en" / "index.md").is_file() or (before != now and not others)
 
 
-def _note(docs: Path) -> Path:
-    return docs.absolute().parent / ".perfledger" / f"{docs.absolute().name}.sources.json"
-
-
 def _files(top: Path) -> Iterator[Path]:
     if not top.is_dir():
         yield top
     for folder, below, names in os.walk(top):
-        below[:] = [each for each in below if each != "__pycache__" and not each.startswith(".")]
+        deeper = folder.count(os.sep) - str(top).count(os.sep) < DEEPEST
+        below[:] = [each for each in below if deeper and each != "__pycache__" and not each.startswith(".")]
         yield from (Path(folder) / each for each in names if not each.startswith(".") and not each.endswith("~"))

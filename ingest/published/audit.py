@@ -19,6 +19,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from ingest.common.cells import no_formula
 from ingest.compute.results import results
 from ingest.compute.rules import NAMES
 from ingest.published import cases
@@ -72,7 +73,7 @@ class Audited:
     """A published figure and its verdict.
 
     `run` is the run of the log that the figure names. `house` is our figure of it by the headline rule, `closest` the
-    nearest one by any other rule. `other` is the figure of another log that equals the published one.
+    nearest one by any rule, ours included. `other` is the figure of another log that equals the published one.
     """
 
     row: Published
@@ -276,8 +277,10 @@ def _audited(row: Published, held: _Held) -> Audited:
     runs = held.by_log.get(row.log, []) if row.log else []
     if not runs:
         return Audited(row, NO_LOG)
-    house = _nearest(_figures(row, runs, headline=True))
-    closest = _nearest(_figures(row, runs, headline=False))
+    ours = _figures(row, runs, headline=True)
+    house = _nearest(ours)
+    # Of two equally near, the one by another rule: which rule the source may have used is what it tells.
+    closest = _nearest([*_figures(row, runs, headline=False), *ours])
     run = next((each.run for each in (house, closest) if each), runs[0])
     verdict, other = _verdict(row, run, house, closest, held)
     return Audited(row, verdict, run, id(run) in held.recorded, house, closest, other)
@@ -346,7 +349,11 @@ def table(found: Iterable[Audited]) -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_cells(each) for each in found if each.row.log)
+    writer.writerows(
+        {name: no_formula(cell) if isinstance(cell, str) else cell for name, cell in _cells(each).items()}
+        for each in found
+        if each.row.log
+    )
     return text.getvalue().encode()
 
 

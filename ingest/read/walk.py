@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.common.errors import UsageError
+from ingest.common.sources import DEEPEST
+from parsers.engine.unpack import plain_name
 from schema.records import Problem
 
 #: The folder of published figures, and the file that marks it; it contains no logs.
@@ -90,6 +92,10 @@ class _Walk:
     logs: list[Input] = field(default_factory=list)
     beside: list[Input] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    #: Folders that are one run; links to folders that were not followed yet; the folders entered, by device and inode.
+    runs: list[Path] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+    seen: set[tuple[int, int]] = field(default_factory=set)
 
     def name(self, path: Path) -> str:
         """Return the name under which a path is published."""
@@ -113,14 +119,25 @@ def _walked(path: Path, label: str) -> _Walk:
     if not os.path.lexists(path):
         raise UsageError(f"{path}: no such file or folder; give the folder that holds the logs")
     found = _Walk(path, label)
-    if path.is_dir():
-        _below(found, path, frozenset())
+    if _is_folder(path):
+        _below(found, path)
+        for link in found.links:  # which grows meanwhile
+            _below(found, link)
+        found.problems.extend(_without_log(found))
     else:
         parts = tuple(_parts(_Walk(path.parent, ""), path.parent)) if _is_ours(path.parent, *_RUN) else ()
         found.logs.append(Input(path, found.name(path), parts=parts, asked=True))
     if not found.logs and not any(each.code == "unfinished" for each in found.problems):
         found.problems.append(Problem("no_logs", label))
     return found
+
+
+def _without_log(walk: _Walk) -> Iterator[Problem]:
+    """Yield a problem for each run without a log in its folder or below."""
+    holding = {folder for each in walk.logs for folder in each.path.parents}
+    for folder in walk.runs:
+        if folder not in holding:
+            yield Problem("no_log_of_run", walk.name(folder / _RUN[0]))
 
 
 def _unique(found: Sequence[Input]) -> tuple[Input, ...]:
@@ -140,9 +157,9 @@ def labels(paths: Sequence[Path]) -> list[str]:
             depth[index] += 1
 
 
-def _below(walk: _Walk, folder: Path, above: frozenset[tuple[int, int]]) -> None:
-    """Collect files that may be logs, in sorted order; links are followed, but into no folder twice."""
-    at, entries = _entries(walk, folder, above)
+def _below(walk: _Walk, folder: Path) -> None:
+    """Collect files that may be logs, in sorted order; linked folders are left for later, when all others are known."""
+    entries = _entries(walk, folder, walk.seen)
     names = {each.name for each in entries}
     run = _is_run(folder, entries)
     if _LAUNCH[0] in names and _RUN[0] not in names and _is_ours(folder, *_LAUNCH):
@@ -150,59 +167,63 @@ def _below(walk: _Walk, folder: Path, above: frozenset[tuple[int, int]]) -> None
         walk.problems.append(Problem("unfinished", name, args={"folder": shlex.quote(name)}))
         return
     parts = tuple(_parts(walk, folder)) if run else ()
-    logs = len(walk.logs)
     for path in entries:
-        if path.is_dir():  # of a link to itself, os.DirEntry.is_dir raises
-            if not run or _is_ours(path, *_RUN) or _is_ours(path, *_LAUNCH):
-                _below(walk, path, above | at)
+        if _is_folder(path):
+            if run and not (_is_ours(path, *_RUN) or _is_ours(path, *_LAUNCH)):
+                continue
+            if path.is_symlink():
+                walk.links.append(path)
+            else:
+                _below(walk, path)
         elif may_be_log(path):
             walk.logs.extend(Input(each, walk.name(each), parts=parts) for each in _regular(walk, path))
         elif _may_be_telemetry(path):
             walk.beside.append(Input(path, walk.name(path)))
     further = (each for each in parts if each.parent != folder and _may_be_telemetry(each))
     walk.beside.extend(Input(each, walk.name(each), folder) for each in further)
-    if run and len(walk.logs) == logs:
-        walk.problems.append(Problem("no_log_of_run", walk.name(folder / _RUN[0])))
+    walk.runs.extend([folder] if run else [])
 
 
-def _entries(
-    walk: _Walk, folder: Path, above: frozenset[tuple[int, int]]
-) -> tuple[frozenset[tuple[int, int]], list[Path]]:
-    """Return device and inode of a folder, and its entries to look at; none if it leads back into an earlier one."""
+def _entries(walk: _Walk, folder: Path, seen: set[tuple[int, int]]) -> list[Path]:
+    """Return the entries of a folder to look at, sorted; none of one that was entered before or lies too deep."""
     try:
+        if len(folder.parts) - len(walk.root.parts) > DEEPEST:
+            raise OSError(0, f"it lies more than {DEEPEST} folders deep")
         at = folder.stat()
         names = sorted(each.name for each in os.scandir(folder))
     except OSError as error:
         cause = error.strerror or "cannot be opened"
         walk.problems.append(Problem("unreadable", walk.name(folder), args={"cause": cause}))
-        return frozenset(), []
-    if (at.st_dev, at.st_ino) in above:
+        return []
+    if (at.st_dev, at.st_ino) in seen:
         walk.problems.append(Problem("link_loop", walk.name(folder)))
-        return frozenset(), []
-    seen = (each for each in names if not each.startswith(".") and each != "__pycache__")
-    paths = [folder / each for each in seen]
-    kept = [each for each in paths if not (each.name == PUBLISHED_FOLDER and (each / SOURCES).is_file())]
-    return frozenset({(at.st_dev, at.st_ino)}), kept
+        return []
+    seen.add((at.st_dev, at.st_ino))
+    paths = [folder / each for each in names if not each.startswith(".") and each != "__pycache__"]
+    return [each for each in paths if not (each.name == PUBLISHED_FOLDER and (each / SOURCES).is_file())]
 
 
-def _parts(
-    walk: _Walk, folder: Path, above: frozenset[tuple[int, int]] = frozenset(), top: bool = True
-) -> Iterator[Path]:
-    """Yield all files of a run except its own possible logs; a folder that is a run itself is not a part."""
-    at, entries = _entries(walk, folder, above)
-    for path in entries:
-        if path.is_dir():
-            if not (top and path.name == _INCOMING) and not _is_ours(path, *_RUN):
-                yield from _parts(walk, path, above | at, top=False)
-        elif not (top and (path.name == _RUN[0] or may_be_log(path))):
-            yield path
+def _parts(walk: _Walk, folder: Path) -> list[Path]:
+    """Return all files of a run except its own possible logs; a folder that is a run itself is not a part."""
+    seen: set[tuple[int, int]] = set()
+    folders, links, found = [folder], list[Path](), list[Path]()
+    while folders or links:
+        top = (folders or links).pop()
+        for path in _entries(walk, top, seen):
+            own = top == folder
+            if _is_folder(path):
+                if not (own and path.name == _INCOMING) and not _is_ours(path, *_RUN):
+                    (links if path.is_symlink() else folders).append(path)
+            elif not (own and (path.name == _RUN[0] or may_be_log(path))):
+                found.append(path)
+    return sorted(found, key=lambda each: each.parts)
 
 
 def _is_run(folder: Path, entries: Sequence[Path]) -> bool:
     """Return whether a folder is one run; its document is opened only if the answer matters, since there are many."""
     if not any(each.name == _RUN[0] for each in entries):
         return False
-    flat = not any(each.is_dir() for each in entries) and any(map(may_be_log, entries))
+    flat = not any(map(_is_folder, entries)) and any(map(may_be_log, entries))
     return flat or _is_ours(folder, *_RUN)
 
 
@@ -229,9 +250,16 @@ def may_be_log(path: Path) -> bool:
 
 def named_like_log(path: Path) -> bool:
     """Return whether a file's name says that it is a log: `train.log`, `workerlog.0`, `slurm-1.out`, not `LICENSE`."""
-    name = path.name.removesuffix(".gz").removesuffix(".zst")
+    name = plain_name(path.name)
     document = Path(name).suffix.lower() in _PROSE and _DOCUMENT.fullmatch(name)
     return bool(_LOG_WORD.search(name)) and not document and "tfevents" not in name
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # the path is too long: it is a problem as a file
+        return False
 
 
 def _regular(walk: _Walk, path: Path) -> Iterable[Path]:

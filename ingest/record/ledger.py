@@ -13,26 +13,36 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
+from ingest.common import processes
+from ingest.common.below import refuse_ways_out
 from ingest.common.cache import Cache, key_of
-from ingest.common.files import file_hash, stamp, write_if_changed
+from ingest.common.files import file_hash, is_settled, stamp, write_if_changed
 from ingest.read import layout as layouts
 from ingest.read.run_json import NAME as RUN_JSON
 from ingest.read.walk import Input
 from ingest.record import duplicates, telemetry
 from ingest.record.run import identify, runs_of
-from parsers.engine.registry import formats
+from parsers.engine.registry import formats, telemetry_formats
 from parsers.engine.telemetry import claimant
 from schema.records import Problem, Run, from_text, text_of
-from schema.redaction.redact import redacted
+from schema.redaction.redact import redact_record, redacted
 
 FOLDER = Path("data") / "runs"
+_SHA256 = re.compile(rb"[0-9a-f]{64}")
+#: Problems that say nothing of the bytes of a log: the next call may read it, so what they leave is not cached.
+_PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_killed"})
+#: Those with which what an earlier call read of a log is kept.
+_KEPT = frozenset({"unreadable", "changing", "reader_killed"})
 
 
 @dataclass(frozen=True)
@@ -92,13 +102,14 @@ def collect(
     told = telemetry.sort_out(inputs, beside, partial(_kind, hashes, cached, _code(layout)))
     shards = _shards(told.logs, told.files, layout, hashes, extra_rules)
     by_shard = {
-        each.name: runs_in(lines) for each in shards if each.key and (lines := cached.get(each.key)) is not None
+        each.name: runs for each in shards if each.key and (runs := _known_runs(cached.get(each.key))) is not None
     }
     missing = [each for each in shards if each.name not in by_shard]
     for shard, read in zip(missing, _read(missing, layout, executor), strict=True):
-        if shard.key and not any(each.code == "fault" for run in read for each in run.problems):
-            cached.put(shard.key, _bytes(read))
-        by_shard[shard.name] = _with_previous(read, shard, out)
+        runs = _without_changed(read, shard, hashes, cached)
+        if shard.key and not any(each.code in _PASSING for run in runs for each in run.problems):
+            cached.put(shard.key, _bytes(runs))
+        by_shard[shard.name] = _with_previous(runs, shard, out)
         if progress:
             progress(len(shard.inputs))
     order = [shard.name for shard in shards for _ in by_shard[shard.name]]
@@ -125,6 +136,14 @@ def runs_in(data: bytes) -> list[Run]:
     return [from_text(each, Run) for each in data.splitlines()]
 
 
+def _known_runs(data: bytes | None) -> list[Run] | None:
+    """Return the runs that a call before this one wrote; None if there are none, or if they cannot be read."""
+    try:
+        return None if data is None else runs_in(data)
+    except (ValueError, msgspec.MsgspecError, RecursionError):
+        return None
+
+
 def write(ledger: Ledger, out: Path) -> tuple[list[str], list[str]]:
     """Write the shards that changed and remove those without logs.
 
@@ -132,6 +151,7 @@ def write(ledger: Ledger, out: Path) -> tuple[list[str], list[str]]:
         (written, removed), as paths below `out`.
     """
     folder = out / FOLDER
+    refuse_ways_out(out, [str(FOLDER / "any")])
     written = [name for name, data in ledger.files.items() if write_if_changed(folder / name, data)]
     removed = [path.name for path in sorted(folder.glob("*.jsonl")) if path.name not in ledger.files]
     for name in removed:
@@ -154,17 +174,25 @@ def _holds(path: Path, data: bytes) -> bool:
 def _hashes(inputs: Sequence[Input], cached: Cache) -> dict[str, str]:
     """Return the SHA-256 of every file by its absolute path; one with a known size, time and inode is not read."""
     found: dict[str, str] = {}
-    for each in inputs:
-        for path in (each.path, each.path.with_name(RUN_JSON), *each.parts, *each.beside):
-            name = str(path.absolute())
-            if name not in found and (at := stamp(path)):
-                found[name] = _hash(path, key_of("file", name, *map(str, at)), cached)
+    for path in chain.from_iterable(map(_files, inputs)):
+        name = str(path.absolute())
+        if name not in found and (at := stamp(path)):
+            found[name] = _hash(path, at, cached)
     return found
 
 
-def _hash(path: Path, key: str, cached: Cache) -> str:
+def _files(given: Input) -> tuple[Path, ...]:
+    """Return the files that a log's line depends on; not all need exist."""
+    return (given.path, given.path.with_name(RUN_JSON), *given.parts, *given.beside)
+
+
+def _hash(path: Path, at: Sequence[int], cached: Cache) -> str:
+    """Return the SHA-256 of a file with this stamp; one that was changed just now may change again under the same."""
+    key = key_of("file", str(path.absolute()), *map(str, at))
     try:
-        return cached.get_or_make(key, lambda: file_hash(path).encode()).decode()
+        if is_settled(at) and _SHA256.fullmatch(known := cached.get_or_make(key, lambda: file_hash(path).encode())):
+            return known.decode()
+        return file_hash(path)
     except OSError:
         return ""
 
@@ -174,7 +202,9 @@ def _kind(hashes: Mapping[str, str], cached: Cache, code: str, path: Path) -> st
     sha256 = hashes.get(str(path.absolute()))
     if not sha256:
         return claimant(path) if stamp(path) else ""
-    return cached.get_or_make(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode()).decode()
+    known = cached.get_or_make(key_of("telemetry", code, path.name, sha256), lambda: claimant(path).encode())
+    found = known.decode("ascii", "replace")
+    return found if found in ("", *(each.id for each in telemetry_formats())) else claimant(path)
 
 
 def _shards(
@@ -228,8 +258,7 @@ def _shard(
     beside = {each.given.name: [each.format_id, _known_hash(each.given.path, known)] for each in files}
     parts = [[str(part), _known_hash(part, known)] for each in inputs for part in (*each.parts, *each.beside)]
     content = json.dumps([mine, run_jsons, paths, rules, beside, parts], sort_keys=True)
-    named = [path for each in inputs for path in (each.path, each.path.with_name(RUN_JSON), *each.parts, *each.beside)]
-    named += [each.given.path for each in files]
+    named = [*chain.from_iterable(map(_files, inputs)), *(each.given.path for each in files)]
     readable = all(_known_hash(path, known) for path in named if os.path.lexists(path))
     key = key_of("runs", _code(layout), content) if readable else ""
     sampled = {each.given.name: _known_hash(each.given.path, known) for each in files}
@@ -256,7 +285,26 @@ def _code(layout: str) -> str:
 
 def _read(shards: Sequence[Shard], layout: str, executor: Executor | None) -> Iterator[list[Run]]:
     jobs = [(each, layout) for each in shards]
-    yield from executor.map(_read_shard, jobs) if executor else map(_read_shard, jobs)
+    if executor is None:
+        yield from map(_read_shard, jobs)
+        return
+    done = 0
+    try:
+        for runs in executor.map(_read_shard, jobs):
+            yield runs
+            done += 1
+    except BrokenProcessPool:  # which process was killed over which of the shards that remain, nobody says
+        yield from map(_read_apart, jobs[done:])
+
+
+def _read_apart(job: tuple[Shard, str]) -> list[Run]:
+    """Read a shard in a process of its own; if that is killed, each of its logs has the problem."""
+    shard, _ = job
+    try:
+        with processes.pool(1) as alone:
+            return alone.submit(_read_shard, job).result()
+    except BrokenProcessPool:
+        return [_unread(each, shard, "reader_killed") for each in shard.inputs]
 
 
 def _read_shard(job: tuple[Shard, str]) -> list[Run]:
@@ -270,13 +318,31 @@ def _read_shard(job: tuple[Shard, str]) -> list[Run]:
     return telemetry.attach([(given, runs) for given, runs in logs if runs], shard.beside, shard.hashes)
 
 
+def _without_changed(runs: list[Run], shard: Shard, before: Mapping[str, str], cached: Cache) -> list[Run]:
+    """Return a problem for each log that is no longer what was hashed, or has a file beside it that is not."""
+    beside = [each.given for each in shard.beside]
+    after = _hashes([*shard.inputs, *beside], cached)
+    changed = [
+        each
+        for each in shard.inputs
+        if any(_known_hash(path, before) != _known_hash(path, after) for of in (each, *beside) for path in _files(of))
+    ]
+    paths = {redacted(each.name) for each in changed}
+    return [run for run in runs if run.path not in paths] + [_unread(each, shard, "changing") for each in changed]
+
+
+def _unread(given: Input, shard: Shard, code: str) -> Run:
+    problem = Problem(code, given.name)
+    return redact_record(Run(path=given.name, sha256=shard.hashes[given.name], outcome="failed", problems=(problem,)))
+
+
 def _with_previous(runs: list[Run], shard: Shard, out: Path) -> list[Run]:
     """Return, for logs that cannot be read now, what an earlier call read of them, with the problem added."""
     path = out / FOLDER / shard.name
-    lost = {run.path for run in runs if run.format is None and any(each.code == "unreadable" for each in run.problems)}
+    lost = {run.path for run in runs if run.format is None and any(each.code in _KEPT for each in run.problems)}
     if not lost or not path.is_file():
         return runs
-    before = [run for run in runs_in(path.read_bytes()) if run.format]
+    before = [run for run in _known_runs(path.read_bytes()) or () if run.format]
     found = []
     for run in runs:
         earlier = [replace(each, problems=run.problems) for each in before if each.path == run.path]

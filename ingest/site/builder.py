@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
 
+import msgspec
+
 from ingest.common import words as words_module
+from ingest.common.below import refuse_ways_out
 from ingest.common.cache import Cache, key_of
 from ingest.common.files import stamp, write_if_changed
 from ingest.common.sources import CODE
@@ -46,6 +49,8 @@ COMMITTED = (PUBLISHED, AUDIT, RESULTS, RESULTS_TABLE, CHANGES, PROBLEMS)
 STYLES = "assets/css/all.css"
 #: Where files of ours lie that are not committed, perhaps beside files of others.
 FOLDERS = ("en", "zh", "charts", "logs", badges.FOLDER)
+#: Below these a run that was killed may have left unfinished files.
+WRITTEN_TO = (*FOLDERS, "data", "assets/css")
 #: By which files of ours are known, in folders that others may write into as well.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-chart"', ".html": b'class="pl-log"'}
 
@@ -114,24 +119,41 @@ def build(
         return Built(stale=tuple(_stale(_data(site, words, results.records(site, words)), out)))
     with Cache(cache) as cached:
         key = _inputs(site, words)
-        if (known := cached.get(key)) and _holds(out, hashes := json.loads(known)):
+        if (hashes := _hashes(cached.get(key))) and _holds(out, hashes):
             return Built(unchanged=tuple(hashes))
         # All is rendered before anything is written: an error in a template leaves no mixture of old and new pages.
         records = results.records(site, words)
         files = {**_pages(site, words, cached), **_data(site, words, records), **badges.badges(site, words)}
         files |= {STYLES: _styles(), COMPARISONS: compare.data(site, records)}
         built = _written(files, out)
-        cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
+        if _shows_all_logs(site, files):
+            cached.put(key, json.dumps({name: _sha256(content) for name, content in files.items()}).encode())
     return built
 
 
+def _shows_all_logs(site: Site, files: Files) -> bool:
+    """Return whether each log that was read could be shown; one that could not, as it changed, may be the next time."""
+    return all(files.get(addresses.log_file(run), b"-") for run in site.runs if run.format)
+
+
 def _written(files: Files, out: Path) -> Built:
+    refuse_ways_out(out, [*files, *(f"{each}/any" for each in FOLDERS)])
     written = [name for name, content in files.items() if write_if_changed(out / name, content)]
     removed = _left(out, files)
     for name in removed:
         (out / name).unlink(missing_ok=True)
     changed = set(written)
     return Built(tuple(written), tuple(name for name in files if name not in changed), tuple(removed))
+
+
+def _hashes(known: bytes | None) -> Mapping[str, str] | None:
+    """Return the hashes of the files of the last build; None if they are not known, or name files of others."""
+    try:
+        hashes = msgspec.json.decode(known or b"", type=dict[str, str])
+        refuse_ways_out(Path(), hashes)
+    except (ValueError, OSError, RecursionError):
+        return None
+    return hashes
 
 
 def _holds(out: Path, hashes: Mapping[str, str]) -> bool:
@@ -172,7 +194,8 @@ def _pages(site: Site, words: Words, cached: Cache) -> Files:
 def drawn(words: Words, language: str, chart: Chart, cached: Cache) -> str:
     """Return a chart in one language, from a drawing for both."""
     key = key_of(_drawing_code(), chart.draw.func.__name__, repr(chart.draw.args))
-    svg = cached.get_or_make(key, lambda: chart.draw().encode()).decode()
+    known = cached.get_or_make(key, lambda: chart.draw().encode()).decode("utf-8", "replace")
+    svg = known if known.startswith("<svg ") else chart.draw()
     return chart.localised(svg, words, language)
 
 

@@ -105,12 +105,15 @@ def _option_value(name: str, text: str) -> Text:
 
 
 def printed_in(rows: Iterable[Published], sources: Mapping[str, Publisher]) -> tuple[Link, ...]:
-    """Return links to the pages that print figures, with the lines where these are known."""
+    """Return the pages that print figures, with the lines where these are known.
+
+    A page has a link where the address of that edition is known: what stands elsewhere is another one.
+    """
     found: dict[tuple[str, str], list[Published]] = {}
     for row in rows:
         found.setdefault((row.source, row.place.split(" ")[0]), []).append(row)
     return tuple(
-        Link(_lines(path, each), sources[source].address_of(min(each, key=_line)))
+        Link(_lines(path, each), sources[source].address_of(min(each, key=_line)) if sources[source].page else None)
         for (source, path), each in found.items()
         if path
     )

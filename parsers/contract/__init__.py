@@ -250,10 +250,23 @@ class Reading:
         return tuple(sorted(self.regex.groupindex, key=self.regex.groupindex.__getitem__))
 
 
+#: `^` in a pattern, but for one that is escaped or stands in a class.
+_LINE_START = re.compile(rb"\\.|\[\^?+\]?+(?:\\.|[^\]\\])*+\]|(\^)", re.DOTALL)
+
+
+def _at_line_starts(pattern: bytes) -> bytes:
+    """Let `^` stand for the start of a line as it is seen: behind a carriage return, which draws a line anew, too."""
+    return _LINE_START.sub(lambda found: rb"(?<![^\r\n])" if found[1] else found[0], pattern)
+
+
 def compiled(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
-    """Compile a pattern; raise FormatError with the pattern where it is none."""
+    """Compile a pattern; raise FormatError with the pattern where it is none.
+
+    In multi-line mode `^` is the start of a line, also of one that is drawn anew.
+    """
+    lines = flags & re.MULTILINE or b"(?m)" in pattern
     try:
-        return re.compile(pattern, flags)
+        return re.compile(_at_line_starts(pattern) if lines else pattern, flags)
     except re.error as error:
         raise FormatError(f"{pattern!r} is no pattern: {error}") from None
 
@@ -271,7 +284,7 @@ def searched(pattern: bytes) -> re.Pattern[bytes]:
     if pattern.endswith(b"$") and not pattern.endswith((b"\\$", b"[ \\t\\r]*+$")):
         pattern = pattern[:-1] + rb"[ \t\r]*+$"
     try:
-        return cast(re.Pattern[bytes], regex.compile(pattern, regex.MULTILINE))
+        return cast(re.Pattern[bytes], regex.compile(_at_line_starts(pattern), regex.MULTILINE))
     except regex.error as error:
         raise FormatError(f"{pattern!r} is no pattern: {error}") from None
 

@@ -7,17 +7,16 @@ about a MiB, and a line longer than `LONGEST_LINE` is cut and said to be.
 
 from __future__ import annotations
 
-import gzip
 import re
 import stat
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from parsers.contract.chunk import Chunk
+from parsers.engine.unpack import UnpackError, is_packed, unpacked
 
 CHUNK = 1 << 20
 LONGEST_LINE = 8 << 20
@@ -26,6 +25,8 @@ _TAGS_HEAD = 1 << 16
 # `ESC [ ... letter` colours and cursor moves, and `ESC ] ... BEL` titles.
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*+[ -/]*+[@-~]|\][^\x07\x1b\r\n]*+\x07)")
 _BACKSPACES = re.compile(rb"(\x08++)")
+#: Line ends of Windows, and those that a second program made of them.
+_LINE_END = re.compile(rb"(?<!\r)\r++\n")
 # mpirun --tag-output, with the date of --timestamp-output glued to its front, or horovodrun, which names no job; a tag
 # can stand inside a line.
 _MPI_TAG = re.compile(
@@ -38,7 +39,7 @@ _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\
 # Labels at the front of every line. They are removed only where most lines have one, since a single one could be the
 # printer's own. The group is the rank, or the number of the host, if any.
 _LABELS = tuple(
-    re.compile(rb"(?m)^" + each + rb"(?: |(?=\r?$))")
+    re.compile(rb"(?m)^" + each + rb"(?: |$)")
     for each in (
         rb" *+(\d{1,6}+):",  # srun --label
         rb"\[(\d{1,6}+)\]",  # mpirun -l of Intel MPI and MPICH
@@ -87,7 +88,7 @@ def check(path: Path) -> None:
 
 
 def chunks(path: Path, noise: Noise, size: int = CHUNK) -> Iterator[Chunk]:
-    """Yield the file as clean chunks of whole lines; unpack `.gz`, and `.zst` where `zstandard` is installed.
+    """Yield the file as clean chunks of whole lines.
 
     Raises:
         ScanError: the file cannot be opened, read or unpacked.
@@ -96,21 +97,21 @@ def chunks(path: Path, noise: Noise, size: int = CHUNK) -> Iterator[Chunk]:
     try:
         with open_log(path) as stream:
             yield from clean(_whole_lines(stream, size, noise), noise)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ScanError("unreadable", cause=getattr(error, "strerror", None) or str(error)) from None
+    except OSError as error:
+        raise ScanError("unreadable", cause=error.strerror or str(error)) from None
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """Open a log for reading; its suffix says how to unpack it."""
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    if path.suffix == ".zst":
-        try:
-            import zstandard  # type: ignore[import-not-found,unused-ignore]
-        except ImportError:
-            raise ScanError("unreadable", cause="zstandard is not installed") from None
-        return cast(IO[bytes], zstandard.open(path, "rb"))
-    return path.open("rb")
+    """Open a log for reading; its suffix says how to unpack it.
+
+    Raises:
+        ScanError: it unpacks to more than `unpack` allows.
+        OSError: it cannot be opened or unpacked.
+    """
+    try:
+        return unpacked(path) if is_packed(path) else path.open("rb")
+    except UnpackError as error:
+        raise ScanError("unpacks_too_far", mib=error.most >> 20) from None
 
 
 def _whole_lines(stream: IO[bytes], size: int, noise: Noise) -> Iterator[tuple[bytes, int, int, int]]:
@@ -148,12 +149,17 @@ def clean(raw: Iterator[tuple[bytes, int, int, int]], noise: Noise) -> Iterator[
 
 
 def unstyled(text: bytes) -> bytes:
-    """Remove NUL bytes, colours and cursor moves, and apply backspaces; lines stay as they are."""
+    """Remove NUL bytes, colours, cursor moves and carriage returns before a line end, and apply backspaces.
+
+    Other carriage returns stay: a program that redraws a line begins it anew.
+    """
     if b"\x00" in text:
         text = text.replace(b"\x00", b"")
     if b"\x1b" in text:
         text = _ANSI.sub(b"", text)
-    return _backspaced(text) if b"\x08" in text else text
+    if b"\x08" in text:
+        text = _backspaced(text)
+    return _LINE_END.sub(b"\n", text) if b"\r\n" in text else text
 
 
 def _backspaced(text: bytes) -> bytes:

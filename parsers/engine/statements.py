@@ -89,14 +89,11 @@ class StatementCollector:
     def add(self, piece: Piece) -> None:
         """Take the next piece of text."""
         text, line = piece.text, self._next
-        if is_redrawn := b"\r" in text:
-            # Patterns of facts expect one byte at the end of a line, also in files that have two.
-            text = text.replace(b"\r\n", b"\n")
         self._next += piece.lines
         self._tail = (self._tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
         if self._head is not None:
             self._head.append(text)
-        elif self._trained and not is_redrawn and 2 * piece.records > piece.lines:
+        elif self._trained and b"\r" not in text and 2 * piece.records > piece.lines:
             self._search(*_without_records(piece, line), records=True)
         else:
             self._search(text, range(line, self._next + 1), piece.records > 0)

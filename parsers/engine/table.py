@@ -9,7 +9,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +37,13 @@ class Stretch(NamedTuple):
     first_line: int
     offset: int
     bytes: int
+
+
+class RecordStart(NamedTuple):
+    """Where a record begins in the text of its chunk, and on which line of the file."""
+
+    position: int
+    line: int
 
 
 class Stop(NamedTuple):
@@ -83,6 +89,7 @@ class ReadingTable:
     #: In the order of the rows; of several that follow one another without a row between, one of each kind.
     stops: list[Stop] = field(default_factory=list)
     _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
+    _last_starts: tuple[int, Sequence[RecordStart]] | None = None
 
     def postprocessed(self, first: int, last: int, facts: Mapping[str, float]) -> Postprocessed:
         """Apply the reading's `postprocess` to some rows: return which of them are records, and their columns.
@@ -114,18 +121,21 @@ class ReadingTable:
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Return the line numbers of some rows. Their chunks are read again: a number per row would fill the memory."""
         wanted = {row: self._stretch(row) for row in rows}
-        found: dict[int, int] = {}
-        for first, stretch in set(wanted.values()):
-            numbers = _lines_of(self.source.chunk(stretch), self.reading)
-            found |= {row: numbers[row - first] for row, (at, _) in wanted.items() if at == first}
+        found = {row: self._starts(*wanted[row])[row - wanted[row][0]].line for row in sorted(wanted)}
         return [found[row] for row in rows]
 
     def printed(self, row: int, name: str) -> bytes:
         """Return what the log prints in a row for a column, empty where the line does not print it."""
         first, stretch = self._stretch(row)
-        found = self.reading.regex.finditer(self.source.chunk(stretch).text)
-        match = next(islice(found, row - first, None))
-        return match[name] or b""
+        place = self._starts(first, stretch)[row - first].position
+        match = self.reading.regex.match(self.source.chunk(stretch).text, place)
+        return match[name] or b"" if match else b""
+
+    def _starts(self, first: int, stretch: Stretch) -> Sequence[RecordStart]:
+        """Return where the rows of a stretch stand; the last answer is kept, since many short sessions may share it."""
+        if self._last_starts is None or self._last_starts[0] != first:
+            self._last_starts = first, _starts_in(self.source.chunk(stretch), self.reading)
+        return self._last_starts[1]
 
     def _stretch(self, row: int) -> tuple[int, Stretch]:
         return self.stretches[bisect_right(self.stretches, row, key=lambda each: each[0]) - 1]
@@ -327,13 +337,13 @@ def last_digit(printed: bytes) -> float:
     return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
 
 
-def _lines_of(chunk: Chunk, reading: Reading) -> list[int]:
-    """Return the line number of every record in a chunk."""
-    lines, line, position = [], chunk.first_line, 0
+def _starts_in(chunk: Chunk, reading: Reading) -> list[RecordStart]:
+    """Return the place of every record in a chunk."""
+    places, line, position = [], chunk.first_line, 0
     for match in reading.regex.finditer(chunk.text):
         line, position = line + chunk.text.count(b"\n", position, match.start()), match.start()
-        lines.append(line)
-    return lines
+        places.append(RecordStart(position, line))
+    return places
 
 
 def _stops(reading: Reading, chunk: Chunk, before: int, rows: Sequence[int]) -> list[Stop]:

@@ -11,7 +11,7 @@ from parsers.frameworks import PYTORCH_JOB
 
 def _block(metric: bytes) -> bytes:
     """Return the pattern of a block up to a metric."""
-    lines = up_to(rb"\t ?+Train %s: " % metric, rb"\[(?:batch|token|sample)=", rb"(?:[^\r\n]|\r?+\n(?=\t))")
+    lines = up_to(rb"\t ?+Train %s: " % metric, rb"\[(?:batch|token|sample)=", rb"[\s\S]")
     counted = rb"(?:\[epoch=<epoch>\])?+\[(?:batch=<step>(?:/<total_steps>)?+|(?:token|sample)=[0-9]++/[0-9]++)\]:"
     return counted + lines + rb"<throughput>(?=\s)"
 

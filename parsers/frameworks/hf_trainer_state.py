@@ -7,7 +7,7 @@ that of a process, which may drive several devices.
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample
 
-_NEXT = rb"\r?+\n ++"
+_NEXT = rb"[ \t\r]*+\n\s++"
 
 FORMAT = Format(
     title="Hugging Face trainer_state.json",
@@ -15,7 +15,7 @@ FORMAT = Format(
     marker=b'"step": ',
     over=("frameworks.nvlog",),
     start=rb'(?m)^ ++"best_metric": ',
-    before_start=rb'^\{\r?+\n ++"best_',
+    before_start=rb'^\{\s++"best_',
     end=rb'^ ++"train_runtime": ',
     readings=(
         Reading(rb'"loss": <loss>,' + _NEXT + rb'(?:"(?!loss")[\w/.-]++": [-+.0-9e]++,' + _NEXT + rb')*+"step": <step>' + rb"(?=\s)", unit="samples/s"),
@@ -26,8 +26,8 @@ FORMAT = Format(
         ),
     ),
     facts=(
-        Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),\r?+$', int),
-        Fact("total_epochs", rb'^ ++"num_train_epochs": ([0-9]++),\r?+$', int),
+        Fact("total_steps", rb'^ ++"max_steps": ([0-9]++),$', int),
+        Fact("total_epochs", rb'^ ++"num_train_epochs": ([0-9]++),$', int),
     ),
     samples=(
         Sample(

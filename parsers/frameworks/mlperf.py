@@ -161,7 +161,7 @@ def _events(columns: Columns) -> list[_Event]:
 def _of_run(events: Sequence[_Event]) -> list[_Event]:
     """Return the events from the beginning of the run to its end; all where neither is logged."""
     begin = next((at for at, each in enumerate(events) if each.kind == "_run_start"), 0)
-    ends = [at for at, each in enumerate(events) if each.kind in _RUN and each.kind != "_run_start"]
+    ends = [at for at, each in enumerate(events) if each.kind in _RUN and each.kind != "_run_start" and at > begin]
     return list(events[begin : ends[-1] + 1 if ends else None])
 
 
@@ -208,7 +208,7 @@ def _stated(columns: Columns, fact: str) -> float:
 
 def _data_set(events: Sequence[_Event], batch: float) -> float:
     """Return the samples of an epoch; NaN where they are not known."""
-    ends = [each.row for each in events if each.kind == "_epoch_stop"] or [_of_run(events)[-1].row]
+    ends = [each.row for each in events if each.kind == "_epoch_stop"] or [each.row for each in _of_run(events)[-1:]]
     size = next((each.value for each in events if each.kind == "_data_set" and each.row < ends[0]), nan)
     batches = size < _IMAGES and any(each.kind == "_detection" for each in events)
     return size * batch if batches else size
@@ -389,6 +389,8 @@ def _between(printed: Sequence[_Event], places: Sequence[float], course: _Course
         if not before < now <= seconds[-1] + _MOST:
             return None
         done = np.interp([before, now], seconds, samples)
+        if not done[0] < done[1]:
+            return None
         found[place], before, last = (float(done[1] - done[0]), now - before), now, place
     return [found[place] for place in places] if last in found else None
 

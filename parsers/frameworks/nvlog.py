@@ -28,13 +28,13 @@ def _series(columns: Columns) -> Postprocessed:
 FORMAT = Format(
     title="DLLogger document",
     marker=b"train_epoch_",
-    start=rb'(?m)^\{[ \t]*+\r?\n *+"run": \{',
+    start=rb'(?m)^\{\s*+"run": \{',
     end=rb'\n *+"event": \{[^{}]*+\}\s*+\}',
     readings=(
         Reading(
-            rb'(?<=\n)[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
+            rb'(?<=[\r\n])[ \t]++"(?:train_epoch_items/sec": \[\s*+(?P<throughput>' + NUMBER + rb')(?=,?\s)|'
             rb'(?!train_epoch_items/sec)[^"\n]{1,80}+": \[\s*?\n)|'
-            rb"(?:(?<=[, \t]\n)|(?<=[, \t]\r\n)|(?<=\n\n)|(?<=\n\r\n))[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?[ \t]*+\r?\n)",
+            rb"(?<=[\r\n])(?<!\[\n)[ \t]++(?P<_later>[0-9]++\.[0-9eE.+-]*+)(?=,?[ \t]*+\n)",
             unit="items/s",
             span="epoch",
             weak=True,

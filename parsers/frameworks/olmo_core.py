@@ -14,7 +14,7 @@ FORMAT = Format(
     unproven=True,
     readings=(
         Reading(
-            rb"\[step=<step>/(?:<total_steps>|\?\?\?),epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+\]" + up_to(rb" throughput/device/TPS=", rb"\[step=", rb"(?:[^\r\n]|\r?+\n(?= ))")
+            rb"\[step=<step>/(?:<total_steps>|\?\?\?),epoch=[0-9]++(?:,eta=[^\]\r\n\[]++)?+\]" + up_to(rb" throughput/device/TPS=", rb"\[step=", rb"[\s\S]")
             + rb"(?P<throughput>[0-9][0-9,.]*+)(?=\s)",
             unit="tokens/s",
             scope="device",

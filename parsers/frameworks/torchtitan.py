@@ -39,7 +39,7 @@ FORMAT = Format(
     end=rb"- INFO - Training completed",
     readings=(
         Reading(
-            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - [\w.]++ - INFO - |(?<=\n)|(?<=[\]:] )|\A)"
+            rb"(?:(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - [\w.]++ - INFO - |(?<=[\r\n])|(?<=[\]:] )|\A)"
             rb"step: ++<step> ++loss: ++<loss>(?:(?! ++(?:memory|step):) ++[\w/.]++: ++[^\s:]++)*+ "
             rb"++memory: ++<memory>GiB\([^\r\n)]{0,20}+\) ++(?:tps|wps): ++(?P<throughput>" + _COUNT + rb")(?=\s)"
             rb"(?: ++tflops: ++(?P<flops>" + _COUNT + rb")(?=\s))?+",

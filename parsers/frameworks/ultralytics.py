@@ -51,7 +51,7 @@ FORMAT = Format(
     before_start=rb"^(?:Ultralytics|YOLOv5) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
     end=rb"^[0-9]++ epochs completed in [0-9.]++ hours",
     readings=(
-        _bar(_RATE + rb" (?P<duration>[0-9:.]++)s?+ *+(?=[\r\n])"),
+        _bar(_RATE + rb" (?P<duration>[0-9:.]++)s?+[ \t]*+(?=[\r\n])"),
         _bar(rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + _RATE + rb"[\],]"),
     ),
     facts=(

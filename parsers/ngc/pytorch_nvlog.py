@@ -10,7 +10,7 @@ from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.ngc import ONE_NODE, TF32
 
 _ARGUMENTS = rb" args: \{"
-_BATCH = rb"\nBatch: "
+_BATCH = rb"[\r\n]Batch: "
 _ANY = rb"[\s\S]"
 
 
@@ -31,7 +31,7 @@ FORMAT = Format(
     end=rb"\) run_final\b",
     readings=(
         Reading(
-            rb"(?<=\n)Batch: [0-9]++/[0-9]++ epoch <epoch>\s"
+            rb"(?<=[\r\n])Batch: [0-9]++/[0-9]++ epoch <epoch>\s"
             + up_to(rb"NVLOGv[\d.]{1,9} \w{1,40} (?=[\d.]++ \(\S++ train_iter_stop: )", _BATCH, _ANY)
             + rb"(?P<unix>[0-9.]++) \(\S++ train_iter_stop: <step>\s" + up_to(rb"train_iter_items/sec: ", _BATCH, _ANY)
             + rb"<throughput>\s" + up_to(rb"\) iter_time: ", _BATCH, _ANY) + rb"<duration>(?=\s)",
@@ -40,7 +40,7 @@ FORMAT = Format(
         ),
         Reading(
             rb":::NVLOGv[\d.]++ ncf (?P<unix>[0-9.]++) \(\S++ train_throughput: <throughput>\s"
-            + up_to(rb"\nEpoch ", rb"train_throughput: ", _ANY)
+            + up_to(rb"[\r\n]Epoch ", rb"train_throughput: ", _ANY)
             + rb"<epoch>: HR@10 = \S++ NDCG@10 = \S++ train_time = <duration>,",
             unit="samples/s",
             span="epoch",

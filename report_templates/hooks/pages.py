@@ -7,6 +7,8 @@ to correct. MkDocs has no event that survives the failure of a build, so `serve`
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import logging
 import os
@@ -45,6 +47,9 @@ MOST_LINES = 12
 EMPTY = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Perfledger</title></head><body></body></html>'
 )
+
+#: In a page's policy, as theme/partials/publish/policy.html has it.
+POLICY = "script-src 'self'"
 
 App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -230,13 +235,20 @@ def _with_banner(app: App) -> App:
         if headers.get("Content-Type") != "text/html":
             start(status, list(headers.items()))
             return body
-        page = _insert_banner(b"".join(body).decode("utf-8", "replace")).encode()
+        page = _insert_banner(_reloadable(b"".join(body).decode("utf-8", "replace"))).encode()
         if hasattr(body, "close"):
             body.close()
         start(status, list({**headers, "Content-Length": str(len(page))}.items()))
         return [page]
 
     return answer
+
+
+def _reloadable(page: str) -> str:
+    """Return a page whose policy lets the script pass that MkDocs has put at its end, and no other one."""
+    script = re.search(r"<script>((?:(?!<script>).)*)</script></body>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script[1].encode()).digest()).decode() if script else ""
+    return page.replace(POLICY, f"{POLICY} 'sha256-{digest}'", 1) if digest else page
 
 
 def _insert_banner(page: str) -> str:

@@ -46,6 +46,7 @@ def on_config(config: Any) -> Any:
     }
     pages = Path(config["docs_dir"]) / "en"
     config["nav"] = [_extended(entry, pages) for entry in config["nav"]]
+    config["extra"]["offline"] = _is_offline(config)
     if _is_offline(config):
         config["extra"]["polyfills"] = [SHIM]
     return config

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import stat
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,16 +18,32 @@ from typing import Any
 from mkdocs.plugins import event_priority
 
 INDEX = Path("search") / "search_index.json"
+#: As jieba calls it.
+DICTIONARY = "jieba.cache"
 #: What the same index is called, and how it begins, in a site that is opened from the disk.
 SCRIPT, ASSIGNED = Path("search") / "search_index.js", "var __index = "
 
 
 def on_config(config: Any) -> Any:
-    """Silence jieba, which prints about its dictionary on every build, where only what is wrong should be read."""
+    """Silence jieba, which prints about its dictionary on every build; keep it from a dictionary of someone else.
+
+    It keeps its dictionary as `marshal` in the folder for temporary files, where others may have put one.
+    """
     import jieba  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     jieba.setLogLevel(logging.WARNING)
+    if not _is_mine(Path(tempfile.gettempdir()) / DICTIONARY):
+        jieba.dt.tmp_dir = tempfile.mkdtemp(prefix="perfledger-")
     return config
+
+
+def _is_mine(path: Path) -> bool:
+    """Return whether a file is one that nobody else can have written, or is not there."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return True
+    return stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
 @event_priority(-200)

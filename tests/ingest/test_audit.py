@@ -224,8 +224,9 @@ def test_the_pages_that_disagree_are_those_that_are_known_to() -> None:
     assert {("590188.7", "385625.7"), ("678315.9", "682820.5"), ("194040.4", "183830.0")} <= printed
     assert {("60.95", "243"), ("203.2", "61.0"), ("11233.92", "11331.93")} <= printed
     assert sum(each.rows[0].place.startswith("README.md (root)") for each in found) == 28
-    # Outputs of scripts that are older than the tables above them: two pages, five and three numbers of devices.
-    assert {("3089.74", "2478.59"), ("1921.87", "1933.88", "1925.59")} <= printed
+    # Outputs of scripts that are older than the tables above them: two pages, five and three numbers of devices. The
+    # second is of model_parallel, as its folder says; the table of partial_fc (1933.88) is of another case.
+    assert {("3089.74", "2478.59"), ("1921.87", "1925.59")} <= printed
     assert len(found) == 28 + 6 + 5 + 3
 
 
@@ -329,6 +330,13 @@ def test_the_rule_of_a_family_gives_its_figure_to_the_digits(corpus: list[Audite
             tried += 1
             assert abs(each.closest.difference) <= abs(float(known["rel_err"])) + 2e-6, (each.row.log, each.closest)
     assert tried >= 100
+
+
+def test_no_figure_called_closest_is_farther_than_ours() -> None:
+    found = audit.audit(publications.read([ROOT / "raw_logs" / "published"]), [])
+    both = [(each.house, each.closest) for each in found if each.house and each.closest]
+    assert len(both) > 100
+    assert [pair for pair in both if not pair[1].close and abs(pair[1].difference) > abs(pair[0].difference)] == []
 
 
 def _is_closest(each: Audited, known: dict[str, str]) -> bool:

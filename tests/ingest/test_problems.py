@@ -150,6 +150,8 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
 #: Those that other tests make happen: of telemetry, published figures, parameter servers, two folders, and layouts.
 ELSEWHERE = {
     "fault",
+    "changing",
+    "reader_killed",
     "witness_framework",
     "thread_figure",
     "same_run",

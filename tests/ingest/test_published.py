@@ -103,7 +103,9 @@ def test_metric_and_device_stay_what_they_were(name: str) -> None:
         again = "Dec 2021" in before.get("note", "")
         hardware = before.get("gpu", "V100-SXM2" if again else "V100-SXM2-16GB") or "Xeon Gold 5117"
         assert after["hardware"] == hardware
-        assert suites.folded(after["model"])[:4] == suites.folded(before["model"])[:4]
+        # The page of ResNet-50 copies an output of BERT: the figures are BERT's, whatever page prints them.
+        model = "BERT-base" if "BERT numbers" in before.get("note", "") else before["model"]
+        assert suites.folded(after["model"])[:4] == suites.folded(model)[:4]
         assert after["framework"].split(" ")[0] == before["framework"].split(" ")[0].replace("OneFlow-GPT", "OneFlow")
 
 

@@ -69,7 +69,7 @@ def test_pages_that_are_missing_or_of_unknown_origin_are_old(logs: Path, tmp_pat
     assert sources.are_newer(docs, [logs], "perfledger")
     built(docs, logs)
     for broken in ("not json", "[]", "{}"):
-        (tmp_path / ".perfledger" / "docs.sources.json").write_text(broken, "utf-8")
+        (tmp_path / ".perfledger" / "docs" / "sources.json").write_text(broken, "utf-8")
         assert sources.are_newer(docs, [logs], "perfledger"), broken
 
 

@@ -165,7 +165,7 @@ def test_label_before_every_line_is_removed(tmp_path: Path, kind: str, inner: by
     lines = [STAMPS[kind] + inner + each for each in (b"epoch 1 loss: 2.5", b"", b"name : r50", b"GPU 0: V100")]
     path.write_bytes(b"\r\n".join(lines) + b"\r\n")
     (chunk,) = chunks(path, Noise())
-    assert chunk.text == b"epoch 1 loss: 2.5\r\n\r\nname : r50\r\nGPU 0: V100\r\n"
+    assert chunk.text == b"epoch 1 loss: 2.5\n\nname : r50\nGPU 0: V100\n"
     assert {rank for _, rank in chunk.tags} == ({3} if inner else {0})
 
 

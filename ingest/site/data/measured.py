@@ -110,9 +110,14 @@ def _record(site: Site, words: Words, suite: Suite, row: Row) -> ResultRecord:
         reason=reason_text(words, row.reason),
         conditions=conditions_of(runs),
         diverged=row.diverged,
-        runs=tuple(RunLink(id=each.id, page=addresses.served(site.page(each)), date=date_of(each)) for each in runs),
+        runs=tuple(_link(site, each) for each in runs),
         page=addresses.model_folder(suite),
     )
+
+
+def _link(site: Site, run: Run) -> RunLink:
+    page = addresses.served(site.page(run))
+    return RunLink(id=run.id, page=page, date=date_of(run), log=run.path, sha256=run.sha256)
 
 
 def _machines(row: Row) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from ingest.common.words import LANGUAGES, Text, Words, coded, phrase
-from ingest.site import addresses, witness_tables
+from ingest.site import addresses, fault_table, witness_tables
 from ingest.site.model import Page, Site, named, precision_name
 from ingest.site.render.table import Link
 from ingest.site.run_tables import problem_list, size_text
@@ -28,6 +28,7 @@ def pages(site: Site) -> list[Page]:
             "count": len(everything),
             "shown": PROBLEMS_SHOWN,
             "remedies": witness_tables.remedies(),
+            "faults": fault_table.table(),
             "passed_over": site.passed_over[:PROBLEMS_SHOWN],
             "more_passed_over": max(0, len(site.passed_over) - PROBLEMS_SHOWN),
             "kinds": [

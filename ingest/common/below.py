@@ -1,0 +1,28 @@
+"""What is written or removed lies below our own folders: no name and no link leads elsewhere."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+
+def refuse_ways_out(top: Path, names: Iterable[str]) -> None:
+    """Refuse files below `top` of which a folder is a link, before any of them is written or removed.
+
+    A link in the place of the file itself does no harm: the file replaces it.
+
+    Raises:
+        OSError: a folder is a link.
+        ValueError: a name is absolute, or leads upwards; we make none.
+    """
+    folders = {folder for name in names for folder in _inside(PurePosixPath(name)).parents}
+    for folder in sorted(folders - {PurePosixPath(".")}):
+        if (top / folder).is_symlink():
+            raise OSError(errno.ELOOP, "is a link, which may lead to files of others: remove it", str(top / folder))
+
+
+def _inside(name: PurePosixPath) -> PurePosixPath:
+    if name.is_absolute() or ".." in name.parts:
+        raise ValueError(f"{name} does not lie within our folder")
+    return name

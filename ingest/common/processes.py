@@ -1,0 +1,27 @@
+"""Processes that read logs: they end with the one that started them, however that ends."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import parent_process
+from threading import Thread
+
+
+def pool(count: int) -> ProcessPoolExecutor:
+    """Return so many processes.
+
+    By themselves they would wait for work for ever once the process that gives it is killed: each holds a copy of the
+    pipe's other end, so none sees the end of it.
+    """
+    return ProcessPoolExecutor(count, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    Thread(target=_wait, daemon=True).start()
+
+
+def _wait() -> None:
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,47 @@
+"""Faults that Perfledger is tested against: what is promised, what a user sees, and the tests that hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from msgspec import Struct
+
+from ingest.common import numbers
+from ingest.common.toml_file import read
+from ingest.common.words import TEMPLATES, phrase
+from ingest.site.render.table import Cell, Column, Entry, Table, cell
+
+HEAD = ("fault", "promise", "seen", "tests", "tried")
+
+
+class HeldPromise(Struct, frozen=True, forbid_unknown_fields=True):
+    """The tests that hold a promise, as pytest names them, and how many cases their long form tries."""
+
+    tests: tuple[str, ...]
+    tried: int
+
+
+@cache
+def faults() -> Mapping[str, HeldPromise]:
+    """Return the faults by name, in the order of the file."""
+    return read(TEMPLATES / "faults.toml", dict[str, HeldPromise]).data
+
+
+def _sentence(test: str) -> str:
+    """Return the name of a test as the sentence that it is."""
+    return test.partition("::test_")[2].replace("_", " ")
+
+
+def table() -> Table:
+    """Return a row for each fault."""
+    rows = (
+        (
+            *(cell(phrase(f"fault.{name}{part}")) for part in ("", "_promise", "_seen")),
+            Cell(tuple(Entry(_sentence(each)) for each in found.tests)),
+            cell(numbers.count(found.tried), value=found.tried),
+        )
+        for name, found in faults().items()
+    )
+    columns = (Column(phrase(f"fault.{each}"), each == "tried") for each in HEAD)
+    return Table(tuple(columns), tuple(rows), name="faults", prose=True)

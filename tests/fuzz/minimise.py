@@ -1,0 +1,40 @@
+"""Make a failing log small: take away lines, then parts of lines, as long as it still fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+#: Readings that one log is worth.
+_MOST = 500
+
+
+def minimal(text: bytes, fails: Callable[[bytes], bool]) -> bytes:
+    """Return a part of a failing text that fails as well: of its lines, then of what stands on these.
+
+    Source: A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing input", 2002.
+    """
+    tries = 0
+
+    def still(pieces: Sequence[bytes]) -> bool:
+        nonlocal tries
+        tries += 1
+        return tries < _MOST and fails(b"".join(pieces))
+
+    lines = _reduced(text.splitlines(keepends=True), still)
+    short = b"".join(lines)
+    return b"".join(_reduced([short[at : at + 1] for at in range(len(short))], still)) if len(short) < 4_000 else short
+
+
+def _reduced(pieces: list[bytes], fails: Callable[[Sequence[bytes]], bool]) -> list[bytes]:
+    """Take away ever smaller stretches of pieces."""
+    size = len(pieces) // 2
+    while size:
+        at = 0
+        while at < len(pieces):
+            fewer = pieces[:at] + pieces[at + size :]
+            if fewer and fails(fewer):
+                pieces = fewer
+            else:
+                at += size
+        size //= 2
+    return pieces

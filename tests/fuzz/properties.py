@@ -1,0 +1,160 @@
+"""What must hold of every log, however damaged: broken properties are returned as sentences."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import resource
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ingest.common.faults import fault
+from ingest.read import layout
+from ingest.read.walk import Input
+from ingest.record.run import runs_of
+from parsers.engine.read import read
+from parsers.engine.registry import telemetry_by_id
+from parsers.engine.scan import ScanError, unstyled
+from parsers.engine.session import Session
+from parsers.engine.telemetry import claimant, read_telemetry
+from schema.records import Figure, Run, text_of
+
+#: Seconds that a log may take, and seconds more for each MiB; MiB that it may take beyond those of the logs before it.
+SECONDS, SECONDS_PER_MIB, MIB, MIB_PER_MIB = 2.0, 40.0, 96.0, 60.0
+#: Problems of runs whose figures stand.
+_HARMLESS = {"missing_facts", "cut_line", "ended_badly"}
+#: Smaller numbers lose digits when their unit is changed.
+_SUBNORMAL = 1e-300
+#: Lines that a record may span, where its pattern may hold a line end.
+_SPANS, _LINES = re.compile(rb"\\[ns]"), 40
+
+
+def runs(path: Path) -> list[Run]:
+    """Read a log as `python -m ingest` does."""
+    return runs_of(Input(path, f"fuzz/{path.name}", asked=True), layout.load("perfledger"), "0" * 64)
+
+
+def broken(path: Path) -> list[str]:
+    """Return what is wrong with how a log is read."""
+    return _broken(path)[0]
+
+
+def _broken(path: Path) -> tuple[list[str], list[Run]]:
+    before, begun = _mib(), time.process_time()
+    found = runs(path)
+    seconds, mib = time.process_time() - begun, _mib() - before
+    size = path.stat().st_size / (1 << 20)
+    wrong = [f"slow: {seconds:.1f} s"] if seconds > SECONDS + SECONDS_PER_MIB * size else []
+    wrong += [f"memory: {mib:.0f} MiB more"] if mib > MIB + MIB_PER_MIB * size else []
+    wrong += [each for run in found for each in _of_run(run)]
+    try:
+        wrong += [*_misquoted(path), *_of_telemetry(path)]
+    except Exception as error:
+        wrong.append(f"exception: {fault(error, path.name).args}")
+    return wrong, found
+
+
+def moved(before: Sequence[Run], path: Path) -> list[str]:
+    """Return what is wrong with how a log is read that was read before, with other bytes between its records.
+
+    No figure may have moved. One that is lost must be told by a problem.
+    """
+    wrong, after = _broken(path)
+    return wrong + _moved(before, after)
+
+
+def _moved(before: Sequence[Run], after: Sequence[Run]) -> list[str]:
+    known, found = _figures(before), _figures(after)
+    wrong = [f"moved: {each} is none of {known}" for each in found if each not in known]
+    said = {problem.code for run in after for problem in run.problems}
+    unsaid = len(found) < len(known) and not said - {problem.code for run in before for problem in run.problems}
+    return wrong + ([f"lost: {known} became {found}, and nothing says so"] if unsaid else [])
+
+
+def _figures(found: Iterable[Run]) -> list[tuple[str, float]]:
+    """Return rule and value of each figure that stands, though its case may not be known."""
+    sound = (run for run in found if run.headline and {each.code for each in run.problems} <= _HARMLESS)
+    return [(run.rule, float(f"{run.headline.value:.8g}")) for run in sound if run.headline]
+
+
+def _mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _of_run(run: Run) -> Iterator[str]:
+    for problem in run.problems:
+        if problem.code == "fault":
+            yield f"fault: {problem.args}"
+    try:
+        document = json.loads(text_of(run), parse_constant=_refuse)
+    except ValueError as error:
+        yield f"json: {error}"
+        return
+    yield from (f"number: {name} = {value}" for name, value in _numbers(document) if not math.isfinite(value))
+    for name, each in run.figures.items():
+        if isinstance(each, Figure) and not (math.isfinite(each.value) and each.value > 0):
+            yield f"figure: {name} = {each.value}"
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _numbers(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
+    """Yield every number of a document with the keys that lead to it."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _numbers(each, f"{name}.{key}")
+    elif isinstance(value, list):
+        for each in value:
+            yield from _numbers(each, name)
+    elif isinstance(value, float):
+        yield name, value
+
+
+def _misquoted(path: Path) -> Iterator[str]:
+    """Yield records whose number is not on the line that they name, or is another number there."""
+    try:
+        log = read(path)
+    except ScanError:
+        return
+    lines = path.read_bytes().split(b"\n")
+    for session in log.sessions[:2]:
+        yield from _misquoted_of(session, lines)
+        if not 1 <= session.first_line <= session.last_line <= len(lines):
+            yield f"lines: {session.first_line} to {session.last_line} of {len(lines)}"
+
+
+def _misquoted_of(session: Session, lines: Sequence[bytes]) -> Iterator[str]:
+    for records in session.records:
+        for name in {"throughput", "step_seconds", "step"} & set(records.reading.columns) & set(records.columns):
+            for index in sorted({0, len(records) // 2, len(records) - 1} if len(records) else ()):
+                printed, line = records.printed(index, name), records.lines([index])[0]
+                span = 1 if not _SPANS.search(records.reading.pattern) else _LINES
+                if printed not in unstyled(b"\n".join(lines[line - 1 : line - 1 + span])):
+                    yield f"quote: {name} {printed!r} is not on line {line}"
+                value = records[name][index] / records.reading.factors.get(name, 1.0)
+                if records.reading.postprocess is None and _differs(printed, value):
+                    yield f"quote: {name} of line {line} is {value}, printed {printed!r}"
+
+
+def _differs(printed: bytes, value: float) -> bool:
+    """Return whether a plain printed number is not the value; other spellings are tested elsewhere."""
+    try:
+        number = float(printed)
+    except ValueError:
+        return False
+    return abs(number) > _SUBNORMAL and not math.isclose(number, value, rel_tol=1e-12)
+
+
+def _of_telemetry(path: Path) -> Iterator[str]:
+    kind = claimant(path)
+    if not kind:
+        return
+    recording = read_telemetry(path, telemetry_by_id(kind))
+    for quantity, column in recording.values.items():
+        if (column < 0).any() or len(column) != len(recording):
+            yield f"telemetry: {quantity}"

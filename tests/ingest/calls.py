@@ -1,0 +1,84 @@
+"""Calls of the command in a process of their own, forked from this one so that they need not import anything."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingest.cli import main
+from ingest.common.files import _UNFINISHED
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call under way, in a session of its own with all processes that it starts."""
+
+    pid: int
+    log: Path
+
+    def kill(self) -> bool:
+        """Kill the process that was called, not those that it started; return whether it was still running."""
+        if os.waitpid(self.pid, os.WNOHANG)[0]:
+            return False
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        return True
+
+    def code(self) -> int:
+        """Wait for the end, and return the exit code."""
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text("utf-8", "replace")
+
+    def left(self) -> list[int]:
+        """Return the processes of the call that are still there."""
+        there = (int(each.name) for each in Path("/proc").iterdir() if each.name.isdigit())
+        return [each for each in there if _session(each) == self.pid]
+
+
+def start(log: Path, *arguments: object, before: Callable[[], object] = lambda: None) -> Call:
+    """Call the command; what it prints goes to a file. `before` is called in its process."""
+    pid = os.fork()
+    if pid:
+        return Call(pid, log)
+    code = 99
+    try:
+        os.setsid()
+        handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        for place in (1, 2):
+            os.dup2(handle, place)
+        sys.stdout, sys.stderr = (os.fdopen(each, "w", buffering=1, closefd=False) for each in (1, 2))
+        before()
+        code = main([str(each) for each in arguments])
+    finally:
+        os._exit(code)
+
+
+def wait(until: Callable[[], bool], seconds: float = 30.0) -> bool:
+    """Wait until something holds; the limit is no measurement, but how long a broken test may hang."""
+    end = time.monotonic() + seconds
+    while not (found := until()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return found
+
+
+def unfinished(folder: Path) -> list[Path]:
+    return [
+        each
+        for each in folder.rglob("*")
+        if each.name.startswith(_UNFINISHED[0]) and each.name.endswith(_UNFINISHED[1])
+    ]
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return 0

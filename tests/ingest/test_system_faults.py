@@ -1,0 +1,632 @@
+"""What the system does to a build: full disks, other runs, changing logs, wrong clocks, killed processes, odd files.
+
+The table of the page of problems names these tests (report_templates/faults.toml). With --full each tries as often as
+that table says.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calls import start, wait
+from made_logs import run_json, seg
+from made_trees import ROOT, Called, contents, make_tree, write_run
+
+from ingest.common import files as common_files
+from ingest.common import lock
+from ingest.record import ledger
+from ingest.site.fault_table import faults
+
+Ingest = Callable[..., Called]
+LOG = "seg/paddleseg/bs2/1/train.log"
+#: Of the same length, with another figure.
+SLOW, FAST = (("".join(f"{each}\n" for each in seg([speed] * 12, batch=2))).encode() for speed in (5.0, 9.0))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, light_site: None) -> dict[str, bytes]:
+    """Return what a cold build makes of the tree; it does not depend on where the tree lies."""
+    top = tmp_path_factory.mktemp("whole")
+    return cold(make_tree(top / "logs"))
+
+
+def cold(tree: Path) -> dict[str, bytes]:
+    """Return what a build makes of the tree as it is now without anything of an earlier run."""
+    top = tree.parent / "cold"
+    shutil.rmtree(top, ignore_errors=True)
+    call = start(tree.parent / "said", tree, "--out", top / "docs")
+    assert call.code() in (0, 1), call.said
+    return contents(top / "docs")
+
+
+def figure(called: Called, log: str = LOG) -> Any:
+    (run,) = (each for each in called.lines if each["path"].endswith(log))
+    return run["figures"].get("mean", {}).get("value")
+
+
+def is_whole(out: Path, *states: Mapping[str, bytes]) -> bool:
+    """Return whether each file is as one of the states has it, and none is unfinished."""
+    found = contents(out) if any(each.is_file() for each in out.rglob("*")) else {}
+    return all(data in [state.get(name) for state in states] for name, data in found.items())
+
+
+def spread(sizes: Sequence[int], full: bool) -> list[int]:
+    """Return so many sizes from the least to the greatest that two tests try as many as the documentation says."""
+    count = faults()["disk_full"].tried // 2 if full else 1
+    return [sizes[(2 * each + 1) * len(sizes) // (2 * count)] for each in range(count)]
+
+
+# --- Disks and folders ------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_may_not_grow_ends_the_run_and_the_next_completes_it(
+    tree: Path, whole: dict[str, bytes], full: bool
+) -> None:
+    """As a full disk or a quota does: whichever file it meets, the message names it and no file is half-written."""
+    out, said = tree.parent / "docs", tree.parent / "said"
+    sizes = [each for each in sorted({len(data) for data in whole.values()}) if each > 1000]  # so much is said
+    for size in spread(sizes[:-1], full):
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
+        limit = (size, resource.RLIM_INFINITY)
+        call = start(
+            said, tree, "--out", out, before=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        )
+        assert (call.code(), is_whole(out, whole)) == (2, True), call.said
+    call = start(said, tree, "--out", out)
+    assert call.code() == 0, call.said
+    assert contents(out) == whole
+
+
+@contextmanager
+def mounted(folder: Path, *options: str) -> Iterator[None]:
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", folder], capture_output=True, check=False
+    )
+    if done.returncode:
+        pytest.skip("a small file system can be mounted by root only")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_a_full_disk_at_every_size(tree: Path, whole: dict[str, bytes], ingest: Ingest, full: bool) -> None:
+    top = tree.parent / "disk"
+    kib = sum(-(-len(data) // 4096) * 4 for data in whole.values())
+    for size in spread(range(8, kib), full):
+        with mounted(top, f"size={size}k"):
+            called = ingest(tree, "--out", top / "docs")
+            assert called.code == 2, f"{size} of {kib} KiB"
+            assert "No space left on device" in called.problems[-1]
+            assert is_whole(top / "docs", whole), f"{size} of {kib} KiB"
+            subprocess.run(["mount", "-o", "remount,size=64m", top], check=True)
+            assert ingest(tree, "--out", top / "docs").code == 0
+            assert contents(top / "docs") == whole
+
+
+def test_a_read_only_folder_is_named_and_left_as_it_is(tree: Path, ingest: Ingest) -> None:
+    top = tree.parent / "disk"
+    with mounted(top, "size=64m"):
+        assert ingest(tree, "--out", top / "docs").code == 0
+        before = contents(top)
+        (tree / LOG).write_bytes(FAST)
+        subprocess.run(["mount", "-o", "remount,ro", top], check=True)
+        called = ingest(tree, "--out", top / "docs")
+        assert (called.code, contents(top)) == (2, before)
+        assert called.problems[0].startswith(f"ingest: {top}/.perfledger/docs/lock: Read-only file system")
+        assert ingest("check", tree, "--out", top / "docs").code == 2, "the data are stale"
+
+
+def test_a_folder_of_logs_that_vanishes_is_a_problem(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = ledger._read
+
+    def vanished(*given: Any) -> Any:
+        shutil.rmtree(tree / "seg/paddleseg/bs2")
+        return real(*given)
+
+    monkeypatch.setattr(ledger, "_read", vanished)
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    assert [each.split(":")[0] for each in called.problems] == [f"logs/seg/paddleseg/bs2/{n}/train.log" for n in (1, 2)]
+    assert [each["published"] for each in called.lines] == [False, False, True, True, True]
+
+
+def test_a_folder_of_pages_that_vanishes_ends_the_run_or_is_made_anew(
+    tree: Path, ingest: Ingest, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, real = tree.parent / "docs", os.replace
+    left = [20]
+
+    def vanished(*given: Any) -> None:
+        left[0] -= 1
+        if not left[0]:
+            shutil.rmtree(out)
+        real(*given)
+
+    monkeypatch.setattr(os, "replace", vanished)
+    called = ingest(tree, "--out", out)
+    assert called.code == 2
+    assert "No such file or directory; what was written before is complete" in called.problems[-1]
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == whole
+
+
+def test_what_cannot_be_printed_is_no_success(tree: Path) -> None:
+    with Path("/dev/full").open("w") as stream:
+        done = subprocess.run(
+            [sys.executable, "-m", "ingest", tree, "--json"], cwd=ROOT, check=False,
+            stdout=stream, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "No space left on device" in done.stderr
+
+
+# --- Other runs -------------------------------------------------------------------------------------------------------
+
+
+def begins(file: Path, text: str) -> bool:
+    return file.exists() and file.read_text().startswith(text)
+
+
+def test_runs_at_once_wait_for_each_other_and_say_so(tree: Path, whole: dict[str, bytes], full: bool) -> None:
+    out = tree.parent / "docs"
+    for runs in [2, 4] * (faults()["at_once"].tried // 2) if full else [4]:
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.rmtree(tree.parent / ".perfledger", ignore_errors=True)
+        with lock.held(out):  # so that they all wait, whichever is the fastest
+            calls = [start(tree.parent / f"said{each}", tree, "--out", out) for each in range(runs)]
+            said = f"ingest: {out}: process {os.getpid()} on {socket.gethostname()} is writing there; waiting"
+            for each in calls:
+                assert wait(partial(begins, each.log, said)), each.said
+            assert not out.exists()
+        assert [each.code() for each in calls] == [0] * runs, [each.said for each in calls]
+        assert contents(out) == whole
+        assert not (tree.parent / ".perfledger/docs/lock").exists()
+
+
+def test_a_lock_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
+    at = tmp_path / "said"
+
+    def hold() -> None:
+        with lock.held(tmp_path / "docs"):
+            at.with_name("held").touch()
+            time.sleep(600)
+
+    call = start(at, before=hold)
+    assert wait(at.with_name("held").exists)
+    call.kill()
+    with lock.held(tmp_path / "docs"):
+        pass
+    assert not (tmp_path / ".perfledger").exists()
+
+
+# --- Logs that change -------------------------------------------------------------------------------------------------
+
+
+def grow(log: Path) -> None:
+    with log.open("ab") as stream:
+        stream.write(FAST)
+
+
+def shrink(log: Path) -> None:
+    log.write_bytes(log.read_bytes()[:300])
+
+
+def swap(log: Path) -> None:
+    """Change the bytes, and neither size nor time: as a copy that keeps times does."""
+    at = log.stat()
+    log.write_bytes(FAST)
+    os.utime(log, ns=(at.st_atime_ns, at.st_mtime_ns))
+
+
+CHANGES = (grow, shrink, swap, Path.unlink)
+
+
+def test_a_log_that_changes_while_it_is_read_gives_no_figure(
+    tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each change, before the log is read and after; nothing of it is remembered, so that the next run is right."""
+    tree, real = tmp_path / "logs", ledger._read_shard
+    logs = [
+        write_run(tree, f"seg/{n}/1", SLOW + b"#%d\n" % n, run=run_json(batch_size=2))
+        for n in range(2 * len(CHANGES) + 1)
+    ]
+
+    def changed(job: Any) -> Any:
+        number = int(job[0].inputs[0].name.split("/")[2])
+        change = CHANGES[number % 4] if number < 8 else lambda _: None
+        if number < 4:
+            change(logs[number])
+        found = real(job)
+        if number >= 4:
+            change(logs[number])
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "_read_shard", changed)
+        called = ingest(tree, "--out", tmp_path / "docs", "--json")
+    assert called.code == 1
+    assert [each.partition(", or was")[0] for each in called.problems] == [
+        f"logs/seg/{n}/1/train.log: changed" for n in range(8)
+    ]
+    assert [bool(each["figures"]) for each in called.lines] == [False] * 8 + [True]
+    again = ingest(tree, "--out", tmp_path / "docs", "--json")
+    assert again.lines == ingest(tree, "--json").lines
+    assert figure(again, "seg/2/1/train.log") == figure(again, "seg/6/1/train.log") == 9.0
+    assert contents(tmp_path / "docs") == cold(tree)
+
+    # What was read before stays, where something was.
+    logs[8].write_bytes(FAST)
+    monkeypatch.setattr(ledger, "_read_shard", lambda job: (real(job), grow(logs[8]))[0])
+    called = ingest(tree, "--out", tmp_path / "docs", "--json")
+    (changing,) = (each for each in called.problems if "while it was read" in each)
+    assert changing.startswith("logs/seg/8/1/train.log: ")
+    assert figure(called, "seg/8/1/train.log") == 5.0
+
+
+def test_a_change_of_neither_size_nor_time_is_seen(tree: Path, ingest: Ingest, full: bool) -> None:
+    """A file system tells times to some milliseconds: within them, a second change leaves the same time."""
+    out = tree.parent / "docs"
+    for number in range(faults()["same_time"].tried // 2 if full else 3):
+        for data, speed in ((SLOW, 5.0), (FAST, 9.0)):
+            (tree / LOG).write_bytes(data)
+            os.utime(tree / LOG, ns=(10**18 + number, 10**18))
+            assert figure(ingest(tree, "--json", *(["--out", out] if number == 0 else []))) == speed
+
+
+def test_a_hash_of_a_file_that_may_change_under_its_time_is_not_kept(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tree.parent / "docs"
+    stamps = {tree / LOG: common_files.stamp(tree / LOG)}
+    monkeypatch.setattr(ledger, "stamp", lambda path: stamps.get(path) or common_files.stamp(path))
+    (tree / LOG).write_bytes(SLOW)
+    assert figure(ingest(tree, "--out", out, "--json")) == 5.0
+    (tree / LOG).write_bytes(FAST)
+    assert figure(ingest(tree, "--out", out, "--json")) == 9.0, "the same stamp, just now"
+
+
+def test_a_log_that_could_not_be_read_once_is_read_the_next_time(
+    tree: Path, ingest: Ingest, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a fault of a moment leaves in the cache would stay there: the bytes, which are its key, do not change."""
+    real, out = Path.open, tree.parent / "docs"
+
+    def refused(path: Path, *given: Any, **named: Any) -> Any:
+        if path == tree / LOG and not hashing[0]:
+            raise OSError(24, "Too many open files", str(path))
+        return real(path, *given, **named)
+
+    hashing, hashed = [False], ledger.file_hash
+
+    def hash_of(path: Path) -> str:
+        hashing[0] = True
+        try:
+            return hashed(path)
+        finally:
+            hashing[0] = False
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refused)
+        patched.setattr(ledger, "file_hash", hash_of)
+        called = ingest(tree, "--out", out)
+    assert (called.code, len(called.problems)) == (1, 1), called.err
+    assert "Too many open files" in called.problems[0]
+    assert ingest(tree, "--out", out).err == ""
+    assert contents(out) == whole
+
+
+# --- Clocks -----------------------------------------------------------------------------------------------------------
+
+#: The first moments of these years, in seconds.
+YEARS = {1901: -2177452800, 2099: 4070908800}
+
+
+def test_clocks_of_other_centuries_change_nothing(
+    tree: Path, whole: dict[str, bytes], ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files are from one century, the machine is in the other, and then it comes home."""
+    out = tree.parent / "docs"
+    for files, now in (YEARS.values(), reversed(YEARS.values())):
+        for path in tree.rglob("*"):
+            os.utime(path, (files, files))
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "time", lambda now=now: float(now))
+            patched.setattr(time, "time_ns", lambda now=now: now * 10**9)
+            assert ingest(tree, "--out", out).code == 0
+            assert contents(out) == whole
+            (tree / LOG).write_bytes(FAST)
+            os.utime(tree / LOG, (files, files))
+            assert figure(ingest(tree, "--json")) == 9.0
+            make_tree(tree)
+    assert ingest(tree, "--out", out).code == 0
+    assert contents(out) == whole
+
+
+# --- Processes, open files and memory ---------------------------------------------------------------------------------
+
+
+def kill_reader(job: Any) -> Any:
+    if any("bs4" in each.name for each in job[0].inputs):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _read_shard(job)
+
+
+_read_shard = ledger._read_shard
+
+
+def test_a_killed_reader_is_a_problem_of_its_logs(tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tree.parent / "docs"
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "_read_shard", kill_reader)
+        called = ingest(tree, "--out", out, "--json", "--jobs", 2)
+    assert called.code == 1
+    lost = [f"logs/seg/paddleseg/bs4/{repeat}/train.log" for repeat in (1, 2)]
+    assert [each.partition(": ")[0] for each in called.problems] == lost
+    assert all("was killed" in each for each in called.problems)
+    assert [each["path"] for each in called.lines if not each["published"]] == lost
+    assert ingest(tree, "--out", out, "--jobs", 2).err == ""
+
+
+def kill_once(job: Any) -> Any:
+    once = job[0].inputs[0].path.parents[4] / "killed"
+    if not once.exists():
+        once.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _read_shard(job)
+
+
+def test_a_reader_that_is_killed_once_loses_nothing(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that is killed from outside: nobody knows over which log, and all that remain are read again."""
+    monkeypatch.setattr(ledger, "_read_shard", kill_once)
+    called = ingest(tree, "--json", "--jobs", 2)
+    assert (called.code, called.err) == (0, "")
+    assert (tree / "killed").exists()
+    assert called.lines == ingest(tree, "--json").lines
+
+
+def limited(kind: int, limit: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(kind, (limit, limit))
+
+
+@pytest.mark.parametrize("jobs", [4])
+def test_64_open_files_are_enough(tree: Path, whole: dict[str, bytes], jobs: int) -> None:
+    out = tree.parent / "docs"
+    before = limited(resource.RLIMIT_NOFILE, 64)
+    call = start(tree.parent / "said", tree, "--out", out, "--jobs", jobs, before=before)
+    assert call.code() == 0, call.said
+    assert contents(out) == whole
+
+
+def test_too_few_open_files_are_one_message(tree: Path) -> None:
+    call = start(tree.parent / "said", tree, "--out", tree.parent / "docs", before=limited(resource.RLIMIT_NOFILE, 9))
+    assert call.code() == 2
+    assert "Too many open files" in call.said
+    assert "Traceback" not in call.said
+
+
+def with_memory(tree: Path, limit: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ingest", tree, "--out", tree.parent / "docs"], cwd=ROOT, capture_output=True, text=True,
+        preexec_fn=limited(resource.RLIMIT_AS, limit), check=False,
+    )  # fmt: skip
+
+
+def test_300_mb_of_memory_are_enough(tree: Path) -> None:
+    done = with_memory(tree, 300 * 10**6)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tree.parent / "docs/en/index.md").is_file()
+
+
+def test_less_memory_is_one_message(tree: Path) -> None:
+    done = with_memory(tree, 250 * 10**6)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "250 MB of address space is too little, so nothing was written: allow 300 MB" in done.stderr
+    assert not (tree.parent / "docs").exists()
+
+
+def test_a_log_that_needs_more_memory_than_there_is_is_a_problem_of_that_log(
+    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ingest.record import run
+
+    real = run.read
+
+    def short(path: Path) -> Any:
+        if path == tree / LOG:
+            raise MemoryError
+        return real(path)
+
+    monkeypatch.setattr(run, "read", short)
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    assert [each.partition(";")[0] for each in called.problems] == [
+        f"logs/{LOG}: cannot be read (Cannot allocate memory)"
+    ]
+
+
+# --- Odd files --------------------------------------------------------------------------------------------------------
+
+
+def test_devices_are_not_opened(tree: Path, ingest: Ingest) -> None:
+    for name in ("zero", "null", "random"):
+        (tree / f"{name}.log").symlink_to(f"/dev/{name}")
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    assert [each.partition(" (")[0] for each in called.problems] == [
+        f"logs/{name}.log: is neither a file nor a folder" for name in ("null", "random", "zero")
+    ]
+    assert len(called.lines) == 5
+
+
+def test_a_maze_of_links_is_walked_once(tree: Path, ingest: Ingest) -> None:
+    """Twelve folders, each with links to all twelve: twelve times twelve links, and more paths than can be walked."""
+    folders = [tree / f"maze/{number:02}" for number in range(12)]
+    for number, folder in enumerate(folders):
+        write_run(folder, "x/1", seg([4.0 + number] * 12, batch=4), run=run_json(batch_size=4))
+    for folder in folders:
+        for other in folders:
+            (folder / f"to{other.name}").symlink_to(other)
+    called = ingest(tree, "--json")
+    assert called.code == 1
+    assert sorted(each["path"] for each in called.lines if "/maze/" in each["path"]) == [
+        f"logs/maze/{number:02}/x/1/train.log" for number in range(12)
+    ]
+    assert len(called.problems) == 144
+    assert all("the link was not followed" in each for each in called.problems)
+
+
+def test_a_maze_within_a_run_is_walked_once(tree: Path, ingest: Ingest) -> None:
+    run = (tree / LOG).parent
+    folders = [run / f"maze/{number:02}" for number in range(12)]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    for folder in folders:
+        for other in folders:
+            (folder / f"to{other.name}").symlink_to(other)
+    called = ingest(tree, "--json")
+    assert len(called.lines) == 5
+    assert len(called.problems) == 144
+
+
+def test_a_linked_folder_is_read_under_its_own_name(tree: Path, ingest: Ingest) -> None:
+    (tree / "seg/paddleseg/a-latest").symlink_to("bs2")
+    called = ingest(tree, "--json")
+    assert [each.partition(":")[0] for each in called.problems] == ["logs/seg/paddleseg/a-latest"]
+    assert len(called.lines) == 5
+    assert all(each["published"] for each in called.lines)
+
+
+def test_3000_levels_of_folders(tree: Path, ingest: Ingest) -> None:
+    here = os.open(tree, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=here)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)
+    try:
+        called = ingest(tree, "--out", tree.parent / "docs", "--json")
+        assert called.code == 1
+        assert len(called.lines) == 5
+        (problem,) = called.problems
+        assert "cannot be read (it lies more than 100 folders deep)" in problem
+    finally:
+        subprocess.run(["rm", "-rf", tree / "d"], check=True)  # Python's own removal is recursive
+
+
+NAMES = [
+    b"new\nline.log", b"carriage\rreturn.log", b"tab\t.log", b"\x1b[31mred.log", b"bell\x07.log", b"quote'.log",
+    b'double".log', b"back\\slash.log", b"back`tick.log", b"dollar$HOME.log", b"$(touch owned).log", b";semicolon.log",
+    b"--strict", b"-rf", b"-", b"#hash.log", b"%s%n.log", b"{{ 7*7 }}.log", b"<b>.log", b"a|b.log", b"[x](y).log",
+    b"*.log", b"?.log", b"..x", b"...", b" leading.log", b"trailing.log ", b"trailing.", b"con", b"nul.log",
+    b"caf\xe9.log", b"\xff\xfe.log", "\U0001f600.log".encode(), b"x" * 251 + b".log",
+]  # fmt: skip
+
+
+def test_34_odd_names(tree: Path, ingest: Ingest) -> None:
+    """All in one folder, and each the name of a folder as well; none may hide another or be taken for an option."""
+    odd = tree / "odd"
+    assert len(NAMES) == faults()["names"].tried
+    for number, name in enumerate(NAMES):
+        (odd / "files").mkdir(parents=True, exist_ok=True)
+        (odd / "files" / os.fsdecode(name)).write_bytes(
+            b"".join(SLOW.splitlines(True)[: 8 + number % 4]) + b"#%d\n" % number
+        )
+        write_run(
+            odd / "folders" / os.fsdecode(name), "1", SLOW + b"#%d\n" % number, run=run_json(batch_size=number + 1)
+        )
+    out = tree.parent / "docs"
+    called = ingest(tree, "--out", out, "--json")
+    assert "Traceback" not in called.err
+    assert all(each.isprintable() for each in called.problems)
+    read = [each for each in called.lines if each["path"].startswith("logs/odd/")]
+    hidden = [each for each in NAMES if each.startswith(b".")]
+    assert len(read) == 2 * (len(NAMES) - len(hidden)), "names that begin with a point are hidden, as everywhere"
+    assert len({each["id"] for each in called.lines}) == len(called.lines)
+    assert all(path.name.isprintable() and path.name.isascii() for path in out.rglob("*"))
+    assert not (ROOT / "owned").exists()
+    assert ingest(tree, "--out", out).out.splitlines()[-1].startswith(f"{out}/: 0 files written")
+
+
+# --- Large files; on demand alone ------------------------------------------------------------------------------------
+
+#: Prints the highest use of memory, in KiB, as the last line.
+PEAK = """
+import re, sys
+from pathlib import Path
+from ingest.cli import main
+code = main(sys.argv[1:])
+print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def measured(full: bool, tree: Path) -> Callable[..., tuple[int, list[str], int]]:
+    """Return a function that reads the tree: exit code, problems, and the highest use of memory in MiB."""
+    if not full:
+        pytest.skip("takes minutes: make faults")
+
+    def call(*options: object) -> tuple[int, list[str], int]:
+        begun = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, tree, "--jobs", "1", *map(str, options)], cwd=ROOT, check=False,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        *problems, peak = done.stderr.splitlines()
+        print(f"{time.monotonic() - begun:.0f} s, {int(peak) >> 10} MiB, exit code {done.returncode}")
+        return done.returncode, problems, int(peak) >> 10
+
+    return call
+
+
+Measured = Callable[..., tuple[int, list[str], int]]
+
+
+def test_a_sparse_file_of_10_gib(measured: Measured, tree: Path) -> None:
+    with (tree / "sparse.log").open("wb") as stream:
+        stream.truncate(10 << 30)
+    code, problems, peak = measured("--json")
+    assert (code, [each.partition(":")[0] for each in problems]) == (1, ["logs/sparse.log"])
+    assert peak < 150
+
+
+def test_a_line_of_1_gib(measured: Measured, tree: Path) -> None:
+    block = (SLOW.splitlines()[0][:60] * (1 << 15))[: 1 << 20]
+    with (tree / "line.log").open("wb") as stream:
+        stream.writelines([block] * 1024)
+    code, problems, peak = measured("--json")
+    assert (code, [each.partition(":")[0] for each in problems]) == (1, ["logs/line.log"])
+    assert peak < 256
+
+
+def test_50000_small_logs(measured: Measured, tree: Path) -> None:
+    shutil.rmtree(tree)
+    for number in range(faults()["many"].tried):
+        folder = tree / f"{number // 100:03}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number % 100:02}.log").write_bytes(SLOW + b"#%d\n" % number)
+    code, problems, peak = measured("--out", tree.parent / "docs")
+    assert code == 1
+    assert len(problems) == faults()["many"].tried, "none states what it was measured on"
+    assert peak < 4096

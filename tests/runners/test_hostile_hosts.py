@@ -1,0 +1,215 @@
+"""A host that sends home what it must not: nothing of it is kept, the message says why, and the rest goes on."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tarfile
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runners import nodes, record
+from runners.job import RunnerError
+from runners.transport import Job, Ssh
+from tests.runners.arrivals import arrive, begun, launched
+
+HEAD = b'perfledger {"files": true}\n'
+
+
+def member(name: str, content: bytes = b"text", **changes: object) -> tuple[tarfile.TarInfo, bytes]:
+    made = tarfile.TarInfo(name)
+    made.size = len(content)
+    for key, value in changes.items():
+        setattr(made, key, value)
+    return made, content
+
+
+def archive(*members: tuple[tarfile.TarInfo, bytes], format: int = tarfile.PAX_FORMAT) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=format) as file:
+        for each, content in members:
+            file.addfile(each, io.BytesIO(content))
+    return HEAD + stream.getvalue()
+
+
+def unpacked(sent: bytes, folder: Path) -> str:
+    return nodes.unpack(io.BytesIO(sent), folder)
+
+
+def long_header(kind: bytes) -> bytes:
+    """Return an archive whose first header announces a gigabyte of names, and does not send it."""
+    header = tarfile.TarInfo("names")
+    header.type, header.size = kind, 1 << 30
+    return HEAD + header.tobuf(tarfile.USTAR_FORMAT)
+
+
+def chained_headers() -> bytes:
+    """Return an archive of extended headers only, each about the next."""
+    one = tarfile.TarInfo.create_pax_global_header({"comment": "x"})
+    return HEAD + one * (2 * sys.getrecursionlimit())
+
+
+REFUSED = {
+    "parent": (archive(member("../beside")), "outside the destination"),
+    "deep parent": (archive(member("ranks/../../beside")), "outside the destination"),
+    "overwrites": (archive(member("train.log"), member("train.log", b"other")), "would overwrite"),
+    "differs in case": (archive(member("train.log"), member("Train.LOG", b"other")), "would overwrite"),
+    "differs in form": (archive(member("caf\u00e9"), member("cafe\u0301")), "would overwrite"),
+    "written otherwise": (archive(member("ranks/0"), member("./ranks//0")), "would overwrite"),
+    "absolute twice": (archive(member("train.log"), member("/train.log")), "would overwrite"),
+    "file and folder": (archive(member("ranks"), member("ranks/0")), "refused"),
+    "long header": (long_header(tarfile.XHDTYPE), "takes 1,073,741,824 bytes"),
+    "long name": (long_header(tarfile.GNUTYPE_LONGNAME), "takes 1,073,741,824 bytes"),
+    "headers without end": (chained_headers(), "refused"),
+    "huge": (archive()[: len(HEAD)] + member("train.log", size=1 << 40)[0].tobuf(), "take more than"),
+    "long name of a part": (archive(member("x" * 300)), "refused"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_an_archive_that_could_do_harm_is_refused_with_its_reason(case, tmp_path):
+    sent, said = REFUSED[case]
+    folder = tmp_path / "node"
+    folder.mkdir()
+    fault = unpacked(sent, folder)
+    assert said in fault
+    assert [path.name for path in tmp_path.iterdir()] == ["node"]
+
+
+def test_an_absolute_name_stays_within_the_folder(tmp_path):
+    assert not unpacked(archive(member(f"{tmp_path}/beside")), tmp_path / "node")
+    assert not (tmp_path / "beside").exists()
+    assert [path.name for path in (tmp_path / "node").rglob("*") if path.is_file()] == ["beside"]
+
+
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, b"V"]
+)
+def test_links_and_devices_are_left_out_and_the_rest_is_kept(kind, tmp_path):
+    device = member("ranks", b"", type=kind, linkname="/etc", devmajor=1, devminor=8)
+    assert not unpacked(archive(device, member("ranks/0"), member("train.log")), tmp_path)
+    assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
+    assert (tmp_path / "ranks/0").read_bytes() == (tmp_path / "train.log").read_bytes() == b"text"
+
+
+@pytest.mark.parametrize(("limit", "said"), [("MOST_FILES", "more than 3 files"), ("MOST_BYTES", "more than 3 bytes")])
+def test_files_are_limited_in_number_and_in_size(limit, said, tmp_path, monkeypatch):
+    monkeypatch.setattr(nodes, limit, 3)
+    assert said in unpacked(archive(*(member(f"{n}.log", b"x") for n in range(4))), tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_sparse_file_counts_with_the_size_that_it_would_have_here(tmp_path):
+    sparse = member("train.log", b"", pax_headers={"GNU.sparse.realsize": str(1 << 50), "GNU.sparse.map": "0,0"})
+    assert "take more than" in unpacked(archive(sparse), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_stream_without_end_is_ended(tmp_path, monkeypatch, bash):
+    monkeypatch.setattr(nodes, "MOST_BYTES", 100_000)
+    program = "yes perfledger"
+    with pytest.raises(
+        RunnerError, match=r"^first: its files .*longer than 100,000 bytes; nothing of it was kept here"
+    ):
+        nodes.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("program", ["sleep 600", "echo 'perfledger {}'; sleep 600"])
+def test_a_host_that_falls_silent_is_given_up(program, tmp_path, monkeypatch, bash):
+    monkeypatch.setattr(nodes, "SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(nodes, "CLOSING_SECONDS", 0.2)
+    with pytest.raises(RunnerError, match=r"nothing came for 0.2 s"):
+        nodes.fetch_files([bash, "-c", program], "first", "", tmp_path / "node0")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_other_nodes_are_fetched_although_one_is_hostile(write_recipe, tmp_path, monkeypatch, bash):
+    folder = begun(write_recipe("true"), tmp_path, nodes=2)
+    sent = {0: REFUSED["parent"][0], 1: archive(member("train.log"))}
+    for rank, content in sent.items():
+        (tmp_path / f"{rank}.tar").write_bytes(content)
+    monkeypatch.setattr(Ssh, "argv", lambda _, rank: [bash, "-c", f"cat {tmp_path}/{rank}.tar"])
+    begun_on = launched(folder)
+    started = Job(begun_on.job, folder)
+    with pytest.raises(RunnerError, match=r"host0\.invalid: .*outside the destination"):
+        begun_on.target.fetch(started)
+    assert not started.node(0).exists()
+    assert (started.node(1) / "train.log").read_bytes() == b"text"
+
+
+BLOCK, SUM = tarfile.BLOCKSIZE, slice(148, 156)
+
+
+def sealed(sent: bytes, changes: list[tuple[int, int]]) -> bytes:
+    """Return an archive with bytes changed and with the checksums of its headers made right, so that it is read on."""
+    changed = bytearray(sent)
+    for at, value in changes:
+        changed[at % len(sent)] = value
+    for start in range(0, len(sent), BLOCK):
+        block = changed[start : start + BLOCK]
+        if sent[start + 257 : start + 262] == b"ustar":
+            changed[start + SUM.start : start + SUM.stop] = b"%06o\0 " % tarfile.calc_chksums(block)[0]
+    return bytes(changed)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    changes=st.lists(st.tuples(st.integers(0, 4096), st.integers(0, 255)), min_size=1, max_size=20),
+    length=st.integers(0, 9000),
+)
+def test_no_archive_makes_unpacking_fail_otherwise_than_with_a_message(changes, length, tmp_path_factory):
+    sent = archive(member("ranks", b"", type=tarfile.DIRTYPE), member("ranks/0" * 40), member("train.log"))
+    changed = sealed(sent.removeprefix(HEAD), changes)[:length]
+    top = tmp_path_factory.mktemp("sent")
+    (top / "node").mkdir()
+    assert isinstance(unpacked(HEAD + changed, top / "node"), str)
+    assert [path.name for path in top.iterdir()] == ["node"]
+    assert not any(path.is_symlink() for path in top.rglob("*"))
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "x" * 5000, "a\x00b", "", ".", "run.json", "launch.json"])
+def test_what_host_json_names_is_neither_followed_nor_kept(name, write_recipe, tmp_path):
+    folder = begun(write_recipe("true"), tmp_path)
+    node = arrive(folder, 0)
+    host = json.loads((node / "host.json").read_text())
+    host["files"][name] = {"sha256": "0" * 64, "bytes": 1}
+    (node / "host.json").write_text(json.dumps(host))
+    with suppress(RunnerError):
+        nodes.verify(node)
+    assert name not in record.read_node(node, 0, "failed").files()
+
+
+def test_a_host_json_without_end_is_not_read(write_recipe, tmp_path, monkeypatch):
+    node = arrive(begun(write_recipe("true"), tmp_path), 0)
+    monkeypatch.setattr(nodes, "LONGEST", 100)
+    with pytest.raises(RunnerError, match=r"host\.json: it is larger than 100 bytes"):
+        nodes.verify(node)
+
+
+def test_a_run_among_the_logs_of_others_cannot_write_elsewhere(write_recipe, tmp_path):
+    folder = begun(write_recipe("true"), tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "incoming").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RunnerError, match="incoming beside it is a link"):
+        launched(folder)
+
+
+@pytest.mark.parametrize(("place", "refused"), [("raw/evil/ssh_config", True), ("mine/ssh_config", False)])
+def test_an_ssh_configuration_among_the_logs_is_not_used(place, refused, write_recipe, tmp_path):
+    folder = begun(write_recipe("true"), tmp_path, nodes=2)
+    path = folder / record.LAUNCH_JSON
+    found = json.loads(path.read_text())
+    found["target"]["config"] = str(tmp_path / place)
+    path.write_bytes(msgspec.json.encode(found))
+    if refused:
+        with pytest.raises(RunnerError, match="lies among the logs"):
+            launched(folder)
+    else:
+        assert launched(folder).target.config == str(tmp_path / place)

@@ -1,0 +1,61 @@
+"""Facts of environments as their sources print them, on the pages of their reports, in both languages.
+
+They are typed from the source documents, and never from our own pages.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.site.conftest import ROOT
+
+SEG = ("CentOS 6.3", "Tesla V100-SXM2-32GB", "Intel Xeon Gold 6271C 2.60 GHz × 48", "450.80.02", "502 GB")
+SINGLE = ("CentOS 7.5", "Intel Xeon Gold 6271C 2.60 GHz × 80", "525.60.11", "630 GB")
+A100 = ("A100-SXM4-40GB", "Intel Xeon Gold 6148 2.40 GHz × 160", "525.60.13", "1510 GB")
+RESNET_IMAGE = "paddlepaddle/paddle-benchmark:2.5.0-cuda11.2-cudnn8-runtime-ubuntu16.04"
+RESNET = ("mlx5_0", "train_list.txt", "paddle_gpu1_pure_fp16_bs256.txt", "100 Gb/s", "0-19")
+FLUID = (
+    "Intel Xeon Gold 6148 2.40 GHz", "21,729 MiB", "384.66", "Ubuntu 16.04.3 LTS", "17.05.0-ce", "9, 7.0.1",
+    "1.12.0-rc2", "nvidia/cuda:9.0-cudnn7-devel-ubuntu16.04", "paddlepaddle/paddle:latest-dev", "horse2zebra",
+    "Cityscapes", "7.1.4",
+    "FLAGS_fraction_of_gpu_memory_to_use=0.0", "CUDA_VISIBLE_DEVICES=0",
+)  # fmt: skip
+SEG_IMAGE = "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82"
+#: Per page what it must print, and what its source does not print.
+FACTS = {
+    "perf-deeplabv3p": ((*SEG, SEG_IMAGE, "8.0.5", "develop"), (*SINGLE, *A100)),
+    "perf-pytorch-deeplabv3p": (SEG, (*SINGLE, *A100)),
+    "perf-hrnet": (SINGLE, A100),
+    "perf-pytorch-hrnet": (SINGLE, A100),
+    "perf-resnet50": ((*SINGLE, *A100, *SEG, RESNET_IMAGE, "2.5.0.post112", "11.2, 8.2", *RESNET), ()),
+    "perf-2021": (("V100-SXM2-16GB", "V100-SXM2-32GB", "max_seq_len", "248", "DALI", "XLA", "nvidia:mxnet"), ()),
+    "fluid-guide": (FLUID, ()),
+}
+#: Where each image that Paddle's reports and recipes name was seen printed.
+SEEN = {
+    RESNET_IMAGE: "ResNet50V1.5/README.md of PaddlePaddle/Perf",
+    "paddlepaddle/paddle:latest-dev": "the Fluid benchmark guide",
+    SEG_IMAGE: "DeepLabV3P/README.md of PaddlePaddle/Perf, the edition with pending cells",
+}
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+@pytest.mark.parametrize("page", FACTS)
+def test_a_report_prints_the_facts_of_its_own_source(real: Path, page: str, language: str) -> None:
+    printed, absent = FACTS[page]
+    text = re.sub(r"<[^>]+>", " ", (real / language / "reports" / page / "index.html").read_text("utf-8"))
+    assert [each for each in printed if each not in text] == []
+    assert [each for each in absent if each in text] == []
+
+
+def test_paddle_images_are_those_that_a_source_prints() -> None:
+    recipes = [tomllib.loads(path.read_text("utf-8")) for path in (ROOT / "runners" / "recipes").rglob("*.toml")]
+    named = [each["container"]["image"] for each in recipes if "container" in each]
+    paddle = {each for each in named if each.startswith("paddle")}
+    for path in (ROOT / "report_templates" / "reports").glob("*.toml"):
+        paddle |= set(re.findall(r"paddlepaddle/[\w.-]+:[\w.-]+", path.read_text("utf-8")))
+    assert paddle == set(SEEN)

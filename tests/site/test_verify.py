@@ -1,0 +1,147 @@
+"""`python -m ingest verify`: every figure of a built site is followed to its log, and whatever was changed is named."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from ingest import build as builder
+from ingest import cli, verify
+from tests.site.conftest import ROOT, Shared
+
+CASE = "raw_logs/lenet5/mindspore/cpu-n1d1-bs64-fp32"
+RUN = "lenet5-mindspore-cpu-n1d1-bs64-fp32-1"
+
+
+def _build(folder: Path, _: Path) -> None:
+    shutil.copytree(ROOT / CASE, folder / CASE)
+    with chdir(folder):
+        builder.write(builder.read(builder.Inputs((Path("raw_logs"),), out=Path("docs"))))
+
+
+@pytest.fixture
+def here(shared: Shared, tmp_path: Path) -> Iterator[Path]:
+    """Yield a folder with a few logs and the site made of them, which a test may change."""
+    built = shared.site("verified", _build)
+    shutil.copytree(built, tmp_path / "site", ignore=shutil.ignore_patterns("assets"))
+    shutil.copytree(built.parent / "raw_logs", tmp_path / "raw_logs")
+    with chdir(tmp_path):
+        yield tmp_path
+
+
+def changed(path: Path, before: str, after: str) -> None:
+    """Replace a text in a file, all places of it."""
+    text = path.read_text("utf-8")
+    assert before in text, f"{path} does not hold {before}"
+    path.write_text(text.replace(before, after), "utf-8")
+
+
+def test_a_site_and_its_logs_agree(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["verify", "site", "raw_logs"]) == 0
+    told = capsys.readouterr()
+    assert told.err == ""
+    counts = dict(re.findall(r"^(\w+) +(\d+)", told.out, re.MULTILINE))
+    assert counts["logs"] == counts["runs"] == str(len(list((here / CASE).glob("*/train.log"))))
+    assert counts["results"] == "1"
+    figures = re.search(r"(\d+) figures", told.out)
+    assert figures
+    assert int(figures[1]) > 2 * int(counts["runs"])
+
+
+def test_without_logs_it_says_what_was_not_compared(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["verify", "site"]) == 1
+    assert "logs were not given" in capsys.readouterr().out
+
+
+def test_our_own_site_follows_from_its_data(real: Path) -> None:
+    told = verify.verify(real, None)
+    assert told.wrong == []
+    assert told.results > 20
+    assert told.figures > 10 * told.results
+
+
+def _value(here: Path) -> str:
+    found = json.loads((here / "site/data/results.json").read_text("utf-8"))["results"]
+    return next(repr(each["value"]) for each in found if each["origin"] == "measured")
+
+
+def _shown(here: Path) -> str:
+    page = (here / f"site/runs/{RUN}/index.html").read_text("utf-8")
+    found = re.search(r'pl-headline"><b>([\d.,]+)<', page)
+    assert found
+    return found[1]
+
+
+def _page_text(here: Path) -> None:
+    changed(here / f"site/zh/runs/{RUN}/index.html", f"<b>{_shown(here)}</b>", "<b>99.9</b>")
+
+
+def _page_value(here: Path) -> None:
+    changed(here / "site/models/lenet5/index.html", f'data-value="{_value(here)}"', 'data-value="1e9"')
+
+
+def _page_hash(here: Path) -> None:
+    page = here / f"site/runs/{RUN}/index.html"
+    page.write_text(re.sub(r"SHA-256 \w{64}", f"SHA-256 {'0' * 64}", page.read_text("utf-8")), "utf-8")
+
+
+def _result(here: Path) -> None:
+    changed(here / "site/data/results.json", f'"value": {_value(here)}', '"value": 1.0')
+
+
+def _result_hash(here: Path) -> None:
+    data = here / "site/data/results.json"
+    data.write_text(re.sub(r'"sha256": "\w{8}', '"sha256": "00000000', data.read_text("utf-8")), "utf-8")
+
+
+def _ledger(here: Path) -> None:
+    (ledger,) = (here / "site/data/runs").glob("*.jsonl")
+    ledger.write_text("".join(ledger.read_text("utf-8").splitlines(keepends=True)[1:]), "utf-8")
+
+
+def _log(here: Path) -> None:
+    with (here / CASE / "1" / "train.log").open("a") as log:
+        log.write("\n")
+
+
+def _no_log(here: Path) -> None:
+    shutil.rmtree(here / CASE / "1")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_page_text, f"site/zh/runs/{RUN}/index.html:"),
+        (_page_value, "site/models/lenet5/index.html:"),
+        (_page_hash, f"site/runs/{RUN}/index.html: states another SHA-256"),
+        (_result, "but its runs give"),
+        (_result_hash, "states another log or hash"),
+        (_ledger, f"rests on {RUN}, of which the ledger has no run"),
+        (_log, f"{CASE}/1/train.log: has the SHA-256"),
+        (_no_log, f"{CASE}/1/train.log: not among the given logs"),
+    ],
+    ids=lambda each: each.__name__.strip("_") if callable(each) else "",
+)
+def test_what_was_changed_is_named(
+    here: Path, capsys: pytest.CaptureFixture[str], change: Callable[[Path], None], said: str
+) -> None:
+    change(here)
+    assert cli.main(["verify", "site", "raw_logs"]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [None, b"{", b'{"results": 1}', b"\xff\x00"])
+def test_a_folder_that_is_no_site_is_refused(
+    here: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    data = here / "site/data/results.json"
+    data.write_bytes(content) if content else data.unlink()
+    assert cli.main(["verify", "site"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "build" in line

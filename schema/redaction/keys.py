@@ -52,7 +52,8 @@ def keys_in(text: str, seconds: float) -> list[KeySpan]:
 def _whole(text: str, seconds: float) -> Iterator[KeySpan]:
     for rule in key_rules().likely(text):
         for match in rule.regex.finditer(text, timeout=seconds):
-            yield KeySpan(rule.hidden(match), match.end(), rule)
+            if span := rule.key(match):
+                yield KeySpan(*span, rule)
 
 
 def _broken(text: str, seconds: float) -> Iterator[KeySpan]:

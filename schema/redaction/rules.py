@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
 
 FOLDER = Path(__file__).resolve().parent
-#: In the order in which they are applied: keys first, since an address may hold one.
+#: Our own, in the order in which they are applied: keys first, since an address may hold one.
 FILES = ("keys.toml", "machine.toml")
 Kind = Literal["key", "address", "host", "user", "job", "path"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -51,6 +53,48 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     def hidden(self, match: Any) -> int:
         """Return where in the text the part of a match begins that is taken out."""
         return int(match.end(1) if self.by.startswith(r"\1") else match.start())
+
+    def key(self, match: Any) -> tuple[int, int] | None:
+        """Return where in the text a key begins and ends; None where a match is none."""
+        return self.hidden(match), int(match.end())
+
+
+class GitleaksRule(RedactionRule, frozen=True, dict=True):
+    """A rule of gitleaks: what is in its group is the key, if that is as random as keys are.
+
+    `entropy` is that of the key's letters (Shannon), in bits per letter, at least.
+    """
+
+    entropy: float = 0.0
+
+    def key(self, match: Any) -> tuple[int, int] | None:
+        """Return where a key begins and ends: its only group, or all from the first of several on."""
+        groups = [number for number in range(1, match.re.groups + 1) if match[number]]
+        begin = match.start(groups[0]) if groups else match.start()
+        end = match.end(1) if groups and match.re.groups == 1 else match.end()
+        return (begin, end) if self.entropy <= _entropy(match.string[begin:end]) else None
+
+
+def _entropy(text: str) -> float:
+    """Return the entropy of a text's letters, in bits per letter."""
+    shares = (count / len(text) for count in Counter(text).values())
+    return -sum(share * math.log2(share) for share in shares)
+
+
+class _Published(Struct, frozen=True):
+    """A rule as gitleaks writes it."""
+
+    id: str
+    regex: str
+    keywords: tuple[str, ...]
+    entropy: float = 0.0
+
+    def rule(self) -> GitleaksRule:
+        return GitleaksRule(f"gitleaks-{self.id}", pattern=self.regex, needs=self.keywords, entropy=self.entropy)
+
+
+class _GitleaksRules(Struct, frozen=True):
+    rules: tuple[_Published, ...]
 
 
 class RedactionRules(Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,7 +140,8 @@ class RuleSet:
 def every_rule() -> RuleSet:
     """Return all rules."""
     files = (msgspec.toml.decode((FOLDER / name).read_bytes(), type=RedactionRules) for name in FILES)
-    return RuleSet(tuple(rule for file in files for rule in file.rule))
+    published = msgspec.toml.decode((FOLDER / "gitleaks.toml").read_bytes(), type=_GitleaksRules).rules
+    return RuleSet((*(rule for file in files for rule in file.rule), *(each.rule() for each in published)))
 
 
 @cache

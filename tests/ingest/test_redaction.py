@@ -11,8 +11,8 @@ from made_logs import run_json, seg
 from made_trees import Called, contents, write_run
 
 from schema.redaction.redact import redact, redacted, redacted_lines
-from schema.redaction.rules import every_rule
-from tests.planted_secrets import HEX, PLANTED, letters
+from schema.redaction.rules import GitleaksRule, every_rule
+from tests.planted_secrets import HEX, PLANTED, hexes, letters
 
 SPARED = (
     "layer4.3.0.2.1.conv1.weight",
@@ -84,10 +84,43 @@ SPARED = (
 )
 
 
+OURS = [each.id for each in every_rule().rules if not isinstance(each, GitleaksRule)]
+#: Keys that gitleaks' rules alone know: before the key, the key, after it.
+GITLEAKS = {
+    "gitleaks-mailgun-private-api-token": ("mailgun_key = key-", hexes(32), ""),
+    "gitleaks-linear-client-secret": ("linear.client: ", hexes(32), ""),
+    "gitleaks-netlify-access-token": ("netlify := ", letters(40), ""),
+    "gitleaks-kraken-access-token": ("kraken => ", letters(80), ""),
+    "gitleaks-plaid-client-id": ("plaid_client_id: ", letters(24), ""),
+    "gitleaks-maxmind-license-key": ("", f"{letters(6)}_{letters(29)}_mmk", " in use"),
+}
+
+
 def test_every_rule_is_tried_and_is_of_a_hundred_kinds() -> None:
-    rules = [each.id for each in every_rule().rules]
-    assert len(rules) == len(set(rules)) >= 100
-    assert {each.rule for each in PLANTED} == set(rules)
+    assert len(OURS) == len(set(OURS)) >= 100
+    assert {each.rule for each in PLANTED} == set(OURS)
+
+
+def test_the_rules_of_gitleaks_are_there_but_for_the_generic_one() -> None:
+    rules = {each.id: each for each in every_rule().rules if isinstance(each, GitleaksRule)}
+    assert len(rules) == 207
+    assert all(each.needs and each.regex for each in rules.values())
+    assert "gitleaks-generic-api-key" not in rules
+
+
+@pytest.mark.parametrize("rule", GITLEAKS)
+def test_a_key_that_gitleaks_knows_is_taken_out(rule: str) -> None:
+    before, key, after = GITLEAKS[rule]
+    text = f"2026-11-20 {before}{key}{after}"
+    (found,) = (each for block in redacted_lines([text]) for each in block.found)
+    assert found.rule == rule
+    assert key not in redacted(text)
+    assert redacted(text).endswith(f">{after}")
+
+
+def test_what_is_too_regular_for_a_key_stays() -> None:
+    """gitleaks asks of many keys that their letters are as random as a key's."""
+    assert redacted("linear.client: " + "ab" * 16) == "linear.client: " + "ab" * 16
 
 
 def test_no_literal_that_a_rule_needs_is_idle() -> None:
@@ -110,7 +143,7 @@ def test_no_rule_is_idle() -> None:
         for finding in block.found
         if finding.rule == each.rule
     }
-    assert {rule.id for rule in every_rule().rules} - found == set()
+    assert set(OURS) - found == set()
 
 
 @pytest.mark.parametrize("text", SPARED)

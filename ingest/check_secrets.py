@@ -68,14 +68,14 @@ def _summary(found: SecretsFound) -> str:
 
 
 def files(path: Path) -> Iterator[Path]:
-    """Yield a file, or the files below a folder.
+    """Yield a file, or the files below a folder; pipes and devices there are passed over, and never opened.
 
     Raises:
-        UsageError: there is no such path.
+        UsageError: there is no such path, or it is neither.
     """
-    if not os.path.lexists(path):
+    if not path.is_dir() and not path.is_file():
         raise UsageError(f"{path}: no such file or folder; give what is about to be committed")
-    if not path.is_dir():
+    if path.is_file():
         yield path
         return
     for top, folders, names in os.walk(path):

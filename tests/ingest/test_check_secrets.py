@@ -84,6 +84,7 @@ def test_what_cannot_be_read_is_said_and_a_failure(check: Callable[..., Called])
     called = check(".")
     assert called.code == 1
     assert called.out.splitlines()[0].startswith("a.log.gz: cannot be read (")
+    assert check("pipe").code == 2
 
 
 @pytest.mark.parametrize(("arguments", "said"), [((), "no PATH given"), (("nowhere",), "nowhere: no such file")])

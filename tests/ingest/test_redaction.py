@@ -87,7 +87,7 @@ SPARED = (
 OURS = [each.id for each in every_rule().rules if not isinstance(each, GitleaksRule)]
 #: Keys that gitleaks' rules alone know: before the key, the key, after it.
 GITLEAKS = {
-    "gitleaks-mailgun-private-api-token": ("mailgun_key = key-", hexes(32), ""),
+    "gitleaks-zendesk-secret-key": ("zendesk_key = ", letters(40).lower(), ""),
     "gitleaks-linear-client-secret": ("linear.client: ", hexes(32), ""),
     "gitleaks-netlify-access-token": ("netlify := ", letters(40), ""),
     "gitleaks-kraken-access-token": ("kraken => ", letters(80), ""),

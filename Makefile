@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test corpus check fresh format bench lock clean pythons
+.PHONY: help site serve test corpus check fresh format bench fuzz fuzz-readers lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -60,6 +60,14 @@ format: $(VENV)/test.stamp ## let ruff mend what it can
 bench: $(VENV)/site.stamp ## measure the speed of reading and of page writing
 	@$(BIN)/python -m bench
 
+# FUZZ="--seed 2 --seconds 600" reads other mutations, and for ten minutes.
+fuzz: $(VENV)/test.stamp ## read 100,000 mutated logs; those that are read wrongly are kept in .fuzz/
+	@$(BIN)/python -m tests.fuzz $(FUZZ)
+
+# Coverage-guided, for so many seconds each; atheris is installed for this alone, and has no wheels for every Python.
+fuzz-readers: $(VENV)/fuzz.stamp
+	@$(BIN)/python -m tests.fuzz.readers $(FUZZ)
+
 # Locks are universal: one file for all supported Pythons, x86-64 and arm64. UPGRADE=--upgrade takes newer releases.
 LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version $(OLDEST) \
   --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml
@@ -67,8 +75,8 @@ lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --output-file requirements/site.txt
 	@$(LOCK) --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
-	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
-	  --python-version $(OLDEST) $(UPGRADE) --group build --output-file requirements/build.txt
+	@for group in build fuzz; do $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header \
+	  --no-emit-index-url --python-version $(OLDEST) $(UPGRADE) --group $$group --output-file requirements/$$group.txt; done
 
 clean: ## remove what the commands above made, save docs/data/
 	rm -rf $(VENV) site .perfledger docs/en docs/zh docs/charts docs/logs docs/assets/css docs/data/badges docs/data/comparisons.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -101,7 +109,9 @@ $(VENV)/python.stamp: requirements/build.txt
 	@$(INSTALL) -r $< || $(call FAILED,$<)
 	@touch $@
 
-$(VENV)/site.stamp $(VENV)/test.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
+$(VENV)/fuzz.stamp: $(VENV)/test.stamp
+
+$(VENV)/site.stamp $(VENV)/test.stamp $(VENV)/fuzz.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
 	@echo "Installing $< ..."
 	@$(INSTALL) $(FROM_SOURCE) -r $< || $(call FAILED,$<)
 	@touch $@

@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test faults corpus check fresh format bench audit lock clean pythons
+.PHONY: help site serve test faults corpus check fresh format bench fuzz fuzz-readers audit lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -67,17 +67,26 @@ bench: $(VENV)/site.stamp ## measure the speed of reading and of page writing
 audit: $(VENV)/audit.stamp ## look up known vulnerabilities of every locked dependency
 	@$(BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off $(foreach lock,$(LOCKED),-r requirements/$(lock).txt)
 
+# FUZZ="--seed 2 --seconds 600" reads other mutations, and for ten minutes.
+fuzz: $(VENV)/test.stamp ## read 100,000 mutated logs; those that are read wrongly are kept in .fuzz/
+	@$(BIN)/python -m tests.fuzz $(FUZZ)
+
+# Coverage-guided, for so many seconds each; atheris is installed for this alone, and has no wheels for every Python.
+fuzz-readers: $(VENV)/fuzz.stamp
+	@$(BIN)/python -m tests.fuzz.readers $(FUZZ)
+
 # Locks are universal: one file for all supported Pythons, x86-64 and arm64. UPGRADE=--upgrade takes newer releases.
 LOCK = $(BIN)/uv pip compile --quiet --universal --fork-strategy fewest --python-version $(OLDEST) \
   --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links $(UPGRADE) pyproject.toml
 LOCK_GROUP = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \
   --no-emit-find-links --python-version $(OLDEST) $(UPGRADE)
-LOCKED = audit build site test
+LOCKED = audit build fuzz site test
 lock: $(VENV)/python.stamp ## write requirements/*.txt anew from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(LOCK) --output-file requirements/site.txt
 	@$(LOCK) --extra zst --group test --constraint requirements/site.txt --output-file requirements/test.txt
 	@$(LOCK_GROUP) --group build --output-file requirements/build.txt
+	@$(LOCK_GROUP) --group fuzz --output-file requirements/fuzz.txt
 	@$(LOCK_GROUP) --group audit --constraint requirements/test.txt --output-file requirements/audit.txt
 
 clean: ## remove what the commands above made, save docs/data/
@@ -111,7 +120,9 @@ $(VENV)/python.stamp: requirements/build.txt
 	@$(INSTALL) -r $< || $(call FAILED,$<)
 	@touch $@
 
-$(VENV)/site.stamp $(VENV)/test.stamp $(VENV)/audit.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
+$(VENV)/fuzz.stamp: $(VENV)/test.stamp
+
+$(VENV)/site.stamp $(VENV)/test.stamp $(VENV)/audit.stamp $(VENV)/fuzz.stamp: $(VENV)/%.stamp: requirements/%.txt $(VENV)/python.stamp
 	@echo "Installing $< ..."
 	@$(INSTALL) $(FROM_SOURCE) -r $< || $(call FAILED,$<)
 	@touch $@

@@ -11,6 +11,10 @@ import pytest
 SLOW = ("site", "runners")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all-corpora", action="store_true", help="Try every log of the corpora, where tests take some.")
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Start two workers per core, since half of the time tests wait for hosts and browsers."""
     return 2 * (os.cpu_count() or 1)

@@ -253,7 +253,7 @@ def _outside_timer(seconds: Column, trained: Column) -> NDArray[np.bool_]:
     """
     import numpy as np
 
-    if not abs(np.median(seconds / trained) - 1) <= _AGREES:
+    if not len(seconds) or not abs(np.median(seconds / trained) - 1) <= _AGREES:
         return np.zeros(len(seconds), dtype=np.bool_)
     order = np.argsort(trained - seconds, kind="stable")
     left, rest = np.cumsum((seconds - trained)[order][::-1])[::-1], np.cumsum(seconds[order][::-1])[::-1]

@@ -92,6 +92,13 @@ def _written(runs: list[Run]) -> list[Run]:
 
 
 def _runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str]) -> list[Run]:
+    import numpy as np
+
+    with np.errstate(all="ignore"):  # What overflows is found out by its value, where it is used.
+        return _read(given, layout, sha256, extra_rules)
+
+
+def _read(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str]) -> list[Run]:
     run_json = of_log(given.path, given.name)
     size = given.path.stat().st_size if given.path.exists() else 0
     empty = Run(path=given.name, sha256=sha256, bytes=size, outcome="unread")

@@ -23,6 +23,9 @@ MOST_RATIO, FREE_BYTES = 1000, 64 << 20
 #: Bytes of memory for the dictionary that a packed file asks for.
 MOST_MEMORY = 256 << 20
 _PIECE = 1 << 20
+#: Of `.zst` little is given at a time, since all that it unpacks to comes at once: up to 32,000 times as much.
+_ZST_PIECE = 1 << 10
+_CUT = "the file ends in the middle of its data"
 
 
 class UnpackError(Exception):
@@ -56,23 +59,32 @@ def _xz(path: Path) -> Iterator[bytes]:
             while not unpacker.eof:
                 data = data or (stream.read(_PIECE) if unpacker.needs_input else b"")
                 if unpacker.needs_input and not data:
-                    raise EOFError("the file ends in the middle of its data")
+                    raise EOFError(_CUT)
                 yield unpacker.decompress(data, _PIECE)
                 data = b""
             data = unpacker.unused_data.lstrip(b"\x00") or stream.read(_PIECE).lstrip(b"\x00")
 
 
 def _zst(path: Path) -> Iterator[bytes]:
+    """Unpack one frame after the other; a stream of `zstandard` takes the end of a cut file for its end."""
     try:
         import zstandard  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         raise OSError("zstandard is not installed") from None
+    limits = zstandard.ZstdDecompressor(max_window_size=MOST_MEMORY)
     with path.open("rb") as stream:
-        unpacker = zstandard.ZstdDecompressor(max_window_size=MOST_MEMORY)
-        try:
-            yield from _pieces(cast(IO[bytes], unpacker.stream_reader(stream, read_across_frames=True)))
-        except zstandard.ZstdError as error:
-            raise OSError(str(error)) from None
+        data = stream.read(_ZST_PIECE)
+        while data:
+            unpacker = limits.decompressobj()
+            while not unpacker.eof:
+                if not data:
+                    raise EOFError(_CUT)
+                try:
+                    yield unpacker.decompress(data)
+                except zstandard.ZstdError as error:
+                    raise OSError(str(error)) from None
+                data = stream.read(_ZST_PIECE) if not unpacker.eof else unpacker.unused_data
+            data = data or stream.read(_ZST_PIECE)
 
 
 #: How logs are unpacked, by the suffixes that say so.

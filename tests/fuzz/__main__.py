@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import click
@@ -25,6 +26,7 @@ COMMAND = "python -m tests.fuzz --seed {seed} --first {number} --mutations 1"
 )
 def main(count: int, seconds: float, seed: int, first: int, goldens: bool, keep: Path) -> None:
     """Read mutated logs; exit with 1 if any is read wrongly."""
+    warnings.simplefilter("error")  # As in tests: what NumPy warns of, such as the mean of nothing, is a fault of ours.
     logs = mutations.goldens() + ([] if goldens else mutations.corpora())
     click.echo(f"{len(logs)} logs, seed {seed}, mutations {first} to {first + count - 1}")
     begun, failures, number = time.monotonic(), 0, first

@@ -101,7 +101,7 @@ def _long(text: bytes, chance: Random) -> bytes:
 
 
 def _stacked(text: bytes, chance: Random) -> bytes:
-    return text * min(chance.choice((2, 2, 5, 50)), max(1, LONGEST // max(1, len(text))))
+    return text * min(chance.choice((2, 2, 5, 50)), max(2, LONGEST // max(1, len(text))))
 
 
 def _begun_often(text: bytes, chance: Random) -> bytes:

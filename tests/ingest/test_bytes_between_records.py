@@ -1,4 +1,7 @@
-"""Bytes that are no record move no figure: blank lines, trailing blanks, line ends of Windows, progress bars."""
+"""Bytes that are no record move no figure: blank lines, trailing blanks, line ends of Windows, progress bars, colours.
+
+The fuzzer does the same to some lines of a log, at random, and after other damage (`tests/fuzz`).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from ingest.read import layout
 from ingest.read.walk import Input
 from ingest.record.run import runs_of
 from schema.records import Run
+from tests.fuzz.mutations import corpora
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 LOGS = sorted(
@@ -32,7 +36,14 @@ OPERATORS: Mapping[str, Callable[[bytes], bytes]] = {
     "trailing blanks": lambda text: text.replace(b"\n", b"  \n"),
     "line ends of Windows": lambda text: re.sub(rb"\r?\n", b"\r\n", text),
     "progress bars": bars,
+    "bars that a line is printed over": lambda text: re.sub(rb"(?m)^", b" 10%|#   | 1/9\r 20%|##  | 2/9\r", text),
+    "line ends of two programs": lambda text: re.sub(rb"\r*\n", b"\r\r\n", text),
+    "some line ends of Windows": lambda text: re.sub(rb"(\n[^\n]*)\r*\n", rb"\1\r\n", text),
+    "colours": lambda text: re.sub(rb"(?m)^(?=.)", b"\x1b[2K\x1b[32m", text),
+    "stamps of a container": lambda text: re.sub(rb"(?m)^(?!\Z)", b"2026-11-20T08:00:00.000000000Z ", text),
 }
+#: Of the corpora every so many logs in the suite, and all with `--all-corpora`; longer ones take too long.
+SAMPLED, LONGEST = 17, 400_000
 
 
 def read(path: Path) -> list[Run]:
@@ -44,22 +55,40 @@ def figures(runs: list[Run]) -> list[tuple[str, float]]:
     return [(run.rule, pytest.approx(run.headline.value)) for run in runs if run.headline]
 
 
+def codes(runs: list[Run]) -> set[str]:
+    return {each.code for run in runs for each in run.problems}
+
+
 @cache
-def plain(path: Path) -> list[tuple[str, float]]:
-    return figures(read(path))
+def plain(path: Path) -> list[Run]:
+    return read(path)
 
 
 def test_there_are_logs_of_all_formats() -> None:
     assert len({each.parent for each in LOGS}) > 60
 
 
+def check(log: Path, name: str, folder: Path) -> None:
+    """Check that a log still gives the figures that it gave; it may become unreadable, where that is said."""
+    changed = folder / log.name
+    changed.write_bytes(OPERATORS[name](log.read_bytes()))
+    before, after = figures(plain(log)), read(changed)
+    found = figures(after)
+    assert all(each in before for each in found), (log, name, found, before)
+    assert len(found) >= len(before) or codes(after) - codes(plain(log)), (log, name, found, before)
+
+
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("log", LOGS, ids=lambda path: path.parent.name)
 def test_no_figure_moves(log: Path, name: str, tmp_path: Path) -> None:
-    """A log may become unreadable, and is said to be; what it still gives is what it gave."""
-    changed = tmp_path / log.name
-    changed.write_bytes(OPERATORS[name](log.read_bytes()))
-    before, after = plain(log), read(changed)
-    found = figures(after)
-    assert all(each in before for each in found), (found, before)
-    assert len(found) >= len(before) or any(run.problems for run in after)
+    check(log, name, tmp_path)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_no_figure_of_the_corpora_moves(name: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    logs = [each for each in corpora() if each.stat().st_size <= LONGEST]
+    if not logs:
+        pytest.skip("no corpus is at hand; make corpus fetches it")
+    at = list(OPERATORS).index(name)
+    for log in logs if pytestconfig.getoption("all_corpora") else logs[at::SAMPLED]:
+        check(log, name, tmp_path)

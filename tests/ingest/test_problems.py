@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import hashlib
 import io
@@ -112,6 +113,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "link_loop": lambda root: (root / "up").symlink_to(root),
     "unknown_format": put("a.log", "Dear diary\n"),
     "binary": put("a.log", bytes(range(256)) * 300),
+    "unpacks_too_far": put("a.log.bz2", bz2.compress(bytes((64 << 20) + 1))),
     "long_line": put("a.log", "x" * (9 << 20)),
     "two_formats": put("a.log", SEG + STATIC),
     "run_json_invalid": no_json,
@@ -152,6 +154,7 @@ ELSEWHERE = {
     "fault",
     "changing",
     "reader_killed",
+    "too_slow",
     "witness_framework",
     "thread_figure",
     "same_run",

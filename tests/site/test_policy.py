@@ -19,7 +19,7 @@ TELL = (
     "addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective + e.blockedURI))"
 )
 #: Texts as they stand in addresses that a reader may be sent.
-HOSTILE = [quote(planted.TEXTS[each]) for each in ("image", "script", "quote", "prototype", "constructor", "direction")]
+HOSTILE = [quote(planted.TEXTS[each]) for each in ("image", "quote", "prototype")]
 #: The scripts of the theme that theme/partials/javascripts/ has as files: where one changes, its file here must follow.
 INLINE = {
     "base.html": "d6113712bc4deb30b4bd810ee0dfc28b6f04d2f88cc0016c0f1766eac7b762b6",
@@ -101,7 +101,7 @@ def test_what_the_theme_keeps_works_without_scripts_within_pages(watched: Any, h
 
 
 def test_the_worst_pages_run_nothing(watched: Any, hostile: str, planted_site: Path) -> None:
-    runs = sorted((planted_site / "runs").glob("*/log/index.html"))[::12]
+    runs = sorted((planted_site / "runs").glob("*/log/index.html"))[::20]
     lists = (
         "",
         "zh/",

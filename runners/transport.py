@@ -34,6 +34,7 @@ from runners.nodes import (
     decoded,
     explain,
     fetch_files,
+    read_json,
     request,
     verify,
 )
@@ -587,9 +588,15 @@ class Slurm(Target, frozen=True, tag="slurm"):
 
     def late_warnings(self, job: Job) -> list[str]:
         """Return warnings of nodes that were checked after `start` returned."""
-        texts = {rank: _text_of(job.node(rank) / "check.json") for rank in job.ranks}
-        replies = {rank: msgspec.json.decode(text, type=Reply) for rank, text in texts.items() if text}
-        return [line for rank, reply in replies.items() for line in warned(job, rank, reply)]
+        return [line for rank in job.ranks for line in warned(job, rank, _check_of(job.node(rank)))]
+
+
+def _check_of(folder: Path) -> Reply:
+    """Return what the check of a node found; a file that is not the agent's is a warning itself."""
+    try:
+        return read_json(folder / "check.json", Reply) or Reply()
+    except RunnerError:
+        return Reply(warnings=("what its check found cannot be read",))
 
 
 def slurm_state(job: Job) -> JobState:
@@ -648,7 +655,8 @@ def _job_number(job: Job) -> str:
     Raises:
         RunnerError: Slurm does not answer.
     """
-    if kept := _text_of(_number_file(job)):
+    # Slurm would take other texts for options, and the folder may come from someone else.
+    if (kept := _text_of(_number_file(job))).isdecimal():
         return kept
     named = _ask_slurm(["squeue", "--noheader", "--me", f"--name={_job_name(job)}", "--format=%i"])
     if named.status:
@@ -682,8 +690,12 @@ def _error_text(answer: ProgramResult) -> str:
 
 
 def _text_of(path: Path) -> str:
+    """Return the beginning of a text; empty if there is no file, or a link, which could publish any other file."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
+        if path.is_symlink() or not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(LONGEST_WARNING).decode(errors="replace").strip()
     except OSError:
         return ""
 

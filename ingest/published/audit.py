@@ -350,11 +350,16 @@ def table(found: Iterable[Audited]) -> bytes:
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(
-        {name: no_formula(cell) if isinstance(cell, str) else cell for name, cell in _cells(each).items()}
+        {name: no_formula(str(cell)) if _is_text(name, cell) else cell for name, cell in _cells(each).items()}
         for each in found
         if each.row.log
     )
     return text.getvalue().encode()
+
+
+def _is_text(name: str, cell: object) -> bool:
+    """Return whether a cell is text; differences are numbers, written with their digits, and may be negative."""
+    return isinstance(cell, str) and not name.endswith("difference")
 
 
 def _cells(each: Audited) -> dict[str, object]:

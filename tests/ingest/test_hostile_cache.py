@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import itertools
 import shutil
 import sqlite3
@@ -161,13 +162,12 @@ def mine(project: Path, tmp_path: Path) -> Path:
 GARBAGE = (b"\xff\xfe", b"null", b"[]", b"7", b'{"/dev/zero": "0"}', b'{"../../x": "0"}', b"[" * 100_000)
 
 
-@pytest.mark.parametrize("first", [0, 3])
-def test_values_that_are_garbage_cost_time_only(first: int, mine: Path) -> None:
+def test_values_that_are_garbage_cost_time_only(mine: Path) -> None:
     right = {str(path.relative_to(mine / "docs")): path.read_bytes() for path in _files(mine / "docs")}
     [path] = (mine / ".perfledger").rglob("cache.sqlite")
     with sqlite3.connect(path) as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM entries ORDER BY key")]
-        garbage = zip(keys, itertools.cycle(GARBAGE[first:] + GARBAGE[:first]), strict=False)
+        garbage = zip(keys, itertools.cycle(GARBAGE), strict=False)
         changed = [(value, _checksum(key, value), key) for key, value in garbage]
         connection.executemany("UPDATE entries SET value = ?, checksum = ? WHERE key = ?", changed)
     assert len(keys) > 5
@@ -235,3 +235,20 @@ def test_nothing_is_read_that_could_run_code() -> None:
             assert not forbidden & {name.partition(".")[0] for name in names}, path
             called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
             assert not called & {"read_pickle", "allow_pickle"}, path
+
+
+@pytest.mark.parametrize(("mode", "mine"), [(0o600, True), (0o644, True), (0o666, False), (0o664, False)])
+def test_a_dictionary_that_others_may_write_is_not_loaded(mode: int, mine: bool, tmp_path: Path) -> None:
+    """The search index is made with a library that keeps its dictionary as `marshal` among temporary files."""
+    described = importlib.util.spec_from_file_location("hook_search", ROOT / "report_templates/hooks/search.py")
+    assert described
+    assert described.loader
+    hook = importlib.util.module_from_spec(described)
+    described.loader.exec_module(hook)
+    path = tmp_path / hook.DICTIONARY
+    assert hook._is_mine(path)
+    path.touch()
+    path.chmod(mode)
+    assert hook._is_mine(path) == mine
+    (tmp_path / "link").symlink_to(path)
+    assert not hook._is_mine(tmp_path / "link")

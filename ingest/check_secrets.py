@@ -40,11 +40,11 @@ def check(paths: Sequence[Path], *, every: bool = False) -> SecretsFound:
         UsageError: a path does not exist.
     """
     found = SecretsFound()
-    for path in (file for each in paths for file in _files(each)):
+    for path in (file for each in paths for file in files(each)):
         found.files += 1
         name = redacted(path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
         try:
-            for each in _found(path):
+            for each in found_in(path):
                 found.kinds[each.kind] += 1
                 if each.kind == "key" or every:
                     found.lines.append(f"{name}:{each.line}: {each.kind} ({each.rule})")
@@ -67,7 +67,7 @@ def _summary(found: SecretsFound) -> str:
     return f"{found.files} files checked, keys and passwords: {found.keys}{rest}"
 
 
-def _files(path: Path) -> Iterator[Path]:
+def files(path: Path) -> Iterator[Path]:
     if not os.path.lexists(path):
         raise UsageError(f"{path}: no such file or folder; give what is about to be committed")
     if not path.is_dir():
@@ -78,7 +78,7 @@ def _files(path: Path) -> Iterator[Path]:
         yield from (found for name in sorted(names) if (found := Path(top, name)).is_file())
 
 
-def _found(path: Path) -> Iterator[Finding]:
+def found_in(path: Path) -> Iterator[Finding]:
     """Yield what is to be taken out of a file and of its name, which is line 0; lines count from 1."""
     yield from (each._replace(line=0) for each in redacted_text([path.name])[1])
     with open_log(path) as stream:

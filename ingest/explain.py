@@ -142,6 +142,6 @@ def _metric_text(found: MetricFigure) -> str:
 def text(path: Path, name: str, layout: Layout) -> str:
     """Return the whole explanation, safe to print; of what is told all but the name that was asked for is redacted."""
     lines: list[str] = []
-    found = guarded(name, lambda: lines.extend(explain(Input(path, name), layout)))
+    found = guarded(name, path, lambda: lines.extend(explain(Input(path, name), layout)))
     told = [*lines, *([f"fault      {message(found)}"] if isinstance(found, Problem) else [])]
     return printable("\n".join([*told[:1], *redacted_text(told[1:])[0]]))

@@ -194,8 +194,8 @@ KEYS: tuple[Planted, ...] = (
 MACHINE: tuple[Planted, ...] = (
     Planted("user-at-host", "zoltan@gx17:~$ ls", "gx17"),
     Planted("mail-address", "author jane.doe+x@example.com wrote", "jane"),
-    Planted("mail-address", "root@localhost: done", "root@"),
-    Planted("mail-address", "scp zoltan@203.0.113.9:x y", "zoltan"),
+    Planted("user-at-an-address", "root@localhost: done", "root@"),
+    Planted("user-at-an-address", "scp zoltan@203.0.113.9:x y", "zoltan"),
     Planted("mail-address", "https://example.com/zoltan@example.org/x", "zoltan"),
     Planted("private-network-address", "endpoints 10.10.0.3:60003,10.10.0.4:60004", "10.10.0"),
     Planted("private-network-address", "bound 192.168.1.17", "192.168"),

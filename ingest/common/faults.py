@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from ingest.common.budget import VARIABLE, TooSlowError, limited, seconds_for
 from ingest.common.errors import UsageError
 from parsers.contract import FormatError
 from schema.records import Problem
@@ -21,14 +22,23 @@ _OF_THE_PROJECT = (UsageError, FormatError, ImportError)
 Found = TypeVar("Found")
 
 
-def guarded(path: str, read: Callable[[], Found]) -> Found | Problem:
-    """Return what `read` returns; where it fails for a fault of ours, the problem of the input at `path`."""
+def guarded(name: str, file: Path, read: Callable[[], Found]) -> Found | Problem:
+    """Return what `read` returns; where it fails for a fault of ours, or takes too long, the problem of the input.
+
+    Args:
+        name: of the input on the site.
+        file: the file that is read, whose size says how long that may take.
+        read: reads it.
+    """
     try:
-        return read()
+        with limited(seconds_for(file)):
+            return read()
+    except TooSlowError as error:
+        return Problem("too_slow", name, args={"seconds": f"{error.seconds:.4g}", "variable": VARIABLE})
     except _OF_THE_PROJECT:
         raise
     except Exception as error:
-        return fault(error, path)
+        return fault(error, name)
 
 
 def fault(error: Exception, path: str) -> Problem:

@@ -20,7 +20,7 @@ def known(value: object) -> bool:
 def shortened(value: float, digits: int = 10) -> float:
     """Return a value with so many significant digits; the largest stay as they are, where rounding would leave none."""
     short = float(f"{value:.{digits}g}")
-    return short if math.isfinite(short) else value
+    return short if math.isfinite(short) else float(value)
 
 
 def figure(value: float | None, spread: float | None = None, resolution: float = 0.0) -> str:

@@ -196,7 +196,7 @@ _SMALLEST, _LARGEST = 1e-100, 1e100
 
 
 def refuse_impossible(values: Column, records: SessionRecords, rows: Rows | None = None) -> None:
-    """Raise NoFigureError for the first figure that is not positive and finite, or beyond all measure, with its line."""
+    """Raise NoFigureError for the first figure that is not positive, or beyond all measure, with its line."""
     import numpy as np
 
     bad = np.flatnonzero(~((values > _SMALLEST) & (values < _LARGEST)))
@@ -343,11 +343,12 @@ def rounding(records: SessionRecords, name: str, values: Column) -> float:
 
 
 def _lasted(frame: StepRows) -> Column | None:
-    """Return the seconds that each record covers where its speed does not tell them."""
+    """Return the seconds that each record covers where its speed does not tell them; NaN for those that none can be."""
     import numpy as np
 
     if (step_seconds := frame.step_seconds) is not None:
-        return increments(frame, step_seconds * frame.covered)
+        printed = increments(frame, step_seconds * frame.covered)
+        return np.where((printed >= 0) & (printed < _LARGEST), printed, np.nan)
     if frame.records.reading.span == "epoch":
         return np.full(len(frame), np.inf)
     lasted = np.diff(frame.records.stamps()[frame.rows], prepend=np.nan)

@@ -19,6 +19,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from ingest.common.cells import no_formula
 from ingest.compute.results import results
 from ingest.compute.rules import NAMES
 from ingest.published import cases
@@ -348,7 +349,11 @@ def table(found: Iterable[Audited]) -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_cells(each) for each in found if each.row.log)
+    writer.writerows(
+        {name: no_formula(cell) if isinstance(cell, str) else cell for name, cell in _cells(each).items()}
+        for each in found
+        if each.row.log
+    )
     return text.getvalue().encode()
 
 

@@ -22,6 +22,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from ingest.common import suites, toml_file
+from ingest.common.cells import no_formula
 from ingest.common.toml_file import FileError, WrongValueError, did_you_mean, one_of
 from ingest.common.words import WordsEntry
 from ingest.compute import rules
@@ -274,7 +275,9 @@ def options_cell(options: Mapping[str, str]) -> str:
 
 def _cells(row: Published) -> list[str]:
     special = {"options": options_cell(row.options), "value": row.printed}
-    return [special.get(name, "" if (cell := getattr(row, name)) is None else str(cell)) for name in COLUMNS]
+    return [
+        no_formula(special.get(name, "" if (cell := getattr(row, name)) is None else str(cell))) for name in COLUMNS
+    ]
 
 
 def _name(path: Path) -> str:

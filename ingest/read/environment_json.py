@@ -23,7 +23,7 @@ def details_of(log: Input, run_json: RunJsonFile) -> tuple[EnvironmentDetails | 
         A file that changed since is not read; `record.run` reports it.
     """
     at = f"{log.name.rpartition('/')[0]}/{NAME}"
-    found = guarded(at, lambda: _details(log.path.with_name(NAME), at, run_json))
+    found = guarded(at, log.path.with_name(NAME), lambda: _details(log.path.with_name(NAME), at, run_json))
     return (None, [found]) if isinstance(found, Problem) else found
 
 

@@ -82,7 +82,7 @@ def of_log(log: Path, name: str) -> RunJsonFile:
     if not os.path.lexists(path):
         return RunJsonFile()
     at = name.rpartition("/")[0] + "/" + NAME
-    found = guarded(at, lambda: _of_log(path, log.name, at))
+    found = guarded(at, path, lambda: _of_log(path, log.name, at))
     return RunJsonFile(problem=found) if isinstance(found, Problem) else found
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from ingest.common.errors import UsageError
 from ingest.common.files import stamp
 from ingest.common.sources import DEEPEST
+from parsers.engine.unpack import plain_name
 from schema.records import Problem
 
 #: The folder of published figures, and the file that marks it; it contains no logs.
@@ -250,7 +251,7 @@ def may_be_log(path: Path) -> bool:
 
 def named_like_log(path: Path) -> bool:
     """Return whether a file's name says that it is a log: `train.log`, `workerlog.0`, `slurm-1.out`, not `LICENSE`."""
-    name = path.name.removesuffix(".gz").removesuffix(".zst")
+    name = plain_name(path.name)
     document = Path(name).suffix.lower() in _PROSE and _DOCUMENT.fullmatch(name)
     return bool(_LOG_WORD.search(name)) and not document and "tfevents" not in name
 

@@ -40,7 +40,7 @@ from schema.redaction.redact import redact_record, redacted
 FOLDER = Path("data") / "runs"
 _SHA256 = re.compile(rb"[0-9a-f]{64}")
 #: Problems that say nothing of the bytes of a log: the next call may read it, so what they leave is not cached.
-_PASSING = frozenset({"fault", "unreadable", "changing", "reader_killed"})
+_PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_killed"})
 #: Those with which what an earlier call read of a log is kept.
 _KEPT = frozenset({"unreadable", "changing", "reader_killed"})
 

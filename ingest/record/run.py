@@ -80,7 +80,7 @@ def runs_of(given: Input, layout: Layout, sha256: str, extra_rules: Sequence[str
         sha256: hash of its bytes.
         extra_rules: rules by which others computed what they published of this log; for the audit.
     """
-    found = guarded(given.name, lambda: _written(_runs_of(given, layout, sha256, extra_rules)))
+    found = guarded(given.name, given.path, lambda: _written(_runs_of(given, layout, sha256, extra_rules)))
     if isinstance(found, Problem):
         return [redact_record(Run(path=given.name, sha256=sha256, outcome="failed", problems=(found,)))]
     return found

@@ -26,6 +26,7 @@ from parsers.contract.telemetry import Recording
 from parsers.engine.registry import telemetry_by_id
 from parsers.engine.scan import ScanError, check
 from parsers.engine.telemetry import read_telemetry, unread_samples
+from parsers.engine.unpack import plain_name
 from schema.records import MetricFigure, Problem, Run, Sampled, Telemetry, TelemetryFile, names_of, text_of
 from schema.redaction.redact import redact_record
 from schema.vocabulary import METRICS
@@ -86,7 +87,7 @@ def sort_out(inputs: Sequence[Input], beside: Sequence[Input], kind: Callable[[P
         beside: files that are no logs by their names, and may be telemetry.
         kind: returns the id of the telemetry format that claims a file; empty where none does.
     """
-    told = {each.name: guarded(each.name, partial(kind, each.path)) for each in (*inputs, *beside)}
+    told = {each.name: guarded(each.name, each.path, partial(kind, each.path)) for each in (*inputs, *beside)}
     faults = [each for each in told.values() if isinstance(each, Problem)]
     found = {name: each for name, each in told.items() if isinstance(each, str)}
     inputs, beside = ([each for each in files if each.name in found] for files in (inputs, beside))
@@ -132,7 +133,7 @@ def _not_understood(given: Input, line: int) -> Problem:
 
 def stem(name: str) -> str:
     """Return a file's name without its endings: `case.log.gz` and `case.mem` are both `case`."""
-    return _LOG_ENDING.sub("", name.removesuffix(".gz").removesuffix(".zst"))
+    return _LOG_ENDING.sub("", plain_name(name))
 
 
 def bare(name: str) -> str:
@@ -185,7 +186,7 @@ def _attach(logs: Sequence[list[_RunData]], files: Sequence[File], hashes: Mappi
     by_id_of = {id(each): each for runs in logs for each in runs}
     for file in files:
         runs, named = _claimants(file, logs)
-        shares = guarded(file.given.name, partial(_read_shares, file, runs, named=named))
+        shares = guarded(file.given.name, file.given.path, partial(_read_shares, file, runs, named=named))
         if isinstance(shares, Problem):
             _add_problems(runs, [shares])
             continue
@@ -193,7 +194,7 @@ def _attach(logs: Sequence[list[_RunData]], files: Sequence[File], hashes: Mappi
             owned[id(run)].append(_Owned(file, share, len(runs) == 1))
     for key, found in owned.items():
         data = by_id_of[key]
-        told = guarded(found[0].file.given.name, partial(_told, data, found, hashes))
+        told = guarded(found[0].file.given.name, found[0].file.given.path, partial(_told, data, found, hashes))
         if isinstance(told, Problem):
             _add_problems([data], [told])
         else:

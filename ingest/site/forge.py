@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from parsers.engine.unpack import is_packed
+
 
 @dataclass(frozen=True)
 class Forge:
@@ -126,7 +128,7 @@ def _fit(path: Path, sha256: str) -> bool:
         state = path.stat()
     except OSError:
         return False
-    return state.st_size <= LARGEST and path.suffix not in (".gz", ".zst") and _same(path, state.st_mtime_ns, sha256)
+    return state.st_size <= LARGEST and not is_packed(path) and _same(path, state.st_mtime_ns, sha256)
 
 
 @functools.lru_cache(maxsize=1 << 14)

@@ -7,6 +7,7 @@ its marker is absent.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -90,11 +91,10 @@ def claims(chunks: Iterable[Chunk]) -> list[Claim]:
     return list(islice((claim for each in likely if (claim := _starts(each, seen))), 1))
 
 
-def probes(path: Path, size: int) -> Iterator[Chunk]:
-    """Yield chunks spread evenly over a long plain file, the last bytes included; none of a compressed one."""
-    if path.suffix in {".gz", ".zst"}:
-        return
+def probes(path: Path) -> Iterator[Chunk]:
+    """Yield chunks spread evenly over a long file, the last bytes included."""
     with open_log(path) as stream:
+        size = stream.seek(0, os.SEEK_END)
         for number in range(1, PROBES + 1):
             stream.seek(max(0, (size - PROBE_BYTES) * number // PROBES))
             yield from clean(iter([(stream.read(PROBE_BYTES), 0, 0, 0)]), Noise())

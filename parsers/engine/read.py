@@ -51,7 +51,7 @@ def read(path: Path, format: Format | None = None) -> Log:
     noise = Noise()
     stream = chunks(path, noise)
     head = list(islice(stream, HEAD_CHUNKS))
-    rest = probes(path, path.stat().st_size) if len(head) == HEAD_CHUNKS else ()
+    rest = probes(path) if len(head) == HEAD_CHUNKS else ()
     found = tuple(claims(chain(head, rest)))
     if format is None and len(found) != 1:
         return Log(path, found, (), noise, sum(each.lines for each in head))

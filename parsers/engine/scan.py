@@ -7,17 +7,16 @@ about a MiB, and a line longer than `LONGEST_LINE` is cut and said to be.
 
 from __future__ import annotations
 
-import gzip
 import re
 import stat
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from parsers.contract.chunk import Chunk
+from parsers.engine.unpack import UnpackError, is_packed, unpacked
 
 CHUNK = 1 << 20
 LONGEST_LINE = 8 << 20
@@ -89,7 +88,7 @@ def check(path: Path) -> None:
 
 
 def chunks(path: Path, noise: Noise, size: int = CHUNK) -> Iterator[Chunk]:
-    """Yield the file as clean chunks of whole lines; unpack `.gz`, and `.zst` where `zstandard` is installed.
+    """Yield the file as clean chunks of whole lines.
 
     Raises:
         ScanError: the file cannot be opened, read or unpacked.
@@ -98,21 +97,21 @@ def chunks(path: Path, noise: Noise, size: int = CHUNK) -> Iterator[Chunk]:
     try:
         with open_log(path) as stream:
             yield from clean(_whole_lines(stream, size, noise), noise)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ScanError("unreadable", cause=getattr(error, "strerror", None) or str(error)) from None
+    except OSError as error:
+        raise ScanError("unreadable", cause=error.strerror or str(error)) from None
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """Open a log for reading; its suffix says how to unpack it."""
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    if path.suffix == ".zst":
-        try:
-            import zstandard  # type: ignore[import-not-found,unused-ignore]
-        except ImportError:
-            raise ScanError("unreadable", cause="zstandard is not installed") from None
-        return cast(IO[bytes], zstandard.open(path, "rb"))
-    return path.open("rb")
+    """Open a log for reading; its suffix says how to unpack it.
+
+    Raises:
+        ScanError: it unpacks to more than `unpack` allows.
+        OSError: it cannot be opened or unpacked.
+    """
+    try:
+        return unpacked(path) if is_packed(path) else path.open("rb")
+    except UnpackError as error:
+        raise ScanError("unpacks_too_far", mib=error.most >> 20) from None
 
 
 def _whole_lines(stream: IO[bytes], size: int, noise: Noise) -> Iterator[tuple[bytes, int, int, int]]:

@@ -39,10 +39,10 @@ class Stretch(NamedTuple):
     bytes: int
 
 
-class Place(NamedTuple):
+class RecordStart(NamedTuple):
     """Where a record begins in the text of its chunk, and on which line of the file."""
 
-    start: int
+    position: int
     line: int
 
 
@@ -89,7 +89,7 @@ class ReadingTable:
     #: In the order of the rows; of several that follow one another without a row between, one of each kind.
     stops: list[Stop] = field(default_factory=list)
     _postprocessed: dict[tuple[int, int], Postprocessed] = field(default_factory=dict)
-    _last_places: tuple[int, Sequence[Place]] | None = None
+    _last_starts: tuple[int, Sequence[RecordStart]] | None = None
 
     def postprocessed(self, first: int, last: int, facts: Mapping[str, float]) -> Postprocessed:
         """Apply the reading's `postprocess` to some rows: return which of them are records, and their columns.
@@ -121,21 +121,21 @@ class ReadingTable:
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Return the line numbers of some rows. Their chunks are read again: a number per row would fill the memory."""
         wanted = {row: self._stretch(row) for row in rows}
-        found = {row: self._places(*wanted[row])[row - wanted[row][0]].line for row in sorted(wanted)}
+        found = {row: self._starts(*wanted[row])[row - wanted[row][0]].line for row in sorted(wanted)}
         return [found[row] for row in rows]
 
     def printed(self, row: int, name: str) -> bytes:
         """Return what the log prints in a row for a column, empty where the line does not print it."""
         first, stretch = self._stretch(row)
-        place = self._places(first, stretch)[row - first]
-        match = self.reading.regex.match(self.source.chunk(stretch).text, place.start)
+        place = self._starts(first, stretch)[row - first].position
+        match = self.reading.regex.match(self.source.chunk(stretch).text, place)
         return match[name] or b"" if match else b""
 
-    def _places(self, first: int, stretch: Stretch) -> Sequence[Place]:
+    def _starts(self, first: int, stretch: Stretch) -> Sequence[RecordStart]:
         """Return where the rows of a stretch stand; the last answer is kept, since many short sessions may share it."""
-        if self._last_places is None or self._last_places[0] != first:
-            self._last_places = first, _places_in(self.source.chunk(stretch), self.reading)
-        return self._last_places[1]
+        if self._last_starts is None or self._last_starts[0] != first:
+            self._last_starts = first, _starts_in(self.source.chunk(stretch), self.reading)
+        return self._last_starts[1]
 
     def _stretch(self, row: int) -> tuple[int, Stretch]:
         return self.stretches[bisect_right(self.stretches, row, key=lambda each: each[0]) - 1]
@@ -337,12 +337,12 @@ def last_digit(printed: bytes) -> float:
     return 10.0 ** -len(digits.partition(b".")[2]) * _SHORT.get(printed[len(digits) :], 1.0)
 
 
-def _places_in(chunk: Chunk, reading: Reading) -> list[Place]:
+def _starts_in(chunk: Chunk, reading: Reading) -> list[RecordStart]:
     """Return the place of every record in a chunk."""
     places, line, position = [], chunk.first_line, 0
     for match in reading.regex.finditer(chunk.text):
         line, position = line + chunk.text.count(b"\n", position, match.start()), match.start()
-        places.append(Place(position, line))
+        places.append(RecordStart(position, line))
     return places
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import zlib
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,6 @@ from parsers.engine.registry import telemetry_formats
 from parsers.engine.scan import Noise, ScanError, check, chunks, clean, open_log
 
 FIRST, HEAD, TAIL = 1 << 13, 1 << 16, 1 << 16
-_PACKED = frozenset({".gz", ".zst"})
 
 
 def claimant(path: Path) -> str:
@@ -52,7 +51,7 @@ def unread_samples(path: Path, *, named: bool = False) -> int:
         check(path)
         with open_log(path) as stream:
             lines = stream.read(FIRST).splitlines()
-    except (ScanError, OSError, EOFError, zlib.error):
+    except (ScanError, OSError):
         return 0
     found = [number for number, line in enumerate(lines, 1) if _SAMPLE.match(line) or (named and _ROW.fullmatch(line))]
     return found[0] if found and 2 * len(found) > sum(map(bool, lines)) else 0
@@ -72,20 +71,17 @@ _ROW = re.compile(rb"[0-9][0-9./: -]*+(?:,[0-9./: -]++)++\r?")
 def _marked(path: Path) -> list[TelemetryFormat]:
     """Return the formats whose markers stand in the first lines of a file: for nearly all logs, none."""
     check(path)
-    try:
-        with open_log(path) as stream:
-            first = stream.read(FIRST)
-    except (EOFError, zlib.error):
-        return []
+    with open_log(path) as stream:
+        first = stream.read(FIRST)
     return [each for each in telemetry_formats() if any(mark in first for mark in each.markers)]
 
 
 def _tail(path: Path, seen: int) -> list[Chunk]:
-    """Return the last whole lines of a file, if they were not seen yet and the file is not compressed."""
-    size = path.stat().st_size
-    if path.suffix in _PACKED or size <= seen:
-        return []
+    """Return the last whole lines of a file, if they were not seen yet."""
     with open_log(path) as stream:
+        size = stream.seek(0, os.SEEK_END)
+        if size <= seen:
+            return []
         stream.seek(max(seen - 1, size - TAIL))
         data = stream.read(TAIL).partition(b"\n")[2]
     return list(clean(iter([(data, 0, 0, 0)]), Noise()))

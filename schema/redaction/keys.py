@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,8 +19,10 @@ _QUOTES = re.compile(
 )
 # A line that begins with a name and its value is one of its own.
 _LINE_END = re.compile(rf"(?s)\n(?<={_TOKEN}.)(?={_TOKEN})(?![A-Za-z_][\w.-]{{0,60}}[\"']?\s?[=:])")
-#: Columns of a terminal that wraps, at least.
-_NARROWEST = 60
+_RUN = re.compile(f"{_TOKEN}{{1,80}}")
+_LETTERS = f"{string.ascii_letters}{string.digits}_+/=.-"
+#: Columns of a terminal that wraps, at least; and letters without a blank around the break, more than most words have.
+_NARROWEST, _SHORTEST = 60, 20
 
 
 class KeySpan(NamedTuple):
@@ -62,12 +65,21 @@ def _broken(text: str, seconds: float) -> Iterator[KeySpan]:
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
     """Yield where breaks begin and end, in order."""
-    wraps = (each for each in _LINE_END.finditer(text) if each.start() - text.rfind("\n", 0, each.start()) > _NARROWEST)
+    wraps = (each for each in _LINE_END.finditer(text) if _is_wrap(text, each.start()))
     last = 0
     for begin, end in sorted(match.span() for match in (*wraps, *_QUOTES.finditer(text))):
         if begin >= last:
             yield begin, end
             last = end
+
+
+def _is_wrap(text: str, at: int) -> bool:
+    """Return whether a line may go on after its end: it is as long as a terminal is wide, and breaks a long word."""
+    columns = at - text.rfind("\n", 0, at) - 1
+    after = _RUN.match(text, at + 1)
+    word = text[max(at - _SHORTEST, 0) : at]
+    before = len(word) - len(word.rstrip(_LETTERS))
+    return columns >= _NARROWEST and before + len(after[0] if after else "") >= _SHORTEST
 
 
 @dataclass(frozen=True)

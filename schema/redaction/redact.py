@@ -141,7 +141,7 @@ def _block(lines: Sequence[str], names: Names) -> tuple[list[str], list[Finding]
 
 def _redacted(text: str, names: Names, seconds: float) -> tuple[str, list[Finding]]:
     """Return the text redacted as it is seen, where that takes out something, and otherwise as it is."""
-    seen = _UNSEEN.sub("", text)
+    seen = text if text.isascii() and "\x1b" not in text and "\0" not in text else _UNSEEN.sub("", text)
     if seen != text:
         found = _by_rules(seen, names, seconds)
         if found[1] or found[0] != seen:

@@ -88,7 +88,8 @@ def mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
     name = f"{seed} {number}"
     chance = Random(name)
     log, kind = chance.choice(logs), chance.randrange(3)
-    damages = tuple(chance.choice((*DAMAGES, "spliced")) for _ in range(chance.choice((1, 1, 2, 3)) if kind != 1 else 0))
+    count = chance.choice((1, 1, 2, 3)) if kind != 1 else 0
+    damages = tuple(chance.choice((*DAMAGES, "spliced")) for _ in range(count))
     # Tags on some lines may be the printer's own: whether they are taken off depends on the lines around them.
     harmless = chance.choice(list(HARMLESS)) if kind and "tagged" not in damages else ""
     return Mutation(log, name, damages, harmless)

@@ -13,14 +13,15 @@ LONGEST = 16_000
 _NUMBER = re.compile(rb"\d+(?:\.\d+)?")
 _NUMBERS = (
     b"nan", b"NaN", b"inf", b"-inf", b"1e999", b"-1", b"-0", b"-0.0", b"0", b"0.0", b"1e-320", b"1e308",
-    b"1.7976931348623157e308", b"1.2.3", b"", b".", b"-", b"+", b"1,234", b"1,,2", b", ,", b"e5", b"1e", b"0x10", b"None",
-    b"9" * 19, b"9" * 400, b"1" * 4301, b"0." + b"0" * 5000 + b"1", b"1_000", "１２３".encode(), "٣٤".encode(), "²".encode(),
-    b"107K", b"1.5M", b"true", b"99:99:99", b"0000-00-00", b"1e5", b"2147483648", b"18446744073709551616",
+    b"1.7976931348623157e308", b"1.2.3", b"", b".", b"-", b"+", b"1,234", b"1,,2", b", ,", b"e5", b"1e", b"0x10",
+    b"None", b"9" * 19, b"9" * 400, b"1" * 4301, b"0." + b"0" * 5000 + b"1", b"1_000", "１２３".encode(), "٣٤".encode(),
+    "²".encode(), b"107K", b"1.5M", b"true", b"99:99:99", b"0000-00-00", b"1e5", b"2147483648", b"18446744073709551616",
 )  # fmt: skip
 _WORDS = (
-    b"Traceback (most recent call last):", b"CUDA out of memory", b"epoch", b"loss: nan", b"[1,111]<stdout>:", b"{", b"}",
-    b'"', b"[[[[[[", b"'", b"\\", b"DLL 2026-11-20 08:00:00.000000 - ", b"Namespace(", b"\xef\xbb\xbf", b"\xff\xfe", b"\x1b]",
-    b"\x1b[", b"\r", b"\r\r\n", b"\x00", b"\x08\x08\x08", "　".encode(), "\u2028".encode(), b"\x0b\x0c\x1c\x85",
+    b"Traceback (most recent call last):", b"CUDA out of memory", b"epoch", b"loss: nan", b"[1,111]<stdout>:", b"{",
+    b"}", b'"', b"[[[[[[", b"'", b"\\", b"DLL 2026-11-20 08:00:00.000000 - ", b"Namespace(", b"\xef\xbb\xbf",
+    b"\xff\xfe", b"\x1b]", b"\x1b[", b"\r", b"\r\r\n", b"\x00", b"\x08\x08\x08", "　".encode(), "\u2028".encode(),
+    b"\x0b\x0c\x1c\x85",
 )  # fmt: skip
 _BARS = (
     b"Map:  37%|###7      | 37/100 [00:12<00:20,  3.10it/s]",

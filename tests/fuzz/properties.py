@@ -24,6 +24,8 @@ from schema.records import Figure, Run, text_of
 
 #: Seconds that a log may take, and seconds more for each MiB; MiB that it may take beyond those of the logs before it.
 SECONDS, SECONDS_PER_MIB, MIB, MIB_PER_MIB = 2.0, 40.0, 96.0, 60.0
+#: Problems of runs whose figures stand.
+_HARMLESS = {"missing_facts", "cut_line", "ended_badly"}
 #: Smaller numbers lose digits when their unit is changed.
 _SUBNORMAL = 1e-300
 #: Lines that a record may span, where its pattern may hold a line end.
@@ -73,7 +75,9 @@ def _moved(before: Sequence[Run], after: Sequence[Run]) -> list[str]:
 
 
 def _figures(found: Iterable[Run]) -> list[tuple[str, float]]:
-    return [(run.rule, float(f"{run.headline.value:.8g}")) for run in found if run.headline]
+    """Return rule and value of each figure that stands, though its case may not be known."""
+    sound = (run for run in found if run.headline and {each.code for each in run.problems} <= _HARMLESS)
+    return [(run.rule, float(f"{run.headline.value:.8g}")) for run in sound if run.headline]
 
 
 def _mib() -> float:
@@ -152,5 +156,5 @@ def _of_telemetry(path: Path) -> Iterator[str]:
         return
     recording = read_telemetry(path, telemetry_by_id(kind))
     for quantity, column in recording.values.items():
-        if (column < 0).any() or not len(column) == len(recording):
+        if (column < 0).any() or len(column) != len(recording):
             yield f"telemetry: {quantity}"

@@ -9,7 +9,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import made_runs
@@ -25,8 +26,8 @@ from tests.site.conftest import ROOT, html
 SHORT = 5
 WANTED = {each.secret for each in PLANTED if len(each.secret) >= SHORT}
 WANTED |= {LETTERS[:8], LETTERS[:8].lower(), LETTERS[:8].upper(), HEXES[:10]}
-#: Files of Material for MkDocs, which are the same on every site.
-THEME = ("assets/javascripts/", "assets/stylesheets/")
+#: Files of others, which are the same on every site.
+THEME = ("assets/javascripts/", "assets/stylesheets/", "assets/vendor/")
 
 
 def one_line(each: Planted) -> str:
@@ -35,15 +36,22 @@ def one_line(each: Planted) -> str:
 
 def file_names() -> Iterator[str]:
     """Yield names of files that hold every planted text that a name can hold, each as often as it fits."""
-    name = ""
+    # A word first: a key takes what follows it without a blank.
+    name = "of"
     for each in PLANTED:
         if "/" in each.text or "\n" in each.text or len(each.text) > 200:
             continue
         if len(name) + len(each.text) > 200:
             yield name
-            name = ""
+            name = "of"
         name += f" {each.text}"
     yield name
+
+
+def batched(given: Iterable[str], size: int) -> Iterator[list[str]]:
+    found = iter(given)
+    while some := list(islice(found, size)):
+        yield some
 
 
 def plant(root: Path) -> None:
@@ -70,11 +78,11 @@ def plant(root: Path) -> None:
         files={"environment.json": json.dumps(environment), "telemetry-gpu.csv": telemetry},
         **stated,
     )
-    for number, name in enumerate(file_names(), start=1):
-        folder = root / "seg" / "paddleseg" / name.strip() / str(number)
+    for number, names in enumerate(batched(file_names(), 5), start=1):
+        folder = root.joinpath("seg", "paddleseg", *names, str(number))
         folder.mkdir(parents=True)
-        (folder / f"{name.strip()}.log").write_text("\n".join(records if number < 4 else texts), "utf-8")
-        (folder / f"{name.strip()}.csv").write_text(telemetry, "utf-8")
+        (folder / f"{names[0]}.log").write_text("\n".join(records if number < 4 else texts), "utf-8")
+        (folder / f"{names[-1]}.csv").write_text(telemetry, "utf-8")
     (root / "seg" / "wrong").mkdir()
     (root / "seg" / "wrong" / "run.json").write_text(json.dumps({"case": dict.fromkeys(texts, texts[2])}), "utf-8")
     (root / "seg" / "wrong" / "train.log").write_text("\n".join(records), "utf-8")

@@ -27,7 +27,7 @@ from ingest.site.run_paging import Limits
 from schema.records import Problem, Run, from_text, text_of
 from schema.results import ResultRecord
 from tests import builders
-from tests.site import kinds
+from tests.site import kinds, planted
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
@@ -84,7 +84,8 @@ def html(folder: Path, address: str = "", configuration: str = "") -> Path:
     MkDocs runs in a process of its own: its plugins change what they share with the next build.
     """
     (folder / "mkdocs.yml").write_text(configuration + (ROOT / "mkdocs.yml").read_text("utf-8"), "utf-8")
-    (folder / "report_templates").symlink_to(ROOT / "report_templates")
+    if not (folder / "report_templates").exists():
+        (folder / "report_templates").symlink_to(ROOT / "report_templates")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict"],  # --quiet would keep warnings from --strict
         cwd=folder, env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "SITE_URL": address},
@@ -156,6 +157,12 @@ def real(shared: Shared) -> Path:
 def hostile_site(shared: Shared) -> Path:
     """Return the HTML of runs and published figures in which every text tries to become markup."""
     return shared.site("hostile", kinds.build_hostile)
+
+
+@pytest.fixture(scope="session")
+def planted_site(shared: Shared) -> Path:
+    """Return the HTML of logs in which every text tries to become something else, made by the commands of users."""
+    return shared.site("planted", planted.build, planted.ADDRESS)
 
 
 def ledger() -> Iterator[str]:

@@ -15,6 +15,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -157,6 +158,18 @@ def test_a_log_that_is_added_gets_its_page_in_both_languages_and_loses_it_with_t
         served.wait(f"{language}{RUN.replace('fp32-1', 'fp32-2')}", lambda page: digest in page)
     shutil.rmtree(served.folder / CASE / "2")
     served.wait(RUN.replace("fp32-1", "fp32-2"), lambda page: digest not in page)
+
+
+def test_the_script_that_reloads_a_page_runs_under_its_policy(served: Served, browser: Any) -> None:
+    page = browser.new_page()
+    refused: list[str] = []
+    page.on("console", lambda told: refused.append(told.text) if "Content Security Policy" in told.text else None)
+    page.goto(served.address)
+    assert page.evaluate("typeof livereload") == "function"
+    assert not refused
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {textContent: '1'}))")
+    assert len(refused) == 1
+    page.close()
 
 
 def test_a_change_of_template_suite_words_and_style_saved_one_after_the_other_is_shown(served: Served) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
+from ingest.common.cells import no_formula
 from ingest.common.words import Words
 from ingest.site.data import measured, printed
 from ingest.site.model import Site, options_text
-from ingest.site.render.table_files import no_formula
 from schema.records import Run, RunJson, schema_of, to_json
 from schema.results import RESULTS_VERSION, Metric, ResultRecord, ResultsDocument
 from schema.vocabulary import METRICS

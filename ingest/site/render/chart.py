@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ingest.common.errors import UsageError
 from ingest.common.words import Phrase, Words
+from ingest.site.render.text import plain
 
 DESCRIBED = 24  # values read out to those who cannot see the chart
 #: A token stands for a word in a drawing; dots keep room for a long one.
@@ -56,8 +57,8 @@ class ChartError(UsageError):
 
 
 def literal(text: str) -> str:
-    """Return text from a log or a case so that nothing in it is taken for a token."""
-    return _TOKEN.sub(lambda found: found[0].replace("@", "＠"), text)
+    """Return text from a log or a case so that nothing in it is taken for a token, and that XML can hold."""
+    return _TOKEN.sub(lambda found: found[0].replace("@", "＠"), plain(text))
 
 
 def localise(svg: str, name: str, word_of: Callable[[str], str | None], title: str, description: str) -> str:
@@ -87,6 +88,6 @@ def localise(svg: str, name: str, word_of: Callable[[str], str | None], title: s
     prefix = f"c{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     svg = re.sub(r' id="([^"]+)"', lambda found: f' id="{prefix}{found[1]}"' if found[1] in referenced else "", svg)
     svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", svg)
-    label = f' role="img" aria-label={quoteattr(title)}'
-    head = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+    label = f' role="img" aria-label={quoteattr(plain(title))}'
+    head = f"<title>{escape(plain(title))}</title><desc>{escape(plain(description))}</desc>"
     return re.sub(r"<svg ([^>]*)>", lambda found: f"<svg{label} {found[1]}>\n{head}", svg, count=1)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from ingest.common.cells import no_formula
 from ingest.common.numbers import ABSENT
 from ingest.common.words import Text, Words
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, details_of, in_view, value_of, written
@@ -20,8 +21,6 @@ from ingest.site.render.text import plain
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
 _JSON = json.JSONEncoder(ensure_ascii=False)
-#: A spreadsheet takes a text that begins so for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Row = Mapping[str, Value | None]
 
@@ -29,11 +28,6 @@ Row = Mapping[str, Value | None]
 def folder(page: str) -> str:
     """Return the folder of a page's tables: `models/tables` for `models/index.md`, `x/tables` for `x.md`."""
     return f"{page.removesuffix('.md').removesuffix('index').rstrip('/')}/tables".lstrip("/")
-
-
-def no_formula(text: str) -> str:
-    """Text for a cell of a CSV file; one that a spreadsheet would take for a formula begins with an apostrophe."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 @dataclass(frozen=True)
@@ -61,7 +55,7 @@ class Flat:
         """Return the rows as RFC 4180 has them: a head of keys, nothing for what is absent."""
         out = io.StringIO()
         writer = csv.writer(out)
-        writer.writerow([each.name for each in self.fields])
+        writer.writerow([no_formula(each.name) for each in self.fields])
         writer.writerows([map(_csv, row.values()) for row in self.rows])
         return out.getvalue().encode()
 

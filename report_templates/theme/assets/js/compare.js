@@ -485,7 +485,7 @@
     if (value === null || value === undefined) return "";
     if (typeof value === "number") return String(value);
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-    const safe = /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
+    const safe = /^(?:\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/.test(text) ? "'" + text : text;
     return /[",\n\r]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
   }
 

@@ -1,0 +1,159 @@
+"""Unpack logs within limits: once, into a temporary file without a name, of which any part can be read again.
+
+What a plain log may be is not limited: unpack a log that exceeds these limits yourself, if you trust it.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, cast
+
+#: Bytes that a log may unpack to.
+MOST_BYTES = 4 << 30
+#: How many times its own size it may unpack to, beyond bytes that cost little: lines of logs are alike, but not so alike.
+MOST_RATIO, FREE_BYTES = 1000, 64 << 20
+#: Bytes of memory for the dictionary that a packed file asks for.
+MOST_MEMORY = 256 << 20
+_PIECE = 1 << 20
+
+
+class UnpackError(Exception):
+    """A packed log that exceeds a limit, with the number of bytes up to which it was unpacked."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"unpacks to more than {most} bytes")
+        self.most = most
+
+
+def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
+    with stream:
+        while data := stream.read(_PIECE):
+            yield data
+
+
+def _gz(path: Path) -> Iterator[bytes]:
+    return _pieces(cast(IO[bytes], gzip.open(path, "rb")))
+
+
+def _bz2(path: Path) -> Iterator[bytes]:
+    return _pieces(cast(IO[bytes], bz2.open(path, "rb")))
+
+
+def _xz(path: Path) -> Iterator[bytes]:
+    """Unpack one stream after the other, each within the limit of memory, which `lzma.open` does not have."""
+    with path.open("rb") as stream:
+        data = stream.read(_PIECE)
+        while data:
+            unpacker = lzma.LZMADecompressor(memlimit=MOST_MEMORY)
+            while not unpacker.eof:
+                data = data or (stream.read(_PIECE) if unpacker.needs_input else b"")
+                if unpacker.needs_input and not data:
+                    raise EOFError("the file ends in the middle of its data")
+                yield unpacker.decompress(data, _PIECE)
+                data = b""
+            data = unpacker.unused_data.lstrip(b"\x00") or stream.read(_PIECE).lstrip(b"\x00")
+
+
+def _zst(path: Path) -> Iterator[bytes]:
+    try:
+        import zstandard  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        raise OSError("zstandard is not installed") from None
+    with path.open("rb") as stream:
+        unpacker = zstandard.ZstdDecompressor(max_window_size=MOST_MEMORY)
+        try:
+            yield from _pieces(cast(IO[bytes], unpacker.stream_reader(stream, read_across_frames=True)))
+        except zstandard.ZstdError as error:
+            raise OSError(str(error)) from None
+
+
+#: How logs are unpacked, by the suffixes that say so.
+UNPACKERS: Mapping[str, Callable[[Path], Iterator[bytes]]] = {".gz": _gz, ".bz2": _bz2, ".xz": _xz, ".zst": _zst}
+
+
+def is_packed(path: Path) -> bool:
+    """Return whether a file is packed, by its suffix."""
+    return path.suffix in UNPACKERS
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a file without the suffix that says how it is packed."""
+    return name.removesuffix(Path(name).suffix) if is_packed(Path(name)) else name
+
+
+class _View(io.RawIOBase):
+    """Reads an open file from a position of its own, so that several can read it at once."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._at = os.dup(descriptor), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to an offset from the beginning, from here, or from the end."""
+        starts = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: os.fstat(self._descriptor).st_size}
+        self._at = starts[whence] + offset
+        return self._at
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer from here on; return the number of bytes, 0 at the end."""
+        data = os.pread(self._descriptor, len(buffer), self._at)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._descriptor)
+        super().close()
+
+
+#: What was unpacked last, since a log is opened again for each part that is looked up: its state, and the file.
+_last: tuple[tuple[str, int, int], IO[bytes]] | None = None
+
+
+def unpacked(path: Path) -> IO[bytes]:
+    """Open the unpacked bytes of a packed log.
+
+    Raises:
+        UnpackError: it unpacks to more than the limits allow.
+        OSError: it cannot be read or unpacked, or there is no room for what it holds.
+    """
+    global _last
+    at = path.stat()
+    state = (str(path.absolute()), at.st_mtime_ns, at.st_size)
+    if _last is None or _last[0] != state:
+        if _last is not None:
+            _last[1].close()
+        _last = None
+        _last = state, _unpacked(path, at.st_size)
+    return cast(IO[bytes], io.BufferedReader(_View(_last[1].fileno())))
+
+
+def _unpacked(path: Path, size: int) -> IO[bytes]:
+    most = min(MOST_BYTES, max(FREE_BYTES, MOST_RATIO * size))
+    into = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open until another log is unpacked
+    try:
+        for data in UNPACKERS[path.suffix](path):
+            into.write(data)
+            if into.tell() > most:
+                raise UnpackError(most)
+        into.flush()
+    except BaseException as error:
+        into.close()
+        if isinstance(error, EOFError | zlib.error | lzma.LZMAError):
+            raise OSError(str(error)) from None
+        raise
+    return into

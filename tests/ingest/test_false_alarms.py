@@ -1,0 +1,41 @@
+"""What redaction takes out of real logs, by rule: each entry was looked at, and a further one must be, too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ingest import check_secrets
+from tests.corpus import ROOT, SHARED
+
+#: Nothing at all of our own logs. Of others': paths of data and of Python's files; the loopback of a job's own network;
+#: jobs in paths; `root@localhost` and accounts such as `six@gpu`; the machine of a pod and of a container.
+OURS: dict[str, int] = {}
+OTHERS = {
+    "path": 780,
+    "path-of-windows": 1872,
+    "private-network-address": 76,
+    "job-of-a-cluster": 20,
+    "user-at-an-address": 9,
+    "machine-by-its-name": 4,
+    "internal-host": 2,
+}
+
+
+def taken(folder: Path) -> dict[str, int]:
+    found = Counter[str]()
+    for path in check_secrets.files(folder):
+        found.update(each.rule for each in check_secrets.found_in(path))
+    return dict(found)
+
+
+def test_nothing_is_taken_out_of_our_own_logs() -> None:
+    assert taken(ROOT / "raw_logs") == OURS
+
+
+def test_what_is_taken_out_of_the_logs_of_others_is_known() -> None:
+    if not (SHARED / "corpus").is_dir():
+        pytest.skip("needs the logs of others in ../shared/corpus")
+    assert taken(SHARED / "corpus") == OTHERS

@@ -47,7 +47,9 @@ class Call:
 def start(log: Path, *arguments: object, before: Callable[[], object] = lambda: None) -> Call:
     """Call the command; what it prints goes to a file. `before` is called in its process."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which pytest-xdist has: none holds what we use
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of threads, which pytest-xdist has: none holds what we use
         pid = os.fork()
     if pid:
         return Call(pid, log)

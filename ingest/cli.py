@@ -317,7 +317,8 @@ def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path, strict:
 
     The audit compares published figures with such records; no site is written.
     """
-    from ingest.common.files import write_if_changed
+    from ingest.common import lock
+    from ingest.common.files import remove_unfinished, write_if_changed
     from ingest.published import audit as audits
 
     state = _read(paths, layout, jobs, None, (_published_folder(record),))
@@ -325,7 +326,9 @@ def audit(paths: tuple[Path, ...], layout: str, jobs: int, record: Path, strict:
     if _refused(state, strict):
         return NOTHING
     try:
-        write_if_changed(record, audits.record(run for run in state.ledger.runs if run.format))
+        with lock.held(record.parent):
+            remove_unfinished([record.parent])
+            write_if_changed(record, audits.record(run for run in state.ledger.runs if run.format))
     except OSError as error:
         raise UsageError(f"{error.filename or record}: {error.strerror}; no record was written") from None
     return _status(state)

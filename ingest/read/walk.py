@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.common.errors import UsageError
+from ingest.common.files import stamp
 from ingest.common.sources import DEEPEST
 from parsers.engine.unpack import plain_name
 from schema.records import Problem
@@ -200,7 +201,7 @@ def _entries(walk: _Walk, folder: Path, seen: set[tuple[int, int]]) -> list[Path
         return []
     seen.add((at.st_dev, at.st_ino))
     paths = [folder / each for each in names if not each.startswith(".") and each != "__pycache__"]
-    return [each for each in paths if not (each.name == PUBLISHED_FOLDER and (each / SOURCES).is_file())]
+    return [each for each in paths if not (each.name == PUBLISHED_FOLDER and stamp(each / SOURCES))]
 
 
 def _parts(walk: _Walk, folder: Path) -> list[Path]:

@@ -322,11 +322,12 @@ def _without_changed(runs: list[Run], shard: Shard, before: Mapping[str, str], c
     """Return a problem for each log that is no longer what was hashed, or has a file beside it that is not."""
     beside = [each.given for each in shard.beside]
     after = _hashes([*shard.inputs, *beside], cached)
-    changed = [
-        each
-        for each in shard.inputs
-        if any(_known_hash(path, before) != _known_hash(path, after) for of in (each, *beside) for path in _files(of))
-    ]
+
+    def same(given: Input) -> bool:
+        return all(_known_hash(path, before) == _known_hash(path, after) for path in _files(given))
+
+    # A file beside logs may be telemetry of any of them.
+    changed = [each for each in shard.inputs if not same(each)] if all(map(same, beside)) else shard.inputs
     paths = {redacted(each.name) for each in changed}
     return [run for run in runs if run.path not in paths] + [_unread(each, shard, "changing") for each in changed]
 

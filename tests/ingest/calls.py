@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,11 @@ class Call:
 
 def start(log: Path, *arguments: object, before: Callable[[], object] = lambda: None) -> Call:
     """Call the command; what it prints goes to a file. `before` is called in its process."""
-    pid = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of threads, which pytest-xdist has: none holds what we use
+        pid = os.fork()
     if pid:
         return Call(pid, log)
     code = 99

@@ -11,10 +11,6 @@ import pytest
 SLOW = ("site", "runners")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all-corpora", action="store_true", help="Try every log of the corpora, where tests take some.")
-
-
 def pytest_xdist_auto_num_workers() -> int:
     """Start two workers per core, since half of the time tests wait for hosts and browsers."""
     return 2 * (os.cpu_count() or 1)
@@ -32,6 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what asks for the long form of tests that are short otherwise."""
     parser.addoption("--full", action="store_true", help="try faults hundreds of times (make faults)")
+    parser.addoption("--all-corpora", action="store_true", help="try every log of the corpora, where tests take some")
 
 
 @pytest.fixture(scope="session")

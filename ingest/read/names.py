@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from parsers.engine.scan import ScanError, open_log, unstyled
+from parsers.engine.scan import ScanError, check, open_log, unstyled
 from schema.redaction.names import NO_NAMES, Names, names_in
 
 #: A log tells its names early. One that comes later is taken out only where a rule finds it.
@@ -29,6 +29,7 @@ def names_of(path: Path, sha256: str) -> Names:
 
 def _pieces(path: Path) -> Iterator[str]:
     left = _READ
+    check(path)  # A pipe is never opened.
     with open_log(path) as stream:
         while left > 0 and (data := stream.read(min(_PIECE, left)) + stream.readline(_LONGEST_LINE)):
             left -= len(data)

@@ -51,6 +51,10 @@ APEX = Fact(
 )
 
 
+#: Bars that a terminal draws over, in front of what a line says.
+DRAWN = rb"(?:[^\r\n]*+\r)*+"
+
+
 def until_ssd_ends() -> bytes:
     """Return a pattern of the lines of an SSD300 run after one of its first: every rank prints these, but starts once."""
-    return rb"[^\n]*+\n(?:(?!Training performance = |DONE!)[^\n]*+\n)*+"
+    return rb"[^\n]*+\n(?:(?!" + DRAWN + rb"(?:Training performance = |DONE!))[^\n]*+\n)*+"

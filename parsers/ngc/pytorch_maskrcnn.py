@@ -7,13 +7,13 @@ the test. `train_perf_fps` is the whole run with its start, in images per second
 
 from parsers.contract import DLLOGGER_CLOCK, Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import TF32
+from parsers.ngc import DRAWN, TF32
 
 _SOLVER = rb"^SOLVER:"
 
 
 def _of_solver(key: bytes) -> bytes:
-    return _SOLVER + up_to(rb"\n *+" + key + rb": ", rb"SOLVER:", rb"[\s\S]")
+    return _SOLVER + up_to(rb"\n" + DRAWN + rb" *+" + key + rb": ", rb"SOLVER:|\nTEST:", rb"[\s\S]")
 
 
 FORMAT = Format(

@@ -7,10 +7,12 @@ number of ranks: where DLLogger has printed, the line is not read.
 
 from parsers.contract import Fact, Format, NearMiss, Reading, Sample, up_to
 from parsers.frameworks import PYTORCH_JOB
-from parsers.ngc import APEX, ONE_NODE, TF32, until_ssd_ends
+from parsers.ngc import APEX, DRAWN, ONE_NODE, TF32, until_ssd_ends
 
 _DLLOGGER = rb"DLL \d{4}-\d\d-\d\d "
-_SEED = rb"(?m)^Using seed = \d++\n(?:Using seed = \d++\n)*+loading annotations into memory\.\.\.\n"
+_LOADING = DRAWN + rb"loading annotations into memory\.\.\.[ \t]*+\n"
+#: The seeds of all ranks stand between, and what other programs print.
+_SEED = rb"(?m)^Using seed = \d++[ \t]*+\n(?:(?!" + _LOADING + rb")[^\n]*+\n){0,64}+" + _LOADING
 
 FORMAT = Format(
     title="NGC PyTorch SSD300",

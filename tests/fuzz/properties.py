@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ingest.common.faults import fault
 from ingest.read import layout
 from ingest.read.walk import Input
@@ -51,7 +53,8 @@ def _broken(path: Path) -> tuple[list[str], list[Run]]:
     wrong += [f"memory: {mib:.0f} MiB more"] if mib > MIB + MIB_PER_MIB * size else []
     wrong += [each for run in found for each in _of_run(run)]
     try:
-        wrong += [*_misquoted(path), *_of_telemetry(path)]
+        with np.errstate(all="ignore"):  # As `runs_of` reads it.
+            wrong += [*_misquoted(path), *_of_telemetry(path)]
     except Exception as error:
         wrong.append(f"exception: {fault(error, path.name).args}")
     return wrong, found

@@ -23,6 +23,9 @@ from parsers.engine.session import Session
 from schema.records import Facts, Figure, MetricFigure, NoFigure, Problem, Reason, Witness
 from schema.redaction.redact import redacted_text
 
+#: Stands for the folder of the log while all else is redacted.
+_FOLDER = "folder_of_the_log:"
+
 
 def explain(given: Input, layout: Layout) -> Iterator[str]:
     """Yield the lines of the explanation of one log."""
@@ -140,8 +143,10 @@ def _metric_text(found: MetricFigure) -> str:
 
 
 def text(path: Path, name: str, layout: Layout) -> str:
-    """Return the whole explanation, safe to print; of what is told all but the name that was asked for is redacted."""
+    """Return the whole explanation, safe to print, and redacted but for the folder of the log, which was asked for."""
     lines: list[str] = []
     found = guarded(name, path, lambda: lines.extend(explain(Input(path, name), layout)))
     told = [*lines, *([f"fault      {message(found)}"] if isinstance(found, Problem) else [])]
-    return printable("\n".join([*told[:1], *redacted_text(told[1:])[0]]))
+    folder = f"{name.rpartition('/')[0]}/"
+    kept = [each.replace(folder, _FOLDER) for each in told[1:]] if len(folder) > 1 else told[1:]
+    return printable("\n".join([*told[:1], *(each.replace(_FOLDER, folder) for each in redacted_text(kept)[0])]))

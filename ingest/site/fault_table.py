@@ -28,9 +28,8 @@ def faults() -> Mapping[str, HeldPromise]:
     return read(TEMPLATES / "faults.toml", dict[str, HeldPromise]).data
 
 
-def _sentence(test: str) -> str:
-    """Return the name of a test as the sentence that it is."""
-    return test.partition("::test_")[2].replace("_", " ")
+def _name(test: str) -> str:
+    return test.partition("::")[2]
 
 
 def table() -> Table:
@@ -38,7 +37,7 @@ def table() -> Table:
     rows = (
         (
             *(cell(phrase(f"fault.{name}{part}")) for part in ("", "_promise", "_seen")),
-            Cell(tuple(Entry(_sentence(each)) for each in found.tests)),
+            Cell(tuple(Entry(_name(each)) for each in found.tests)),
             cell(numbers.count(found.tried), value=found.tried),
         )
         for name, found in faults().items()

@@ -76,7 +76,7 @@ def record(**other: Any) -> Record:
         "speedup": 7.6, "efficiency": 0.95, "metrics": {}, "outcome": "completed", "reason": None,
         "speedup_reason": None, "diverged": False, "witnesses": "agree",
         "conditions": {"driver": "535.54", "power_limit": "300", "cuda": "12.4", "image": "a:1"},
-        "runs": [{"id": "one-1", "page": "runs/one-1/", "date": "2026-01-01"}],
+        "runs": [{"id": "one-1", "page": "runs/one-1/", "date": "2026-01-01", "log": "one/1/train.log", "sha256": "0"}],
     }  # fmt: skip
     conditions = {**found["conditions"], **other.pop("conditions", {})}
     return {**found, "conditions": {name: value for name, value in conditions.items() if value is not None}, **other}

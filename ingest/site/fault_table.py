@@ -12,7 +12,7 @@ from ingest.common.toml_file import read
 from ingest.common.words import TEMPLATES, phrase
 from ingest.site.render.table import Cell, Column, Entry, Table, cell
 
-HEAD = ("fault", "promise", "seen", "tests", "tried")
+HEAD = ("fault", "promise", "seen", "tried", "tests")
 
 
 class HeldPromise(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,8 +37,8 @@ def table() -> Table:
     rows = (
         (
             *(cell(phrase(f"fault.{name}{part}")) for part in ("", "_promise", "_seen")),
-            Cell(tuple(Entry(_name(each)) for each in found.tests)),
             cell(numbers.count(found.tried), value=found.tried),
+            Cell(tuple(Entry(_name(each)) for each in found.tests)),
         )
         for name, found in faults().items()
     )

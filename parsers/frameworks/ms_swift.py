@@ -22,7 +22,8 @@ def _steps(columns: Columns) -> Postprocessed:
     Processes lag by a row or two; a step further back is that of another run in the same file.
     """
     step = columns["step"]
-    usual = np.median(np.diff(np.unique(step))) if len(step) > 1 else 1.0
+    apart = np.diff(np.unique(step))
+    usual = np.median(apart) if len(apart) else 1.0
     run = np.cumsum(np.diff(step, prepend=step[:1]) < -3 * usual)
     _, first, group, writers = np.unique(
         np.stack([run, step]), axis=1, return_index=True, return_inverse=True, return_counts=True

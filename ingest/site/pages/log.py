@@ -52,7 +52,7 @@ _KEY_BEGINS, _KEY_ENDS = (re.compile(rb"-----%b [A-Z ]*PRIVATE KEY-----" % each)
 _KEY_END = re.compile(r"(?s)\A(?:(?!-----BEGIN ).)*?-----END [A-Z ]*PRIVATE KEY-----")
 #: Characters that are looked at beyond what is shown; a word that is cut off in front of them, and one behind.
 LOOKED_AT = 300
-_CUT_OFF, _CUT_ON = re.compile(r"[\w.+/-]{16,}\Z"), re.compile(r"\A[\w.+/-]+")
+_CUT_OFF, _CUT_ON = re.compile(r"(?<![\w.+/-])[\w.+/-]{16,}+\Z"), re.compile(r"\A[\w.+/-]+")
 _HIDDEN, _LONGEST_KEY = b"<private key>", 200
 _READ, _KEPT = 1 << 14, 1 << 12
 _KINDS = {"fact": "f", "problem": "p", "outcome": "o"}

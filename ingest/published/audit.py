@@ -189,6 +189,11 @@ def same(one: Published, two: Published) -> bool:
     return _is_shortened(coarser, finer)
 
 
+def is_printed(row: Published, value: float) -> bool:
+    """Return whether a figure is the published one, once it is rounded or truncated to the printed digits."""
+    return _is_shortened(Decimal(row.printed), Decimal(repr(value)))
+
+
 def _is_shortened(printed: Decimal, number: Decimal) -> bool:
     """Return whether a number was printed with so many digits after the point; rounded or truncated."""
     last = Decimal(1).scaleb(-_places(printed))
@@ -333,7 +338,7 @@ def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[Log
 
 def _log_figure(row: Published, run: Run, name: str, figure: Figure) -> LogFigure:
     difference = figure.value / (row.value or float("nan")) - 1
-    printed = _is_shortened(Decimal(row.printed), Decimal(repr(figure.value)))
+    printed = is_printed(row, figure.value)
     return LogFigure(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference, printed)
 
 

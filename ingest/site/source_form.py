@@ -67,13 +67,25 @@ class Line:
         return sorted(mine, key=lambda row: (not numbers.known(row.value), row.batch_size != self.batch_size))
 
 
-def summaries(site: Site, suite: Suite) -> list[tuple[Text, Text, str, Table]]:
-    """Return a table per hardware and precision group, with the names of both and the unit."""
+@dataclass(frozen=True)
+class Summary:
+    """A table with the names of its hardware and precision group; `several` frameworks are worth to be seen at once."""
+
+    hardware: Text
+    group: Text
+    unit: str
+    table: Table
+    several: bool
+
+
+def summaries(site: Site, suite: Suite) -> list[Summary]:
+    """Return a summary per hardware and precision group, in the order of the page."""
     verdicts, found = _by_run(site.audited), []
     for hardware, group, rows in tables.sections(site, suite):
         awaited = _awaited(site, suite, hardware, group)
-        table = _Summary(site, suite, rows, lines(site, suite, rows, awaited), verdicts).table()
-        found.append((named(hardware, "site.unknown_hardware"), group_name(group), tables.units(rows), table))
+        writer = _Writer(site, suite, rows, lines(site, suite, rows, awaited), verdicts)
+        about = named(hardware, "site.unknown_hardware"), group_name(group), tables.units(rows)
+        found.append(Summary(*about, writer.table(), len(writer.frameworks) > 1))
     return found
 
 
@@ -173,8 +185,8 @@ def _has_figure(framework: str, rows: Iterable[Row]) -> bool:
 
 
 @dataclass(frozen=True)
-class _Summary:
-    """One table: the results of one hardware and precision group in their rows."""
+class _Writer:
+    """Writes one table: the results of one hardware and precision group in their rows."""
 
     site: Site
     suite: Suite
@@ -185,15 +197,18 @@ class _Summary:
     def table(self) -> Table:
         with_options = any(each.place.workload for each in self.lines)
         head = [tables.DEVICES, tables.BATCH_SIZE, *([tables.OPTIONS] if with_options else [])]
-        head += [Column(named(each), True, self._page(each)) for each in self._frameworks]
+        head += [Column(named(each), True, self._page(each)) for each in self.frameworks]
         body = tuple(
-            (*_heads(each, with_options), *(self._cell(each, framework) for framework in self._frameworks))
+            (*_heads(each, with_options), *(self._cell(each, framework) for framework in self.frameworks))
             for each in self.lines
         )
-        return Table(tuple(head), body, name="summary")
+        without = any(each.place.without_accumulation for each in self.lines)
+        notes = (phrase("source_form.rule_without"),) if without else ()
+        return Table(tuple(head), body, notes=notes, name="summary")
 
     @cached_property
-    def _frameworks(self) -> list[str]:
+    def frameworks(self) -> list[str]:
+        """The frameworks of the columns."""
         measured = {row.framework or "" for row in self.rows}
         return ordered(measured.union(*(each.pending for each in self.lines)), self.suite.frameworks)
 
@@ -295,6 +310,5 @@ def _printed(found: Audited, row: Row) -> Entry:
         phrase("source_form.published", value=published_tables.printed(found.row)),
         addresses.AUDIT,
         (*unit, phrase(f"verdict.{found.verdict}")),
-        tone=published_tables.VERDICT_TONES.get(found.verdict, ""),
-        details=(("published", found.row.value), ("verdict", found.verdict)),
+        tone="aside",
     )

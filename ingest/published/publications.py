@@ -165,6 +165,14 @@ class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
         rules.parse(self.rule)
 
 
+class Claim(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a source says of all runs behind its figures at some places: an option and its value."""
+
+    places: str
+    option: str
+    value: str
+
+
 class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     """Who published figures, and where. `page` and `log` are addresses of pages and logs, where these are known."""
 
@@ -178,6 +186,7 @@ class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     page: PathAddress = ""
     log: PathAddress = ""
     rules: tuple[LogRule, ...] = ()
+    claims: tuple[Claim, ...] = ()
 
     def address_of(self, row: Published) -> str:
         """Return the address of the page on which a figure stands, or of the whole source where no page is known."""

@@ -97,13 +97,12 @@ DEEPLABV3P = (
         32 4 | -- | --""", "samples/s"),
 )  # fmt: skip
 
-#: The second column is the framework that the guide does not tell apart: TensorFlow or PyTorch.
 FLUID = (
-    PrintedTable(("PaddlePaddle", "PyTorch"), """
+    PrintedTable(("Fluid", "TensorFlow/PyTorch"), """
         CycleGAN     | 7.3 | 6.1
         SE-ResNeXt50 | 169.4 | 153.1
-        DeepLabV3+   | 12.8 | 6.4
-        BERT         | 4.0 | 3.4
+        DeepLab_V3+  | 12.8 | 6.4
+        Bert         | 4.0 | 3.4
         Transformer  | 4.9 | 4.7""", "samples/s"),
 )  # fmt: skip
 
@@ -112,23 +111,23 @@ DLPERF = (
     PrintedTable(("FP32", "AMP"), """
         OneFlow            | 12411.97 31.21× | 33141.02 22.50×
         NGC MXNet          | 11233.92 28.67× | 30713.68 22.03×
-        NGC TensorFlow 1.x | 9514.64 26.25× | 29171.69 24.34× w/ XLA [224]
+        NGC TensorFlow 1.x | 9514.64 26.25× | 29171.69 24.34× [224] w/ XLA
         NGC TensorFlow 1.x | 9514.64 26.25× | 24734.22 26.17× [224]
         NGC PyTorch        | 10917.09 29.72× | 22551.16 28.09×
         MXNet              | 9579.74 24.93× | 10565.55 12.67×
         TensorFlow 2.x     | 9418.44 29.27× | 19314.31 17.96×
         PyTorch            | 10021.29 28.75× | -
         PaddlePaddle       | 9348.17 26.50× | 10633.22 10.2× [224]
-        PaddlePaddle       | 9348.17 26.50× | 11617.57 13.1× w/ DALI [196]
+        PaddlePaddle       | 9348.17 26.50× | 11617.57 13.1× [196] w/ DALI
         MindSpore          | 10731.78 29.02× | 24183.95 21.67×""", "images/s"),
     PrintedTable(("FP32", "FP32", "AMP", "AMP"), """
         OneFlow            | 4664.10 [96] | 3689.80 | 15724.70 [160] | 9911.78
-        NGC TensorFlow 1.x | 3089.74 [48] | 2727.90 | 11650.0 w/ XLA [96] | 9409.2 w/ XLA
-        NGC TensorFlow 1.x | 3089.74 [48] | 2727.90 | 11650.0 w/ XLA [96] | 5189.07
+        NGC TensorFlow 1.x | 3089.74 [48] | 2727.90 | 11650.0 [96] w/ XLA | 9409.2 w/ XLA
+        NGC TensorFlow 1.x | 3089.74 [48] | 2727.90 | 11650.0 [96] w/ XLA | 5189.07
         NGC PyTorch        | 3039.3 [48] | 2885.81 | 10349.12 [96] | 9331.72
         PaddlePaddle       | 3167.68 [96] | 2073.60 | 5452.35 [160] | 3406.36
-        OneFlow clip       | 4799.64 [96] | 4019.45 | 17210.63 [160] | 11195.72
-        MXNet clip         | 4340.89 [64] | 3671.45 | 14822.31 [128] | 11269.14
+        OneFlow W/O clip   | 4799.64 [96] | 4019.45 | 17210.63 [160] | 11195.72
+        MXNet W/O clip     | 4340.89 [64] | 3671.45 | 14822.31 [128] | 11269.14
         TensorFlow 2.x     | 2244.38 [64] | 1551.52 | 4168.79 [96] | 3194.02
         MindSpore          | 3051.3 [64] | 2457.8 | 6068.55 [128] | 4659.76""", "sequences/s"),
     PrintedTable(("OneFlow", "HugeCTR", "OneFlow", "HugeCTR", ""), """

@@ -26,8 +26,8 @@ FLUID = (
 )  # fmt: skip
 SEG_IMAGE = "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82"
 ROUND = (
-    "Intel Xeon Gold 5118 2.30 GHz", "Ubuntu 16.04.4 LTS", "440.33.01", "MT27700", "12-23,36-47", "PIX", "1.15.2", "1.5.0a0+8f84ded",
-    "1.8.3.post107", "46ff3707", "26c26761", "4b119d73", "fed7ba99", "e470c215", "f9a8a284b8", "7b7bf602", "APEX",
+    "Intel Xeon Gold 5118 2.30 GHz", "Ubuntu 16.04.4 LTS", "440.33.01", "MT27700", "12-23,36-47", "PIX", "1.15.2",
+    "1.5.0a0+8f84ded", "1.8.3.post107", "46ff3707", "26c26761", "4b119d73", "fed7ba99", "e470c215", "f9a8a284b8", "7b7bf602", "APEX",
     "nvcr.io/nvidia/tensorflow:20.03-tf1-py3", "nvcr.io/nvidia/mxnet:20.03-py3", "nvcr.io/nvidia/pytorch:20.03-py3",
 )  # fmt: skip
 WIDE_DEEP = ("v0.2.0-83-gb16a8d42f", "42c5515", "2.2", "nvidia/cuda:11.0-cudnn8-devel-ubuntu18.04", "12-23,36-47")

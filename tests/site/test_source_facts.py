@@ -25,9 +25,16 @@ FLUID = (
     "FLAGS_fraction_of_gpu_memory_to_use=0.0", "CUDA_VISIBLE_DEVICES=0",
 )  # fmt: skip
 SEG_IMAGE = "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82"
+#: The edition with pending cells: its commit, branch, data set, steps and the names of its logs, all its own.
+PENDING = (
+    "318dd24cf3c7788f3fe88c7ccb910a09e6f469e5", "benchmark", "37724b19b6e5d41f9f147936d60b3c29", "cityscapes.tar",
+    "fp16", "paddle_gpu1_fp32_bs2", "paddle_gpu8_fp32_bs2", "paddle_gpu32_fp32_bs2", "paddle_gpu1_amp_bs4",
+    "paddle_gpu8_amp_bs4", "paddle_gpu32_amp_bs4", "NGC PyTorch",
+)  # fmt: skip
 #: Per page what it must print, and what its source does not print.
 FACTS = {
     "perf-deeplabv3p": ((*SEG, SEG_IMAGE, "8.0.5", "develop"), (*SINGLE, *A100)),
+    "perf-deeplabv3p-pending": ((*SEG, SEG_IMAGE, "8.0.5", "develop", *PENDING), (*SINGLE, *A100, "1f49e5c")),
     "perf-pytorch-deeplabv3p": (SEG, (*SINGLE, *A100)),
     "perf-hrnet": (SINGLE, A100),
     "perf-pytorch-hrnet": (SINGLE, A100),

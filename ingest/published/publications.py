@@ -219,13 +219,18 @@ class Claim(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who published figures, and where. `page` and `log` are addresses of pages and logs, where these are known."""
+    """Who published figures, and where: one edition, that is one state, of what they publish.
+
+    `year` and `commit` are those of the edition, where these are known; `edition` names it, where its year does not.
+    `page` and `log` are addresses of its pages and logs, where these are known.
+    """
 
     name: str
     title: WordsEntry
     address: Address
     words: WordsEntry
-    year: int
+    year: int | None = None
+    edition: WordsEntry | None = None
     commit: str = ""
     licence: str = ""
     page: PathAddress = ""

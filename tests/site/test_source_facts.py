@@ -27,7 +27,8 @@ FLUID = (
 SEG_IMAGE = "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82"
 ROUND = (
     "Intel Xeon Gold 5118 2.30 GHz", "Ubuntu 16.04.4 LTS", "440.33.01", "MT27700", "12-23,36-47", "PIX", "1.15.2",
-    "1.5.0a0+8f84ded", "1.8.3.post107", "46ff3707", "26c26761", "4b119d73", "fed7ba99", "e470c215", "f9a8a284b8", "7b7bf602", "APEX",
+    "1.5.0a0+8f84ded", "1.8.3.post107", "46ff3707", "26c26761", "4b119d73", "fed7ba99", "e470c215", "f9a8a284b8",
+    "7b7bf602", "APEX",
     "nvcr.io/nvidia/tensorflow:20.03-tf1-py3", "nvcr.io/nvidia/mxnet:20.03-py3", "nvcr.io/nvidia/pytorch:20.03-py3",
 )  # fmt: skip
 WIDE_DEEP = ("v0.2.0-83-gb16a8d42f", "42c5515", "2.2", "nvidia/cuda:11.0-cudnn8-devel-ubuntu18.04", "12-23,36-47")
@@ -39,9 +40,16 @@ LINKS_2021 = (
     "containers/nvidia:pytorch/tags", "containers/nvidia:mxnet/tags", "ResNet50V1.5/OtherReports/MxNet",
     "Bert/OtherReports/TensorFlow",
 )  # fmt: skip
+#: The edition with pending cells: its commit, branch, data set, steps and the names of its logs, all its own.
+PENDING = (
+    "318dd24cf3c7788f3fe88c7ccb910a09e6f469e5", "benchmark", "37724b19b6e5d41f9f147936d60b3c29", "cityscapes.tar",
+    "fp16", "paddle_gpu1_fp32_bs2", "paddle_gpu8_fp32_bs2", "paddle_gpu32_fp32_bs2", "paddle_gpu1_amp_bs4",
+    "paddle_gpu8_amp_bs4", "paddle_gpu32_amp_bs4", "NGC PyTorch",
+)  # fmt: skip
 #: Per page what it must print, and what its source does not print.
 FACTS = {
     "perf-deeplabv3p": ((*SEG, SEG_IMAGE, "8.0.5", "develop"), (*SINGLE, *A100)),
+    "perf-deeplabv3p-pending": ((*SEG, SEG_IMAGE, "8.0.5", "develop", *PENDING), (*SINGLE, *A100, "1f49e5c")),
     "perf-pytorch-deeplabv3p": (SEG, (*SINGLE, *A100)),
     "perf-hrnet": (SINGLE, A100),
     "perf-pytorch-hrnet": (SINGLE, A100),

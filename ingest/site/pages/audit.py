@@ -16,6 +16,7 @@ from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.published_tables import VERDICT_TONES
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
+from ingest.site.report_links import date_of
 
 
 def pages(site: Site) -> list[Page]:
@@ -51,7 +52,7 @@ def _described(site: Site, source: Publisher) -> Mapping[str, Any]:
         "title": source.title,
         "address": source.address,
         "words": source.words,
-        "year": source.year,
+        "date": date_of(source),
         "commit": source.commit,
         "figures": sum(row.value is not None for row in mine),
         "empty": sum(row.value is None for row in mine),

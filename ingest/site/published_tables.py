@@ -56,8 +56,9 @@ def of_facts(facts: Facts) -> Table:
 
 def _fact(text: Text) -> Cell:
     """Return the cell of a fact; an address is a link, shown without its scheme."""
-    is_address = isinstance(text, str) and text.startswith("https://")
-    return cell(text.removeprefix("https://"), text) if is_address else cell(text)
+    if isinstance(text, str) and text.startswith("https://"):
+        return cell(text.removeprefix("https://"), text)
+    return cell(text)
 
 
 def software(rows: Iterable[Published]) -> Table | None:

@@ -149,6 +149,7 @@ DLPERF = (
 DOCUMENTS = {
     "perf-resnet50": RESNET50,
     "perf-2021": FRONT_2021,
+    "perf-deeplabv3p-pending": DEEPLABV3P,
     "fluid-guide": FLUID,
     "dlperf-summaries": DLPERF,
 }

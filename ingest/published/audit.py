@@ -24,7 +24,7 @@ from ingest.common.cells import no_formula
 from ingest.compute.results import results
 from ingest.compute.rules import NAMES
 from ingest.published import cases
-from ingest.published.publications import SourceClaim, Publications, Published, Publisher, options_cell
+from ingest.published.publications import Publications, Published, Publisher, SourceClaim, options_cell
 from ingest.read import facts
 from schema.records import FactValue, Figure, Figures, Problem, Result, Run, to_json
 from schema.vocabulary import METRICS

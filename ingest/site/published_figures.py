@@ -12,7 +12,7 @@ from ingest.published import cases
 from ingest.published.audit import SCORES, Audited
 from ingest.published.declarations import CASE, Report, reports
 from ingest.published.publications import Published, options_cell
-from ingest.published.slices import common, fact, select
+from ingest.published.slices import case_fact, common, select
 from ingest.site import addresses, our_results
 from ingest.site import published_tables as tables
 from ingest.site.model import Row, Site, Suite
@@ -77,7 +77,7 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
     return [
         {
             "title": phrase("report.joined", first=site.published.sources[source].title, rest=hardware),
-            "same": [tables.stated(*each) for each in common(of_table) if each[0] != "hardware"],
+            "same": [tables.stated(*each) for each in common(of_table, case_fact) if each[0] != "hardware"],
             "table": _figures(site, of_table, verdicts, of_case),
             "ours": any(id(row) in of_case for row in of_table),
         }
@@ -101,8 +101,8 @@ def _figures(
     groups: dict[tuple[object, ...], list[Published]] = {}
     for row in sorted(rows, key=_order):
         groups.setdefault(_case(row), []).append(row)
-    same = {key for key, _ in common(rows)}
-    keys = [key for key in CASE if key not in same and any(fact(row, key) for row in rows)]
+    same = {key for key, _ in common(rows, case_fact)}
+    keys = [key for key in CASE if key not in same and any(case_fact(row, key) for row in rows)]
     options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
     audited = any(id(row) in verdicts for row in rows)
     has_ours = any(id(row) in of_case for row in rows)
@@ -143,7 +143,7 @@ def _rank(text: str) -> tuple[bool, float, str]:
 
 def _case(row: Published) -> tuple[object, ...]:
     """Return what identifies a figure: rows that agree in it are one figure, printed at several places."""
-    stated = tuple(fact(row, key) for key in CASE)
+    stated = tuple(case_fact(row, key) for key in CASE)
     return (*stated, options_cell(row.options), row.value if row.value is not None else row.state)
 
 

@@ -146,7 +146,7 @@ def test_a_head_says_fp16_where_the_source_does() -> None:
     assert ("precision", "amp") in slice_of("perf-resnet50", RESNET + "AMP ").same
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "The log says FP16"), ("zh", "日志中为 FP16")])
+@pytest.mark.parametrize(("language", "said"), [("en", "The log says FP16;"), ("zh", "日志中为 FP16，")])
 def test_a_log_that_names_another_precision_is_noted(language: str, said: str) -> None:
     table = tables.of_slice(slice_of("perf-resnet50", RESNET + "AMP "))
     noted = [text for text in (WORDS.say(language, each) for each in table.notes) if said in text]

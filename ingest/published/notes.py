@@ -7,6 +7,7 @@ that is none of these is somebody's own text, and stays as it is written.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ingest.published.publications import Published
@@ -30,6 +31,27 @@ def written(text: str) -> tuple[Note, ...]:
     """Return the notes of a cell: `printed_unit=MB; Measured again.` are two."""
     parts = filter(None, (each.strip() for each in text.split(";")))
     return tuple(Note(*found.groups()) if (found := _CODED.fullmatch(each)) else Note("", each) for each in parts)
+
+
+def of_places(rows: Sequence[Published]) -> tuple[tuple[Note, tuple[int, ...]], ...]:
+    """Return what is said of a figure that several places print, each with the numbers of the places that say it.
+
+    To a reader who sees the case, the notes add what the places print instead. That they print the same is known.
+    """
+    places = {row.place for row in rows} if len(rows) > 1 else set()
+    found: dict[Note, list[int]] = {}
+    for number, row in enumerate(rows, 1):
+        for note in (*_as_printed(row), *notes(row)):
+            if not (note.key == "same_value_in" and note.value in places):
+                found.setdefault(note, []).append(number)
+    return tuple((note, tuple(dict.fromkeys(numbers))) for note, numbers in found.items())
+
+
+def _as_printed(row: Published) -> Iterator[Note]:
+    """Yield what a source prints instead of what the case says."""
+    for name in ("printed_precision", "printed_batch_size", "row_batch_size"):
+        if value := getattr(row, name):
+            yield Note(name, str(value))
 
 
 def _of_precision(row: Published) -> tuple[Note, ...]:

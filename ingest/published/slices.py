@@ -12,7 +12,7 @@ import fnmatch
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 
@@ -85,10 +85,11 @@ class Slice:
 
 @dataclass(frozen=True)
 class Cut:
-    """The slices of a report, block by block, and what all its figures have in common."""
+    """The slices of a report, block by block, and what all its figures have in common: facts and notes."""
 
     slices: tuple[tuple[Slice, ...], ...]
     common: Values
+    notes: tuple[Note, ...] = ()
 
     @property
     def rows(self) -> tuple[Published, ...]:
@@ -105,7 +106,20 @@ def cut(report: Report, rows: Sequence[Published]) -> Cut:
     """
     found = Cut(tuple(tuple(slices(block, rows)) if block.rows else () for block in report.blocks), ())
     used = found.rows
-    return Cut(found.slices, common(used))
+    shared = common_notes(used)
+    apart = tuple(tuple(_without(part, shared) for part in parts) for parts in found.slices)
+    return Cut(apart, common(used), shared)
+
+
+def _without(part: Slice, shared: Sequence[Note]) -> Slice:
+    """Return a slice without the notes that are stated of the whole page."""
+    return replace(part, notes=tuple(each for each in part.notes if each not in shared))
+
+
+def common_notes(rows: Iterable[Published]) -> tuple[Note, ...]:
+    """Return the notes that all of these figures share."""
+    said = [notes(row) for row in rows]
+    return tuple(note for note in said[0] if all(note in each for each in said)) if said else ()
 
 
 def common(rows: Sequence[Published], state: State | None = None) -> Values:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ingest.common import numbers
@@ -11,6 +12,7 @@ from ingest.common.words import Text, phrase
 from ingest.published import cases
 from ingest.published.audit import SCORES, Audited
 from ingest.published.declarations import CASE, Report, reports
+from ingest.published.notes import of_places
 from ingest.published.publications import Published, options_cell
 from ingest.published.slices import case_fact, common, select
 from ingest.site import addresses, our_results
@@ -101,6 +103,8 @@ def _figures(
     groups: dict[tuple[object, ...], list[Published]] = {}
     for row in sorted(rows, key=_order):
         groups.setdefault(_case(row), []).append(row)
+    said = [_said(group) for group in groups.values()]
+    everywhere = [note for note in said[0] if all(note in each for each in said)]
     same = {key for key, _ in common(rows, case_fact)}
     keys = [key for key in CASE if key not in same and any(case_fact(row, key) for row in rows)]
     options = sorted({name for row in rows for name in row.options if f"options.{name}" not in same})
@@ -112,14 +116,24 @@ def _figures(
     head += [Column(phrase("report.ours"), True)] if has_ours else []
     head += [Column(phrase("table.verdict"))] if audited else []
     body = []
-    for group in groups.values():
+    for group, notes in zip(groups.values(), said, strict=True):
         line = [_label(tables.label(group[0], key)) for key in keys]
         line += [_label(_options(group[0], options))] if options else []
-        line += [_value(site, group)]
+        line += [_value(site, group, [each for each in notes if each not in everywhere])]
         line += [_ours(site, of_case.get(id(group[0]), ()))] if has_ours else []
         line += [_verdict(group, verdicts)] if audited else []
         body.append(tuple(line))
-    return Table(tuple(head), tuple(body))
+    return Table(tuple(head), tuple(body), notes=tuple(everywhere))
+
+
+def _said(group: Sequence[Published]) -> list[Text]:
+    """Return what is said of a figure; of which of its places, if not of all."""
+    return [
+        tables.note(note)
+        if len(places) == len(group)
+        else phrase("report.note_at", places=", ".join(map(str, places)), note=tables.note(note))
+        for note, places in of_places(group)
+    ]
 
 
 def _options(row: Published, names: Sequence[str]) -> str:
@@ -151,12 +165,13 @@ def _label(text: Text) -> Cell:
     return cell(text) if text else absent(None)
 
 
-def _value(site: Site, group: Sequence[Published]) -> Cell:
-    """Return a figure with links to the place where it was printed first, and to the other places."""
+def _value(site: Site, group: Sequence[Published], notes: Sequence[Text]) -> Cell:
+    """Return a figure with links to the place where it was printed first, and to the other places; labels beside it."""
     row, *others = group
     places = tuple(Link(str(index), _address(site, each)) for index, each in enumerate(others, 2))
-    entry = Entry(tables.printed(row), _address(site, row), (), places, value=row.value)
-    return tables.state(row) or Cell((entry,))
+    labels = tuple(dict.fromkeys(each.label for each in group if each.label))
+    entry = Entry(tables.printed(row), _address(site, row), labels, places, value=row.value)
+    return replace(tables.state(row) or Cell((entry,)), note=tables.joined(notes) or None)
 
 
 def _ours(site: Site, found: Sequence[Ours]) -> Cell:

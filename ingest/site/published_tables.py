@@ -45,7 +45,7 @@ def of_slice(found: Slice) -> Table:
         marks = tuple(mark(found, each) for each in row.marks)
         labels = [cell(value(found, key, each)) for key, each in row.values]
         if labels:
-            labels[0] = Cell((Entry(labels[0].entries[0].text, marks=marks),), _noted(row.notes))
+            labels[0] = Cell((Entry(labels[0].entries[0].text, marks=marks),), together(row.notes) or None)
         figures = [_cell(found, found.cells.get((index, column), ())) for column in range(len(found.columns))]
         body.append((*labels, *figures))
     return Table(tuple(head), tuple(body), notes=(*found.block.notes, *_notes(found), *_speedup_note(found)))
@@ -54,9 +54,9 @@ def of_slice(found: Slice) -> Table:
 def _notes(found: Slice) -> tuple[Text, ...]:
     """Return what is said of all figures, and of those of a column; the rest is said where it applies."""
     of_columns = (
-        phrase("report.note_of", head=head_text(found, head), note=note(each))
+        phrase("report.note_of", head=head_text(found, head), note=together(head.notes))
         for head in found.columns
-        for each in head.notes
+        if head.notes
     )
     return (*map(note, found.notes), *of_columns)
 
@@ -69,9 +69,9 @@ def note(said: Note) -> Text:
     return Phrase(f"note.{said.key}", (("value", value),), f"{said.key}={said.value}")
 
 
-def _noted(notes: Sequence[Note]) -> Text | None:
-    """Return the notes of one cell as its footnote."""
-    return joined([note(each) for each in notes]) or None
+def together(notes: Sequence[Note]) -> Text:
+    """Return the notes of one place as one text; empty if there are none."""
+    return joined([note(each) for each in notes])
 
 
 def _column(found: Slice, index: int) -> Column:
@@ -258,7 +258,7 @@ def _cell(found: Slice, figures: Sequence[SliceFigure]) -> Cell:
     """Return the figures of a cell; one that was not measured is there if something is printed beside it."""
     known = [each for each in figures if each.row.state != "not_measured" or each.beside]
     entries = tuple(entry for each in known for entry in _entries(found, each))
-    return Cell(entries, _noted([note for each in figures for note in each.notes]))
+    return Cell(entries, together([note for each in figures for note in each.notes]) or None)
 
 
 def _entries(found: Slice, figure: SliceFigure) -> tuple[Entry, ...]:

@@ -96,7 +96,7 @@ def _context(site: Site, report: Report) -> Mapping[str, Any]:
         "report": report,
         "source": site.published.sources[report.source],
         "index": addresses.REPORTS,
-        "common": [tables.stated(*each) for each in found.common],
+        "common": [*(tables.stated(*each) for each in found.common), *map(tables.note, found.notes)],
         "models": _models(site, used),
         "software": tables.software(used),
         "log_links": tables.logs(used, site.published.sources),

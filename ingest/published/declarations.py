@@ -23,8 +23,11 @@ SHARED = "_shared.toml"
 SECTIONS = ("summary", "model", "framework", "history")
 #: What tells one figure from another.
 CASE = ("model", "framework", "hardware", "devices", "precision", "batch_size", "metric")
-#: The columns of published figures that a declaration may name; besides them there is `options.NAME`.
-PLAIN = (*CASE, "source", "place", "line", "nodes", "state", "framework_source", "unit")
+#: The batch size that the head of a row prints; where a cell prints another one, it is marked there.
+ROW_BATCH_SIZE = "row_batch_size"
+#: The columns of published figures that a declaration may name; besides them there is `options.NAME`. Batch sizes and
+#: precisions are those that the source prints, which those of the logs need not be.
+PLAIN = (*CASE, ROW_BATCH_SIZE, "source", "place", "line", "nodes", "state", "framework_source", "unit")
 REST = "*"  # of rows: and whatever else differs between the figures
 TABLE = "table"  # of split: as the figures stand in the source, lines without a gap
 

@@ -114,6 +114,7 @@ class _PageHead(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     section: Section | None = None
     order: int | None = None
     date: str = ""
+    recipes: tuple[str, ...] = ()
     where: Where = {}
     block: tuple[BlockEntry, ...] = ()
 
@@ -129,7 +130,7 @@ class _ReportFile(_PageHead, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 class Report(Struct, frozen=True, kw_only=True):
     """One report. `id` is the name of its page and charts; `date` is when its source published it, where that is known
-    better than by the source's year."""
+    better than by the source's year. `recipes` launch its cases."""
 
     id: str
     source: str
@@ -139,6 +140,7 @@ class Report(Struct, frozen=True, kw_only=True):
     order: int
     blocks: tuple[Block, ...]
     date: str
+    recipes: tuple[str, ...]
 
 
 @cache
@@ -254,6 +256,7 @@ def _report(file: TomlFile[_ReportFile], keys: Keys, page: _PageHead, name: str)
         source=head.source,
         blocks=tuple(_block(file, at, each, around, f"{name}, block {n}") for n, (at, each) in enumerate(blocks, 1)),
         date=page.date or head.date,
+        recipes=page.recipes or head.recipes,
         **inherited,
     )
 

@@ -13,7 +13,7 @@ from ingest.common.words import Text, phrase
 from ingest.compute.comparison import contradicted, image_of
 from ingest.compute.results import counts
 from ingest.compute.rules import HEADLINE
-from ingest.site import addresses, answers, caveats, published_figures, reproduce, result_tables, run_tables
+from ingest.site import addresses, answers, caveats, planned, published_figures, reproduce, result_tables, run_tables
 from ingest.site.model import (
     Page,
     Row,
@@ -67,6 +67,9 @@ def _model(site: Site, suite: Suite) -> Page:
             "charts": result_charts(site, suite),
             "notes": caveats.notes(site, suite),
             "reports": published_figures.reports_of(site, suite),
+            "plans": reproduce.of_suite(site, suite),
+            "pending": (pending := planned.planned(site, suite)),
+            "pending_table": planned.table(pending),
             "published": published_figures.published_tables(site, suite),
             "pages": [(named(each), addresses.framework_page(site, suite, each)) for each in site.frameworks(suite)],
         },

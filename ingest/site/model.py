@@ -56,13 +56,13 @@ class Suite:
 
     def row_key(self, row: Row) -> RowKey:
         """Return what has to be equal for results to share a row."""
-        workload = options_text({name: value for name, value in row.options.items() if self._parts(name, value)})
-        return (
-            row.nodes or 1,
-            row.devices or 0,
-            row.batch_size or 0,
-            " ".join(filter(None, (self.variant(row), workload))),
-        )
+        return (row.nodes or 1, row.devices or 0, row.batch_size or 0, self.workload_text(row))
+
+    def workload_text(self, row: Row, *left_out: str) -> str:
+        """Return the model if it does not name the page, and the options that make another workload but `left_out`."""
+        parts = {name: value for name, value in row.options.items() if self._parts(name, value)}
+        workload = options_text({name: value for name, value in parts.items() if name not in left_out})
+        return " ".join(filter(None, (self.variant(row), workload)))
 
     @property
     def workload(self) -> Mapping[str, Any]:

@@ -124,7 +124,7 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, distinction
         precision=row.precision or None,
         group=suite.group(row.precision or None),
         options={key: _plain(each) for key, each in sorted(row.options.items())},
-        round=source.name if str(source.year) in source.name else f"{source.name} {source.year}",
+        round=_round(source),
         source=_source(source, result.places),
         rule=None,
         unit=headline.unit if headline else None,
@@ -147,6 +147,12 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, distinction
         runs=(),
         page=addresses.model_folder(suite),
     )
+
+
+def _round(source: Publisher) -> str:
+    """Return the name of a source with its year, where that is known and not part of the name."""
+    year = "" if source.year is None else str(source.year)
+    return source.name if year in source.name else f"{source.name} {year}"
 
 
 def _plain(text: str) -> bool | int | str:

@@ -11,7 +11,7 @@ from ingest.common.words import Bilingual, Phrase, Text, phrase
 from ingest.published.declarations import ROW_BATCH_SIZE, SECTIONS, Block, Report, ReportError
 from ingest.published.publications import Published
 from ingest.published.slices import CELL_BATCH_SIZE, LOG_BATCH_SIZE, Cut, Head, Slice, SliceFigure, Values, cut
-from ingest.site import addresses, report_links
+from ingest.site import addresses, report_links, reproduce
 from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.pages.rounds import links
@@ -106,6 +106,7 @@ def _context(site: Site, report: Report, shelf: Shelf) -> Mapping[str, Any]:
         "models": _models(site, used),
         "software": tables.software(used),
         "log_links": tables.logs(used, site.published.sources),
+        "plans": reproduce.of_report(site, report, used),
         "blocks": [
             _block(site, report, block, parts, found.common)
             for block, parts in zip(report.blocks, found.slices, strict=True)

@@ -270,11 +270,10 @@ class _Writer:
 
     def _published(self, row: Row) -> tuple[Entry, ...]:
         """Return the published figures of the logs behind a result, where they are not the result itself."""
-        shown: list[Audited] = []
-        for each in (each for run in row.run_ids for each in self.verdicts.get(run, ())):
-            if not _is_result(each, row) and not any(audit.same(each.row, other.row) for other in shown):
-                shown.append(each)
-        return tuple(_printed(each, row) for each in sorted(shown, key=lambda each: audit.VERDICTS.index(each.verdict)))
+        found = [each for run in row.run_ids for each in self.verdicts.get(run, ())]
+        others = [each for each in found if not _says_the_same(each.row, row)]
+        ordered = sorted(_by_figure(others), key=lambda group: audit.VERDICTS.index(group[0].verdict))
+        return tuple(_printed(group, row) for group in ordered)
 
 
 def _heads(line: Line, with_options: bool) -> list[Cell]:
@@ -298,17 +297,37 @@ def _distinction(row: Row, beside: Sequence[Row]) -> str:
     return options_text(row.options, several - {ACCUMULATION})
 
 
-def _is_result(published: Audited, row: Row) -> bool:
-    """Return whether a published figure is that of a result, but for its rounding."""
-    return row.value is not None and published.row.unit == row.unit and audit.is_printed(published.row, row.value)
+def _says_the_same(printed: Published, row: Row) -> bool:
+    """Return whether a published figure is a result, but for its rounding, and is printed as of the same batch size."""
+    equal = row.value is not None and printed.unit == row.unit and audit.is_printed(printed, row.value)
+    return equal and not printed.printed_batch_size
 
 
-def _printed(found: Audited, row: Row) -> Entry:
-    """Return a published figure with its verdict, linked to the audit."""
-    unit = [found.row.unit] if row.unit not in ("", found.row.unit) else []
+def _by_figure(found: Iterable[Audited]) -> list[list[Audited]]:
+    """Return published figures by their number, of which several places may print more or fewer digits."""
+    groups: list[list[Audited]] = []
+    for each in found:
+        there = next((group for group in groups if audit.same(group[0].row, each.row)), None)
+        if there:
+            there.append(each)
+        else:
+            groups.append([each])
+    return groups
+
+
+def _printed(group: Sequence[Audited], row: Row) -> Entry:
+    """Return a published figure with its verdict, linked to the audit; and what its places print of the case."""
+    first = group[0]
+    value, verdict = published_tables.printed(first.row), phrase(f"verdict.{first.verdict}")
+    unit = [first.row.unit] if row.unit not in ("", first.row.unit) else []
+    marks = dict.fromkeys((*unit, *(mark for each in group for mark in _printed_case(each.row))))
     return Entry(
-        phrase("source_form.published", value=published_tables.printed(found.row)),
-        addresses.AUDIT,
-        (*unit, phrase(f"verdict.{found.verdict}")),
-        tone="aside",
+        phrase("source_form.published", value=value, verdict=verdict), addresses.AUDIT, tuple(marks), tone="aside"
     )
+
+
+def _printed_case(row: Published) -> list[Text]:
+    """Return what the source prints of a case where the log says otherwise, and its own label."""
+    size = [phrase("source_form.override", n=row.printed_batch_size)] if row.printed_batch_size else []
+    precision = [precision_name(row.printed_precision)] if row.printed_precision else []
+    return [*(phrase("source_form.printed_as", what=each) for each in (*size, *precision)), *filter(None, [row.label])]

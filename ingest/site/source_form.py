@@ -13,18 +13,21 @@ accumulate. A log that states nothing about it is not known to do without.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ingest.common import numbers
+from ingest.common.suites import model
 from ingest.common.words import Text, phrase
 from ingest.published import audit
 from ingest.published.audit import Audited
+from ingest.published.cases import library
 from ingest.published.publications import Published
 from ingest.site import addresses, published_tables
 from ingest.site import result_tables as tables
 from ingest.site.model import Row, Site, Suite, group_name, named, options_text, or_unknown, ordered, precision_name
+from ingest.site.planned import PlannedCase, fits, planned
 from ingest.site.render.table import Cell, Column, Entry, Table, absent, cell
 
 ACCUMULATION = "accumulation"
@@ -42,11 +45,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Awaited:
-    """A case that somebody is to measure, and nobody has."""
+    """A case that somebody is to measure, and nobody has; `everywhere` if it is not of this hardware in particular."""
 
     framework: str
     place: Place
     batch_size: int
+    everywhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Line:
     def of(self, framework: str) -> list[Row]:
         """Return the results in the cell of a framework: figures first, and those of the row's own batch size."""
         mine = [row for row in self.results if (row.framework or "") == framework]
-        return sorted(mine, key=lambda row: (not numbers.known(row.value), row.batch_size != self.batch_size))
+        return sorted(mine, key=lambda row: (not numbers.known(row.value), (row.batch_size or 0) != self.batch_size))
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,12 @@ class Summary:
 
 def summaries(site: Site, suite: Suite) -> list[Summary]:
     """Return a summary per hardware and precision group, in the order of the page."""
-    verdicts, found = _by_run(site.audited), []
+    verdicts, unrun, found = _by_run(site.audited), planned(site, suite), []
     for hardware, group, rows in tables.sections(site, suite):
-        awaited = _awaited(site, suite, hardware, group)
+        awaited = [
+            *_printed_pending(site, suite, hardware, group),
+            *_planned(suite, unrun, hardware, group, rows),
+        ]
         writer = _Writer(site, suite, rows, lines(site, suite, rows, awaited), verdicts)
         about = named(hardware, "site.unknown_hardware"), group_name(group), tables.units(rows)
         found.append(Summary(*about, writer.table(), len(writer.frameworks) > 1))
@@ -112,31 +119,40 @@ def lines(site: Site, suite: Suite, rows: Sequence[Row], awaited: Iterable[Await
     }
     for each in awaited:
         key = (each.place, each.batch_size)
-        if (each.framework, each.batch_size) not in _sizes(places.get(each.place, ())):
+        was_run = (each.framework, each.batch_size) in _sizes(places.get(each.place, ()))
+        # What is planned for any hardware makes no row of its own: it would stand in the tables of all.
+        if not was_run and (key in found or not each.everywhere):
             line = found.get(key, Line(*key))
             found[key] = replace(line, pending=line.pending | {each.framework})
     return [found[key] for key in sorted(found)]
 
 
-def _awaited(site: Site, suite: Suite, hardware: str, group: str) -> list[Awaited]:
-    """Return the cases of this hardware that a source prints as pending."""
-    rows = site.published.by_suite.get(suite.id, ())
-    pending = (row for row in rows if row.state == "pending" and row.hardware == hardware)
-    return [
-        Awaited(row.framework, _place_of(row), row.batch_size or 0)
-        for row in pending
-        if suite.group(row.precision) == group
-    ]
+def _printed_pending(site: Site, suite: Suite, hardware: str, group: str) -> Iterator[Awaited]:
+    """Yield the cases of this hardware that a source prints as pending."""
+    for row in site.published.by_suite.get(suite.id, ()):
+        if row.state == "pending" and row.hardware == hardware and suite.group(row.precision) == group:
+            without = row.options.get("gradient_accumulation") == "no"
+            place = Place(without, row.nodes or 1, row.devices or 0, "")
+            yield Awaited(row.framework, place, row.batch_size or 0)
 
 
-def _place_of(row: Published) -> Place:
-    without = row.options.get("gradient_accumulation") == "no"
-    return Place(without, row.nodes or 1, row.devices or 0, "")
+def _planned(
+    suite: Suite, cases: Iterable[PlannedCase], hardware: str, group: str, rows: Sequence[Row]
+) -> Iterator[Awaited]:
+    """Yield the cases of plans that may be run on this hardware, under the names that its results give frameworks."""
+    names = {library(row.framework or ""): row.framework or "" for row in rows}
+    for plan, case in ((each.plan, each.case) for each in cases if fits(each.plan, hardware)):
+        if library(plan.framework) in names and suite.group(case.precision) == group:
+            workload = suite.workload_text(model(plan.model), case.options, ACCUMULATION)
+            place = Place(case.options.get(ACCUMULATION) == 1, case.nodes, case.devices, workload)
+            yield Awaited(names[library(plan.framework)], place, case.batch_size, everywhere=True)
 
 
 def _places(site: Site, suite: Suite, rows: Sequence[Row]) -> Mapping[Place, list[Row]]:
     """Return results by their place."""
-    keys = [(row.nodes or 1, row.devices or 0, suite.workload_text(row, ACCUMULATION)) for row in rows]
+    keys = [
+        (row.nodes or 1, row.devices or 0, suite.workload_text(row.model, row.options, ACCUMULATION)) for row in rows
+    ]
     steps = [accumulated(site, row) for row in rows]
     accumulating = {key for key, each in zip(keys, steps, strict=True) if (each or 1) > 1}
     found: dict[Place, list[Row]] = {}
@@ -236,7 +252,8 @@ class _Writer:
         found = line.of(framework)
         parts = [self._result(line, row, found) for row in found]
         entries = [entry for each in parts for entry in each.entries]
-        entries += [Entry(phrase("report.pending"))] if framework in line.pending else []
+        if framework in line.pending:
+            entries.append(Entry(phrase("report.pending"), marks=(_size(line.batch_size),) if found else ()))
         if not found and not entries:
             return absent(phrase("table.not_measured"))
         return Cell(tuple(entries), next((each.note for each in parts if each.note), None))
@@ -245,7 +262,7 @@ class _Writer:
         about, printed = self._about(line, row, beside), self._published(row)
         if numbers.known(row.value):
             entry = tables.figure_entry(self.site, row, about)
-            size = ("batch_size", row.batch_size if row.batch_size != line.batch_size else None)
+            size = ("batch_size", row.batch_size if row.batch_size != (line.batch_size or None) else None)
             return Cell((replace(entry, details=(*entry.details, size)), *printed))
         ended = tables.without_figure(self.site, row)
         entries = ended.entries or ((Entry(numbers.ABSENT),) if about or printed or len(beside) > 1 else ())
@@ -254,7 +271,7 @@ class _Writer:
     def _about(self, line: Line, row: Row, beside: Sequence[Row]) -> tuple[Text, ...]:
         """Return what a reader has to know of a figure beyond its row and column."""
         marks: list[Text] = [row.unit] if "unit" in self._differing else []
-        marks += [_override(row)] if (row.batch_size or 0) != line.batch_size else []
+        marks += [_size(row.batch_size)] if any((each.batch_size or 0) != line.batch_size for each in beside) else []
         marks += [precision_name(row.precision)] if "precision" in self._differing else []
         marks += self._accumulation(line, row)
         marks += [*tables.summary_mark(row), _distinction(row, beside), *tables.version_marks(row, beside)]
@@ -287,8 +304,8 @@ def _heads(line: Line, with_options: bool) -> list[Cell]:
     return [*found, *([cell(place.workload)] if with_options else [])]
 
 
-def _override(row: Row) -> Text:
-    return phrase("source_form.override", n=row.batch_size)
+def _size(batch_size: int | None) -> Text:
+    return phrase("source_form.batch_size", n=or_unknown(batch_size))
 
 
 def _distinction(row: Row, beside: Sequence[Row]) -> str:
@@ -328,6 +345,6 @@ def _printed(group: Sequence[Audited], row: Row) -> Entry:
 
 def _printed_case(row: Published) -> list[Text]:
     """Return what the source prints of a case where the log says otherwise, and its own label."""
-    size = [phrase("source_form.override", n=row.printed_batch_size)] if row.printed_batch_size else []
+    size = [_size(row.printed_batch_size)] if row.printed_batch_size else []
     precision = [precision_name(row.printed_precision)] if row.printed_precision else []
     return [*(phrase("source_form.printed_as", what=each) for each in (*size, *precision)), *filter(None, [row.label])]

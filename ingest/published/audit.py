@@ -24,7 +24,7 @@ from ingest.common.cells import no_formula
 from ingest.compute.results import results
 from ingest.compute.rules import NAMES
 from ingest.published import cases
-from ingest.published.publications import Claim, Publications, Published, Publisher, options_cell
+from ingest.published.publications import Publications, Published, Publisher, SourceClaim, options_cell
 from ingest.read import facts
 from schema.records import FactValue, Figure, Figures, Problem, Result, Run, to_json
 from schema.vocabulary import METRICS
@@ -180,13 +180,13 @@ class Unconfirmed:
     """A figure whose log does not bear out what its source claims of it; `stated` is empty where the log is silent."""
 
     row: Published
-    claim: Claim
+    claim: SourceClaim
     stated: str
 
 
 def unconfirmed(found: Iterable[Audited], sources: Mapping[str, Publisher]) -> tuple[Unconfirmed, ...]:
     """Return the claims of sources that logs contradict or do not mention, once for each log."""
-    checked: dict[tuple[str, Claim], Unconfirmed] = {}
+    checked: dict[tuple[str, SourceClaim], Unconfirmed] = {}
     for each in found:
         for claim in sources[each.row.source].claims:
             if each.run and fnmatchcase(each.row.place, claim.places):

@@ -210,7 +210,7 @@ class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
         rules.parse(self.rule)
 
 
-class Claim(Struct, frozen=True, forbid_unknown_fields=True):
+class SourceClaim(Struct, frozen=True, forbid_unknown_fields=True):
     """What a source says of all runs behind its figures at some places: an option and its value."""
 
     places: str
@@ -236,7 +236,7 @@ class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     page: PathAddress = ""
     log: PathAddress = ""
     rules: tuple[LogRule, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[SourceClaim, ...] = ()
 
     def address_of(self, row: Published) -> str:
         """Return the address of the page on which a figure stands, or of the whole source where no page is known."""

@@ -34,7 +34,7 @@ ACCUMULATION = "accumulation"
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class TablePlace:
     """What results have in common that may share a row although their batch sizes differ."""
 
     without_accumulation: bool
@@ -48,19 +48,19 @@ class Awaited:
     """A case that somebody is to measure, and nobody has; `everywhere` if it is not of this hardware in particular."""
 
     framework: str
-    place: Place
+    place: TablePlace
     batch_size: int
     everywhere: bool = False
 
 
 @dataclass(frozen=True)
-class Line:
+class SummaryRow:
     """A row of a summary; `batch_size` is that of the row, and may differ from that of some of its results.
 
     `pending` are the frameworks of which the case is yet to be measured.
     """
 
-    place: Place
+    place: TablePlace
     batch_size: int
     results: tuple[Row, ...] = ()
     pending: frozenset[str] = frozenset()
@@ -108,12 +108,12 @@ def _by_run(found: Iterable[Audited]) -> Mapping[str, list[Audited]]:
 # ---- which rows there are ----
 
 
-def lines(site: Site, suite: Suite, rows: Sequence[Row], awaited: Iterable[Awaited] = ()) -> list[Line]:
+def lines(site: Site, suite: Suite, rows: Sequence[Row], awaited: Iterable[Awaited] = ()) -> list[SummaryRow]:
     """Return the rows of a table of results, in their order."""
     places = _places(site, suite, rows)
     ran = Counter(size for of_place in places.values() for _, size in _sizes(of_place))
     found = {
-        (place, size): Line(place, size, tuple(results))
+        (place, size): SummaryRow(place, size, tuple(results))
         for place, of_place in places.items()
         for size, results in _by_batch_size(of_place, ran).items()
     }
@@ -122,7 +122,7 @@ def lines(site: Site, suite: Suite, rows: Sequence[Row], awaited: Iterable[Await
         was_run = (each.framework, each.batch_size) in _sizes(places.get(each.place, ()))
         # What is planned for any hardware makes no row of its own: it would stand in the tables of all.
         if not was_run and (key in found or not each.everywhere):
-            line = found.get(key, Line(*key))
+            line = found.get(key, SummaryRow(*key))
             found[key] = replace(line, pending=line.pending | {each.framework})
     return [found[key] for key in sorted(found)]
 
@@ -132,7 +132,7 @@ def _printed_pending(site: Site, suite: Suite, hardware: str, group: str) -> Ite
     for row in site.published.by_suite.get(suite.id, ()):
         if row.state == "pending" and row.hardware == hardware and suite.group(row.precision) == group:
             without = row.options.get("gradient_accumulation") == "no"
-            place = Place(without, row.nodes or 1, row.devices or 0, "")
+            place = TablePlace(without, row.nodes or 1, row.devices or 0, "")
             yield Awaited(row.framework, place, row.batch_size or 0)
 
 
@@ -144,20 +144,20 @@ def _planned(
     for plan, case in ((each.plan, each.case) for each in cases if fits(each.plan, hardware)):
         if library(plan.framework) in names and suite.group(case.precision) == group:
             workload = suite.workload_text(model(plan.model), case.options, ACCUMULATION)
-            place = Place(case.options.get(ACCUMULATION) == 1, case.nodes, case.devices, workload)
+            place = TablePlace(case.options.get(ACCUMULATION) == 1, case.nodes, case.devices, workload)
             yield Awaited(names[library(plan.framework)], place, case.batch_size, everywhere=True)
 
 
-def _places(site: Site, suite: Suite, rows: Sequence[Row]) -> Mapping[Place, list[Row]]:
+def _places(site: Site, suite: Suite, rows: Sequence[Row]) -> Mapping[TablePlace, list[Row]]:
     """Return results by their place."""
     keys = [
         (row.nodes or 1, row.devices or 0, suite.workload_text(row.model, row.options, ACCUMULATION)) for row in rows
     ]
     steps = [accumulated(site, row) for row in rows]
     accumulating = {key for key, each in zip(keys, steps, strict=True) if (each or 1) > 1}
-    found: dict[Place, list[Row]] = {}
+    found: dict[TablePlace, list[Row]] = {}
     for row, key, each in zip(rows, keys, steps, strict=True):
-        found.setdefault(Place(each == 1 and key in accumulating, *key), []).append(row)
+        found.setdefault(TablePlace(each == 1 and key in accumulating, *key), []).append(row)
     return found
 
 
@@ -207,7 +207,7 @@ class _Writer:
     site: Site
     suite: Suite
     rows: Sequence[Row]
-    lines: Sequence[Line]
+    lines: Sequence[SummaryRow]
     verdicts: Mapping[str, Sequence[Audited]]
 
     def table(self) -> Table:
@@ -229,9 +229,9 @@ class _Writer:
         return ordered(measured.union(*(each.pending for each in self.lines)), self.suite.frameworks)
 
     @cached_property
-    def _steps(self) -> Mapping[Place, set[int | None]]:
+    def _steps(self) -> Mapping[TablePlace, set[int | None]]:
         """The batches per update that the results of a place state."""
-        found: dict[Place, set[int | None]] = {}
+        found: dict[TablePlace, set[int | None]] = {}
         for line in self.lines:
             found.setdefault(line.place, set()).update(accumulated(self.site, row) for row in line.results)
         return found
@@ -247,7 +247,7 @@ class _Writer:
         known = framework in self.site.frameworks(self.suite)
         return addresses.framework_page(self.site, self.suite, framework) if known else None
 
-    def _cell(self, line: Line, framework: str) -> Cell:
+    def _cell(self, line: SummaryRow, framework: str) -> Cell:
         """Return the results of a cell, each followed by what was published of it."""
         found = line.of(framework)
         parts = [self._result(line, row, found) for row in found]
@@ -258,7 +258,7 @@ class _Writer:
             return absent(phrase("table.not_measured"))
         return Cell(tuple(entries), next((each.note for each in parts if each.note), None))
 
-    def _result(self, line: Line, row: Row, beside: Sequence[Row]) -> Cell:
+    def _result(self, line: SummaryRow, row: Row, beside: Sequence[Row]) -> Cell:
         about, printed = self._about(line, row, beside), self._published(row)
         if numbers.known(row.value):
             entry = tables.figure_entry(self.site, row, about)
@@ -268,7 +268,7 @@ class _Writer:
         entries = ended.entries or ((Entry(numbers.ABSENT),) if about or printed or len(beside) > 1 else ())
         return Cell((*(replace(each, marks=(*about, *each.marks)) for each in entries), *printed), ended.note)
 
-    def _about(self, line: Line, row: Row, beside: Sequence[Row]) -> tuple[Text, ...]:
+    def _about(self, line: SummaryRow, row: Row, beside: Sequence[Row]) -> tuple[Text, ...]:
         """Return what a reader has to know of a figure beyond its row and column."""
         marks: list[Text] = [row.unit] if "unit" in self._differing else []
         marks += [_size(row.batch_size)] if any((each.batch_size or 0) != line.batch_size for each in beside) else []
@@ -277,7 +277,7 @@ class _Writer:
         marks += [*tables.summary_mark(row), _distinction(row, beside), *tables.version_marks(row, beside)]
         return tuple(each for each in marks if each)
 
-    def _accumulation(self, line: Line, row: Row) -> list[Text]:
+    def _accumulation(self, line: SummaryRow, row: Row) -> list[Text]:
         """Return the batches per update of a result, where those of its row differ in them."""
         found = self._steps[line.place]
         if len(found) < 2 or not any((each or 1) > 1 for each in found):
@@ -293,7 +293,7 @@ class _Writer:
         return tuple(_printed(group, row) for group in ordered)
 
 
-def _heads(line: Line, with_options: bool) -> list[Cell]:
+def _heads(line: SummaryRow, with_options: bool) -> list[Cell]:
     """Return the head of a row."""
     place, size = line.place, line.batch_size or None
     without = [phrase("source_form.without")] if place.without_accumulation else []

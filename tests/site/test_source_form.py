@@ -252,7 +252,7 @@ def placed(*ran: str, awaited: tuple[source_form.Awaited, ...] = ()) -> list[str
     return shown
 
 
-def _short(line: source_form.Line, name: str) -> str:
+def _short(line: source_form.SummaryRow, name: str) -> str:
     sizes = "+".join(f"{each.batch_size}{'!' * (each.value is None)}" for each in line.of(FRAMEWORKS[name]))
     return f"{name}{sizes}" if sizes else f"{name}?" * (FRAMEWORKS[name] in line.pending)
 
@@ -326,7 +326,7 @@ def test_rows_without_accumulation_stand_apart_and_last(ran: str, rows: list[str
 
 def test_a_case_that_was_run_is_not_pending() -> None:
     def awaited(name: str, size: int, *, everywhere: bool) -> source_form.Awaited:
-        return source_form.Awaited(FRAMEWORKS[name], source_form.Place(False, 1, 1, ""), size, everywhere)
+        return source_form.Awaited(FRAMEWORKS[name], source_form.TablePlace(False, 1, 1, ""), size, everywhere)
 
     assert placed("P4", "T4", awaited=(awaited("P", 4, everywhere=False), awaited("Y", 4, everywhere=True))) == [
         "1x4: P4 T4 Y?"

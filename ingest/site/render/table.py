@@ -118,7 +118,7 @@ class Table:
     """Columns, rows of as many cells, and a caption if the text around does not say it.
 
     The first of `views` is what the cells' own entries show. `name` is that of its files, numbered within a page.
-    `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. Of a `relative`
+    `best` says what bold figures are. `prose` is a table of sentences: it is searched, and has no heads of rows and no field to filter by. Of a `relative`
     table, a reader may choose a row that the figures of the others are divided by.
 
     Raises:
@@ -133,6 +133,7 @@ class Table:
     name: str = "table"
     prose: bool = False
     relative: bool = False
+    best: Text = phrase("table.best")
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows, 1):

@@ -24,7 +24,7 @@ from ingest.common.cells import no_formula
 from ingest.compute.results import results
 from ingest.compute.rules import NAMES
 from ingest.published import cases
-from ingest.published.publications import Claim, Publications, Published, Publisher, options_cell
+from ingest.published.publications import Publications, Published, Publisher, SourceClaim, options_cell
 from ingest.read import facts
 from schema.records import FactValue, Figure, Figures, Problem, Result, Run, to_json
 from schema.vocabulary import METRICS
@@ -180,13 +180,13 @@ class Unconfirmed:
     """A figure whose log does not bear out what its source claims of it; `stated` is empty where the log is silent."""
 
     row: Published
-    claim: Claim
+    claim: SourceClaim
     stated: str
 
 
 def unconfirmed(found: Iterable[Audited], sources: Mapping[str, Publisher]) -> tuple[Unconfirmed, ...]:
     """Return the claims of sources that logs contradict or do not mention, once for each log."""
-    checked: dict[tuple[str, Claim], Unconfirmed] = {}
+    checked: dict[tuple[str, SourceClaim], Unconfirmed] = {}
     for each in found:
         for claim in sources[each.row.source].claims:
             if each.run and fnmatchcase(each.row.place, claim.places):
@@ -213,6 +213,11 @@ def same(one: Published, two: Published) -> bool:
     """Return whether two printed figures are one number; one may be rounded and the other truncated."""
     finer, coarser = sorted((Decimal(each.printed) for each in (one, two)), key=_places, reverse=True)
     return _is_shortened(coarser, finer)
+
+
+def is_printed(row: Published, value: float) -> bool:
+    """Return whether a figure is the published one, once it is rounded or truncated to the printed digits."""
+    return _is_shortened(Decimal(row.printed), Decimal(repr(value)))
 
 
 def _is_shortened(printed: Decimal, number: Decimal) -> bool:
@@ -359,7 +364,7 @@ def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[Log
 
 def _log_figure(row: Published, run: Run, name: str, figure: Figure) -> LogFigure:
     difference = figure.value / (row.value or float("nan")) - 1
-    printed = _is_shortened(Decimal(row.printed), Decimal(repr(figure.value)))
+    printed = is_printed(row, figure.value)
     return LogFigure(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference, printed)
 
 

@@ -21,6 +21,12 @@ _NO_ACCUMULATION = "gradient_accumulation"
 _OFF = frozenset({("xla", "no"), ("dali", "no")})
 
 
+def library(framework: str) -> str:
+    """Return the folded name of a framework, and for its own libraries of models the framework's."""
+    name = folded(framework)
+    return "paddlepaddle" if name in _LIBRARIES else name
+
+
 # ---- published figures with each other ----
 
 
@@ -73,7 +79,7 @@ def is_of_entry(figure: Published, result: Result) -> bool:
 
     A score says nothing else of its case. Where both state the round, it is the same too.
     """
-    published, ours = _in_one_spelling(figure.options), _in_one_spelling({**result.options, "round": result.round})
+    published, ours = in_one_spelling(figure.options), in_one_spelling({**result.options, "round": result.round})
     stated = all(name in published and published[name] == ours.get(name) for name in _ENTRY)
     return (
         stated
@@ -109,14 +115,20 @@ def _of_source(figure: Published) -> Case:
 
 def _case(of: Result | Published, name: str) -> Case:
     """Return what has to be the same, apart from options."""
-    framework = folded(of.framework or "")
-    framework = "paddlepaddle" if framework in _LIBRARIES else framework
-    return (name, framework, of.hardware or "", of.nodes or 1, of.devices, of.batch_size, of.precision or "")
+    return (
+        name,
+        library(of.framework or ""),
+        of.hardware or "",
+        of.nodes or 1,
+        of.devices,
+        of.batch_size,
+        of.precision or "",
+    )
 
 
 def _options_match(figure: Published, result: Result) -> bool:
     # The usual value of an option does not stand among those of a case.
-    ours = {"accumulation": "1"} | _in_one_spelling(result.options)
+    ours = {"accumulation": "1"} | in_one_spelling(result.options)
     published = _as_logs_say(figure.options)
     if figure.batch_size is None and not (_BATCH_OF_JOB in ours and _BATCH_OF_JOB in published):
         return False
@@ -125,12 +137,12 @@ def _options_match(figure: Published, result: Result) -> bool:
 
 def _as_logs_say(options: Mapping[str, Plain]) -> dict[str, str]:
     """Return options as a case of ours names them: without accumulation, one step makes an update."""
-    found = _in_one_spelling(options)
+    found = in_one_spelling(options)
     stated = found.pop(_NO_ACCUMULATION, "")
     return found | ({"accumulation": "1"} if stated == "false" else {})
 
 
-def _in_one_spelling(options: Mapping[str, Plain]) -> dict[str, str]:
+def in_one_spelling(options: Mapping[str, Plain]) -> dict[str, str]:
     """Return options in one spelling: tables have yes and no, logs true and false."""
     lower = {name: str(value).casefold() for name, value in options.items()}
     return {name: _SWITCH.get(value, value) for name, value in lower.items()}

@@ -1,8 +1,10 @@
 """Read figures that others published: tables with one row per figure, beside our logs.
 
 A folder `published/` directly below a path given to ingest, with a `sources.toml` in it, holds the tables; every one
-has the columns of `COLUMNS`. Values stay as printed: `printed` is the text, `value` the number it says. Below it,
-`recomputed/*.jsonl` records what was computed from logs that stay where they are: lines of the ledger, shortened.
+has the columns of `COLUMNS`; those of `OPTIONAL` may be missing. Values stay as printed: `printed` is the text, `value`
+the number it says. `batch_size` and `precision` are those of the case, by the log where there is one; what the source
+prints instead stands in columns of its own. Below the folder, `recomputed/*.jsonl` records what was computed from logs
+that stay where they are: lines of the ledger, shortened.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from msgspec.structs import fields
 
 from ingest.common import suites, toml_file
 from ingest.common.cells import no_formula
@@ -57,7 +60,7 @@ REPEATS = frozenset({"throughput_run", "throughput_mean", "throughput_median"})
 PRECISIONS = frozenset({"", *vocabulary.PRECISIONS})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-_COUNTS = ("nodes", "devices", "batch_size")
+_COUNTS = ("nodes", "devices", "batch_size", "printed_batch_size", "row_batch_size")
 
 #: Tables cannot show control characters.
 Text = Annotated[str, Meta(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*\Z", description="a text without control characters")]
@@ -68,8 +71,13 @@ Precision = Annotated[str, one_of(*sorted(PRECISIONS))]
 State = Annotated[str, one_of(*sorted(STATES))]
 
 
-class Cells(Struct, frozen=True, forbid_unknown_fields=True):
-    """A row of a table, as it is written."""
+class Cells(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A row of a table, as it is written.
+
+    `batch_size` (per device) and `precision` are those of the case. `printed_batch_size` and `printed_precision` are
+    what the source prints of the figure where that is something else. `row_batch_size` is what the head of its row
+    prints where its cell prints another one; `label` is what else stands beside the figure, such as `(O2)`.
+    """
 
     source: Text
     place: Text
@@ -82,7 +90,11 @@ class Cells(Struct, frozen=True, forbid_unknown_fields=True):
     nodes: Count
     devices: Count
     batch_size: Count
+    printed_batch_size: Count = ""
+    row_batch_size: Count = ""
     precision: Precision
+    printed_precision: Precision = ""
+    label: Text = ""
     options: Text
     metric: Metric
     unit: Text
@@ -103,9 +115,31 @@ class Cells(Struct, frozen=True, forbid_unknown_fields=True):
             raise WrongValueError(("value",), f"expected a positive number, got {self.value!r}")
         if self.speedup and _number(self.speedup) is None:
             raise WrongValueError(("speedup",), f"expected a positive number, got {self.speedup!r}")
+        self._check_printed("printed_batch_size", "batch_size", self.batch_size)
+        self._check_printed("row_batch_size", "batch size of the figure", self.printed_batch_size or self.batch_size)
+        self._check_printed("printed_precision", "precision", self.precision)
+
+    def _check_printed(self, name: str, instead: str, value: str) -> None:
+        """Refuse a column for what is printed instead of a value where there is none, or where it is the same."""
+        text = getattr(self, name)
+        if text and not value:
+            raise WrongValueError((name,), f"expected nothing without a {instead}, got {text!r}")
+        if text and text == value:
+            raise WrongValueError((name,), f"expected nothing where it is the {instead}, got {text!r}")
 
 
 COLUMNS = Cells.__struct_fields__
+#: Columns that a table may lack.
+OPTIONAL = frozenset(each.name for each in fields(Cells) if not each.required)
+
+
+@dataclass(frozen=True)
+class AsPrinted:
+    """What a source prints of a figure: its batch size, that of the head of its row, and its precision."""
+
+    batch_size: int | None
+    row_batch_size: int | None
+    precision: str
 
 
 @dataclass(frozen=True)
@@ -113,8 +147,9 @@ class Published:
     """One figure as others published it.
 
     `value` is in `unit` and None unless `state` is `measured`; `printed` and `speedup` are the texts as given. `nodes`,
-    `devices` and `batch_size` (per device) are None where the place does not say. `options` maps names to texts. `file`
-    and `row` say where the figure stands in our tables.
+    `devices` and `batch_size` (per device) are None where the place does not say. `printed_batch_size`,
+    `row_batch_size` and `printed_precision` are None or empty where they are those of the case: `as_printed` says what
+    stands in the source. `options` maps names to texts. `file` and `row` say where the figure stands in our tables.
     """
 
     source: str
@@ -139,11 +174,21 @@ class Published:
     note: str
     file: str
     row: int
+    printed_batch_size: int | None = None
+    row_batch_size: int | None = None
+    printed_precision: str = ""
+    label: str = ""
 
     @property
     def suite(self) -> str | None:
         """The suite that compares the model, if there is one."""
         return suites.suite(self.model)
+
+    @property
+    def as_printed(self) -> AsPrinted:
+        """What the source prints of the figure where its case may be another."""
+        batch_size = self.printed_batch_size or self.batch_size
+        return AsPrinted(batch_size, self.row_batch_size or batch_size, self.printed_precision or self.precision)
 
 
 Address = Annotated[str, Meta(pattern=r"^https://[^{}]*\Z", description="an address that begins with https://")]
@@ -167,7 +212,7 @@ class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
         rules.parse(self.rule)
 
 
-class Claim(Struct, frozen=True, forbid_unknown_fields=True):
+class SourceClaim(Struct, frozen=True, forbid_unknown_fields=True):
     """What a source says of all runs behind its figures at some places: an option and its value."""
 
     places: str
@@ -193,7 +238,7 @@ class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
     page: PathAddress = ""
     log: PathAddress = ""
     rules: tuple[LogRule, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[SourceClaim, ...] = ()
 
     def address_of(self, row: Published) -> str:
         """Return the address of the page on which a figure stands, or of the whole source where no page is known."""
@@ -304,7 +349,7 @@ def _table(path: Path, sources: Mapping[str, Publisher], problems: list[Problem]
     try:
         reader = csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""), strict=True)
         header = tuple(reader.fieldnames or ())
-        if header != COLUMNS:
+        if header != tuple(each for each in COLUMNS if each in header or each not in OPTIONAL):
             problems.append(_problem("published_columns", path, 1, cause=_difference(header)))
             return
         for cells in reader:
@@ -316,7 +361,7 @@ def _table(path: Path, sources: Mapping[str, Publisher], problems: list[Problem]
 
 def _difference(header: tuple[str, ...]) -> str:
     unknown = [name for name in header if name not in COLUMNS]
-    missing = [name for name in COLUMNS if name not in header]
+    missing = [name for name in COLUMNS if name not in header and name not in OPTIONAL]
     parts = [f"{word} {', '.join(names)}" for word, names in (("unknown:", unknown), ("missing:", missing)) if names]
     return "; ".join(parts) or "another order"
 
@@ -339,8 +384,8 @@ def _published(cells: Mapping[Any, Any], sources: Mapping[str, Publisher], file:
     found = toml_file.record(text, Cells)
     if found.source not in sources:
         raise ValueError(f"source: unknown source {found.source!r}{did_you_mean(found.source, sources)}")
-    made: dict[str, Any] = {name: text[name] for name in COLUMNS if name != "value"}
-    made |= {name: int(text[name]) if text[name] else None for name in _COUNTS}
+    made: dict[str, Any] = {name: getattr(found, name) for name in COLUMNS if name != "value"}
+    made |= {name: int(made[name]) if made[name] else None for name in _COUNTS}
     made |= {"model": suites.model(found.model), "options": _options(found.options), "printed": found.value}
     value = _number(found.value) if found.state == "measured" else None
     return Published(**made, value=value, file=file, row=line)

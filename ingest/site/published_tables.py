@@ -55,7 +55,14 @@ def _column(found: Slice, index: int) -> Column:
 def of_facts(facts: Facts) -> Table:
     """Return a table of words."""
     columns = tuple(Column(each) for each in facts.columns)
-    return Table(columns, tuple(tuple(cell(each) for each in row) for row in facts.rows))
+    return Table(columns, tuple(tuple(map(_fact, row)) for row in facts.rows))
+
+
+def _fact(text: Text) -> Cell:
+    """Return the cell of a fact; an address is a link, shown without its scheme."""
+    if isinstance(text, str) and text.startswith("https://"):
+        return cell(text.removeprefix("https://"), text)
+    return cell(text)
 
 
 def software(rows: Iterable[Published]) -> Table | None:

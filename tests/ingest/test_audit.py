@@ -532,6 +532,6 @@ def test_a_claim_holds_for_its_places_and_is_confirmed_by_the_log(
     found = [audited(row, run("logs/one.log", sustained=20.5, case={"options": options}))] * 2
     source = publications.Publisher(
         row.source, Bilingual("S", "S"), "https://example.org", Bilingual("w", "w"), 2023,
-        claims=(publications.Claim(places, "dali", "yes"),),
+        claims=(publications.SourceClaim(places, "dali", "yes"),),
     )  # fmt: skip
     assert [each.stated for each in audit.unconfirmed(found, {row.source: source})] == stated

@@ -15,7 +15,7 @@ from made_trees import ROOT, Called, make_tree
 
 from ingest.common import suites
 from ingest.published import publications
-from ingest.published.publications import COLUMNS, METRICS
+from ingest.published.publications import COLUMNS, METRICS, OPTIONAL, AsPrinted
 from ingest.read.walk import walk
 from parsers.contract import FACTS
 from schema.vocabulary import OPTIONS
@@ -41,8 +41,9 @@ rules = [{ logs = "logs/*", rule = "mean:skip=2" }]
 GOOD = {
     "source": "Made up", "place": "README.md", "line": "7", "log": "logs/one.log", "model": "DeepLabV3P",
     "framework": "PaddlePaddle", "framework_source": "", "hardware": "made-up", "nodes": "1", "devices": "1",
-    "batch_size": "4", "precision": "fp32", "options": "clip=no; xla=yes", "metric": "throughput", "unit": "samples/s",
-    "value": "20.50", "state": "measured", "speedup": "1.00", "note": "",
+    "batch_size": "4", "printed_batch_size": "8", "row_batch_size": "16", "precision": "fp32",
+    "printed_precision": "tf32", "label": "(O2)", "options": "clip=no; xla=yes", "metric": "throughput",
+    "unit": "samples/s", "value": "20.50", "state": "measured", "speedup": "1.00", "note": "",
 }  # fmt: skip
 
 Figure = tuple[str, ...]
@@ -175,6 +176,90 @@ def test_values_stay_as_printed(tmp_path: Path) -> None:
     assert written == [GOOD | {"model": "DeepLabV3+"}]
 
 
+def test_what_is_printed_stands_beside_the_case(tmp_path: Path) -> None:
+    (row,) = publications.read([folder(tmp_path, [GOOD])]).rows
+    assert (row.batch_size, row.precision, row.label) == (4, "fp32", "(O2)")
+    assert row.as_printed == AsPrinted(batch_size=8, row_batch_size=16, precision="tf32")
+
+
+def test_a_table_may_lack_the_columns_of_what_is_printed(tmp_path: Path) -> None:
+    """Tables that were made before these columns are read as they were."""
+    old = [name for name in COLUMNS if name not in OPTIONAL]
+    found = publications.read([folder(tmp_path, [GOOD], header=old)])
+    assert found.problems == ()
+    (row,) = found.rows
+    assert row.as_printed == AsPrinted(batch_size=4, row_batch_size=4, precision="fp32")
+    assert (row.printed_batch_size, row.row_batch_size, row.printed_precision, row.label) == (None, None, "", "")
+
+
+@pytest.mark.parametrize(
+    ("place", "framework", "devices", "value", "printed", "logged"),
+    [
+        ("ResNet50V1.5/README.md 五.2 对比 FP32", "NGC MXNet", 1, "389.54", 256, 128),
+        ("ResNet50V1.5/README.md 五.2 对比 FP32", "NGC MXNet", 8, "2957.8", 256, 128),
+        ("README.md (root) ResNet50 FP32", "NGC MXNet", 1, "380.55", 256, 128),
+        ("README.md (root) ResNet50 FP32", "NGC MXNet", 8, "3002.8", 256, 128),
+        # The framework's own page says 128, as the log does.
+        ("ResNet50V1.5/OtherReports/MxNet/README.md", "NGC MXNet", 1, "389.54", 128, 128),
+        ("DeepLabV3P/README.md 五.2 对比 FP32", "PyTorch", 32, "60.95", 4, 8),
+    ],
+)
+def test_a_printed_batch_size_is_kept_beside_that_of_the_log(
+    place: str, framework: str, devices: int, value: str, printed: int, logged: int
+) -> None:
+    found = [
+        row
+        for row in ROWS
+        if row.place.startswith(place) and (row.framework, row.devices, row.printed) == (framework, devices, value)
+    ]
+    assert [(row.as_printed.batch_size, row.batch_size) for row in found] == [(printed, logged)]
+
+
+def test_batch_sizes_of_2021_are_those_of_its_cells_and_rows() -> None:
+    """Cells without a figure state theirs, too."""
+    name = "paddle-2019-2021.csv"
+    rows = kept((FOLDER / name).read_text("utf-8"))
+    assert [(row["batch_size"], row["row_batch_size"] or row["batch_size"]) for row in rows] == [
+        (row["batch_size_per_device"], row["row_batch_size"]) for row in given(name)
+    ]
+    absent = {
+        (row["line"], row["batch_size"], row["row_batch_size"])
+        for row in rows
+        if row["state"] == "not_measured" and row["framework"] == "NGC MXNet"
+    }
+    assert absent == {("72", "96", "128"), ("82", "128", ""), ("83", "192", "256")}
+
+
+def test_labels_stand_where_the_source_prints_them() -> None:
+    labelled = [row for row in ROWS if row.label and row.model == "ResNet-50 v1.5"]
+    assert {(row.hardware, row.devices, row.printed, row.label) for row in labelled} == {
+        ("V100-SXM2-32GB", 1, "1438.518", "(O2)"),
+        ("V100-SXM2-32GB", 8, "10936.815", "(O2)"),
+        ("A100-SXM4-40GB", 1, "2602.629", "(O2)"),
+        ("A100-SXM4-40GB", 8, "17587.654", "(O2)"),
+    }
+    assert all("五.2" in row.place for row in labelled)
+
+
+def test_a_precision_is_kept_as_it_is_printed() -> None:
+    """Paddle's own tables say FP16, the comparisons AMP; the case is that of the log."""
+    perf = [row for row in ROWS if row.source == "PaddlePaddle/Perf" and row.precision in {"amp", "fp16"}]
+    resnet = [row for row in perf if row.model == "ResNet-50 v1.5" and row.framework == "PaddlePaddle"]
+    assert {("五.1" in row.place, row.as_printed.precision, row.precision) for row in resnet} == {
+        (True, "fp16", "fp16"),
+        (False, "amp", "fp16"),
+    }
+    rest = {(row.model, row.as_printed.precision) for row in perf if row.model != "ResNet-50 v1.5"}
+    assert rest == {("BERT-base", "amp"), ("DeepLabV3+", "amp"), ("HRNet-W18", "amp"), ("Transformer big", "fp16")}
+
+
+def test_precisions_of_dlperf_are_those_of_the_catalogue() -> None:
+    rows = kept((FOLDER / "dlperf.csv").read_text("utf-8"))
+    assert [row["printed_precision"] for row in rows] == [
+        "fp16" if "label=FP16" in row["note"] else "" for row in given("dlperf.csv")
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "cause"),
     [
@@ -203,6 +288,11 @@ def test_values_stay_as_printed(tmp_path: Path) -> None:
         ({"devices": "-8"}, "devices: expected a positive whole number, got '-8'"),
         ({"nodes": "²"}, "nodes: expected a positive whole number, got '²'"),
         ({"batch_size": "4.0"}, "batch_size: expected a positive whole number, got '4.0'"),
+        ({"printed_batch_size": "4"}, "printed_batch_size: expected nothing where it is the batch_size, got '4'"),
+        ({"row_batch_size": "8"}, "row_batch_size: expected nothing where it is the batch size of the figure, got '8'"),
+        ({"batch_size": ""}, "printed_batch_size: expected nothing without a batch_size, got '8'"),
+        ({"printed_precision": "fp32"}, "printed_precision: expected nothing where it is the precision, got 'fp32'"),
+        ({"printed_precision": "FP16"}, "printed_precision: expected one of amp, "),
         ({"nodes": "9" * 5000}, "nodes: expected a positive whole number, got '999"),
         ({"note": "a\0b"}, "note: expected a text without control characters, got 'a\\x00b'"),
         ({"options": "clip"}, "options: expected name=value; name=value, got 'clip'"),

@@ -25,6 +25,21 @@ FLUID = (
     "FLAGS_fraction_of_gpu_memory_to_use=0.0", "CUDA_VISIBLE_DEVICES=0",
 )  # fmt: skip
 SEG_IMAGE = "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82"
+ROUND = (
+    "Intel Xeon Gold 5118 2.30 GHz", "Ubuntu 16.04.4 LTS", "440.33.01", "MT27700", "12-23,36-47", "PIX", "1.15.2",
+    "1.5.0a0+8f84ded", "1.8.3.post107", "46ff3707", "26c26761", "4b119d73", "fed7ba99", "e470c215", "f9a8a284b8",
+    "7b7bf602", "APEX",
+    "nvcr.io/nvidia/tensorflow:20.03-tf1-py3", "nvcr.io/nvidia/mxnet:20.03-py3", "nvcr.io/nvidia/pytorch:20.03-py3",
+)  # fmt: skip
+WIDE_DEEP = ("v0.2.0-83-gb16a8d42f", "42c5515", "2.2", "nvidia/cuda:11.0-cudnn8-devel-ubuntu18.04", "12-23,36-47")
+FACES = ("0.3.4", "1705ae5b", "a9beb609", "2021-01-20", "200000, 400000, 500000, 550000", "cosface", "GDC", "0.0005")
+EXAMPLES = "github.com/NVIDIA/DeepLearningExamples/tree/master"
+FRONT = ("V100-SXM2-16GB", "V100-SXM2-32GB", "max_seq_len", "128", "248", "DALI", "XLA", "NGC TensorFlow 1.15")
+LINKS_2021 = (
+    f"{EXAMPLES}/TensorFlow", f"{EXAMPLES}/PyTorch", f"{EXAMPLES}/MxNet", "containers/nvidia:tensorflow/tags",
+    "containers/nvidia:pytorch/tags", "containers/nvidia:mxnet/tags", "ResNet50V1.5/OtherReports/MxNet",
+    "Bert/OtherReports/TensorFlow",
+)  # fmt: skip
 #: The edition with pending cells: its commit, branch, data set, steps and the names of its logs, all its own.
 PENDING = (
     "318dd24cf3c7788f3fe88c7ccb910a09e6f469e5", "benchmark", "37724b19b6e5d41f9f147936d60b3c29", "cityscapes.tar",
@@ -39,7 +54,12 @@ FACTS = {
     "perf-hrnet": (SINGLE, A100),
     "perf-pytorch-hrnet": (SINGLE, A100),
     "perf-resnet50": ((*SINGLE, *A100, *SEG, RESNET_IMAGE, "2.5.0.post112", "11.2, 8.2", *RESNET), ()),
-    "perf-2021": (("V100-SXM2-16GB", "V100-SXM2-32GB", "max_seq_len", "248", "DALI", "XLA", "nvidia:mxnet"), ()),
+    "perf-2021": ((*FRONT, *LINKS_2021), ()),
+    "dlperf-round": (ROUND, ("49ec0bd7", "5cc03caa")),
+    "dlperf-summaries": (("0.3.4", "2021-01-20", "28,594", "0.5", "224", "196", "49ec0bd7", "5cc03caa"), ("46ff3707",)),
+    "dlperf-wide-deep": (WIDE_DEEP, ()),
+    "dlperf-insightface": (FACES, ("5118", "440.33.01")),
+    "dlperf-gpt": (("V100-SXM2-16GB",), ("5118", "440.33.01", "384 GB")),
     "fluid-guide": (FLUID, ()),
 }
 #: Where each image that Paddle's reports and recipes name was seen printed.

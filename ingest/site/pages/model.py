@@ -13,7 +13,16 @@ from ingest.common.words import Text, phrase
 from ingest.compute.comparison import contradicted, image_of
 from ingest.compute.results import counts
 from ingest.compute.rules import HEADLINE
-from ingest.site import addresses, answers, caveats, published_figures, reproduce, result_tables, run_tables
+from ingest.site import (
+    addresses,
+    answers,
+    caveats,
+    published_figures,
+    reproduce,
+    result_tables,
+    run_tables,
+    source_form,
+)
 from ingest.site.model import (
     Page,
     Row,
@@ -64,6 +73,7 @@ def _model(site: Site, suite: Suite) -> Page:
                 if (part := answers.part(site, suite, hardware)).answers
             ],
             **answers.LIMITS,
+            "summaries": source_form.summaries(site, suite),
             "charts": result_charts(site, suite),
             "notes": caveats.notes(site, suite),
             "reports": published_figures.reports_of(site, suite),

@@ -55,6 +55,8 @@ METRICS: Mapping[str, frozenset[str]] = {
     "flops_of_job": frozenset({"PFLOP/s"}),
     "loss": frozenset({""}),
 }
+#: Single repeats, and what follows from them: they are no results.
+REPEATS = frozenset({"throughput_run", "throughput_mean", "throughput_median"})
 PRECISIONS = frozenset({"", *vocabulary.PRECISIONS})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import UNSET
 
 from ingest.common.words import Words
+from ingest.published.likeness import better
 from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site import addresses
 from ingest.site.data.records import reason_text, result_id
@@ -23,19 +24,12 @@ from ingest.site.published_tables import printed
 from schema import results
 from schema.records import Reason
 from schema.results import Both, Conditions, Metric, Place, PrintedCase, ResultRecord
-from schema.vocabulary import METRICS
 
 _CASE = (
     "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
 )  # fmt: skip
 _HEADLINE = "throughput"
 _SWITCH = {"yes": True, "no": False}
-#: Which direction is better of metrics that are published only.
-_BETTER: Mapping[str, Literal["higher", "lower"]] = {
-    "memory_ratio": "lower",
-    "utilisation": "higher",
-    "max_num_classes": "higher",
-}
 
 
 @dataclass(frozen=True)
@@ -205,5 +199,5 @@ def _metric(metric: str, row: Published) -> Metric:
         value=row.value,
         text=None if row.value is None else printed(row),
         unit=row.unit,
-        better=METRICS[metric].better if metric in METRICS else _BETTER[metric],
+        better=better(metric),
     )

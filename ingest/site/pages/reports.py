@@ -20,6 +20,7 @@ from ingest.site.published_tables import COUNTS, caption, head_text, joined, pri
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart
 from ingest.site.render.table import Link
+from ingest.site.report_headlines import headline
 from ingest.site.report_links import Shelf
 
 #: What the groups of a chart are, by the keys of its rows: tokens. Of several keys the first counts.
@@ -99,6 +100,7 @@ def _context(site: Site, report: Report, shelf: Shelf) -> Mapping[str, Any]:
         "report": report,
         "source": site.published.sources[report.source],
         "date": report_links.date_of(site.published.sources[report.source], report),
+        "headline": headline(found),
         "section": phrase(f"report.section_{report.section}"),
         "links": report_links.links(shelf, report),
         "index": addresses.REPORTS,

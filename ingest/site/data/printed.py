@@ -46,12 +46,16 @@ def records(site: Site, words: Words) -> list[ResultRecord]:
     by_case: dict[str, list[Published]] = {}
     for row in site.published.rows:
         if row.suite in suites and is_shown(row):
-            by_case.setdefault(_case_key(row), []).append(row)
+            # Pages of one source name other commits of one trainer for the same figure.
+            by_case.setdefault(_case_key(row, trainer=""), []).append(row)
     found = []
-    for case, rows in by_case.items():
-        for index, result in enumerate(_results(rows)):
-            # Figures that contradict an earlier one of the source are distinguished by what they say.
-            distinction = case if index == 0 else case + _all_figures(result)
+    for rows in by_case.values():
+        known: set[str] = set()
+        for result in _results(rows):
+            # Figures that contradict an earlier one of their trainer are distinguished by what they say.
+            case = _case_key(result.places[0], result.places[0].framework_source)
+            distinction = case + _all_figures(result) if case in known else case
+            known.add(case)
             found.append(_record(site, words, suites[str(rows[0].suite)], result, distinction))
     return sorted(found, key=lambda each: each.id)
 
@@ -60,8 +64,9 @@ def _all_figures(result: _Result) -> str:
     return json.dumps(sorted((metric, each.printed) for metric, each in result.figures.items()))
 
 
-def _case_key(row: Published) -> str:
-    return json.dumps([*(getattr(row, key) for key in _CASE), options_cell(row.options)], ensure_ascii=False)
+def _case_key(row: Published, trainer: str) -> str:
+    stated = {key: getattr(row, key) for key in _CASE} | {"framework_source": trainer}
+    return json.dumps([*stated.values(), options_cell(row.options)], ensure_ascii=False)
 
 
 def _results(rows: Sequence[Published]) -> list[_Result]:

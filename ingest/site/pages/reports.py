@@ -16,7 +16,7 @@ from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.pages.rounds import links
 from ingest.site.published_figures import reports_with_figures, rows_of, source_anchors
-from ingest.site.published_tables import COUNTS, caption, head_text, joined, printed, switch, value
+from ingest.site.published_tables import COUNTS, caption, head_text, joined, printed, switch
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart
 from ingest.site.render.table import Link
@@ -311,7 +311,7 @@ def _descriptions(found: Slice) -> tuple[Phrase, ...]:
         phrase(
             "chart.value_of",
             name=head_text(found, found.columns[column]),
-            group=joined([value(found, *each) for each in found.rows[row].values]),
+            group=_group(found.block, found, found.rows[row]),
             value=joined([_figure(figure), *(tables.mark(found, each) for each in figure.beside)]),
         )
         for (row, column), figures in sorted(found.cells.items())

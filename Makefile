@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test faults corpus check fresh format bench fuzz fuzz-readers audit lock clean pythons
+.PHONY: help site serve test faults corpus check plans fresh format bench fuzz fuzz-readers audit lock clean pythons
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -52,6 +52,9 @@ check: $(VENV)/test.stamp ## lint, formatting, types, and whether docs/data/ is 
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy --strict $(CODE)
 	@$(call INGEST,check)
+
+plans: $(VENV)/site.stamp ## write the cases of all recipes to raw_logs/plans/
+	@$(BIN)/python -m runners export
 
 fresh: $(VENV)/site.stamp ## whether the committed data (docs/data/) is what the logs say
 	@$(call INGEST,check)

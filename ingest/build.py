@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ingest.published.publications import Publications
     from ingest.read.accelerators import Accelerators
+    from ingest.read.plans import Plans
     from ingest.read.walk import FoundFiles
     from ingest.record.ledger import Ledger
     from ingest.site.builder import Built
@@ -54,6 +55,7 @@ class State:
     ledger: Ledger
     publications: Publications
     accelerators: Accelerators
+    plans: Plans
     problems: tuple[Problem, ...]
     sources: str
     fresh: Mapping[str, bytes]
@@ -77,7 +79,7 @@ def read(inputs: Inputs) -> State:
     from ingest.common import sources
     from ingest.common.cache import Cache
     from ingest.published import publications
-    from ingest.read import accelerators, layout
+    from ingest.read import accelerators, layout, plans
     from ingest.read.walk import walk
     from ingest.record import ledger
 
@@ -87,9 +89,10 @@ def read(inputs: Inputs) -> State:
     before = sources.state(inputs.paths, inputs.layout)
     others = publications.read(list(dict.fromkeys([*publications.folders(inputs.paths), *inputs.published])))
     found, stated = named.logs_of(walk(inputs.paths)), accelerators.found(inputs.paths)
-    found = _with_problems(found, (*others.problems, *stated.problems))
+    planned = plans.found(inputs.paths)
+    found = _with_problems(found, (*others.problems, *stated.problems, *planned.problems))
     if not found.inputs:
-        return State(inputs, found, ledger.Ledger(), others, stated, found.problems, before, {})
+        return State(inputs, found, ledger.Ledger(), others, stated, planned, found.problems, before, {})
     with (
         Cache(_cache(inputs.out), read_only=True) as cached,
         _executor(inputs.jobs, found) as executor,
@@ -106,7 +109,7 @@ def read(inputs: Inputs) -> State:
             found.beside,
         )
     found = _with_problems(found, collected.problems)
-    return State(inputs, found, collected, others, stated, _distinct(found, collected), before, cached.new)
+    return State(inputs, found, collected, others, stated, planned, _distinct(found, collected), before, cached.new)
 
 
 def write(state: State) -> Written:
@@ -163,6 +166,7 @@ def _site(state: State, *, check: bool) -> Built:
         shards=state.ledger.shards,
         passed_over=state.ledger.passed_over,
         accelerators=state.accelerators,
+        plans=state.plans,
     )
 
 

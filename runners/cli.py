@@ -1,4 +1,4 @@
-"""The command line: `list`, `show`, `plan`, `run`, `setup`, `script`, `collect`.
+"""The command line: `list`, `show`, `plan`, `run`, `setup`, `script`, `collect`, `export`.
 
 Exit status: 0 all completed, 1 a run ended otherwise or is unfinished, 2 bad input or refused, 130 stopped.
 """
@@ -21,6 +21,7 @@ import msgspec
 from msgspec import structs
 
 from runners import batch as batches
+from runners import plans
 from runners import recipe as recipes
 from runners.batch import COMPLETED, OTHERWISE, REFUSED, Batch, find_max_batch, smallest_sizes
 from runners.command import CONTAINERS, Settings, build_run
@@ -30,10 +31,9 @@ from runners.recipe import LaunchRecipe, RecipeCase, case_choices, select_cases
 from runners.record import check_ingest, finished_runs, unfinished
 from runners.run import STOPPED, RunContext, collect_run, complain, standalone, supervise
 from runners.transport import AnyTarget, parse_target
+from schema.plans import EXAMPLE_DATA, PLANS_FOLDER
 
 PATIENCE_SECONDS = 300
-#: Stands for --data in what `show` prints, where none was named.
-EXAMPLE_DATA = "/path/to/data"
 #: Between the choices of `--case`. A comma that no key follows is part of a value.
 BETWEEN_CHOICES = re.compile(r",\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
 
@@ -342,6 +342,27 @@ def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool) -> int:
     return worst
 
 
+@cli.command()
+@click.argument("chosen", nargs=-1, metavar="[RECIPE]...")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    default=Path("raw_logs") / PLANS_FOLDER,
+    metavar="DIR",
+    show_default=True,
+    help="Folder that the plans are written to.",
+)
+def export(chosen: tuple[str, ...], to: Path) -> int:
+    """Write recipes as plans, which the pages show.
+
+    A plan lists the cases of a recipe with their commands. `python -m ingest` reads those in the folder `plans` beside
+    the logs: pages then say how to make each case, and which were not run yet. RECIPE is a name that `list` prints, or
+    a .toml file; without any, all that `list` prints are written.
+    """
+    loaded = [recipes.load(recipes.find(name)) for name in chosen or recipes.names()]
+    return _print(f"{path}" for path in plans.write(loaded, to))
+
+
 def _print(lines: Iterator[str]) -> int:
     for line in lines:
         print(line)
@@ -444,6 +465,11 @@ def _requirements(recipe: LaunchRecipe) -> Iterator[str]:
         yield f"image {image.image} {image.digest}".rstrip()
     if recipe.setup.packages:
         yield f"{recipe.setup.python} with {', '.join(recipe.setup.packages)}"
+    data = recipe.data
+    if stated := ", ".join(filter(None, (data.name, data.address, data.checksum))):
+        yield f"data {stated}"
+    if data.layout:
+        yield f"in {data.below}: {', '.join(data.layout)}"
 
 
 def _case_option(recipe: LaunchRecipe, case: RecipeCase) -> str:
@@ -452,9 +478,7 @@ def _case_option(recipe: LaunchRecipe, case: RecipeCase) -> str:
 
 
 def _command_line(run: PlannedRun) -> str:
-    """Return the command of a run for a person to read; what only the node knows stands in braces."""
-    variables = [f"{name}={shlex.quote(value)}" for name, value in run.record.environment_variables.items()]
-    return " ".join([*variables, shlex.join(run.record.argv)])
+    return plans.command_text(run.record.environment_variables, run.record.argv)
 
 
 def _plan_lines(batch: Batch, runs: Sequence[PlannedRun], target: AnyTarget, with_jobs: bool) -> Iterator[str]:

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from runners.job import NODE_VARIABLES, RunnerError, Scalar, WantedRecords, checked
+from schema.plans import DataSet
 from schema.vocabulary import LAUNCHERS, PRECISIONS
 
 FOLDER = Path(__file__).parent / "recipes"
@@ -110,6 +111,10 @@ class RecipeSource(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class RecipeData(DataSet, frozen=True, forbid_unknown_fields=True):
+    """The data set, for whoever has to put it there; nothing of it is checked."""
+
+
 class Lookup(Struct, frozen=True):
     """A table of `[slots]`: texts or lists of words by the value of one key of the case."""
 
@@ -145,6 +150,7 @@ class RecipeFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     container: Image | None = None
     setup: Setup = Setup()
     source: RecipeSource = RecipeSource()
+    data: RecipeData = RecipeData()
 
 
 class LaunchRecipe(RecipeFile, frozen=True, kw_only=True):

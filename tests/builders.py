@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from schema.plans import EXAMPLE_DATA, SCHEMA, Plan
 from schema.records import Run, from_json, to_json
 
 HARDWARE = "Test accelerator (made up)"
@@ -287,3 +288,18 @@ def hostile() -> list[Run]:
         each = edited(each, figures={"sustained": {"arithmetic": text}})
         found.append(each)
     return found
+
+
+def plan(
+    recipe: str, *, cases: Iterable[dict[str, Any]] = ({"devices": 8}, {"nodes": 2, "devices": 16}), **other: Any
+) -> Plan:
+    """Return a plan of these cases, each stated as far as it differs from the others."""
+    told = [{"nodes": 1, "batch_size": 64, "precision": "fp32", "options": {}, "data": True, **each} for each in cases]
+    for each in told:
+        each.setdefault("choices", {key: str(each[key]) for key in ("nodes", "devices")})
+        each.setdefault("command", f"python train.py --devices {each['devices']} --data {EXAMPLE_DATA}")
+    usual = {
+        "title": f"Title of {recipe}", "suite": "resnet50", "model": "ResNet-50 v1.5", "framework": "PyTorch",
+        "device": "gpu", "launcher": "torchrun", "iterations": 100, "repeats": 3,
+    }  # fmt: skip
+    return from_json({"schema": SCHEMA, "recipe": recipe, **usual, "cases": told, **other}, Plan)

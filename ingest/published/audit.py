@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +24,7 @@ from ingest.common.cells import no_formula
 from ingest.compute.results import results
 from ingest.compute.rules import NAMES
 from ingest.published import cases
-from ingest.published.publications import Publications, Published, options_cell
+from ingest.published.publications import Publications, Published, Publisher, SourceClaim, options_cell
 from ingest.read import facts
 from schema.records import FactValue, Figure, Figures, Problem, Result, Run, to_json
 from schema.vocabulary import METRICS
@@ -174,6 +175,31 @@ def _slip(row: Published, ones: Sequence[float]) -> Slip | None:
     return Slip(row, min(computed, key=lambda each: abs(each - float(row.speedup)))) if computed else None
 
 
+@dataclass(frozen=True)
+class Unconfirmed:
+    """A figure whose log does not bear out what its source claims of it; `stated` is empty where the log is silent."""
+
+    row: Published
+    claim: SourceClaim
+    stated: str
+
+
+def unconfirmed(found: Iterable[Audited], sources: Mapping[str, Publisher]) -> tuple[Unconfirmed, ...]:
+    """Return the claims of sources that logs contradict or do not mention, once for each log."""
+    checked: dict[tuple[str, SourceClaim], Unconfirmed] = {}
+    for each in found:
+        for claim in sources[each.row.source].claims:
+            if each.run and fnmatchcase(each.row.place, claim.places):
+                checked.setdefault((each.row.log, claim), Unconfirmed(each.row, claim, _stated(each.run, claim.option)))
+    return tuple(each for each in checked.values() if each.stated != each.claim.value)
+
+
+def _stated(run: Run, option: str) -> str:
+    """Return what a log says of an option, in the words of the tables."""
+    value = run.case.options.get(option, "")
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
 def _distinct(rows: Sequence[Published]) -> list[Published]:
     """Return the rows without those whose figure is that of an earlier one, more or less rounded."""
     found: list[Published] = []
@@ -187,6 +213,11 @@ def same(one: Published, two: Published) -> bool:
     """Return whether two printed figures are one number; one may be rounded and the other truncated."""
     finer, coarser = sorted((Decimal(each.printed) for each in (one, two)), key=_places, reverse=True)
     return _is_shortened(coarser, finer)
+
+
+def is_printed(row: Published, value: float) -> bool:
+    """Return whether a figure is the published one, once it is rounded or truncated to the printed digits."""
+    return _is_shortened(Decimal(row.printed), Decimal(repr(value)))
 
 
 def _is_shortened(printed: Decimal, number: Decimal) -> bool:
@@ -333,7 +364,7 @@ def _figures(row: Published, runs: Iterable[Run], *, headline: bool) -> list[Log
 
 def _log_figure(row: Published, run: Run, name: str, figure: Figure) -> LogFigure:
     difference = figure.value / (row.value or float("nan")) - 1
-    printed = _is_shortened(Decimal(row.printed), Decimal(repr(figure.value)))
+    printed = is_printed(row, figure.value)
     return LogFigure(run, name, figure.value, figure.unit, figure.first_line, figure.last_line, difference, printed)
 
 

@@ -5,20 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 
+from ingest.common import suites
 from ingest.common.suites import folded
 from ingest.published.publications import Published, options_cell
+from schema.plans import Plan, PlanCase
 from schema.records import Plain, Result
 
 Case = tuple[object, ...]
 #: PaddlePaddle's own libraries of models. NVIDIA's trainers are not those of the frameworks in their names:
 #: `NGC PyTorch` is never `PyTorch`.
 _LIBRARIES = frozenset({"paddleclas", "paddleseg", "paddlenlp", "paddlerec", "paddledetection", "paddleocr"})
+#: Sources call any of these AMP.
+_HALF = frozenset({"amp", "fp16", "bf16"})
 _SWITCH = {"yes": "true", "no": "false"}
 _BATCH_OF_JOB = "batch_size_of_job"
 #: What tables state of runs that update the weights with every batch, beside those that gather several.
 _NO_ACCUMULATION = "gradient_accumulation"
 #: Options whose absence means "off"; for all others, such as clipping, absence means "unknown".
 _OFF = frozenset({("xla", "no"), ("dali", "no")})
+
+
+def library(framework: str) -> str:
+    """Return the folded name of a framework, and for its own libraries of models the framework's."""
+    name = folded(framework)
+    return "paddlepaddle" if name in _LIBRARIES else name
 
 
 # ---- published figures with each other ----
@@ -57,6 +67,19 @@ def one_device_figures(rows: Iterable[Published]) -> Mapping[Case, list[float]]:
     return found
 
 
+def may_be_of(figure: Published, plan: Plan, case: PlanCase) -> bool:
+    """Return whether a published figure may be of a planned case: they differ in nothing that both state."""
+    same = {figure.precision, case.precision} <= _HALF or figure.precision in ("", case.precision)
+    return (
+        same
+        and (figure.model, library(figure.framework)) == (suites.model(plan.model), library(plan.framework))
+        and figure.nodes in (None, case.nodes)
+        and figure.devices in (None, case.devices)
+        and figure.batch_size in (None, case.batch_size)
+        and options_agree(_as_logs_say(figure.options), in_one_spelling(case.options))
+    )
+
+
 def options_agree(one: Mapping[str, str], two: Mapping[str, str]) -> bool:
     """Return whether the options that both state are the same; what only one of them states is no difference."""
     return all(one[name] == two[name] for name in one.keys() & two.keys())
@@ -73,7 +96,7 @@ def is_of_entry(figure: Published, result: Result) -> bool:
 
     A score says nothing else of its case. Where both state the round, it is the same too.
     """
-    published, ours = _in_one_spelling(figure.options), _in_one_spelling({**result.options, "round": result.round})
+    published, ours = in_one_spelling(figure.options), in_one_spelling({**result.options, "round": result.round})
     stated = all(name in published and published[name] == ours.get(name) for name in _ENTRY)
     return (
         stated
@@ -109,14 +132,20 @@ def _of_source(figure: Published) -> Case:
 
 def _case(of: Result | Published, name: str) -> Case:
     """Return what has to be the same, apart from options."""
-    framework = folded(of.framework or "")
-    framework = "paddlepaddle" if framework in _LIBRARIES else framework
-    return (name, framework, of.hardware or "", of.nodes or 1, of.devices, of.batch_size, of.precision or "")
+    return (
+        name,
+        library(of.framework or ""),
+        of.hardware or "",
+        of.nodes or 1,
+        of.devices,
+        of.batch_size,
+        of.precision or "",
+    )
 
 
 def _options_match(figure: Published, result: Result) -> bool:
     # The usual value of an option does not stand among those of a case.
-    ours = {"accumulation": "1"} | _in_one_spelling(result.options)
+    ours = {"accumulation": "1"} | in_one_spelling(result.options)
     published = _as_logs_say(figure.options)
     if figure.batch_size is None and not (_BATCH_OF_JOB in ours and _BATCH_OF_JOB in published):
         return False
@@ -125,12 +154,12 @@ def _options_match(figure: Published, result: Result) -> bool:
 
 def _as_logs_say(options: Mapping[str, Plain]) -> dict[str, str]:
     """Return options as a case of ours names them: without accumulation, one step makes an update."""
-    found = _in_one_spelling(options)
+    found = in_one_spelling(options)
     stated = found.pop(_NO_ACCUMULATION, "")
     return found | ({"accumulation": "1"} if stated == "false" else {})
 
 
-def _in_one_spelling(options: Mapping[str, Plain]) -> dict[str, str]:
+def in_one_spelling(options: Mapping[str, Plain]) -> dict[str, str]:
     """Return options in one spelling: tables have yes and no, logs true and false."""
     lower = {name: str(value).casefold() for name, value in options.items()}
     return {name: _SWITCH.get(value, value) for name, value in lower.items()}

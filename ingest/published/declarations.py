@@ -7,7 +7,7 @@ several `[[page]]` makes a report of each, all with the same blocks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -117,6 +117,8 @@ class _PageHead(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     section: Section | None = None
     order: int | None = None
     date: str = ""
+    recipes: tuple[str, ...] = ()
+    edition_of: str = ""
     where: Where = {}
     block: tuple[BlockEntry, ...] = ()
 
@@ -132,7 +134,8 @@ class _ReportFile(_PageHead, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 class Report(Struct, frozen=True, kw_only=True):
     """One report. `id` is the name of its page and charts; `date` is when its source published it, where that is known
-    better than by the source's year."""
+    better than by the source's year. `edition_of` is the id of the report of which it is another edition. `recipes`
+    launch its cases."""
 
     id: str
     source: str
@@ -142,6 +145,8 @@ class Report(Struct, frozen=True, kw_only=True):
     order: int
     blocks: tuple[Block, ...]
     date: str
+    recipes: tuple[str, ...] = ()
+    edition_of: str = ""
 
 
 @cache
@@ -161,7 +166,18 @@ def reports(folder: Path = REPORTS) -> tuple[Report, ...]:
                 raise ReportError(f"{places}: two reports are called {report.id}; rename one")
             found[report.id] = path
             made.append(report)
+    for report in made:
+        _check_edition(report, made, found[report.id])
     return tuple(sorted(made, key=lambda each: (each.order, each.id)))
+
+
+def _check_edition(report: Report, known: Sequence[Report], path: Path) -> None:
+    """Refuse an edition of a report that is unknown, or is an edition itself: which one leads would be undecided."""
+    leading = [each.id for each in known if not each.edition_of]
+    if report.edition_of and report.edition_of not in leading:
+        fault = f"there is no report {report.edition_of!r} that is not an edition itself"
+        hint = did_you_mean(report.edition_of, leading)
+        raise ReportError(f"{display_path(path)}: {report.id}: edition_of: {fault}{hint}")
 
 
 def _shared(path: Path) -> Mapping[str, Any]:
@@ -257,6 +273,8 @@ def _report(file: TomlFile[_ReportFile], keys: Keys, page: _PageHead, name: str)
         source=head.source,
         blocks=tuple(_block(file, at, each, around, f"{name}, block {n}") for n, (at, each) in enumerate(blocks, 1)),
         date=page.date or head.date,
+        recipes=page.recipes or head.recipes,
+        edition_of=page.edition_of or head.edition_of,
         **inherited,
     )
 

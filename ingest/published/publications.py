@@ -55,6 +55,8 @@ METRICS: Mapping[str, frozenset[str]] = {
     "flops_of_job": frozenset({"PFLOP/s"}),
     "loss": frozenset({""}),
 }
+#: Single repeats, and what follows from them: they are no results.
+REPEATS = frozenset({"throughput_run", "throughput_mean", "throughput_median"})
 PRECISIONS = frozenset({"", *vocabulary.PRECISIONS})
 STATES = frozenset({"measured", "oom", "pending", "not_measured"})
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -213,19 +215,33 @@ class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
         rules.parse(self.rule)
 
 
+class SourceClaim(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a source says of all runs behind its figures at some places: an option and its value."""
+
+    places: str
+    option: str
+    value: str
+
+
 class Publisher(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who published figures, and where. `page` and `log` are addresses of pages and logs, where these are known."""
+    """Who published figures, and where: one edition, that is one state, of what they publish.
+
+    `year` and `commit` are those of the edition, where these are known; `edition` names it, where its year does not.
+    `page` and `log` are addresses of its pages and logs, where these are known.
+    """
 
     name: str
     title: WordsEntry
     address: Address
     words: WordsEntry
-    year: int
+    year: int | None = None
+    edition: WordsEntry | None = None
     commit: str = ""
     licence: str = ""
     page: PathAddress = ""
     log: PathAddress = ""
     rules: tuple[LogRule, ...] = ()
+    claims: tuple[SourceClaim, ...] = ()
 
     def address_of(self, row: Published) -> str:
         """Return the address of the page on which a figure stands, or of the whole source where no page is known."""

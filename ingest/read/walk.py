@@ -18,6 +18,7 @@ from pathlib import Path
 from ingest.common.errors import UsageError
 from ingest.common.files import stamp
 from ingest.common.sources import DEEPEST
+from ingest.read.plans import is_plans
 from parsers.engine.unpack import plain_name
 from schema.records import Problem
 
@@ -201,7 +202,11 @@ def _entries(walk: _Walk, folder: Path, seen: set[tuple[int, int]]) -> list[Path
         return []
     seen.add((at.st_dev, at.st_ino))
     paths = [folder / each for each in names if not each.startswith(".") and each != "__pycache__"]
-    return [each for each in paths if not (each.name == PUBLISHED_FOLDER and stamp(each / SOURCES))]
+    return [each for each in paths if not (_is_published(each) or is_plans(each))]
+
+
+def _is_published(folder: Path) -> bool:
+    return folder.name == PUBLISHED_FOLDER and stamp(folder / SOURCES) is not None
 
 
 def _parts(walk: _Walk, folder: Path) -> list[Path]:

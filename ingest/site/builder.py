@@ -27,6 +27,7 @@ from ingest.published.audit import table as audit_table
 from ingest.published.publications import Publications
 from ingest.published.publications import table as published_table
 from ingest.read.accelerators import Accelerators
+from ingest.read.plans import Plans
 from ingest.site import addresses
 from ingest.site.data import badges, changes, results
 from ingest.site.model import Site, suites
@@ -80,6 +81,7 @@ def build(
     limits: Limits = LIMITS,
     passed_over: Sequence[str] = (),
     accelerators: Accelerators | None = None,
+    plans: Plans | None = None,
 ) -> Built:
     """Write pages, charts, tables and data under `out`, and remove those of ours that are no longer made.
 
@@ -95,6 +97,7 @@ def build(
         limits: how many runs get a page.
         passed_over: names of files beside logs that are none.
         accelerators: what a file states of power and prices.
+        plans: recipes with their cases, run or not.
 
     Raises:
         WordsError: the words, a suite or a template are wrong; nothing has been written then.
@@ -113,6 +116,7 @@ def build(
         logs or {},
         tuple(passed_over),
         accelerators or Accelerators(),
+        plans or Plans(),
     )
     words = words_module.load()
     if check:
@@ -213,7 +217,12 @@ def _inputs(site: Site, words: Words) -> str:
         sorted(logs),
         sorted((k, dict(v)) for k, v in words.entries.items()),
     )
-    return key_of(_code(), site.published.digest, repr(shown), *map(text_of, (*site.runs, *site.problems)))
+    return key_of(
+        _code(),
+        site.published.digest,
+        repr(shown),
+        *map(text_of, (*site.runs, *site.problems, *site.plans.by_recipe.values())),
+    )
 
 
 def _code() -> str:

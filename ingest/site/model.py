@@ -11,15 +11,17 @@ from typing import Any
 from msgspec import to_builtins
 
 from ingest.common import numbers
-from ingest.common.suites import suite_file
+from ingest.common.suites import model, suite_file
 from ingest.common.words import TEMPLATES, Bilingual, Phrase, Text, coded, phrase, word_for
 from ingest.compute.results import counts
 from ingest.published.audit import Audited, audit
 from ingest.published.publications import Publications
 from ingest.read.accelerators import Accelerators
+from ingest.read.plans import Plans
 from ingest.site import run_paging
 from ingest.site.render.text import slugs
 from ingest.site.run_paging import LIMITS, Limits, Listed
+from schema.plans import Plan
 from schema.records import Figure, NoFigure, Problem, Reason, Result, Run, text_of
 from schema.vocabulary import PRECISION_GROUPS
 
@@ -54,13 +56,12 @@ class Suite:
 
     def row_key(self, row: Row) -> RowKey:
         """Return what has to be equal for results to share a row."""
-        workload = options_text({name: value for name, value in row.options.items() if self._parts(name, value)})
-        return (
-            row.nodes or 1,
-            row.devices or 0,
-            row.batch_size or 0,
-            " ".join(filter(None, (self.variant(row), workload))),
-        )
+        return (row.nodes or 1, row.devices or 0, row.batch_size or 0, self.workload_text(row.model, row.options))
+
+    def workload_text(self, model: str | None, options: Mapping[str, Any], *left_out: str) -> str:
+        """Return the model if it does not name the page, and the options that make another workload but `left_out`."""
+        parts = {name: value for name, value in options.items() if self._parts(name, value) and name not in left_out}
+        return " ".join(filter(None, (self._variant(model), options_text(parts))))
 
     @property
     def workload(self) -> Mapping[str, Any]:
@@ -73,9 +74,10 @@ class Suite:
 
     def variant(self, row: Row) -> str:
         """Return the model if it is not the one that names the page; empty otherwise."""
-        if not self.models or row.model is None:
-            return ""
-        return row.model if row.model != self.models[0] else ""
+        return self._variant(row.model)
+
+    def _variant(self, model: str | None) -> str:
+        return model if self.models and model is not None and model != self.models[0] else ""
 
     def _parts(self, name: str, value: Any) -> bool:
         """Return whether an option puts a result into another row than those that do not state it."""
@@ -111,6 +113,8 @@ class Site:
     passed_over: tuple[str, ...] = ()
     #: Power and prices that a file states.
     accelerators: Accelerators = field(default_factory=Accelerators)
+    #: Recipes with their cases, run or not.
+    plans: Plans = field(default_factory=Plans)
 
     @cached_property
     def by_id(self) -> Mapping[str, Run]:
@@ -150,6 +154,10 @@ class Site:
     def runs_of(self, suite: Suite) -> tuple[Run, ...]:
         """Return all runs of a suite, published or not."""
         return tuple(self.by_id[each] for each in self._ids_by_suite.get(suite.id, ()))
+
+    def plans_of(self, suite: Suite) -> tuple[Plan, ...]:
+        """Return the plans whose model is of a suite, by the names of their recipes."""
+        return self._plans_by_suite.get(suite.id, ())
 
     def frameworks(self, suite: Suite) -> list[str]:
         """Return the frameworks of the runs of a suite that count, in the suite's order."""
@@ -205,6 +213,16 @@ class Site:
         found: dict[str, list[str]] = {}
         for run in self.runs:
             found.setdefault(self.suite_of[run.id].id, []).append(run.id)
+        return found
+
+    @cached_property
+    def _plans_by_suite(self) -> Mapping[str, tuple[Plan, ...]]:
+        by_model = {run.case.model: self.suite_of[run.id].id for run in self.runs}
+        by_model |= {name: each.id for each in self.known for name in each.models}
+        found: dict[str, tuple[Plan, ...]] = {}
+        for plan in self.plans.by_recipe.values():
+            suite_id = by_model.get(model(plan.model), plan.suite)
+            found[suite_id] = (*found.get(suite_id, ()), plan)
         return found
 
     @cached_property

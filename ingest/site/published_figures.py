@@ -13,7 +13,7 @@ from ingest.published import cases
 from ingest.published.audit import SCORES, Audited
 from ingest.published.declarations import CASE, Report, reports
 from ingest.published.notes import of_places
-from ingest.published.publications import Published, options_cell
+from ingest.published.publications import REPEATS, Published, options_cell
 from ingest.published.slices import case_fact, common, select
 from ingest.site import addresses, our_results
 from ingest.site import published_tables as tables
@@ -24,8 +24,6 @@ from ingest.site.render.table import Cell, Column, Entry, Link, Table, absent, c
 from ingest.site.render.text import slugs
 from ingest.site.result_tables import representative
 
-#: Single repeats and what follows from them stand on the pages of their reports and in the data.
-LEFT_OUT = ("throughput_run", "throughput_mean", "throughput_median")
 #: `2D_8x1x1_16_1536x16`: data, tensor and pipeline parallelism, batch size of the job, width and layers.
 _IN_CASE = ("data_parallel", "tensor_parallel", "pipeline_parallel", "batch_size_of_job", "hidden", "layers")
 
@@ -90,8 +88,11 @@ def published_tables(site: Site, suite: Suite) -> list[Mapping[str, Any]]:
 
 
 def is_shown(row: Published) -> bool:
-    """Return whether a model's page shows a figure: one that was measured, and is not of a single repeat."""
-    return row.metric not in LEFT_OUT and row.state != "not_measured"
+    """Return whether a model's page shows a figure: one that was measured, and is not of a single repeat.
+
+    Single repeats and what follows from them stand on the pages of their reports and in the data.
+    """
+    return row.metric not in REPEATS and row.state != "not_measured"
 
 
 def _figures(

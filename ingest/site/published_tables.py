@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from ingest.common import numbers
 from ingest.common.words import Phrase, Text, phrase, word_for
 from ingest.published import audit
 from ingest.published.declarations import ROW_BATCH_SIZE, Facts
+from ingest.published.likeness import comparisons
 from ingest.published.notes import Note
 from ingest.published.publications import Published, Publisher
 from ingest.published.slices import (
@@ -41,14 +42,16 @@ def of_slice(found: Slice) -> Table:
     head = [Column(key_name(key), _numeric(key, found.rows)) for key in keys]
     head += [_column(found, index) for index in range(len(found.columns))]
     body = []
+    best = frozenset(id(row) for each in comparisons(found) for row in each.best)
     for index, row in enumerate(found.rows):
         marks = tuple(mark(found, each) for each in row.marks)
         labels = [cell(value(found, key, each)) for key, each in row.values]
         if labels:
             labels[0] = Cell((Entry(labels[0].entries[0].text, marks=marks),), together(row.notes) or None)
-        figures = [_cell(found, found.cells.get((index, column), ())) for column in range(len(found.columns))]
+        figures = [_cell(found, found.cells.get((index, column), ()), best) for column in range(len(found.columns))]
         body.append((*labels, *figures))
-    return Table(tuple(head), tuple(body), notes=(*found.block.notes, *_notes(found), *_speedup_note(found)))
+    notes = (*found.block.notes, *_notes(found), *_speedup_note(found))
+    return Table(tuple(head), tuple(body), notes=notes, best=phrase("report.best"))
 
 
 def _notes(found: Slice) -> tuple[Text, ...]:
@@ -85,7 +88,14 @@ def _column(found: Slice, index: int) -> Column:
 def of_facts(facts: Facts) -> Table:
     """Return a table of words."""
     columns = tuple(Column(each) for each in facts.columns)
-    return Table(columns, tuple(tuple(cell(each) for each in row) for row in facts.rows))
+    return Table(columns, tuple(tuple(map(_fact, row)) for row in facts.rows))
+
+
+def _fact(text: Text) -> Cell:
+    """Return the cell of a fact; an address is a link, shown without its scheme."""
+    if isinstance(text, str) and text.startswith("https://"):
+        return cell(text.removeprefix("https://"), text)
+    return cell(text)
 
 
 def software(rows: Iterable[Published]) -> Table | None:
@@ -254,14 +264,14 @@ def state(row: Published) -> Cell | None:
     return absent(None) if row.value is None else None
 
 
-def _cell(found: Slice, figures: Sequence[SliceFigure]) -> Cell:
+def _cell(found: Slice, figures: Sequence[SliceFigure], best: Container[int]) -> Cell:
     """Return the figures of a cell; one that was not measured is there if something is printed beside it."""
     known = [each for each in figures if each.row.state != "not_measured" or each.beside]
-    entries = tuple(entry for each in known for entry in _entries(found, each))
+    entries = tuple(entry for each in known for entry in _entries(found, each, best=id(each.row) in best))
     return Cell(entries, together([note for each in figures for note in each.notes]) or None)
 
 
-def _entries(found: Slice, figure: SliceFigure) -> tuple[Entry, ...]:
+def _entries(found: Slice, figure: SliceFigure, *, best: bool) -> tuple[Entry, ...]:
     marks = tuple(mark(found, each) for each in figure.marks)
     details = tuple(figure.marks)
     if stated := state(figure.row):
@@ -271,7 +281,8 @@ def _entries(found: Slice, figure: SliceFigure) -> tuple[Entry, ...]:
     delta = (_delta(*figure.delta),) if figure.delta else ()
     values: tuple[tuple[str, Value | None], ...] = (*details, ("speedup", _number(figure.speedup) if speedup else None))
     values += (("difference", figure.delta[0]), ("difference_share", figure.delta[1])) if figure.delta else ()
-    return (Entry(printed(figure.row), None, (*delta, *speedup, *marks), value=figure.row.value, details=values),)
+    small = (*delta, *speedup, *marks)
+    return (Entry(printed(figure.row), None, small, best=best, value=figure.row.value, details=values),)
 
 
 def _number(text: str) -> Value:

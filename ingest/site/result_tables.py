@@ -70,7 +70,7 @@ def comparison(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     for key in keys:
         chosen = [row for row in rows if suite.row_key(row) == key]
         best = {each.key: leaders(site, suite, chosen, each) for each in shown}
-        row = [_devices_cell(chosen[0]), cell(or_unknown(chosen[0].batch_size))]
+        row = [devices_cell(chosen[0].devices, chosen[0].nodes), cell(or_unknown(chosen[0].batch_size))]
         row += [cell(key[3])] if with_options else []
         row += [
             _switched(site, suite, [r for r in chosen if (r.framework or "") == each], shown, best, mixed)
@@ -92,7 +92,7 @@ def of_framework(site: Site, suite: Suite, rows: Sequence[Row]) -> Table:
     body = []
     for key in keys:
         chosen = [row for row in rows if _case_key(suite, row) == key]
-        line = [_devices_cell(chosen[0]), cell(or_unknown(chosen[0].batch_size))]
+        line = [devices_cell(chosen[0].devices, chosen[0].nodes), cell(or_unknown(chosen[0].batch_size))]
         line += [cell(key[3])] if with_options else []
         line += [
             _figures(site, suite, [r for r in chosen if (r.precision or "") == each], plain=True, with_unit=mixed)
@@ -272,12 +272,12 @@ def _figures(
         return absent(phrase("table.not_measured"))
     known = [row for row in rows if numbers.known(row.value)]
     if not known:
-        return _without_figure(site, rows[0])
+        return without_figure(site, rows[0])
     return Cell(tuple(_entry(site, suite, row, known, _is_among(row, best), plain, with_unit) for row in known))
 
 
-def _without_figure(site: Site, row: Row) -> Cell:
-    """Return how the runs ended, unless they completed; otherwise why there is no figure."""
+def without_figure(site: Site, row: Row) -> Cell:
+    """Return the cell of a result without a figure: how its runs ended, or why it has none although they completed."""
     if row.outcome in NO_FIGURE:
         text = phrase("table.oom") if row.outcome == "oom" else word_for("outcome", row.outcome)
         return cell(text, site.page(site.by_id[row.run_ids[0]]), tone="bad")
@@ -287,7 +287,12 @@ def _without_figure(site: Site, row: Row) -> Cell:
 def _entry(site: Site, suite: Suite, row: Row, rows: Sequence[Row], best: bool, plain: bool, with_unit: bool) -> Entry:
     marks: list[Text] = [row.unit] if with_unit else []
     marks += [*summary_mark(row), *version_marks(row, rows)] if plain else _told_apart(suite, row, rows)
-    marks += [*spread_marks(row), repeats_text(row)]
+    return figure_entry(site, row, marks, best=best)
+
+
+def figure_entry(site: Site, row: Row, about: Sequence[Text], *, best: bool = False) -> Entry:
+    """Return a result's figure, linked to its run: marked with what it is about, and with how far to believe it."""
+    marks: list[Text] = [*about, *spread_marks(row), repeats_text(row)]
     marks += [phrase("metric.diverged")] if row.diverged else []
     run = representative(site, row)
     marks += [uneven] if (uneven := steadiness.mark(run)) else []
@@ -378,7 +383,7 @@ def _case_cells(site: Site, suite: Suite, row: Row) -> tuple[Cell, ...]:
         ("round", row.round),
     )
     framework = cell(named(row.framework), page, *(each for each in marks if each), details=details)
-    return (framework, _devices_cell(row), cell(or_unknown(row.batch_size)))
+    return (framework, devices_cell(row.devices, row.nodes), cell(or_unknown(row.batch_size)))
 
 
 def _details_row(site: Site, suite: Suite, row: Row, rows: Sequence[Row], shown: Sequence[str]) -> tuple[Cell, ...]:
@@ -433,15 +438,15 @@ def _case_key(suite: Suite, row: Row) -> tuple[int, int, int, str]:
     return (row.nodes or 1, row.devices or 0, row.batch_size or 0, workload)
 
 
-def _devices_cell(row: Row) -> Cell:
+def devices_cell(devices: int | None, nodes: int | None) -> Cell:
     """Return the devices of a job, and its machines if there are several."""
-    nodes = row.nodes if (row.nodes or 1) > 1 else None
-    return cell(_devices(row), value=row.devices, details=(("nodes", nodes),))
+    several = nodes if (nodes or 1) > 1 else None
+    return cell(_devices(devices, nodes), value=devices, details=(("nodes", several),))
 
 
-def _devices(row: Row) -> Text:
-    if row.devices is None:
+def _devices(devices: int | None, nodes: int | None) -> Text:
+    if devices is None:
         return phrase("site.unknown")
-    if (row.nodes or 1) > 1:
-        return phrase("table.machines", devices=row.devices, nodes=row.nodes)
-    return str(row.devices)
+    if (nodes or 1) > 1:
+        return phrase("table.machines", devices=devices, nodes=nodes)
+    return str(devices)

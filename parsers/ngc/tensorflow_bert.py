@@ -33,6 +33,8 @@ FORMAT = Format(
         *TF32,
         Fact("batch_size", rb"^INFO:tensorflow:  train_batch_size: (\d++)", int),
         Fact("accumulation", rb"^INFO:tensorflow:  num_accumulation_steps: (\d++)", int),
+        # The launcher's trace: some logs lack the trainer's own line.
+        Fact("accumulation", rb"^\+ num_accumulation_steps_phase1=(\d++)", int),
         Fact("precision", rb"^INFO:tensorflow:  manual_fp16: (True)", words={b"True": "fp16"}),
         Fact("precision", rb"^INFO:tensorflow:  amp: (\w++)", words={b"True": "amp", b"False": "fp32"}),
         Fact("xla", rb"^INFO:tensorflow:  use_xla: (\w++)"),

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from made_trees import ROOT, Called, write_run
 from msgspec.structs import replace
 from test_published import GOOD, folder
 
+from ingest.common.words import Bilingual
 from ingest.published import audit, publications
 from ingest.published.audit import Audited
 from ingest.published.publications import Publications, Published
@@ -508,3 +510,28 @@ def test_strict_records_nothing_if_a_log_is_not_understood(logs: Path, ingest: C
     record = logs / "published" / "recomputed" / "elsewhere.jsonl"
     assert ingest("audit", logs, "--to", record, "--strict").code == 2
     assert not record.exists()
+
+
+def test_logs_that_do_not_bear_out_dali_are_named() -> None:
+    """The source says that DALI was on for all; its logs of TensorFlow say no, and others do not mention it."""
+    known = publications.read([ROOT / "raw_logs" / "published"])
+    found = audit.unconfirmed(audit.audit(known, []), known.sources)
+    assert Counter((each.row.framework, each.row.precision, each.stated) for each in found) == {
+        ("NGC TensorFlow", "fp32", "no"): 2, ("NGC TensorFlow", "amp", "no"): 2,
+        ("NGC TensorFlow", "fp32", ""): 1, ("NGC TensorFlow", "amp", ""): 1, ("PaddlePaddle", "fp32", ""): 3,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "places", "stated"),
+    [({"dali": True}, "*", []), ({"dali": False}, "*", ["no"]), ({}, "*", [""]), ({"dali": False}, "other/*", [])],
+)
+def test_a_claim_holds_for_its_places_and_is_confirmed_by_the_log(
+    row: Published, options: dict[str, bool], places: str, stated: list[str]
+) -> None:
+    found = [audited(row, run("logs/one.log", sustained=20.5, case={"options": options}))] * 2
+    source = publications.Publisher(
+        row.source, Bilingual("S", "S"), "https://example.org", Bilingual("w", "w"), 2023,
+        claims=(publications.SourceClaim(places, "dali", "yes"),),
+    )  # fmt: skip
+    assert [each.stated for each in audit.unconfirmed(found, {row.source: source})] == stated

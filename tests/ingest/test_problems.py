@@ -146,6 +146,7 @@ HAPPENS: dict[str, Callable[[Path], object]] = {
     "part_missing": with_part("node1/train.log", SEG, None),
     "part_changed": with_part("node1/train.log", SEG, "x"),
     "part_unnamed": with_part("node1/train.log", None, SEG),
+    "plan": put("plans/a.json", '{"schema": "perfledger.plan/1", "recipe": ""}'),
     "accelerators": put("accelerators.toml", "[A100]\nwatts = 400\n"),
     "environment_wrong": with_part("environment.json", "{", "{"),
 }

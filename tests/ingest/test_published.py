@@ -26,6 +26,8 @@ FOLDER = ROOT / "raw_logs" / "published"
 ROWS = publications.read([FOLDER]).rows
 #: Our tables, those they were made from, and how many figures each of those holds.
 TABLES = {"dlperf.csv": 2526, "paddle-perf.csv": 308, "paddle-2019-2021.csv": 94}
+#: Cells of the edition of DeepLabV3P's report that holds no figure.
+PENDING = 18
 SOURCE = """
 [[source]]
 name = "Made up"
@@ -121,7 +123,8 @@ def test_a_cell_without_a_figure_says_why() -> None:
 def test_all_rows_are_valid_and_belong_to_a_suite() -> None:
     found = publications.read([FOLDER])
     assert found.problems == ()
-    assert len(found.rows) == sum(TABLES.values()) == 2928
+    assert sum(TABLES.values()) == 2928
+    assert len(found.rows) == 2928 + PENDING
     assert {row.model for row in found.rows if row.suite is None} == set()
 
 

@@ -140,3 +140,13 @@ def test_a_printer_states_a_fact(tmp_path: Path, format_id: str, printed: str, f
     session = read(path).sessions[0]
     assert session.format.id == format_id
     assert {name: session.facts[name].value for name in facts if name in session.facts} == facts
+
+
+@pytest.mark.parametrize(("own", "steps"), [(b"  num_accumulation_steps: 16", 16), (b"  other: 16", 704)])
+def test_the_launchers_trace_counts_where_the_trainer_does_not_state_accumulation(
+    tmp_path: Path, own: bytes, steps: int
+) -> None:
+    (golden,) = (GOLDEN / "ngc.tensorflow_bert").glob("*.log")
+    path, traced = tmp_path / "train.log", b"+ num_accumulation_steps_phase1=704\n"
+    path.write_bytes(traced + golden.read_bytes().replace(b"  num_accumulation_steps: 16", own))
+    assert read(path).sessions[0].facts["accumulation"].value == steps

@@ -25,22 +25,47 @@ FLUID = (
     "FLAGS_fraction_of_gpu_memory_to_use=0.0", "CUDA_VISIBLE_DEVICES=0",
 )  # fmt: skip
 SEG_IMAGE = "paddlepaddle/paddle-benchmark:cuda11.0-cudnn8-runtime-ubuntu16.04-gcc82"
+ROUND = (
+    "Intel Xeon Gold 5118 2.30 GHz", "Ubuntu 16.04.4 LTS", "440.33.01", "MT27700", "12-23,36-47", "PIX", "1.15.2",
+    "1.5.0a0+8f84ded", "1.8.3.post107", "46ff3707", "26c26761", "4b119d73", "fed7ba99", "e470c215", "f9a8a284b8",
+    "7b7bf602", "APEX",
+    "nvcr.io/nvidia/tensorflow:20.03-tf1-py3", "nvcr.io/nvidia/mxnet:20.03-py3", "nvcr.io/nvidia/pytorch:20.03-py3",
+)  # fmt: skip
+WIDE_DEEP = ("v0.2.0-83-gb16a8d42f", "42c5515", "2.2", "nvidia/cuda:11.0-cudnn8-devel-ubuntu18.04", "12-23,36-47")
+FACES = ("0.3.4", "1705ae5b", "a9beb609", "2021-01-20", "200000, 400000, 500000, 550000", "cosface", "GDC", "0.0005")
+EXAMPLES = "github.com/NVIDIA/DeepLearningExamples/tree/master"
+FRONT = ("V100-SXM2-16GB", "V100-SXM2-32GB", "max_seq_len", "128", "248", "DALI", "XLA", "NGC TensorFlow 1.15")
+LINKS_2021 = (
+    f"{EXAMPLES}/TensorFlow", f"{EXAMPLES}/PyTorch", f"{EXAMPLES}/MxNet", "containers/nvidia:tensorflow/tags",
+    "containers/nvidia:pytorch/tags", "containers/nvidia:mxnet/tags", "ResNet50V1.5/OtherReports/MxNet",
+    "Bert/OtherReports/TensorFlow",
+)  # fmt: skip
+#: The edition with pending cells: its commit, branch, data set, steps and the names of its logs, all its own.
+PENDING = (
+    "318dd24cf3c7788f3fe88c7ccb910a09e6f469e5", "benchmark", "37724b19b6e5d41f9f147936d60b3c29", "cityscapes.tar",
+    "fp16", "paddle_gpu1_fp32_bs2", "paddle_gpu8_fp32_bs2", "paddle_gpu32_fp32_bs2", "paddle_gpu1_amp_bs4",
+    "paddle_gpu8_amp_bs4", "paddle_gpu32_amp_bs4", "NGC PyTorch",
+)  # fmt: skip
 #: Per page what it must print, and what its source does not print.
 FACTS = {
     "perf-deeplabv3p": ((*SEG, SEG_IMAGE, "8.0.5", "develop"), (*SINGLE, *A100)),
+    "perf-deeplabv3p-pending": ((*SEG, SEG_IMAGE, "8.0.5", "develop", *PENDING), (*SINGLE, *A100, "1f49e5c")),
     "perf-pytorch-deeplabv3p": (SEG, (*SINGLE, *A100)),
     "perf-hrnet": (SINGLE, A100),
     "perf-pytorch-hrnet": (SINGLE, A100),
     "perf-resnet50": ((*SINGLE, *A100, *SEG, RESNET_IMAGE, "2.5.0.post112", "11.2, 8.2", *RESNET), ()),
-    "perf-2021": (("V100-SXM2-16GB", "V100-SXM2-32GB", "max_seq_len", "248", "DALI", "XLA", "nvidia:mxnet"), ()),
+    "perf-2021": ((*FRONT, *LINKS_2021), ()),
+    "dlperf-round": (ROUND, ("49ec0bd7", "5cc03caa")),
+    "dlperf-summaries": (("0.3.4", "2021-01-20", "28,594", "0.5", "224", "196", "49ec0bd7", "5cc03caa"), ("46ff3707",)),
+    "dlperf-wide-deep": (WIDE_DEEP, ()),
+    "dlperf-insightface": (FACES, ("5118", "440.33.01")),
+    "dlperf-gpt": (("V100-SXM2-16GB",), ("5118", "440.33.01", "384 GB")),
     "fluid-guide": (FLUID, ()),
 }
-#: Where each image that Paddle's reports and recipes name was seen printed.
-SEEN = {
-    RESNET_IMAGE: "ResNet50V1.5/README.md of PaddlePaddle/Perf",
-    "paddlepaddle/paddle:latest-dev": "the Fluid benchmark guide",
-    SEG_IMAGE: "DeepLabV3P/README.md of PaddlePaddle/Perf, the edition with pending cells",
-}
+#: Image to the place where somebody saw its full name printed.
+SEEN = tomllib.loads(Path(__file__).with_name("images.toml").read_text("utf-8"))
+#: Names of images: of any registry where a recipe names them, and of these makers in texts.
+IMAGE = re.compile(r"(?:nvcr\.io/[\w./-]+|paddlepaddle/[\w.-]+|oneflowinc/[\w.-]+|nvidia/cuda):[\w.-]*\w")
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])
@@ -52,10 +77,12 @@ def test_a_report_prints_the_facts_of_its_own_source(real: Path, page: str, lang
     assert [each for each in absent if each in text] == []
 
 
-def test_paddle_images_are_those_that_a_source_prints() -> None:
-    recipes = [tomllib.loads(path.read_text("utf-8")) for path in (ROOT / "runners" / "recipes").rglob("*.toml")]
-    named = [each["container"]["image"] for each in recipes if "container" in each]
-    paddle = {each for each in named if each.startswith("paddle")}
-    for path in (ROOT / "report_templates" / "reports").glob("*.toml"):
-        paddle |= set(re.findall(r"paddlepaddle/[\w.-]+:[\w.-]+", path.read_text("utf-8")))
-    assert paddle == set(SEEN)
+def test_images_are_those_that_somebody_saw_printed() -> None:
+    recipes = [path.read_text("utf-8") for path in (ROOT / "runners" / "recipes").rglob("*.toml")]
+    containers = (tomllib.loads(each).get("container") for each in recipes)
+    named = {each["image"] for each in containers if each}
+    for path in (ROOT / "report_templates").rglob("*.toml"):
+        named |= set(IMAGE.findall(path.read_text("utf-8")))
+    named |= {image for each in recipes for image in IMAGE.findall(each)}
+    assert named == set(SEEN)
+    assert all(place.strip() for place in SEEN.values())

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import UNSET
 
 from ingest.common.words import Words
+from ingest.published.likeness import better
 from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site import addresses
 from ingest.site.data.records import reason_text, result_id
@@ -23,19 +24,12 @@ from ingest.site.published_tables import printed
 from schema import results
 from schema.records import Reason
 from schema.results import Both, Conditions, Metric, Place, PrintedCase, ResultRecord
-from schema.vocabulary import METRICS
 
 _CASE = (
     "source", "model", "framework", "framework_source", "hardware", "nodes", "devices", "batch_size", "precision",
 )  # fmt: skip
 _HEADLINE = "throughput"
 _SWITCH = {"yes": True, "no": False}
-#: Which direction is better of metrics that are published only.
-_BETTER: Mapping[str, Literal["higher", "lower"]] = {
-    "memory_ratio": "lower",
-    "utilisation": "higher",
-    "max_num_classes": "higher",
-}
 
 
 @dataclass(frozen=True)
@@ -126,7 +120,7 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, distinction
         precision=row.precision or None,
         group=suite.group(row.precision or None),
         options={key: _plain(each) for key, each in sorted(row.options.items())},
-        round=source.name if str(source.year) in source.name else f"{source.name} {source.year}",
+        round=_round(source),
         source=_source(source, result.places),
         rule=None,
         unit=headline.unit if headline else None,
@@ -149,6 +143,12 @@ def _record(site: Site, words: Words, suite: Suite, result: _Result, distinction
         runs=(),
         page=addresses.model_folder(suite),
     )
+
+
+def _round(source: Publisher) -> str:
+    """Return the name of a source with its year, where that is known and not part of the name."""
+    year = "" if source.year is None else str(source.year)
+    return source.name if year in source.name else f"{source.name} {year}"
 
 
 def _plain(text: str) -> bool | int | str:
@@ -199,5 +199,5 @@ def _metric(metric: str, row: Published) -> Metric:
         value=row.value,
         text=None if row.value is None else printed(row),
         unit=row.unit,
-        better=METRICS[metric].better if metric in METRICS else _BETTER[metric],
+        better=better(metric),
     )

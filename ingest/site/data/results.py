@@ -14,6 +14,7 @@ from ingest.common.cells import no_formula
 from ingest.common.words import Words
 from ingest.site.data import measured, printed
 from ingest.site.model import Site, options_text
+from schema.plans import Plan
 from schema.records import Run, RunJson, schema_of, to_json
 from schema.results import RESULTS_VERSION, Metric, ResultRecord, ResultsDocument
 from schema.vocabulary import METRICS
@@ -77,8 +78,13 @@ def _fits(name: str, metric: Metric) -> bool:
 
 
 def schemas() -> dict[str, bytes]:
-    """Return JSON Schemas by file name: of the results, of a line of the ledger, and of a run.json."""
-    kinds: dict[str, type[Struct]] = {SCHEMA: ResultsDocument, "runs.schema.json": Run, "run_json.schema.json": RunJson}
+    """Return JSON Schemas by file name: of the results, of a line of the ledger, of a run.json, and of a plan."""
+    kinds: dict[str, type[Struct]] = {
+        SCHEMA: ResultsDocument,
+        "runs.schema.json": Run,
+        "run_json.schema.json": RunJson,
+        "plan.schema.json": Plan,
+    }
     return {name: _schema(kind) for name, kind in kinds.items()}
 
 

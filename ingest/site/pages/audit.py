@@ -12,9 +12,11 @@ from ingest.published import audit
 from ingest.published.audit import SCORES, Audited, LogFigure
 from ingest.published.publications import Published, Publisher, options_cell
 from ingest.site import addresses
+from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.published_tables import VERDICT_TONES
 from ingest.site.render.table import Cell, Column, Entry, Table, Value, absent, cell
+from ingest.site.report_links import date_of
 
 
 def pages(site: Site) -> list[Page]:
@@ -40,6 +42,7 @@ def _context(site: Site) -> Mapping[str, Any]:
         "rules": [each for each in known if each.rules],
         "disagreements": _disagreements(site),
         "slips": _slips(site),
+        "claims": _claims(site),
     }
 
 
@@ -49,7 +52,7 @@ def _described(site: Site, source: Publisher) -> Mapping[str, Any]:
         "title": source.title,
         "address": source.address,
         "words": source.words,
-        "year": source.year,
+        "date": date_of(source),
         "commit": source.commit,
         "figures": sum(row.value is not None for row in mine),
         "empty": sum(row.value is None for row in mine),
@@ -213,6 +216,30 @@ def _slip(site: Site, found: audit.Slip) -> tuple[Cell, ...]:
         cell(word_for("precision", row.precision)),
         Cell((Entry(row.speedup, _address(site, row), (_place(row),)),)),
         cell(f"{found.computed:.2f}"),
+    )
+
+
+def _claims(site: Site) -> Table | None:
+    """Return what sources say of all their runs and logs do not bear out: contradictions before silence."""
+    found = audit.unconfirmed(site.audited, site.published.sources)
+    rows = [_claim(site, each) for each in sorted(found, key=lambda each: (not each.stated, each.row.log))]
+    names = ("source_of_figures", "claim", "audit_log", "case", "in_the_log")
+    return Table(tuple(Column(phrase(f"table.{name}")) for name in names), tuple(rows)) if rows else None
+
+
+def _claim(site: Site, found: audit.Unconfirmed) -> tuple[Cell, ...]:
+    row, source = found.row, site.published.sources[found.row.source]
+    size = phrase("table.case_of", devices=row.devices or numbers.ABSENT, batch_size=row.batch_size or numbers.ABSENT)
+    option = f"options.{found.claim.option}"
+    stated = (
+        cell(tables.stated(option, found.stated), tone="bad") if found.stated else cell(phrase("audit.unmentioned"))
+    )
+    return (
+        cell(source.title, source.address_of(row)),
+        cell(tables.stated(option, found.claim.value)),
+        cell("/".join(row.log.split("/")[-2:]), source.address_of_log(row) or None),
+        cell(size, None, row.framework),
+        stated,
     )
 
 

@@ -13,7 +13,17 @@ from ingest.common.words import Text, phrase
 from ingest.compute.comparison import contradicted, image_of
 from ingest.compute.results import counts
 from ingest.compute.rules import HEADLINE
-from ingest.site import addresses, answers, caveats, published_figures, reproduce, result_tables, run_tables
+from ingest.site import (
+    addresses,
+    answers,
+    caveats,
+    planned,
+    published_figures,
+    reproduce,
+    result_tables,
+    run_tables,
+    source_form,
+)
 from ingest.site.model import (
     Page,
     Row,
@@ -64,9 +74,13 @@ def _model(site: Site, suite: Suite) -> Page:
                 if (part := answers.part(site, suite, hardware)).answers
             ],
             **answers.LIMITS,
+            "summaries": source_form.summaries(site, suite),
             "charts": result_charts(site, suite),
             "notes": caveats.notes(site, suite),
             "reports": published_figures.reports_of(site, suite),
+            "plans": reproduce.of_suite(site, suite),
+            "pending": (pending := planned.planned(site, suite)),
+            "pending_table": planned.table(pending),
             "published": published_figures.published_tables(site, suite),
             "pages": [(named(each), addresses.framework_page(site, suite, each)) for each in site.frameworks(suite)],
         },

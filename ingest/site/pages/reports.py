@@ -11,15 +11,17 @@ from ingest.common.words import Bilingual, Phrase, Text, phrase
 from ingest.published.declarations import ROW_BATCH_SIZE, SECTIONS, Block, Report, ReportError
 from ingest.published.publications import Published
 from ingest.published.slices import CELL_BATCH_SIZE, LOG_BATCH_SIZE, Cut, Head, Slice, SliceFigure, Values, cut
-from ingest.site import addresses
+from ingest.site import addresses, report_links, reproduce
 from ingest.site import published_tables as tables
 from ingest.site.model import Page, Site
 from ingest.site.pages.rounds import links
-from ingest.site.published_figures import reports_with_figures, rows_of, source_anchors
+from ingest.site.published_figures import rows_of, source_anchors
 from ingest.site.published_tables import COUNTS, caption, head_text, joined, printed, switch
 from ingest.site.render import drawing
 from ingest.site.render.chart import Chart
 from ingest.site.render.table import Link
+from ingest.site.report_headlines import headline
+from ingest.site.report_links import Shelf
 
 #: What the groups of a chart are, by the keys of its rows: tokens. Of several keys the first counts.
 ACROSS = {
@@ -39,8 +41,8 @@ Drawn = tuple[partial[str], tuple[Phrase, ...]]
 
 def pages(site: Site) -> list[Page]:
     """Return the index, and a page per report whose source has figures here."""
-    found = reports_with_figures(site)
-    return [_index(site, found), *(page_of(site, each) for each in found)]
+    found = report_links.shelf(site)
+    return [_index(site, found.reports), *(page_of(site, each, found) for each in found.reports)]
 
 
 def _index(site: Site, found: Sequence[Report]) -> Page:
@@ -60,8 +62,10 @@ def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
     return [
         {
             "source": site.published.sources[name],
+            "date": report_links.date_of(site.published.sources[name]),
             "anchor": source_anchors(site)[name],
-            "figures": sum(row.source == name for row in site.published.rows),
+            "figures": sum(row.source == name and row.value is not None for row in site.published.rows),
+            "empty": sum(row.source == name and row.value is None for row in site.published.rows),
             "sections": [
                 (phrase(f"report.section_{section}"), of_section)
                 for section in SECTIONS
@@ -76,30 +80,35 @@ def _sources(site: Site, found: Sequence[Report]) -> list[Mapping[str, Any]]:
     ]
 
 
-def page_of(site: Site, report: Report) -> Page:
+def page_of(site: Site, report: Report, shelf: Shelf) -> Page:
     """Return the page of a report."""
     return Page(
         addresses.report_page(report),
         "report",
         report.title,
         report.description,
-        functools.partial(_context, site, report),
+        functools.partial(_context, site, report, shelf),
         order=report.order,
         group=site.published.sources[report.source].title.en,
     )
 
 
-def _context(site: Site, report: Report) -> Mapping[str, Any]:
+def _context(site: Site, report: Report, shelf: Shelf) -> Mapping[str, Any]:
     found = cut(report, rows_of(site, report))
     used = found.rows
     return {
         "report": report,
         "source": site.published.sources[report.source],
+        "date": report_links.date_of(site.published.sources[report.source], report),
+        "headline": headline(found),
+        "section": phrase(f"report.section_{report.section}"),
+        "links": report_links.links(shelf, report),
         "index": addresses.REPORTS,
         "common": [*(tables.stated(*each) for each in found.common), *map(tables.note, found.notes)],
         "models": _models(site, used),
         "software": tables.software(used),
         "log_links": tables.logs(used, site.published.sources),
+        "plans": reproduce.of_report(site, report, used),
         "blocks": [
             _block(site, report, block, parts, found.common)
             for block, parts in zip(report.blocks, found.slices, strict=True)
@@ -293,7 +302,7 @@ def _plain(block: Block, found: Slice, key: str, text: str, *, brief: bool = Tru
     if key == CELL_BATCH_SIZE:
         return f"[BS={text}]"
     if key == LOG_BATCH_SIZE:
-        return f"[@log@ {text}]"
+        return f"[@log@ BS={text}]"
     return f"{name}={text}" if key.startswith("options.") and not brief else text
 
 
@@ -322,5 +331,5 @@ def _descriptions(found: Slice) -> tuple[Phrase, ...]:
 def _figure(figure: SliceFigure) -> Text:
     row = figure.row
     if row.value is None:
-        return phrase("table.oom") if row.state == "oom" else phrase("report.not_measured")
+        return phrase("table.oom") if row.state == "oom" else phrase(f"report.{row.state}")
     return f"{printed(row)} {row.unit}".strip()

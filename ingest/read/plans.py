@@ -1,0 +1,61 @@
+"""Plans: recipes with their cases, run or not, as `python -m runners export` writes them beside the logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schema.plans import PLANS_FOLDER, SCHEMA, Plan
+from schema.records import Problem, from_text
+from schema.redaction.redact import redact_record
+
+#: Where a file names its schema, so that other folders called `plans` are left alone.
+_HEAD = 200
+
+
+@dataclass(frozen=True)
+class Plans:
+    """Plans by the name of their recipe, in the order of their names."""
+
+    by_recipe: Mapping[str, Plan] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def is_plans(folder: Path) -> bool:
+    """Return whether a folder holds plans, and so no logs."""
+    return folder.name == PLANS_FOLDER and any(_is_plan(path) for path in folder.glob("*.json"))
+
+
+def found(paths: Iterable[Path]) -> Plans:
+    """Return the plans directly below the given paths; of two of one recipe, the one of the later path counts.
+
+    A file with a fault is a problem, and the others count.
+    """
+    plans: dict[str, Plan] = {}
+    problems: list[Problem] = []
+    for path in (file for each in paths for file in _files(each / PLANS_FOLDER)):
+        try:
+            plan = redact_record(from_text(path.read_bytes(), Plan))
+        except (OSError, ValueError) as error:
+            problems.append(Problem("plan", f"{PLANS_FOLDER}/{path.name}", 0, {"cause": _cause(error)}))
+            continue
+        plans[plan.recipe] = plan
+    return Plans(dict(sorted(plans.items())), tuple(problems))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if is_plans(folder):
+        yield from sorted(folder.glob("*.json"))
+
+
+def _is_plan(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return SCHEMA.encode() in file.read(_HEAD)
+    except OSError:
+        return False
+
+
+def _cause(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

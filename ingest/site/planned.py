@@ -1,0 +1,97 @@
+"""Planned cases: those of recipes that nobody has run yet, which pages show as pending."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ingest.common.suites import model
+from ingest.common.words import phrase
+from ingest.compute.results import counts
+from ingest.published.cases import in_one_spelling, library
+from ingest.site.model import Site, Suite, options_text, precision_name
+from ingest.site.render.table import Column, Table, cell
+from schema.plans import Plan, PlanCase
+from schema.records import Case, Plain
+from schema.vocabulary import FACTS, OPTIONS
+
+Identity = tuple[object, ...]
+#: How runners name the hardware of a run on a CPU.
+_CPU = "(CPU)"
+
+
+@dataclass(frozen=True)
+class PlannedCase:
+    """A case of a plan; of what is compared, only the hardware is open."""
+
+    plan: Plan
+    case: PlanCase
+
+
+def planned(site: Site, suite: Suite) -> tuple[PlannedCase, ...]:
+    """Return the cases of a suite's plans of which the site has no result, in the order of their recipes.
+
+    A case that ran out of memory was run.
+    """
+    run_cases: dict[Identity, list[Case]] = {}
+    for run in site.runs_of(suite):
+        if counts(run) and run.case not in run_cases.setdefault(_identity_of(run.case), []):
+            run_cases[_identity_of(run.case)].append(run.case)
+    return tuple(
+        PlannedCase(plan, case)
+        for plan in site.plans_of(suite)
+        for case in plan.cases
+        if not _was_run(suite, plan, case, run_cases.get(_identity(plan, case), ()))
+    )
+
+
+def fits(plan: Plan, hardware: str) -> bool:
+    """Return whether a plan's cases may be run on this hardware."""
+    return (plan.device == "cpu") == hardware.endswith(_CPU)
+
+
+def _identity(plan: Plan, case: PlanCase) -> Identity:
+    return (model(plan.model), library(plan.framework), case.nodes, case.devices, case.batch_size, case.precision)
+
+
+def _identity_of(case: Case) -> Identity:
+    framework = library(case.framework or "")
+    # A recipe does not say whether the hardware computes FP32 as TF32.
+    precision = "fp32" if case.precision == "fp32_tf32" else case.precision
+    return (case.model, framework, case.nodes or 1, case.devices, case.batch_size, precision)
+
+
+def _was_run(suite: Suite, plan: Plan, case: PlanCase, runs: Iterable[Case]) -> bool:
+    usual = {name: term.usual for name, term in FACTS.items() if term.usual is not None} | dict(suite.usual)
+    wanted = in_one_spelling({**suite.usual, **case.options})
+    return any(
+        (plan.device == "cpu" or not (each.hardware or "").endswith(_CPU))
+        and all(_agrees(name, value, usual | each.options) for name, value in wanted.items())
+        for each in runs
+    )
+
+
+def _agrees(name: str, value: str, options: Mapping[str, Plain]) -> bool:
+    """Return whether a run, its usual options included, has an option of a plan.
+
+    One that a log may state and does not is taken to be as planned. Others, such as the version of the trainer, no log
+    states: only runs of such a recipe have them.
+    """
+    return name in OPTIONS if name not in options else in_one_spelling({name: options[name]})[name] == value
+
+
+def table(found: Iterable[PlannedCase]) -> Table | None:
+    """Return planned cases, those in one row that differ in their machines and devices only; None of none."""
+    rows: dict[tuple[str, int, str, str], list[str]] = {}
+    for plan, case in ((each.plan, each.case) for each in found):
+        key = (plan.recipe, case.batch_size, case.precision, options_text(case.options))
+        rows.setdefault(key, []).append(f"{case.nodes} × {case.devices // case.nodes}")
+    columns = tuple(
+        Column(phrase(f"table.{each}")) for each in ("recipe", "shapes", "batch_size", "precision", "options")
+    )
+    lines = (
+        (recipe, ", ".join(shapes), str(batch_size), precision_name(precision), options, phrase("report.pending"))
+        for (recipe, batch_size, precision, options), shapes in rows.items()
+    )
+    body = tuple(tuple(map(cell, line)) for line in lines)
+    return Table((*columns, Column(phrase("table.figure"))), body, name="pending") if body else None

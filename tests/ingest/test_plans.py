@@ -1,0 +1,60 @@
+"""Plans beside logs: what is read of them, and that no log is looked for among them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from ingest.read import plans
+from ingest.read.walk import walk
+from schema.plans import Plan
+from tests import builders
+
+
+def written(folder: Path, plan: Plan) -> Path:
+    (folder / "plans").mkdir(parents=True, exist_ok=True)
+    path = folder / "plans" / f"{plan.recipe}.json"
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(plan)))
+    return path
+
+
+def test_plans_are_read_by_recipe_and_the_later_path_counts(tmp_path: Path) -> None:
+    first, second = builders.plan("a"), builders.plan("a", title="another")
+    written(tmp_path / "x", first)
+    written(tmp_path / "x", builders.plan("b"))
+    written(tmp_path / "y", second)
+    found = plans.found([tmp_path / "x", tmp_path / "y", tmp_path / "z"])
+    assert found.by_recipe == {"a": second, "b": builders.plan("b")}
+    assert found.problems == ()
+
+
+def test_a_plan_that_is_none_is_a_problem_and_the_others_count(tmp_path: Path) -> None:
+    written(tmp_path, builders.plan("a"))
+    for name, text in {
+        "broken": '{"schema": "perfledger.plan/1", ',
+        "other": '{"schema": "perfledger.plan/9"}',
+        "negative": written(tmp_path, builders.plan("c")).read_text("utf-8").replace('"devices": 8', '"devices": 0'),
+    }.items():
+        (tmp_path / "plans" / f"{name}.json").write_text(text, "utf-8")
+    found = plans.found([tmp_path])
+    assert sorted(found.by_recipe) == ["a", "c"]
+    assert [(each.code, each.path) for each in found.problems] == [
+        ("plan", f"plans/{name}.json") for name in ("broken", "negative", "other")
+    ]
+    assert "$.cases[0].devices" in found.problems[1].args["cause"]
+
+
+def test_no_log_is_looked_for_among_plans_but_in_another_folder_of_that_name(tmp_path: Path) -> None:
+    written(tmp_path / "ours", builders.plan("a"))
+    (tmp_path / "ours" / "train.log").write_text("x\n", "utf-8")
+    (tmp_path / "others" / "plans").mkdir(parents=True)
+    (tmp_path / "others" / "plans" / "steps.json").write_text('{"step": 1}\n', "utf-8")
+    names = [each.name for each in walk([tmp_path / "ours", tmp_path / "others"]).inputs]
+    assert names == ["others/plans/steps.json", "ours/train.log"]
+
+
+def test_a_secret_in_a_plan_is_redacted(tmp_path: Path) -> None:
+    key = "AKIA" + "ABCDEFGHIJKLMNOP"
+    written(tmp_path, builders.plan("a", notes=f"aws_access_key_id={key}"))
+    assert key not in plans.found([tmp_path]).by_recipe["a"].notes
